@@ -1,0 +1,1 @@
+"""Words that all layers share: domains, names, units, errors and findings."""

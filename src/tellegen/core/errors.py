@@ -1,0 +1,205 @@
+"""The errors that bad input can raise, and the findings that `check` collects.
+
+    TellegenError
+    ├── DescriptionError   D  what the user wrote
+    ├── GraphError         G  how it is connected
+    ├── CausalityError     K  who decides what
+    ├── EquationError      E  which equations follow
+    ├── ReductionError     T  limits and other coordinates
+    ├── CompilerError      N  from equations to machine code
+    ├── SimulationError    S  time advancing
+    └── ExportError        X  files for other tools
+
+Each finding belongs to a `Rule` with a code that is never reused. A rule is declared once, beside the code that applies it,
+and its documentation page is made from the declaration. The same record feeds terminal, JSON and screens.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, final
+
+Severity = Literal["error", "warning", "notice"]
+
+
+class Place(NamedTuple):
+    """Where something stands in a file: line and column count from 1, `text` is the offending text."""
+
+    file: str
+    line: int
+    column: int
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that `check` found: what, where, why it is physics (or grammar) and not taste, and what to do next."""
+
+    code: str
+    severity: Severity
+    what: str
+    where: str = ""
+    why: str = ""
+    fix: str = ""
+    place: Place | None = None
+    members: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The finding as an engineer reads it on a terminal."""
+        head = f"{self.severity} {self.code}: {self.what}"
+        lines = [head]
+        if self.place is not None:
+            text = f"   {self.place.text.strip()}" if self.place.text.strip() else ""
+            lines.append(f"  at {self.place}{text}")
+        if self.where:
+            lines.append(f"  in {self.where}")
+        if self.why:
+            lines.append(f"  because {self.why}")
+        if self.fix:
+            lines.append(f"  try: {self.fix}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, object]:
+        """The finding as names and texts, empty parts left out."""
+        record: dict[str, object] = {"code": self.code, "severity": self.severity, "what": self.what}
+        record |= {key: value for key in ("where", "why", "fix") if (value := getattr(self, key))}
+        if self.place is not None:
+            record["place"] = {"file": self.place.file, "line": self.place.line, "column": self.place.column, "text": self.place.text}
+        if self.members:
+            record["members"] = list(self.members)
+        return record
+
+
+class TellegenError(Exception):
+    """Bad input, with every finding that led to it. `code` and `what` are those of the first finding."""
+
+    def __init__(self, findings: Finding | Iterable[Finding]) -> None:
+        self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
+        assert self.findings, "an error needs at least one finding"
+        super().__init__("\n".join(map(str, self.findings)))
+
+    @property
+    def finding(self) -> Finding:
+        """The first finding."""
+        return self.findings[0]
+
+    @property
+    def code(self) -> str:
+        """The code of the first finding."""
+        return self.finding.code
+
+    @property
+    def what(self) -> str:
+        """What the first finding says is wrong."""
+        return self.finding.what
+
+
+class DescriptionError(TellegenError):
+    """What the user wrote cannot be read (codes D)."""
+
+
+class GraphError(TellegenError):
+    """The parts cannot be connected as described (codes G)."""
+
+
+class CausalityError(TellegenError):
+    """Nobody, or two at once, would decide a power variable (codes K)."""
+
+
+class EquationError(TellegenError):
+    """The equations cannot be written in the form asked for (codes E)."""
+
+
+class ReductionError(TellegenError):
+    """A limit or a change of coordinates does not exist (codes T)."""
+
+
+class CompilerError(TellegenError):
+    """The equations cannot be turned into machine code (codes N)."""
+
+
+class SimulationError(TellegenError):
+    """Time cannot advance (codes S)."""
+
+
+class ExportError(TellegenError):
+    """A file for another tool cannot be written (codes X)."""
+
+
+ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {
+    "D": DescriptionError,
+    "G": GraphError,
+    "K": CausalityError,
+    "E": EquationError,
+    "T": ReductionError,
+    "N": CompilerError,
+    "S": SimulationError,
+    "X": ExportError,
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that a model must keep, with the text of its documentation page.
+
+    `example` is a model file that breaks the rule and `instead` one that keeps it: the tests run both, so a page cannot lie.
+    A rule that no model file can break by itself (a missing file, say) leaves them empty.
+    """
+
+    code: str
+    title: str
+    meaning: str
+    why: str
+    example: str = ""
+    instead: str = ""
+    severity: Severity = "error"
+
+    def finding(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        why: str | None = None,
+        fix: str = "",
+        place: Place | None = None,
+        members: Iterable[str] = (),
+    ) -> Finding:
+        """A finding under this rule; `why` defaults to the rule's own reason."""
+        reason = self.why if why is None else why
+        return Finding(self.code, self.severity, what, where, reason, fix, place, tuple(members))
+
+    def error(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        why: str | None = None,
+        fix: str = "",
+        place: Place | None = None,
+        members: Iterable[str] = (),
+    ) -> TellegenError:
+        """The exception that carries one finding under this rule."""
+        finding = self.finding(what, where=where, why=why, fix=fix, place=place, members=members)
+        return ERROR_OF_LAYER[self.code[0]](finding)
+
+
+class Rulebook:
+    """The rules of one layer, in the order of their codes; documentation pages are made from it."""
+
+    def __init__(self, layer: str) -> None:
+        self.layer = layer
+        self.rules: dict[str, Rule] = {}
+
+    def rule(
+        self, code: str, title: str, *, meaning: str, why: str, example: str = "", instead: str = "", severity: Severity = "error"
+    ) -> Rule:
+        """Declare a rule; its code starts with the layer's letter and is used once."""
+        assert code.startswith(self.layer), f"{code} does not belong to layer {self.layer}"
+        assert code not in self.rules, f"code {code} is used twice"
+        made = Rule(code, title, meaning, why, example, instead, severity)
+        self.rules[code] = made
+        return made

@@ -1,0 +1,59 @@
+"""Names of elements, parameters, variables and nodes, and how they are written elsewhere."""
+
+import difflib
+import keyword
+import re
+from collections.abc import Iterable
+
+NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
+"""A letter, then letters, digits, underscores; no two underscores in a row, which stand for the dot of a path in C."""
+
+_INDEXED = re.compile(rf"({NAME.pattern})((?:\[\d+(?:,\d+)*\])?)")
+
+C_KEYWORDS = frozenset(
+    """auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while""".split()
+)
+RESERVED = C_KEYWORDS | frozenset(keyword.kwlist)
+
+
+def is_name(text: str) -> bool:
+    """Whether `text` can name an element, a parameter, a variable or a node by itself (no path, no index)."""
+    return NAME.fullmatch(text) is not None
+
+
+def is_path(text: str) -> bool:
+    """Whether `text` is a path such as `drive.motor.L_a` or `ladder.R[3]`."""
+    return all(_INDEXED.fullmatch(part) for part in text.split("."))
+
+
+def identifier(path: str) -> str:
+    """The path as an identifier of JSON, C, Python and CSV: `drive.motor.x[3]` becomes `drive__motor__x_3`.
+
+    Words reserved in Python or C get a trailing underscore.
+    """
+    flat = path.replace(".", "__").replace("[", "_").replace(",", "_").replace("]", "")
+    return flat + "_" if flat in RESERVED else flat
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word closest to `word`, or None when nothing is close enough to be a typing error."""
+    choices = list(known)
+    by_lower = {choice.lower(): choice for choice in choices}
+    if word.lower() in by_lower:
+        return by_lower[word.lower()]
+    found = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean 'inductor'?`, or an empty text when nothing is close."""
+    close = nearest(word, known)
+    return f"did you mean '{close}'?" if close else ""
+
+
+def listing(names: Iterable[str], most: int = 8) -> str:
+    """Names as a text: `'a', 'b' and 3 more`."""
+    shown = list(names)
+    head = ", ".join(f"'{name}'" for name in shown[:most])
+    return head if len(shown) <= most else f"{head} and {len(shown) - most} more"
