@@ -1,1 +1,6 @@
-"""."""
+"""Who decides which power variable: the optimal causality of a PowerGraph."""
+
+from tellegen.causality.assignment import assign_causality
+from tellegen.causality.causal_graph import CausalGraph, Dependence, PathKind, ZeroOrderPath
+
+__all__ = ["CausalGraph", "Dependence", "PathKind", "ZeroOrderPath", "assign_causality"]

@@ -67,7 +67,12 @@ class Finding:
         record: dict[str, object] = {"code": self.code, "severity": self.severity, "what": self.what}
         record |= {key: value for key in ("where", "why", "fix") if (value := getattr(self, key))}
         if self.place is not None:
-            record["place"] = {"file": self.place.file, "line": self.place.line, "column": self.place.column, "text": self.place.text}
+            record["place"] = {
+                "file": self.place.file,
+                "line": self.place.line,
+                "column": self.place.column,
+                "text": self.place.text,
+            }
         if self.members:
             record["members"] = list(self.members)
         return record
@@ -195,7 +200,15 @@ class Rulebook:
         self.rules: dict[str, Rule] = {}
 
     def rule(
-        self, code: str, title: str, *, meaning: str, why: str, example: str = "", instead: str = "", severity: Severity = "error"
+        self,
+        code: str,
+        title: str,
+        *,
+        meaning: str,
+        why: str,
+        example: str = "",
+        instead: str = "",
+        severity: Severity = "error",
     ) -> Rule:
         """Declare a rule; its code starts with the layer's letter and is used once."""
         assert code.startswith(self.layer), f"{code} does not belong to layer {self.layer}"

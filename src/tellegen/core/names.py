@@ -11,8 +11,7 @@ NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
 _INDEXED = re.compile(rf"({NAME.pattern})((?:\[\d+(?:,\d+)*\])?)")
 
 C_KEYWORDS = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if inline int long register
-    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while""".split()
+    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"]
 )
 RESERVED = C_KEYWORDS | frozenset(keyword.kwlist)
 

@@ -1,1 +1,7 @@
-"""."""
+"""How the parts are connected once flattened: the PowerGraph that every notation lowers to."""
+
+from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.lowering import lower
+from tellegen.graph.power_graph import Coupling, Node, Port, PowerGraph
+
+__all__ = ["Coupling", "Node", "Port", "PowerGraph", "ResistiveLaw", "SourceLaw", "StorageLaw", "lower"]

@@ -1,0 +1,241 @@
+"""Assign causality to a PowerGraph: the largest possible number of storages in integral causality."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from tellegen.causality import rules
+from tellegen.causality.causal_graph import CausalGraph, Dependence, ZeroOrderPath
+from tellegen.causality.demands import Demand, demands
+from tellegen.causality.exact import ExactCausality, exact_causality
+from tellegen.causality.normal_tree import NormalTree
+from tellegen.core.domains import Side
+from tellegen.core.errors import CausalityError, Finding, Rule
+from tellegen.core.names import listing
+from tellegen.expressions import Expression
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.union_find import UnionFind
+
+Partners = Callable[[Sequence[int]], dict[int, list[int]]]
+
+
+def assign_causality(graph: PowerGraph) -> CausalGraph:
+    """Give every port its causality.
+
+    A network without couplings gets a normal tree; with couplings the question is settled by exact elimination. Storages left in
+    derivative causality are listed with what they depend on, zero-order causal paths by kind.
+
+    Raises: CausalityError when sources, demands or laws contradict each other, or couplings lock or leave a variable open.
+    """
+    order = demands(graph)
+    if graph.couplings:
+        return _by_elimination(graph, order)
+    tree = NormalTree(graph, order)
+    blocks = tree.resistive_blocks(list(graph.resistive()))
+    return _finish(
+        graph, order, tree.decides, lambda ports: {k: tree.partners(k) for k in ports}, blocks, "normal tree"
+    )
+
+
+def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
+    generic = exact_causality(graph, order, _generic_residue)
+    _refuse_open_loops(graph, order, generic)
+    given = exact_causality(graph, order, _given_residue(graph))
+    _refuse_open_loops(graph, order, given)
+    result = _finish(graph, order, generic.decides, generic.partners_of, _coupled_blocks(graph, generic), "elimination")
+    special = _special_values(graph, generic, given, result)
+    if special is None:
+        return result
+    return CausalGraph(
+        graph, result.decides, result.dependent, result.paths, result.method, (*result.findings, special)
+    )
+
+
+def _generic_residue(expression: Expression) -> int:
+    residues = expression.residues()
+    assert residues is not None, "a modulus has no pole at a random point"
+    return residues[0]
+
+
+def _given_residue(graph: PowerGraph) -> Callable[[Expression], int]:
+    """Residues with parameters replaced by their values; what has no value keeps its random one."""
+    given = {name: value for name, value in graph.parameters.items() if value is not None}
+
+    def residue(expression: Expression) -> int:
+        while any(name in given for name in expression.free_symbols):
+            expression = expression.substitute(given)
+        return _generic_residue(expression)
+
+    return residue
+
+
+def _finish(
+    graph: PowerGraph,
+    order: Sequence[Demand],
+    decides: tuple[Side, ...],
+    partners: Partners,
+    blocks: list[list[int]],
+    method: Literal["normal tree", "elimination"],
+) -> CausalGraph:
+    denied = [demand.port for demand in order if demand.must and decides[demand.port] != demand.wants]
+    if denied:
+        found = partners(denied)
+        raise CausalityError([_conflict(graph, port, found[port], decides) for port in denied])
+    dependent = _dependent(graph, decides, partners)
+    locked = [d for d in dependent if not d.on] if graph.couplings else []
+    if locked:
+        raise CausalityError([_locked(graph, d.port) for d in locked])
+    paths = [*_storage_paths(graph, dependent), *_resistive_paths(graph, blocks)]
+    findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks)]
+    return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))
+
+
+def _dependent(graph: PowerGraph, decides: Sequence[Side], partners: Partners) -> list[Dependence]:
+    ports = [k for k in graph.storages() if decides[k] != _storage(graph, k).side]
+    found = partners(ports)
+    return [Dependence(k, tuple(found[k])) for k in ports]
+
+
+def _storage(graph: PowerGraph, port: int) -> StorageLaw:
+    law = graph.ports[port].law
+    assert isinstance(law, StorageLaw), "only storages depend on each other"
+    return law
+
+
+def _coupled_blocks(graph: PowerGraph, causality: ExactCausality) -> list[list[int]]:
+    """Resistive ports that decide each other: connected groups, since the relation is mutual."""
+    resistive = list(graph.resistive())
+    groups = UnionFind(len(graph.ports))
+    for k, partners in causality.partners_of(resistive).items():
+        for other in partners:
+            if isinstance(graph.ports[other].law, ResistiveLaw):
+                groups.join(k, other)
+    blocks: dict[int, list[int]] = {}
+    for k in resistive:
+        blocks.setdefault(groups.find(k), []).append(k)
+    return [block for block in blocks.values() if len(block) > 1]
+
+
+def _names(graph: PowerGraph, ports: Iterable[int]) -> list[str]:
+    return [graph.ports[k].element for k in ports]
+
+
+def _storage_paths(graph: PowerGraph, dependent: Iterable[Dependence]) -> Iterable[ZeroOrderPath]:
+    for d in dependent:
+        me = graph.ports[d.port].element
+        for k in d.on:
+            kind = "source-storage" if isinstance(graph.ports[k].law, SourceLaw) else "storage-storage"
+            yield ZeroOrderPath(kind, (graph.ports[k].element, me))  # type: ignore[arg-type]
+
+
+def _resistive_paths(graph: PowerGraph, blocks: Iterable[Sequence[int]]) -> Iterable[ZeroOrderPath]:
+    return (ZeroOrderPath("resistor-resistor", tuple(_names(graph, block))) for block in blocks)
+
+
+def _dependence_notices(graph: PowerGraph, dependent: Iterable[Dependence]) -> Iterable[Finding]:
+    for d in dependent:
+        port = graph.ports[d.port]
+        me, variable = port.element, port.variable(_storage(graph, d.port).side)
+        sources = [k for k in d.on if isinstance(graph.ports[k].law, SourceLaw)]
+        others = [k for k in d.on if k not in sources]
+        if sources:
+            names = listing(_names(graph, sources))
+            yield rules.SOURCE_MEETS_STORAGE.finding(
+                f"'{me}' follows the source {names}: the equations contain the derivative of the input",
+                where=me,
+                fix=f"put a resistive element between {names} and '{me}' if the input jumps",
+                place=port.place,
+                members=[me, *_names(graph, d.on)],
+            )
+        else:
+            on = f"depends on {listing(_names(graph, others))}" if others else "is always zero"
+            yield rules.DEPENDENT_STORAGE.finding(
+                f"'{me}' is in derivative causality: {variable} {on}",
+                where=me,
+                place=port.place,
+                members=[me, *_names(graph, d.on)],
+            )
+
+
+def _loop_notices(graph: PowerGraph, blocks: Iterable[Sequence[int]]) -> Iterable[Finding]:
+    for block in blocks:
+        names = _names(graph, block)
+        yield rules.ALGEBRAIC_LOOP.finding(
+            f"{len(names)} resistive elements are solved together: {listing(names)}", where=names[0], members=names[:50]
+        )
+
+
+def _conflict(graph: PowerGraph, port: int, partners: Sequence[int], decides: Sequence[Side]) -> Finding:
+    me = graph.ports[port]
+    domain = graph.domain_of(port)
+    variable = domain.power("through" if decides[port] == "across" else "across").word
+    others = _names(graph, partners)
+    rule = _conflict_rule(me.law, me.forced)
+    series = variable == domain.across.word
+    repair = "in series with" if series else "in parallel with"
+    soft = "a resistive element or a storage"
+    members = [me.element, *others]
+    if not others:
+        what = f"'{me.element}' cannot decide its {variable}: the network leaves it at zero"
+    elif rule is rules.SOURCES_FIGHT:
+        what = f"'{me.element}' cannot impose its {variable}: {listing(others)} {'decides' if len(others) == 1 else 'decide'} it already"
+    else:
+        what = f"'{me.element}' would have to follow: its {variable} is decided by {listing(others)}"
+    fix = (
+        f"put {soft} {repair} '{me.element}', or remove one of {listing(members)}"
+        if others
+        else f"check how '{me.element}' is joined"
+    )
+    return rule.finding(what, where=me.element, fix=fix, place=me.place, members=members)
+
+
+def _conflict_rule(law: object, forced: bool) -> Rule:
+    if isinstance(law, SourceLaw):
+        return rules.SOURCES_FIGHT
+    if forced:
+        return rules.FORCED_CONFLICT
+    return rules.STORAGE_LAW_BACKWARDS if isinstance(law, StorageLaw) else rules.ONE_SIDED_LAW
+
+
+def _locked(graph: PowerGraph, port: int) -> Finding:
+    me = graph.ports[port]
+    couplings = [c.element for c in graph.couplings]
+    return rules.UNIT_LOOP.finding(
+        f"'{me.element}' is locked: couplings among {listing(couplings)} form a loop whose ratios do not agree",
+        where=me.element,
+        fix="remove one of the couplings of the loop, or put an elastic element into it",
+        place=me.place,
+        members=[me.element, *couplings[:50]],
+    )
+
+
+def _refuse_open_loops(graph: PowerGraph, order: Sequence[Demand], causality: ExactCausality) -> None:
+    if not causality.undetermined:
+        return
+    couplings = [c.element for c in graph.couplings]
+    raise rules.UNIT_LOOP.error(
+        f"what circulates between {listing(couplings)} is not determined",
+        where=couplings[0],
+        fix="remove one of the couplings of the loop, or put an element into it that shares the load",
+        place=graph.couplings[0].place,
+        members=couplings[:50],
+    )
+
+
+def _special_values(
+    graph: PowerGraph, generic: ExactCausality, given: ExactCausality, result: CausalGraph
+) -> Finding | None:
+    """A finding when the given values lead to another structure than values in general position."""
+    dependent = result.derivative
+    changed = [k for k, (a, b) in enumerate(zip(generic.decides, given.decides, strict=True)) if a != b]
+    if not changed:
+        there = given.partners_of(dependent)
+        changed = [d.port for d in result.dependent if list(d.on) != there[d.port]]
+    if not changed:
+        return None
+    names = _names(graph, changed)
+    return rules.SPECIAL_VALUES.finding(
+        f"with the given moduli {listing(names)} would get another causality than with values in general position",
+        where=names[0],
+        fix=f"check the moduli of {listing([c.element for c in graph.couplings])}; a coincidence such as n_1 = n_2 is rarely meant",
+        members=names[:50],
+    )

@@ -1,0 +1,53 @@
+"""Causality of any interconnection by exact elimination.
+
+The variables that can be imposed together are the independent rows of a matrix, so greedy choice is optimal provided each step asks
+whether an assignment with the choices so far exists. In the equations of a Dirac structure the variable of a port can be imposed
+exactly when the column of its conjugate is independent of the conjugates of all variables imposed before. That is one sparse
+elimination, done modulo a prime: with random values for the moduli, and with the given ones.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.causality.demands import Demand
+from tellegen.core.domains import Side, other_side
+from tellegen.expressions import Expression
+from tellegen.expressions.elimination import Elimination, Residues
+from tellegen.graph import PowerGraph
+from tellegen.graph.interconnection import Interconnection, column
+
+
+@final
+@dataclass(frozen=True)
+class ExactCausality:
+    """What each port decides, which internal variables stay open, and the eliminated equations to ask further."""
+
+    decides: tuple[Side, ...]
+    undetermined: int
+    elimination: Elimination[int]
+
+    def partners(self, port: int) -> list[int]:
+        """The ports that decide the variable which `port` does not."""
+        return self.partners_of([port])[port]
+
+    def partners_of(self, ports: Iterable[int]) -> dict[int, list[int]]:
+        """The deciding ports for several ports at once."""
+        columns = {column(k, other_side(self.decides[k])): k for k in ports}
+        found = self.elimination.express(columns)
+        return {k: sorted(free // 2 for free in found.get(c, {})) for c, k in columns.items()}
+
+
+def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callable[[Expression], int]) -> ExactCausality:
+    """Grant the wishes in order; `residue` gives the value of a modulus modulo the prime."""
+    interconnection = Interconnection(graph)
+    elimination = Elimination(interconnection.rows(residue), Residues())
+    undetermined = len(elimination.eliminate_all(interconnection.internal))
+    decides: list[Side] = ["across"] * len(graph.ports)
+    for demand in order:
+        side = demand.wants
+        if not elimination.eliminate(column(demand.port, other_side(side))):
+            elimination.eliminate(column(demand.port, side))
+            side = other_side(side)
+        decides[demand.port] = side
+    return ExactCausality(tuple(decides), undetermined, elimination)

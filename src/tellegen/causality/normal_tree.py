@@ -1,0 +1,111 @@
+"""Causality of a network without couplings: a normal tree by priority.
+
+Ports that decide their across variable form a spanning tree, the others the cotree (Bryant 1959; Chua and Lin 1975, section 8).
+Kruskal's algorithm on the wishes, across before through, finds the tree that grants the most important ones; the branches of a
+tree form a matroid, so greedy choice is optimal. Near-linear.
+"""
+
+from collections.abc import Sequence
+
+from tellegen.causality.blocks import biconnected_components
+from tellegen.causality.demands import Demand
+from tellegen.core.domains import Side
+from tellegen.graph import PowerGraph
+from tellegen.graph.union_find import UnionFind
+
+
+class NormalTree:
+    """The spanning tree of across-deciding ports, rooted at the references."""
+
+    def __init__(self, graph: PowerGraph, order: Sequence[Demand]) -> None:
+        self.graph = graph
+        groups = UnionFind(len(graph.nodes))
+        across_first = [d for d in order if d.wants == "across"] + [d for d in reversed(order) if d.wants == "through"]
+        self.in_tree = [False] * len(graph.ports)
+        for demand in across_first:
+            port = graph.ports[demand.port]
+            self.in_tree[demand.port] = groups.join(port.plus, port.minus)
+        self._root()
+
+    @property
+    def decides(self) -> tuple[Side, ...]:
+        """The power variable that each port decides."""
+        return tuple("across" if inside else "through" for inside in self.in_tree)
+
+    def _root(self) -> None:
+        """Give every node its parent branch and depth, breadth first from the references."""
+        graph, count = self.graph, len(self.graph.nodes)
+        at: list[list[int]] = [[] for _ in range(count)]
+        for k, port in enumerate(graph.ports):
+            if self.in_tree[k]:
+                at[port.plus].append(k)
+                at[port.minus].append(k)
+        self.parent = [-1] * count
+        self.depth = [-1] * count
+        self.order: list[int] = []
+        for root in [k for k, node in enumerate(graph.nodes) if node.reference]:
+            self.depth[root] = 0
+            queue = [root]
+            for node in queue:
+                for k in at[node]:
+                    other = self._other_end(k, node)
+                    if self.depth[other] < 0:
+                        self.depth[other] = self.depth[node] + 1
+                        self.parent[other] = k
+                        queue.append(other)
+            self.order += queue
+
+    def _other_end(self, port: int, node: int) -> int:
+        ends = self.graph.ports[port]
+        return ends.minus if ends.plus == node else ends.plus
+
+    def loop(self, port: int) -> list[int]:
+        """The tree branches that close a loop with a branch outside the tree."""
+        a, b = self.graph.ports[port].plus, self.graph.ports[port].minus
+        left: list[int] = []
+        right: list[int] = []
+        while a != b:
+            if self.depth[a] >= self.depth[b]:
+                left.append(self.parent[a])
+                a = self._other_end(self.parent[a], a)
+            else:
+                right.append(self.parent[b])
+                b = self._other_end(self.parent[b], b)
+        return left + right[::-1]
+
+    def cut(self, port: int) -> list[int]:
+        """The branches outside the tree that cross the cut of a tree branch."""
+        ends = self.graph.ports[port]
+        top = ends.plus if self.parent[ends.plus] == port else ends.minus
+        below = self._subtree(top)
+        return [
+            k
+            for k, other in enumerate(self.graph.ports)
+            if not self.in_tree[k] and (other.plus in below) != (other.minus in below)
+        ]
+
+    def _subtree(self, top: int) -> set[int]:
+        below = {top}
+        for node in self.order:
+            k = self.parent[node]
+            if k >= 0 and node != top and self._other_end(k, node) in below:
+                below.add(node)
+        return below
+
+    def partners(self, port: int) -> list[int]:
+        """The ports that decide the variable which `port` does not: its loop or its cut."""
+        return self.cut(port) if self.in_tree[port] else self.loop(port)
+
+    def resistive_blocks(self, resistive: Sequence[int]) -> list[list[int]]:
+        """Resistive ports that decide each other without a storage between them.
+
+        With the other tree branches contracted and the other cotree branches removed, two resistive branches share a loop exactly
+        when they lie in one biconnected component.
+        """
+        chosen = set(resistive)
+        places = UnionFind(len(self.graph.nodes))
+        for k, port in enumerate(self.graph.ports):
+            if self.in_tree[k] and k not in chosen:
+                places.join(port.plus, port.minus)
+        ends = {k: (places.find(self.graph.ports[k].plus), places.find(self.graph.ports[k].minus)) for k in resistive}
+        return [sorted(block) for block in biconnected_components(ends) if len(block) > 1]

@@ -1,0 +1,237 @@
+"""From a causal graph to its equations.
+
+What ports are told follows from what they decide by the causal interconnection. Resistive laws are solved first, with names for
+what grows long; then the storages that depend on others are brought in by the congruent transformation x = T z + T_u u.
+"""
+
+from collections.abc import Mapping
+
+from tellegen.causality import CausalGraph
+from tellegen.equations import rules
+from tellegen.equations.entries import Entry, NamedEntries, entry
+from tellegen.equations.matrices import Matrix, Vector, congruent, dot, negative, plus, product, zeros
+from tellegen.equations.resistive import Told, solve_resistive
+from tellegen.equations.storage import stored_energy
+from tellegen.equations.structure import CausalStructure, causal_structure
+from tellegen.equations.system import Algebraic, EquationSystem
+from tellegen.equations.tidying import tidied
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions.elimination import solve
+from tellegen.graph import Port, SourceLaw, StorageLaw
+
+
+def derive_equations(causal: CausalGraph) -> EquationSystem:
+    """The equations of a causal graph in the POG form, with symbols.
+
+    Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel.
+    """
+    graph = causal.graph
+    field = NamedEntries([*graph.parameters, *(name for p in graph.ports for name in (p.across, p.through, p.state))])
+    structure = causal_structure(causal, field)
+    _refuse_denied_states(structure)
+    told = solve_resistive(structure, field)
+    return tidied(_Assembly(structure, told, field).system())
+
+
+def _refuse_denied_states(structure: CausalStructure) -> None:
+    """Dependent storages may follow storages and sources only."""
+    causal = structure.causal
+    free = {*causal.resistive, *causal.derivative}
+    for k in causal.derivative:
+        blockers = [j for j in structure.gains[k] if j in free]
+        if blockers:
+            port = causal.graph.ports[k]
+            raise rules.NOT_A_STATE.error(
+                f"'{port.element}' is asked to follow, but only '{causal.graph.ports[blockers[0]].element}' would decide its output",
+                where=port.element,
+                fix="leave its causality free",
+                place=port.place,
+            )
+
+
+class _Assembly:
+    """Collects the rows of the equations from what storages and sources are told."""
+
+    def __init__(self, structure: CausalStructure, told: Told, field: NamedEntries) -> None:
+        self.structure = structure
+        self.causal = structure.causal
+        self.ports = self.causal.graph.ports
+        self.told = told
+        self.field = field
+        self.states = self.causal.integral
+        self.sources = self.causal.sources
+        self.dependent = self.causal.derivative
+
+    def system(self) -> EquationSystem:
+        """The whole system."""
+        T, T_u = self._transformation()
+        shares = self._shares(T, T_u)
+        L = self._energy_matrix(T, shares)
+        A = self._matrix(self.states, self.states, -1)
+        B = self._matrix(self.states, self.sources, 1)
+        f = self._rest(self.states, -1)
+        C = self._matrix(self.sources, self.states, -1)
+        D = self._matrix(self.sources, self.sources, -1)
+        f_y = self._rest(self.sources, -1)
+        B_1 = negative(congruent(T, shares, T_u, len(self.states), len(self.sources)))
+        D_1 = congruent(T_u, shares, T_u, len(self.sources), len(self.sources))
+        P = congruent(T_u, shares, T, len(self.sources), len(self.states))
+        if any(e is not ZERO for row in P for e in row):
+            C, D, D_1, f_y = self._without_rates(P, L, A, B, B_1, f, C, D, D_1, f_y)
+        ports = self.ports
+        dependent = {self._output_name(ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
+        outputs = self._output_names(C, D, D_1, f_y)
+        return EquationSystem(
+            name=self.causal.graph.name,
+            states=tuple(ports[k].state for k in self.states),
+            inputs=tuple(_input(ports[k]) for k in self.sources),
+            outputs=outputs,
+            parameters=self.causal.graph.parameters,
+            matrices={
+                "L": L,
+                "A": A,
+                "B": B,
+                "C": C,
+                "D": D,
+                "N": zeros(len(self.states), len(self.states)),
+                "B_1": B_1,
+                "D_1": D_1,
+            },
+            vectors={"f": f, "f_y": f_y},
+            stored_energy=self._stored_energy(dependent),
+            dissipated_power=self.told.dissipated,
+            algebraic=Algebraic(self.told.unknowns, self.told.residuals),
+            where=dict(self.field.where),
+            dependent=dependent,
+            initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
+            origin=self.causal,
+        )
+
+    # -- dependent storages ----------------------------------------------------------------------------------------------------
+
+    def _transformation(self) -> tuple[Matrix, Matrix]:
+        """The rows of T and T_u for the dependent storages: their outputs by states and inputs."""
+        for k in self.dependent:
+            for j in self.structure.gains[k]:
+                law = self.ports[j].law
+                if isinstance(law, StorageLaw) and law.keeps_energy_variable:
+                    raise rules.DEPENDS_ON_OUTPUT_LAW.error(
+                        f"'{self.ports[k].element}' follows '{self.ports[j].element}', whose law gives its output",
+                        where=self.ports[k].element,
+                        fix=f"write the law of '{self.ports[j].element}' for its energy variable",
+                        place=self.ports[j].place,
+                    )
+        T = tuple(tuple(self._gain(k, j) for j in self.states) for k in self.dependent)
+        T_u = tuple(tuple(self._gain(k, j) for j in self.sources) for k in self.dependent)
+        return T, T_u
+
+    def _gain(self, told: int, decided: int) -> Expression:
+        found = self.structure.gain(told, decided)
+        return ZERO if found is None else found.expression
+
+    def _shares(self, T: Matrix, T_u: Matrix) -> Vector:
+        """The inertia of each dependent storage at its output."""
+        return tuple(
+            _storage(self.ports[k]).inertia_at(self._output_of(T[i], T_u[i])) for i, k in enumerate(self.dependent)
+        )
+
+    def _output_of(self, row: Vector, row_u: Vector) -> Expression:
+        states = [symbol(self.ports[k].state) for k in self.states]
+        return dot(row, states) + dot(row_u, [symbol(_input(self.ports[k])) for k in self.sources])
+
+    def _energy_matrix(self, T: Matrix, shares: Vector) -> Matrix:
+        n = len(self.states)
+        own = [self._inertia(k) for k in self.states]
+        shared = congruent(T, shares, T, n, n)
+        return tuple(tuple(shared[i][j] + (own[i] if i == j else ZERO) for j in range(n)) for i in range(n))
+
+    def _inertia(self, k: int) -> Expression:
+        port = self.ports[k]
+        law = _storage(port)
+        return ONE if law.keeps_energy_variable else law.inertia_at(symbol(port.state))
+
+    def _without_rates(
+        self,
+        P: Matrix,
+        L: Matrix,
+        A: Matrix,
+        B: Matrix,
+        B_1: Matrix,
+        f: Vector,
+        C: Matrix,
+        D: Matrix,
+        D_1: Matrix,
+        f_y: Vector,
+    ) -> tuple[Matrix, Matrix, Matrix, Vector]:
+        """Outputs that contain x' (a source drives storages that depend on states too): x' is replaced from the equations."""
+        Z = self._solve_energy(L, P)  # the rows of P L^-1
+        n = len(L)
+        C = plus(C, negative(product(Z, A, n)))
+        D = plus(D, product(Z, B, len(self.sources)))
+        D_1 = plus(D_1, product(Z, B_1, len(self.sources)))
+        extra = [dot(row, f) for row in Z]
+        return C, D, D_1, tuple(a - b for a, b in zip(f_y, extra, strict=True))
+
+    def _solve_energy(self, L: Matrix, P: Matrix) -> Matrix:
+        n = len(L)
+        rows = [{j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in L]
+        right = [{n + i: entry(P[i][j]) for i in range(len(P)) if P[i][j] is not ZERO} for j in range(n)]
+        found, left = solve(rows, right, list(range(n)), self.field)
+        assert not left, "an energy matrix of independent storages is regular"
+        return tuple(
+            tuple(found[j][n + i].expression if n + i in found.get(j, {}) else ZERO for j in range(n))
+            for i in range(len(P))
+        )
+
+    # -- rows ------------------------------------------------------------------------------------------------------------------
+
+    def _matrix(self, told: list[int], decided: list[int], sign: int) -> Matrix:
+        return tuple(tuple(_signed(self.told.linear[k].get(j), sign) for j in decided) for k in told)
+
+    def _rest(self, told: list[int], sign: int) -> Vector:
+        return tuple(self.told.rest(k, sign) for k in told)
+
+    # -- names -----------------------------------------------------------------------------------------------------------------
+
+    def _output_name(self, port: Port) -> str:
+        return port.variable(_storage(port).side)
+
+    def _output_names(self, C: Matrix, D: Matrix, D_1: Matrix, f_y: Vector) -> tuple[str, ...]:
+        """The conjugate of each input: the name of the state where it is one, else the source's own."""
+        names = []
+        for i, k in enumerate(self.sources):
+            port = self.ports[k]
+            law = port.law
+            assert isinstance(law, SourceLaw), "outputs belong to sources"
+            own = port.variable("through" if law.side == "across" else "across")
+            plain = all(e is ZERO for e in (*D[i], *D_1[i], f_y[i]))
+            ones = [j for j, e in enumerate(C[i]) if e is ONE]
+            alone = len(ones) == 1 and sum(e is not ZERO for e in C[i]) == 1
+            is_state = plain and alone and not _storage(self.ports[self.states[ones[0]]]).keeps_energy_variable
+            names.append(self.ports[self.states[ones[0]]].state if is_state else own)
+        return tuple(names)
+
+    def _stored_energy(self, dependent: Mapping[str, Expression]) -> Expression | None:
+        shares = []
+        for k in [*self.states, *self.dependent]:
+            port = self.ports[k]
+            at = symbol(port.state) if k in self.states else dependent[self._output_name(port)]
+            shares.append(stored_energy(_storage(port), at))
+        known = [share for share in shares if share is not None]
+        return total(known) if len(known) == len(shares) else None
+
+
+def _storage(port: Port) -> StorageLaw:
+    assert isinstance(port.law, StorageLaw), f"'{port.element}' stores nothing"
+    return port.law
+
+
+def _input(port: Port) -> str:
+    assert isinstance(port.law, SourceLaw), f"'{port.element}' is no source"
+    return port.law.input
+
+
+def _signed(found: Entry | None, sign: int) -> Expression:
+    if found is None:
+        return ZERO
+    return found.expression if sign > 0 else -found.expression

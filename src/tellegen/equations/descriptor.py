@@ -1,0 +1,245 @@
+"""The descriptor form `E w' = F w + G u + h(w)`, `y = H w + D u`: sparse, for models of any size.
+
+Nothing is eliminated: w holds the potentials of the nodes, the state of every storage (dependent ones too) and the through variables
+that no law gives directly. Each element adds a handful of entries, so the form is written in linear time.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+from tellegen.core.domains import DOMAINS
+from tellegen.equations.system import parameter_values
+from tellegen.equations.values import number_of
+from tellegen.expressions import ONE, ZERO, Expression, number, symbol
+from tellegen.graph import Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.laws import ARGUMENT
+
+Sparse = Mapping[tuple[int, int], Expression]
+"""Nonzero entries by row and column, from 0."""
+
+
+@final
+@dataclass(frozen=True)
+class DescriptorSystem:
+    """`E w' = F w + G u + h`, `y = H w + D u`; `h` is what is not linear in w, by row."""
+
+    name: str
+    unknowns: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    parameters: Mapping[str, Expression | None]
+    E: Sparse
+    F: Sparse
+    G: Sparse
+    H: Sparse
+    D: Sparse
+    h: Mapping[int, Expression]
+
+    def numeric(self) -> "DescriptorSystem":
+        """The same with parameters replaced by their values.
+
+        Raises: EquationError naming a parameter without a value.
+        """
+        values = parameter_values(self.parameters)
+        known: dict[Expression, Expression] = {}
+
+        def value(expression: Expression) -> Expression:
+            if expression not in known:
+                variables = set(self.unknowns)
+                if expression.free_symbols & variables:
+                    known[expression] = expression.substitute({n: number(v) for n, v in values.items()})
+                else:
+                    known[expression] = number(number_of(expression, values, self.name))
+            return known[expression]
+
+        E, F, G, H, D = (
+            {place: value(e) for place, e in matrix.items()} for matrix in (self.E, self.F, self.G, self.H, self.D)
+        )
+        return replace(self, E=E, F=F, G=G, H=H, D=D, h={row: value(e) for row, e in self.h.items()})
+
+
+def descriptor_form(graph: PowerGraph) -> DescriptorSystem:
+    """Write the equations of every element and node, none eliminated."""
+    return _Writer(graph).system()
+
+
+class _Writer:
+    """Numbers unknowns and rows while walking over ports and couplings."""
+
+    def __init__(self, graph: PowerGraph) -> None:
+        self.graph = graph
+        self.names: list[str] = []
+        self.taken = {name for port in graph.ports for name in (port.across, port.through, port.state)} | set(
+            graph.parameters
+        )
+        self.node: dict[int, int] = {}
+        for k, node in enumerate(graph.nodes):
+            if not node.reference:
+                self.node[k] = self._unknown(f"{DOMAINS[node.domain].across.symbol}_at_{node.name}")
+        self.rows = len(self.node)  # the balance of each node has the number of its potential
+        self.E: dict[tuple[int, int], Expression] = {}
+        self.F: dict[tuple[int, int], Expression] = {}
+        self.G: dict[tuple[int, int], Expression] = {}
+        self.H: dict[tuple[int, int], Expression] = {}
+        self.D: dict[tuple[int, int], Expression] = {}
+        self.h: dict[int, Expression] = {}
+        self.inputs: list[str] = []
+        self.outputs: list[str] = []
+
+    def system(self) -> DescriptorSystem:
+        """The finished form."""
+        for port in self.graph.ports:
+            if isinstance(port.law, StorageLaw):
+                self._storage(port, port.law)
+            elif isinstance(port.law, ResistiveLaw):
+                self._resistive(port, port.law)
+            else:
+                self._source(port, port.law)
+        for coupling in self.graph.couplings:
+            self._coupling(coupling)
+        E, F, G, H, D = (
+            {place: e for place, e in matrix.items() if e is not ZERO}
+            for matrix in (self.E, self.F, self.G, self.H, self.D)
+        )
+        h = {row: e for row, e in self.h.items() if e is not ZERO}
+        names, inputs, outputs = tuple(self.names), tuple(self.inputs), tuple(self.outputs)
+        return DescriptorSystem(self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h)
+
+    def _unknown(self, name: str) -> int:
+        """An unknown that the model has no name for."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return self._own(name)
+
+    def _own(self, name: str) -> int:
+        """An unknown with the name of its variable in the model."""
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def _row(self) -> int:
+        self.rows += 1
+        return self.rows - 1
+
+    # Every balance reads 0 = -(sum of through variables that leave the node); a through variable leaves at plus, enters at minus.
+
+    def _leaves(
+        self, matrix: dict[tuple[int, int], Expression], plus: int, minus: int, column: int, factor: Expression
+    ) -> None:
+        for node, entry in ((plus, -factor), (minus, factor)):
+            if node in self.node:
+                _add(matrix, (self.node[node], column), entry)
+
+    def _leaves_with_rate(self, plus: int, minus: int, column: int, factor: Expression) -> None:
+        """A through variable `factor * w'` leaves: it stands on the left side, with the opposite sign."""
+        for node, entry in ((plus, factor), (minus, -factor)):
+            if node in self.node:
+                _add(self.E, (self.node[node], column), entry)
+
+    def _leaves_curved(self, plus: int, minus: int, value: Expression) -> None:
+        for node, term in ((plus, -value), (minus, value)):
+            if node in self.node:
+                self.h[self.node[node]] = self.h.get(self.node[node], ZERO) + term
+
+    def _across(
+        self, matrix: dict[tuple[int, int], Expression], row: int, plus: int, minus: int, factor: Expression
+    ) -> None:
+        for node, entry in ((plus, factor), (minus, -factor)):
+            if node in self.node:
+                _add(matrix, (row, self.node[node]), entry)
+
+    def _difference(self, port: Port) -> Expression:
+        ends = [symbol(self.names[self.node[n]]) if n in self.node else ZERO for n in (port.plus, port.minus)]
+        return ends[0] - ends[1]
+
+    def _storage(self, port: Port, law: StorageLaw) -> None:
+        state, row = self._own(port.state), self._row()
+        x = symbol(port.state)
+        inertia = ONE if law.keeps_energy_variable else law.inertia_at(x)
+        output = law.output.substitute({ARGUMENT: x}) if law.output is not None else None
+        if law.side == "across":
+            self._leaves_with_rate(port.plus, port.minus, state, inertia)
+            self._across(self.F, row, port.plus, port.minus, ONE)
+            self._minus(row, state, output)
+        else:
+            self.E[row, state] = inertia
+            self._across(self.F, row, port.plus, port.minus, ONE)
+            if output is None:
+                self._leaves(self.F, port.plus, port.minus, state, ONE)
+            else:
+                self._leaves_curved(port.plus, port.minus, output)
+
+    def _minus(self, row: int, state: int, output: Expression | None) -> None:
+        """Subtract the output of a storage: its state, or a function of it."""
+        if output is None:
+            self.F[row, state] = -ONE
+        else:
+            self.h[row] = -output
+
+    def _resistive(self, port: Port, law: ResistiveLaw) -> None:
+        if law.side == "through":
+            if law.coefficient is not None:
+                for node, sign in ((port.plus, -ONE), (port.minus, ONE)):
+                    if node in self.node:
+                        self._across(self.F, self.node[node], port.plus, port.minus, sign * law.coefficient)
+            else:
+                self._leaves_curved(port.plus, port.minus, law.value_at(self._difference(port)))
+            return
+        through, row = self._own(port.through), self._row()
+        self._leaves(self.F, port.plus, port.minus, through, ONE)
+        self._across(self.F, row, port.plus, port.minus, -ONE)
+        if law.coefficient is not None:
+            self.F[row, through] = law.coefficient
+        else:
+            self.h[row] = law.value_at(symbol(port.through))
+
+    def _source(self, port: Port, law: SourceLaw) -> None:
+        u, y = len(self.inputs), len(self.outputs)
+        self.inputs.append(law.input)
+        if law.side == "through":
+            self._leaves(self.G, port.plus, port.minus, u, ONE)
+            self._across(self.H, y, port.plus, port.minus, -ONE)
+            self.outputs.append(port.across)
+            return
+        supplied, row = self._own(port.through), self._row()
+        self._leaves(self.F, port.plus, port.minus, supplied, -ONE)
+        self._across(self.F, row, port.plus, port.minus, ONE)
+        self.G[row, u] = -ONE
+        self.H[y, supplied] = ONE
+        self.outputs.append(port.through)
+
+    def _coupling(self, c: Coupling) -> None:
+        """Through variables of both sides as unknowns, and the two relations of the coupling."""
+        first, second = (
+            self._unknown(f"{DOMAINS[d].through.symbol}_{c.element}_{k}") for k, d in enumerate(c.domains, 1)
+        )
+        self._leaves(self.F, c.plus_1, c.minus_1, first, ONE)
+        self._leaves(self.F, c.plus_2, c.minus_2, second, -ONE)
+        k = c.modulus
+        side_1, side_2 = (c.plus_1, c.minus_1), (c.plus_2, c.minus_2)
+        one, two = self._row(), self._row()
+        if c.type == "transformer":
+            driven, driving, out, into = (
+                (side_2, side_1, first, second) if c.reciprocal else (side_1, side_2, second, first)
+            )
+            self._across(self.F, one, *driven, ONE)
+            self._across(self.F, one, *driving, -k)
+            self._pair(two, out, into, k)
+        elif c.reciprocal:
+            self._across(self.F, one, *side_1, ONE)
+            self._across(self.F, two, *side_2, ONE)
+            self.F[one, second] = self.F[two, first] = -k
+        else:
+            self._across(self.F, one, *side_1, -k)
+            self._across(self.F, two, *side_2, -k)
+            self.F[one, second] = self.F[two, first] = ONE
+
+    def _pair(self, row: int, out: int, into: int, k: Expression) -> None:
+        self.F[row, out] = ONE
+        self.F[row, into] = -k
+
+
+def _add(matrix: dict[tuple[int, int], Expression], place: tuple[int, int], entry: Expression) -> None:
+    before = matrix.get(place)
+    matrix[place] = entry if before is None else before + entry

@@ -1,0 +1,156 @@
+"""The linear model that touches a nonlinear one at an operating point."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tellegen.equations import rules
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, zeros
+from tellegen.equations.system import Algebraic, EquationSystem
+from tellegen.equations.values import number_of
+from tellegen.expressions import ZERO, Expression, number, symbol
+
+Point = Mapping[str, float]
+
+_STEPS, _TOLERANCE = 100, 1e-12
+
+
+def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
+    """The tangent model at values of states and inputs (zero where not given), in deviations from them, as numbers.
+
+    With R = -A x - f + B u: `L dx' = (R_x - L_x x') dx + R_u du + B_1 du'`. Algebraic unknowns are solved for by Newton's method
+    and eliminated.
+
+    Raises: EquationError when a parameter has no value, or the operating point does not exist.
+    """
+    point = _Point(system, at)
+    m = point.system.matrices
+    x = [symbol(n) for n in system.states]
+    u = [symbol(n) for n in system.inputs]
+    rates = tuple(dot(b, u) - dot(a, x) - f for a, b, f in zip(m["A"], m["B"], point.system.vectors["f"], strict=True))
+    outputs = tuple(
+        dot(c, x) + dot(d, u) + f for c, d, f in zip(m["C"], m["D"], point.system.vectors["f_y"], strict=True)
+    )
+    A = negative(plus(point.jacobian(rates, system.states), negative(point.inertial_term(rates))))
+    numbers: dict[str, Matrix] = {name: point.numbers(m[name]) for name in ("L", "B_1", "D_1")}
+    return replace(
+        system,
+        matrices={
+            "L": numbers["L"],
+            "A": A,
+            "B": point.jacobian(rates, system.inputs),
+            "C": point.jacobian(outputs, system.states),
+            "D": point.jacobian(outputs, system.inputs),
+            "N": zeros(len(x), len(x)),
+            "B_1": numbers["B_1"],
+            "D_1": numbers["D_1"],
+        },
+        vectors={"f": (ZERO,) * len(x), "f_y": (ZERO,) * len(u)},
+        algebraic=Algebraic(),
+        where={},
+        stored_energy=None,
+        initial={},
+    )
+
+
+class _Point:
+    """An operating point with its algebraic unknowns solved, and derivatives taken there."""
+
+    def __init__(self, system: EquationSystem, at: Point) -> None:
+        self.system = _written_out(system)
+        self.values = dict(system.values())
+        self.values |= {name: float(at.get(name, 0.0)) for name in (*system.states, *system.inputs)}
+        self._solve_unknowns()
+
+    def number(self, expression: Expression) -> float:
+        """The value of an expression at the point."""
+        return number_of(expression, self.values, self.system.name)
+
+    def numbers(self, matrix: Matrix) -> Matrix:
+        """A matrix evaluated at the point."""
+        return tuple(tuple(number(self.number(e)) for e in row) for row in matrix)
+
+    def jacobian(self, functions: Vector, names: Sequence[str]) -> Matrix:
+        """The derivatives of functions by names, the unknowns following them."""
+        direct = self._derivatives(functions, names)
+        unknowns = self.system.algebraic.unknowns
+        if not unknowns:
+            return tuple(tuple(number(e) for e in row) for row in direct)
+        through = self._derivatives(functions, unknowns)
+        follow = _solve(self._derivatives(self.system.algebraic.residuals, unknowns), self._residual_jacobian(names))
+        return tuple(
+            tuple(number(d - sum(t * follow[k][j] for k, t in enumerate(row_w))) for j, d in enumerate(row))
+            for row, row_w in zip(direct, through, strict=True)
+        )
+
+    def inertial_term(self, rates: Vector) -> Matrix:
+        """The derivative of L along the motion, times the rates: zero at an equilibrium and for constant L."""
+        L, states = self.system.matrices["L"], self.system.states
+        if not any(set(states) & e.free_symbols for row in L for e in row):
+            return zeros(len(states), len(states))
+        inertia = [[self.number(e) for e in row] for row in L]
+        speed = [row[0] for row in _solve(inertia, [[self.number(e)] for e in rates])]
+        return tuple(
+            tuple(
+                number(sum(self.number(e.derivative(name)) * v for e, v in zip(row, speed, strict=True)))
+                for name in states
+            )
+            for row in L
+        )
+
+    def _residual_jacobian(self, names: Sequence[str]) -> list[list[float]]:
+        return self._derivatives(self.system.algebraic.residuals, names)
+
+    def _derivatives(self, functions: Vector, names: Sequence[str]) -> list[list[float]]:
+        return [[self.number(function.derivative(name)) for name in names] for function in functions]
+
+    def _solve_unknowns(self) -> None:
+        """Newton's method with halved steps, from zero."""
+        unknowns, residuals = self.system.algebraic.unknowns, self.system.algebraic.residuals
+        self.values |= dict.fromkeys(unknowns, 0.0)
+        for _ in range(_STEPS if unknowns else 0):
+            now = [self.number(r) for r in residuals]
+            step = [row[0] for row in _solve(self._derivatives(residuals, unknowns), [[r] for r in now])]
+            self._advance(unknowns, step, max(map(abs, now)))
+            if max(map(abs, step)) <= _TOLERANCE * (1 + max(abs(self.values[w]) for w in unknowns)):
+                return
+        if unknowns:
+            raise rules.NO_OPERATING_POINT.error(
+                f"the algebraic equations for {', '.join(unknowns)} were not solved in {_STEPS} steps",
+                where=self.system.name,
+                fix="give an operating point nearer to rest",
+            )
+
+    def _advance(self, unknowns: Sequence[str], step: Sequence[float], residual: float) -> None:
+        start = {w: self.values[w] for w in unknowns}
+        share = 1.0
+        while share > 1e-6:
+            self.values |= {w: start[w] - share * s for w, s in zip(unknowns, step, strict=True)}
+            if max(abs(self.number(r)) for r in self.system.algebraic.residuals) <= residual:
+                return
+            share /= 2
+
+
+def _written_out(system: EquationSystem) -> EquationSystem:
+    """The system with the names of `where` replaced, so that derivatives see through them."""
+    written: dict[str, Expression] = {}
+    for name, expression in system.where.items():
+        written[name] = expression.substitute(written)
+    return replace(system.with_entries(lambda e: e.substitute(written)), where={}) if written else system
+
+
+def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[float]]:
+    """Gaussian elimination with partial pivoting, for the few unknowns of an operating point."""
+    n = len(matrix)
+    rows = [[*a, *b] for a, b in zip(matrix, right, strict=True)]
+    for k in range(n):
+        best = max(range(k, n), key=lambda i: abs(rows[i][k]))
+        if rows[best][k] == 0.0:
+            raise rules.NO_OPERATING_POINT.error(
+                "the equations are singular at the operating point", fix="choose another operating point"
+            )
+        rows[k], rows[best] = rows[best], rows[k]
+        for i in range(n):
+            if i != k and rows[i][k] != 0.0:
+                factor = rows[i][k] / rows[k][k]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [[value / rows[k][k] for value in rows[k][n:]] for k in range(n)]

@@ -1,0 +1,50 @@
+"""Small matrices of expressions, as tuples of rows."""
+
+from collections.abc import Iterable
+
+from tellegen.expressions import ZERO, Expression, total
+
+Matrix = tuple[tuple[Expression, ...], ...]
+Vector = tuple[Expression, ...]
+
+
+def zeros(rows: int, columns: int) -> Matrix:
+    """A matrix of zeros."""
+    return ((ZERO,) * columns,) * rows
+
+
+def negative(matrix: Matrix) -> Matrix:
+    """The matrix with every sign changed."""
+    return tuple(tuple(-e for e in row) for row in matrix)
+
+
+def scaled(matrix: Matrix, factor: Expression) -> Matrix:
+    """The matrix times a scalar."""
+    return tuple(tuple(e * factor for e in row) for row in matrix)
+
+
+def plus(a: Matrix, b: Matrix) -> Matrix:
+    """The sum of two matrices."""
+    return tuple(tuple(x + y for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+
+
+def dot(a: Iterable[Expression], b: Iterable[Expression]) -> Expression:
+    """The sum of the products of two vectors."""
+    return total(x * y for x, y in zip(a, b, strict=True) if x is not ZERO and y is not ZERO)
+
+
+def product(a: Matrix, b: Matrix, columns: int) -> Matrix:
+    """The product of two matrices; `columns` is the width of `b`, which may have no rows."""
+    return tuple(tuple(dot(row, [line[j] for line in b]) for j in range(columns)) for row in a)
+
+
+def congruent(left: Matrix, middle: Vector, right: Matrix, rows: int, columns: int) -> Matrix:
+    """left^T diag(middle) right, by the few nonzero entries of each row."""
+    terms: dict[tuple[int, int], list[Expression]] = {}
+    for row, share, other in zip(left, middle, right, strict=True):
+        filled = [(j, e) for j, e in enumerate(other) if e is not ZERO]
+        for i, a in enumerate(row):
+            if a is not ZERO:
+                for j, b in filled:
+                    terms.setdefault((i, j), []).append(a * share * b)
+    return tuple(tuple(total(terms.get((i, j), ())) for j in range(columns)) for i in range(rows))

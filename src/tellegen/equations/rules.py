@@ -1,0 +1,63 @@
+"""The rules of equations (codes E)."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("E")
+
+NOT_A_STATE = RULES.rule(
+    "E101",
+    "independent storage asked to follow",
+    meaning="A storage was put into derivative causality although nothing but resistive elements decides its output.",
+    why="its content is then free: it is a state, and the equations need it as one",
+    example=(
+        "system: denied\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n"
+        "  C: {capacitor: [b, gnd], C: 1 F, causality: force through}\n"
+    ),
+    instead="system: granted\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n  C: {capacitor: [b, gnd], C: 1 F}\n",
+)
+DEPENDS_ON_OUTPUT_LAW = RULES.rule(
+    "E102",
+    "dependent storage beside a law solved for its output",
+    meaning="A dependent storage follows a storage whose law gives the output of the energy variable.",
+    why="the two contents add up to one, which needs both as functions of the shared output",
+    example=(
+        "system: mixed laws\nnetwork:\n  I: {current source: [gnd, a]}\n  C_1: {capacitor: [a, gnd], law: v = q + q^3}\n"
+        "  C_2: {capacitor: [a, gnd], C: 1 F}\n  R: {resistor: [a, gnd], R: 1 ohm}\n"
+    ),
+    instead=(
+        "system: one kind of law\nnetwork:\n  I: {current source: [gnd, a]}\n  C_1: {capacitor: [a, gnd], law: q = v + v^3}\n"
+        "  C_2: {capacitor: [a, gnd], C: 1 F}\n  R: {resistor: [a, gnd], R: 1 ohm}\n"
+    ),
+)
+SINGULAR_RESISTORS = RULES.rule(
+    "E103",
+    "resistive elements without a solution",
+    meaning="The equations of resistive elements that decide each other have no unique solution.",
+    why="a negative resistance can cancel the others exactly",
+    example=(
+        "system: cancelled\nparameters: {R: 1 ohm}\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R_1: {resistor: [a, b], R: R}\n"
+        "  R_2: {resistor: [b, gnd], R: -R}\n"
+    ),
+    instead=(
+        "system: solvable\nparameters: {R: 1 ohm}\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R_1: {resistor: [a, b], R: R}\n"
+        "  R_2: {resistor: [b, gnd], R: R}\n"
+    ),
+)
+NOT_LINEAR = RULES.rule(
+    "E104",
+    "form that only a linear model has",
+    meaning="A transfer matrix or a numeric matrix form was asked of a model with nonlinear laws.",
+    why="a nonlinear model has a transfer matrix only about an operating point",
+)
+NO_VALUE = RULES.rule(
+    "E105",
+    "parameter without a value",
+    meaning="Numbers were asked for, but a parameter has none.",
+    why="a symbol can be printed, not computed with",
+)
+NO_OPERATING_POINT = RULES.rule(
+    "E106",
+    "operating point that cannot be computed",
+    meaning="The algebraic equations have no solution at the operating point, or a law is not defined there.",
+    why="a linearisation is the tangent at a point of the model",
+)

@@ -1,0 +1,324 @@
+"""Equations as text for terminals, laid out as papers write them."""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from tellegen.equations.display import (
+    Equations,
+    Sides,
+    Sign,
+    SparseForm,
+    SparseRows,
+    Term,
+    TransferForm,
+    output_equation,
+    state_equation,
+    summaries,
+)
+from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text
+
+WIDTH = 100
+MOST_STATES = 12
+"""Beyond this width, or so many states, equations are written row by row instead of with matrices."""
+
+NO_UNITS: Mapping[str, str] = {}
+_BRACKETS = {True: ("⎡⎢⎣", "⎤⎥⎦"), False: ("[[[", "]]]")}
+
+
+def equations_to_text(
+    equations: Equations,
+    *,
+    sign: Sign = "-",
+    width: int = WIDTH,
+    unicode: bool = True,
+    units: Mapping[str, str] = NO_UNITS,
+) -> str:
+    """The equations with matrices in brackets, then names, energy, what the names stand for, and the parameters.
+
+    `unicode` off keeps to ASCII; `units` gives SI units of parameters and variables where they are known. Matrices wider than
+    `width`, or of more than a dozen states, are written as one equation a row.
+    """
+    parts = [equations.name, _indented(_form(equations, sign))]
+    if equations.states:
+        parts.append(_equation(state_equation(equations, sign), equations.states, "", width, unicode))
+    if equations.outputs:
+        parts.append(_equation(output_equation(equations), equations.outputs, "y", width, unicode))
+    parts.append(_lists(equations, units))
+    parts.append("\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in summaries(equations)))
+    parts.append(_named_block("dependent storages", equations.dependent, width))
+    if equations.algebraic.unknowns:
+        parts.append(f"unknowns  {', '.join(equations.algebraic.unknowns)}")
+        parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in equations.algebraic.residuals))
+    parts.append(_named_block("where", equations.where, width))
+    parts.append(parameters_to_text(equations.parameters, equations.values(), units))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def descriptor_to_text(form: SparseForm, *, width: int = WIDTH) -> str:
+    """The descriptor form, one equation a row."""
+    general = "E w' = F w + G u" + (" + h" if form.h else "") + ",   y = H w" + (" + D u" if form.D else "")
+    left, right, inputs = (_by_row(m) for m in (form.E, form.F, form.G))
+    lines = []
+    for k in range(_row_count(form)):
+        rates = _sum_of([(e, f"{form.unknowns[j]}'") for j, e in left.get(k, ())])
+        terms = [(e, form.unknowns[j]) for j, e in right.get(k, ())] + [
+            (e, form.inputs[j]) for j, e in inputs.get(k, ())
+        ]
+        lines.append(_wrapped(f"{rates} = {_sum_of(terms, form.h.get(k, ZERO))}", width))
+    reading, direct = _by_row(form.H), _by_row(form.D)
+    for k, name in enumerate(form.outputs):
+        terms = [(e, form.unknowns[j]) for j, e in reading.get(k, ())] + [
+            (e, form.inputs[j]) for j, e in direct.get(k, ())
+        ]
+        lines.append(_wrapped(f"{name} = {_sum_of(terms)}", width))
+    names = [("unknowns (w)", form.unknowns), ("inputs (u)", form.inputs), ("outputs (y)", form.outputs)]
+    listed = "\n".join(_wrapped(f"{title}  {', '.join(given)}", width, "") for title, given in names if given)
+    return "\n\n".join([form.name, _indented(general), "\n".join(lines), listed]) + "\n"
+
+
+def transfer_to_text(form: TransferForm, *, width: int = WIDTH) -> str:
+    """The transfer matrix, one line an entry: output over input."""
+    s = form.variable
+    parts = [form.name, _indented(f"y({s}) = G({s}) u({s})")]
+    lines = [
+        _wrapped(f"{output}/{given} = {to_text(e)}", width)
+        for output, row in zip(form.outputs, form.entries, strict=True)
+        for given, e in zip(form.inputs, row, strict=True)
+    ]
+    parts += ["\n".join(lines), _named_block("where", form.where, width)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def parameters_to_text(
+    parameters: Mapping[str, Expression | None], values: Mapping[str, float], units: Mapping[str, str] = NO_UNITS
+) -> str:
+    """A table of the parameters: name, value in SI units, unit; an open value is a dash, a formula stands behind its value."""
+    if not parameters:
+        return ""
+    rows = []
+    for name, expression in parameters.items():
+        value = f"{values[name]:.12g}" if name in values else "-"
+        formula = f"= {to_text(expression)}" if expression is not None and expression.free_symbols else ""
+        rows.append((name, value, units.get(name, ""), formula))
+    widths = [max(len(row[k]) for row in rows) for k in range(4)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(["parameters", *(f"  {line}" for line in lines)])
+
+
+# -- general form and names ----------------------------------------------------------------------------------------------------
+
+
+def _form(equations: Equations, sign: Sign) -> str:
+    written = []
+    if equations.states:
+        sides = state_equation(equations, sign)
+        written.append(f"{_letters(sides.left)} = {_letters(sides.right)}")
+    if equations.outputs:
+        written.append(f"y = {_letters(output_equation(equations).right)}")
+    return ",   ".join(written)
+
+
+def _letters(terms: Iterable[Term]) -> str:
+    text = ""
+    for term in terms:
+        letter = term.matrix if term.alone else f"{term.matrix} {term.vector}{_prime(term)}"
+        text += _joint(text, term.negative) + letter
+    return text
+
+
+def _joint(before: str, negative: bool) -> str:
+    """The sign between what was written and the next term."""
+    if not before:
+        return "-" if negative else ""
+    return " - " if negative else " + "
+
+
+def _prime(term: Term) -> str:
+    return "'" if term.dotted else ""
+
+
+def _lists(equations: Equations, units: Mapping[str, str]) -> str:
+    titles = {"states (x)": equations.states, "inputs (u)": equations.inputs, "outputs (y)": equations.outputs}
+    lines = []
+    for title, names in titles.items():
+        if names:
+            shown = ", ".join(f"{name} [{units[name]}]" if units.get(name) else name for name in names)
+            lines.append(_wrapped(f"{title.ljust(11)}  {shown}", WIDTH, ""))
+    return "\n".join(lines)
+
+
+def _named_block(title: str, names: Mapping[str, Expression], width: int) -> str:
+    if not names:
+        return ""
+    return "\n".join([title, *(_wrapped(f"{name} = {to_text(e)}", width) for name, e in names.items())])
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text, "  ")
+
+
+def _wrapped(text: str, width: int, indent: str = "  ") -> str:
+    """Lines no wider than asked where spaces allow it; what follows the first is set in."""
+    return textwrap.fill(
+        text,
+        max(width, 40),
+        initial_indent=indent,
+        subsequent_indent=indent + "      ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+# -- matrices ------------------------------------------------------------------------------------------------------------------
+
+
+class _Block(NamedTuple):
+    """Lines of equal width, joined to others by their middle line."""
+
+    lines: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.lines[0]) if self.lines else 0
+
+
+def _equation(sides: Sides, names: Sequence[str], head: str, width: int, unicode: bool) -> str:
+    """The equation with matrices; with each matrix by itself where that is too wide; row by row where even that is."""
+    if len(names) <= MOST_STATES:
+        whole = _beside(_blocks_of(sides, names, head, unicode))
+        if whole.width + 2 <= width:
+            return _indented(_text_of(whole))
+        single = [_named_matrix(term, unicode) for term in (*sides.left, *sides.right)]
+        if all(block.width + 2 <= width for block in single):
+            return _indented("\n\n".join(_text_of(_beside(group)) for group in _groups(single, width - 2)))
+    return "\n".join(_row_equations(sides, names, head, width))
+
+
+def _blocks_of(sides: Sides, names: Sequence[str], head: str, unicode: bool) -> list[_Block]:
+    left = [_vector(names, unicode)] if head else _terms(sides.left, unicode)
+    return [*left, _word(" = "), *_terms(sides.right, unicode)]
+
+
+def _terms(terms: Iterable[Term], unicode: bool) -> list[_Block]:
+    blocks: list[_Block] = []
+    for term in terms:
+        sign = ("-" if term.negative else "") if not blocks else (" - " if term.negative else " + ")
+        if sign:
+            blocks.append(_word(sign))
+        blocks.append(_matrix(term, unicode))
+        if not term.alone:
+            blocks += [_word(" "), _vector([f"{name}{_prime(term)}" for name in term.factors], unicode)]
+    return blocks
+
+
+def _matrix(term: Term, unicode: bool) -> _Block:
+    return _bracketed([[to_text(e) for e in row] for row in term.rows], unicode)
+
+
+def _vector(names: Iterable[str], unicode: bool) -> _Block:
+    return _bracketed([[name] for name in names], unicode)
+
+
+def _named_matrix(term: Term, unicode: bool) -> _Block:
+    return _beside([_word(f"{term.matrix} = "), _matrix(term, unicode)])
+
+
+def _bracketed(cells: Sequence[Sequence[str]], unicode: bool) -> _Block:
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(cell.center(w) for cell, w in zip(row, widths, strict=True)) for row in cells]
+    if len(lines) < 2:
+        return _Block(tuple(f"[{line}]" for line in lines) or ("[]",))
+    opening, closing = _BRACKETS[unicode]
+    last = len(lines) - 1
+    edge = [0 if k == 0 else 2 if k == last else 1 for k in range(len(lines))]
+    return _Block(tuple(f"{opening[e]} {line} {closing[e]}" for e, line in zip(edge, lines, strict=True)))
+
+
+def _word(text: str) -> _Block:
+    return _Block((text,))
+
+
+def _beside(blocks: Sequence[_Block]) -> _Block:
+    height = max(len(block.lines) for block in blocks)
+    middle = (height - 1) // 2
+    columns = []
+    for block in blocks:
+        above = middle - (len(block.lines) - 1) // 2
+        below = height - above - len(block.lines)
+        blank = " " * block.width
+        columns.append([*[blank] * above, *block.lines, *[blank] * below])
+    return _Block(tuple("".join(parts) for parts in zip(*columns, strict=True)))
+
+
+def _groups(blocks: Iterable[_Block], width: int) -> list[list[_Block]]:
+    """As many blocks side by side as fit."""
+    gap = _word("    ")
+    lines: list[list[_Block]] = []
+    for block in blocks:
+        if lines and sum(b.width for b in lines[-1]) + gap.width + block.width <= width:
+            lines[-1] += [gap, block]
+        else:
+            lines.append([block])
+    return lines
+
+
+def _text_of(block: _Block) -> str:
+    return "\n".join(line.rstrip() for line in block.lines)
+
+
+# -- rows ----------------------------------------------------------------------------------------------------------------------
+
+
+def _row_equations(sides: Sides, names: Sequence[str], head: str, width: int) -> Iterable[str]:
+    for k, name in enumerate(names):
+        left = name if head else _row_of(sides.left, k)
+        yield _wrapped(f"{left} = {_row_of(sides.right, k)}", width)
+
+
+def _row_of(terms: Iterable[Term], k: int) -> str:
+    text = ""
+    for term in terms:
+        if term.alone:
+            text = _append(text, term.rows[k][0], "", term.negative)
+            continue
+        for entry, factor in zip(term.rows[k], term.factors, strict=True):
+            text = _append(text, entry, f"{factor}{_prime(term)}", term.negative)
+    return text or "0"
+
+
+def _sum_of(terms: Iterable[tuple[Expression, str]], rest: Expression = ZERO) -> str:
+    text = ""
+    for entry, factor in terms:
+        text = _append(text, entry, factor, False)
+    return _append(text, rest, "", False) or "0"
+
+
+def _append(text: str, entry: Expression, factor: str, negative: bool) -> str:
+    """The sum with one more term, its sign in front."""
+    if entry is ZERO:
+        return text
+    written = to_text(entry)
+    if isinstance(entry, Add):
+        written = f"({written})" if factor or (text and negative) else written
+    elif written.startswith("-"):
+        written, negative = written[1:], not negative
+    if factor and entry in (ONE, MINUS_ONE):
+        written = factor
+    elif factor and written.startswith("1/"):
+        written = f"{factor}{written[1:]}"
+    elif factor:
+        written = f"{written}*{factor}"
+    return text + _joint(text, negative) + written
+
+
+def _by_row(matrix: SparseRows) -> dict[int, list[tuple[int, Expression]]]:
+    rows: dict[int, list[tuple[int, Expression]]] = {}
+    for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
+        rows.setdefault(i, []).append((j, e))
+    return rows
+
+
+def _row_count(form: SparseForm) -> int:
+    filled = [i for m in (form.E, form.F, form.G) for i, _ in m]
+    return max([*filled, *form.h], default=-1) + 1

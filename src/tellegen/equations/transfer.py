@@ -1,0 +1,81 @@
+"""The transfer matrix of a linear model: `y(s) = G(s) u(s)` from rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+from tellegen.equations import rules
+from tellegen.equations.entries import NamedEntries, entry, leaves
+from tellegen.equations.matrices import Matrix, plus, scaled
+from tellegen.equations.system import EquationSystem
+from tellegen.expressions import ZERO, Expression, symbol, total
+from tellegen.expressions.elimination import solve
+from tellegen.expressions.sympy_view import rational_functions
+
+MOST_STATES, MOST_SYMBOLS, MOST_LEAVES = 6, 16, 60
+"""Up to here numerators and denominators are written as polynomials; larger models get named entries instead."""
+
+
+@final
+@dataclass(frozen=True)
+class TransferMatrix:
+    """G(s) with one row an output and one column an input, over parameters, `s` and the names in `where`."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    parameters: Mapping[str, Expression | None]
+    entries: Matrix
+    where: Mapping[str, Expression] = field(default_factory=dict)
+    variable: str = "s"
+
+
+def transfer_matrix(system: EquationSystem) -> TransferMatrix:
+    """C (L s + A)^-1 (B + B_1 s) + D + D_1 s.
+
+    Raises: EquationError for a nonlinear model, which has a transfer matrix only about an operating point.
+    """
+    if not system.linear:
+        raise rules.NOT_LINEAR.error(
+            f"'{system.name}' is not linear", where=system.name, fix="linearise it at an operating point first"
+        )
+    name = "s"
+    while name in system.parameters or name in system.where:
+        name += "_"
+    s = symbol(name)
+    m = system.matrices
+    pencil = plus(scaled(m["L"], s), m["A"])
+    right = plus(m["B"], scaled(m["B_1"], s))
+    direct = plus(m["D"], scaled(m["D_1"], s))
+    if _is_small(system):
+        entries = rational_functions(pencil, right, m["C"], direct, name)
+        return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, entries, variable=name)
+    taken = [*system.parameters, *system.where, *system.states, *system.inputs, name]
+    arithmetic = NamedEntries(taken, prefix="g")
+    found = _solve(pencil, right, arithmetic)
+    entries = tuple(
+        tuple(direct[i][j] + total(c * found[k][j] for k, c in enumerate(row)) for j in range(len(system.inputs)))
+        for i, row in enumerate(m["C"])
+    )
+    where = {**system.where, **arithmetic.where}
+    return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, entries, where, name)
+
+
+def _is_small(system: EquationSystem) -> bool:
+    matrices = [system.matrices[name] for name in ("L", "A", "B", "C", "D", "B_1", "D_1")]
+    entries = [e for matrix in matrices for row in matrix for e in row if e is not ZERO]
+    symbols: set[str] = set().union(*(e.free_symbols for e in entries)) if entries else set()
+    size = sum(map(leaves, entries))
+    return (
+        not system.where and len(system.states) <= MOST_STATES and len(symbols) <= MOST_SYMBOLS and size <= MOST_LEAVES
+    )
+
+
+def _solve(pencil: Matrix, right: Matrix, arithmetic: NamedEntries) -> list[list[Expression]]:
+    n = len(pencil)
+    rows = [{j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in pencil]
+    known = [{n + j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
+    found, left = solve(rows, known, range(n), arithmetic)
+    assert not left, "the pencil of a model is regular"
+    width = len(right[0]) if right else 0
+    return [[found[k][n + j].expression if n + j in found[k] else ZERO for j in range(width)] for k in range(n)]

@@ -1,0 +1,361 @@
+"""The constructors of sums, products and powers, and the light rules they apply.
+
+Like terms and like powers are collected, rational numbers folded, sums and products flattened, and an integer power of
+a product is distributed. Products of sums are never expanded. A number times a sum is distributed, so that `e + e` and
+`2*e` are one expression.
+"""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TypeGuard
+
+from tellegen.expressions.nodes import (
+    ENGINE,
+    Add,
+    Condition,
+    Expression,
+    Mul,
+    Number,
+    Pow,
+    Rational,
+    Scalar,
+    Symbol,
+    intern_add,
+    intern_constant,
+    intern_mul,
+    intern_number,
+    intern_pow,
+    intern_symbol,
+    whole,
+)
+
+LARGEST_BITS = 13_287
+"""Numerators and denominators have at most 4000 digits, so that no formula can fill the memory."""
+
+ZERO = intern_number(0)
+ONE = intern_number(1)
+MINUS_ONE = intern_number(-1)
+HALF = intern_number(Fraction(1, 2))
+PI = intern_constant("pi", math.pi)
+CONSTANTS = {"pi": PI}
+
+_SMALL = [intern_number(n) for n in range(-16, 65)]  # held, so that common numbers are not made again and again
+
+
+def rational(x: Scalar) -> Rational:
+    """The exact number that a person means by `x`: 0.1 is 1/10.
+
+    Raises: ValueError when `x` is not finite.
+    """
+    if isinstance(x, int):
+        return int(x)
+    if isinstance(x, float):
+        if not math.isfinite(x):
+            raise ValueError(f"an expression holds finite numbers only, not {x}")
+        return whole(Fraction(float.__repr__(x)))
+    return whole(Fraction(x))
+
+
+def number(x: Scalar) -> Number:
+    """The expression of a number; a float counts as its shortest decimal text, so 0.1 is 1/10."""
+    return intern_number(_bounded(x if type(x) is int else rational(x)))
+
+
+def symbol(name: str) -> Symbol:
+    """The expression of a name or path. The caller vouches that the name is legal; `pi` is refused."""
+    if name in CONSTANTS:
+        raise ValueError(f"'{name}' is a constant and cannot name anything else")
+    return intern_symbol(name)
+
+
+def as_expression(x: Expression | Scalar) -> Expression:
+    """An expression as it is, a number as an expression."""
+    return x if isinstance(x, Expression) else number(x)
+
+
+def _settled(q: Rational) -> Rational:
+    """A number in its final form; small whole ones, which are most, take no time."""
+    return q if type(q) is int and -_SMALL_ENOUGH < q < _SMALL_ENOUGH else whole(_bounded(q))
+
+
+_SMALL_ENOUGH = 1 << 62
+
+
+def _bounded(q: Rational) -> Rational:
+    if q.numerator.bit_length() > LARGEST_BITS or q.denominator.bit_length() > LARGEST_BITS:
+        raise OverflowError("a number with more than 4000 digits")
+    return q
+
+
+def _refuse_condition(term: Expression) -> None:
+    if isinstance(term, Condition):
+        raise TypeError(f"a condition is not a number: {term}")
+
+
+def split_coefficient(term: Expression) -> tuple[Rational, Expression]:
+    """The rational number and the rest, whose product the term is; a sum keeps its numbers."""
+    if isinstance(term, Mul) and term.coefficient != 1:
+        return term.coefficient, _unit(term)
+    if isinstance(term, Number):
+        return term.rational, ONE
+    return 1, term
+
+
+def _unit(product: Mul) -> Expression:
+    factors = product.factors
+    return _power_of(*factors[0]) if len(factors) == 1 else intern_mul(1, dict(factors))
+
+
+def add(*terms: Expression) -> Expression:
+    """The sum of all terms."""
+    return total(terms)
+
+
+def total(terms: Iterable[Expression]) -> Expression:
+    """The sum of all terms; much faster than adding them one by one."""
+    constant: Rational = 0
+    collected: dict[Expression, Rational] = {}
+    for term in terms:
+        if isinstance(term, Number):
+            constant = _settled(constant + term.rational)
+        elif isinstance(term, Add):
+            constant = _settled(constant + term.constant)
+            for base, c in term.terms:
+                collected[base] = collected.get(base, 0) + c
+        elif isinstance(term, Mul):
+            c = term.coefficient
+            base = term if c == 1 else _unit(term)
+            collected[base] = collected.get(base, 0) + c
+        else:
+            _refuse_condition(term)
+            collected[term] = collected.get(term, 0) + 1
+    return _sum_of(constant, collected)
+
+
+def _sum_of(constant: Rational, collected: dict[Expression, Rational]) -> Expression:
+    kept = {term: _settled(c) for term, c in collected.items() if c}
+    if not kept:
+        return intern_number(constant)
+    if len(kept) == 1 and not constant:
+        ((term, c),) = kept.items()
+        return _scaled(term, c)
+    return intern_add(constant, kept)
+
+
+def _scaled(term: Expression, c: Rational) -> Expression:
+    if c == 1:
+        return term
+    if isinstance(term, Mul):
+        return intern_mul(c, dict(term.factors))
+    return intern_mul(c, dict((_as_factor(term),)))
+
+
+def _as_factor(term: Expression) -> tuple[Expression, Rational]:
+    """Base and rational exponent of a term that is neither a number nor a product.
+
+    A power with the symbolic exponent n*e is base^e to the power n, so that a^x * a^(2*x) can be collected.
+    """
+    if not isinstance(term, Pow):
+        return term, 1
+    if isinstance(term.exponent, Number):
+        return term.base, term.exponent.rational
+    n, rest = whole_content(term.exponent)
+    return (term, 1) if n == 1 else (intern_pow(term.base, rest), n)
+
+
+def whole_content(exponent: Expression) -> tuple[int, Expression]:
+    """The whole number in front of a symbolic exponent (of a sum, in front of its first term), and the rest.
+
+    Whole only: (a^x)^2 is a^(2*x), but sqrt(a^x) need not be a^(x/2), as x = 2 shows.
+    """
+    n = _leading(exponent).numerator
+    return n, exponent if n == 1 else mul(intern_number(whole(Fraction(1, n))), exponent)
+
+
+def _leading(exponent: Expression) -> Rational:
+    return exponent.terms[0][1] if isinstance(exponent, Add) else split_coefficient(exponent)[0]
+
+
+def _power_of(base: Expression, q: Rational) -> Expression:
+    """The node of a factor taken from a product."""
+    if q == 1:
+        return base
+    if type(q) is int and is_symbolic_power(base):
+        return intern_pow(base.base, mul(intern_number(q), base.exponent))
+    return intern_pow(base, intern_number(q))
+
+
+def is_symbolic_power(x: Expression) -> TypeGuard[Pow]:
+    """Whether the exponent is more than a number."""
+    return isinstance(x, Pow) and not isinstance(x.exponent, Number)
+
+
+def mul(*factors: Expression) -> Expression:
+    """The product of all factors."""
+    return product(factors)
+
+
+def product(factors: Iterable[Expression]) -> Expression:
+    """The product of all factors; much faster than multiplying them one by one."""
+    coefficient: Rational = 1
+    collected: dict[Expression, Rational] = {}
+    for factor in factors:
+        if isinstance(factor, Number):
+            coefficient = _settled(coefficient * factor.rational)
+        elif isinstance(factor, Mul):
+            coefficient = _settled(coefficient * factor.coefficient)
+            for base, q in factor.factors:
+                collected[base] = collected.get(base, 0) + q
+        else:
+            _refuse_condition(factor)
+            base, q = _as_factor(factor)
+            collected[base] = collected.get(base, 0) + q
+    return _product_of(coefficient, collected)
+
+
+def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) -> Expression:
+    if not coefficient:
+        return ZERO
+    kept: dict[Expression, Rational] = {}
+    again: list[Expression] = []
+    for base, exponent in collected.items():
+        q = whole(exponent)
+        if not q:
+            continue
+        if _is_settled(base, q):
+            kept[base] = _settled(q)
+        else:
+            again.append(power(base, intern_number(q)))
+    if again:
+        return product([intern_number(coefficient), *again, *[_power_of(b, q) for b, q in kept.items()]])
+    return _settled_product(coefficient, kept)
+
+
+def _is_settled(base: Expression, q: Rational) -> bool:
+    """Whether base^q, met when exponents were collected, is already in canonical form."""
+    if isinstance(base, Number):
+        return 0 < q < 1 and (base.rational < 0 or _exact_power(base.rational, q) is None)
+    if isinstance(base, Mul):
+        return type(q) is not int and (base.coefficient == 1 or _root_of_coefficient(base, q) is None)
+    if isinstance(base, Pow) and type(q) is int:
+        return is_symbolic_power(base) and math.gcd(q, _leading(base.exponent).denominator) == 1
+    return True
+
+
+def _settled_product(coefficient: Rational, factors: dict[Expression, Rational]) -> Expression:
+    if not factors:
+        return intern_number(coefficient)
+    if len(factors) == 1:
+        ((base, q),) = factors.items()
+        if coefficient == 1:
+            return _power_of(base, q)
+        if isinstance(base, Add) and q == 1:
+            constant = _settled(base.constant * coefficient)
+            return intern_add(constant, {term: _settled(c * coefficient) for term, c in base.terms})
+    return intern_mul(coefficient, factors)
+
+
+def power(base: Expression, exponent: Expression) -> Expression:
+    """`base ^ exponent`.
+
+    Raises: ZeroDivisionError for a negative power of zero, OverflowError for a number of more than 4000 digits.
+    """
+    if isinstance(exponent, Number):
+        return _rational_power(base, exponent.rational)
+    _refuse_condition(base)
+    _refuse_condition(exponent)
+    return ONE if base is ONE else intern_pow(base, exponent)
+
+
+def _rational_power(base: Expression, q: Rational) -> Expression:
+    if q in (0, 1):
+        _refuse_condition(base)
+        return base if q else ONE
+    if isinstance(base, Number):
+        return _number_power(base.rational, q)
+    if isinstance(base, Mul):
+        return _product_power(base, q)
+    if isinstance(base, Pow) and type(q) is int:
+        return power(base.base, mul(base.exponent, intern_number(q)))
+    _refuse_condition(base)
+    return intern_pow(base, intern_number(q))
+
+
+def _product_power(base: Mul, q: Rational) -> Expression:
+    if type(q) is int:
+        coefficient = _integer_power(base.coefficient, q)
+        return _product_of(coefficient, {b: _bounded(e * q) for b, e in base.factors})
+    root = _root_of_coefficient(base, q)
+    if root is None or base.coefficient == 1:
+        return intern_pow(base, intern_number(q))
+    return mul(intern_number(root), power(_unit(base), intern_number(q)))
+
+
+def _root_of_coefficient(base: Mul, q: Rational) -> Rational | None:
+    return _exact_power(base.coefficient, q) if base.coefficient > 0 else None
+
+
+def _integer_power(value: Rational, n: int) -> Rational:
+    if not value and n < 0:
+        raise ZeroDivisionError("division by zero")
+    size = max(abs(value.numerator), value.denominator)
+    if size > 1 and abs(n) * (size.bit_length() - 1) > LARGEST_BITS:
+        raise OverflowError("a power with more than 4000 digits")
+    return _settled(Fraction(value) ** n if n < 0 else value**n)
+
+
+def _number_power(value: Rational, q: Rational) -> Expression:
+    if type(q) is int:
+        return intern_number(_integer_power(value, q))
+    if not value:
+        if q < 0:
+            raise ZeroDivisionError("division by zero")
+        return ZERO
+    exact = _exact_power(value, q) if value > 0 else None
+    if exact is not None:
+        return intern_number(exact)
+    below = math.floor(q)  # 2^(3/2) is 2*2^(1/2): the exponent of a number lies between 0 and 1
+    rest = intern_pow(intern_number(value), intern_number(q - below))
+    return mul(intern_number(_integer_power(value, below)), rest) if below else rest
+
+
+def _exact_power(value: Rational, q: Rational) -> Rational | None:
+    """A positive number to a fractional power where the result is rational, else None."""
+    up, down = exact_root(value.numerator, q.denominator), exact_root(value.denominator, q.denominator)
+    if up is None or down is None:
+        return None
+    return _integer_power(whole(Fraction(up, down)), q.numerator)
+
+
+def exact_root(n: int, k: int) -> int | None:
+    """The whole number whose k-th power is n (n >= 0), or None."""
+    if n < 2:
+        return n
+    if k == 2:
+        root = math.isqrt(n)
+    elif k >= n.bit_length():
+        return None
+    else:
+        root = _floor_root(n, k)
+    return root if root**k == n else None
+
+
+def _floor_root(n: int, k: int) -> int:
+    root = 1 << -(-n.bit_length() // k)
+    while True:  # Newton's iteration from above falls until it has reached the floor
+        lower = ((k - 1) * root + n // root ** (k - 1)) // k
+        if lower >= root:
+            return root
+        root = lower
+
+
+def sqrt(x: Expression) -> Expression:
+    """The square root, x^(1/2)."""
+    return power(x, HALF)
+
+
+ENGINE.number = number
+ENGINE.add = add
+ENGINE.mul = mul
+ENGINE.power = power

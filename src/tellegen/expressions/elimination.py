@@ -1,0 +1,179 @@
+"""Sparse Gaussian elimination over any field: residues for yes-or-no questions, named expressions for readable results.
+
+Rows are dictionaries from column to entry. The caller says in which order columns are eliminated, or leaves the order to least
+fill. Eliminated columns can then be expressed by the remaining ones.
+"""
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar, final
+
+from tellegen.expressions.nodes import PRIME
+
+T = TypeVar("T")
+
+
+class Field(Protocol[T]):
+    """The arithmetic that elimination needs. `cost` ranks pivots: 0 for a plain sign, more for what makes results longer."""
+
+    def is_zero(self, a: T) -> bool:
+        """Whether an entry vanishes."""
+        ...
+
+    def cost(self, a: T) -> int:
+        """How unwelcome the entry is as a pivot."""
+        ...
+
+    def quotient(self, a: T, b: T) -> T:
+        """Return a / b."""
+        ...
+
+    def minus_product(self, a: T | None, b: T, c: T) -> T:
+        """Return a - b*c, where None stands for zero."""
+        ...
+
+
+@final
+class Residues:
+    """Arithmetic modulo a prime: an entry is zero only by an accident of probability 1e-18."""
+
+    def is_zero(self, a: int) -> bool:
+        """Whether the residue is zero."""
+        return a == 0
+
+    def cost(self, a: int) -> int:
+        """A sign is the cheapest pivot."""
+        return 0 if a in (1, PRIME - 1) else 1
+
+    def quotient(self, a: int, b: int) -> int:
+        """The quotient of residues."""
+        if b == 1:
+            return a
+        if b == PRIME - 1:
+            return -a % PRIME
+        return a * pow(b, -1, PRIME) % PRIME
+
+    def minus_product(self, a: int | None, b: int, c: int) -> int:
+        """The difference of a residue and a product."""
+        return ((a or 0) - b * c) % PRIME
+
+
+class Elimination(Generic[T]):
+    """A set of equations `sum of entries * columns = 0` in the course of being solved."""
+
+    def __init__(self, rows: Iterable[Mapping[int, T]], field: Field[T]) -> None:
+        self.rows: list[dict[int, T]] = [dict(row) for row in rows]
+        self.field = field
+        self.pivots: dict[int, int] = {}
+        self._active = [True] * len(self.rows)
+        self._users: dict[int, set[int]] = {}
+        for r, row in enumerate(self.rows):
+            for column in row:
+                self._users.setdefault(column, set()).add(r)
+
+    def eliminate(self, column: int) -> bool:
+        """Solve one equation for `column`; False when it depends on the columns eliminated before."""
+        candidates = self._users.get(column)
+        if not candidates:
+            return False
+        rows, cost = self.rows, self.field.cost
+        pivot = min(candidates, key=lambda r: (cost(rows[r][column]), len(rows[r]), r))
+        self._clear(column, pivot)
+        self.pivots[column] = pivot
+        return True
+
+    def eliminate_all(self, columns: Iterable[int]) -> list[int]:
+        """Eliminate columns in an order of least fill; returns those that depend on the others."""
+        users = self._users
+        queue = [(len(users.get(c, ())), c) for c in columns]
+        heapq.heapify(queue)
+        dependent = []
+        while queue:
+            count, column = heapq.heappop(queue)
+            now = len(users.get(column, ()))
+            if now > count:  # fill has made it more expensive since it was queued
+                heapq.heappush(queue, (now, column))
+            elif not self.eliminate(column):
+                dependent.append(column)
+        return dependent
+
+    def _clear(self, column: int, pivot: int) -> None:
+        """Remove the pivot row from the active ones, and the column from the others."""
+        row = self.rows[pivot]
+        users = self._users
+        for c in row:
+            users[c].discard(pivot)
+        self._active[pivot] = False
+        value = row[column]
+        rest = [(c, entry) for c, entry in row.items() if c != column]
+        for r in users.pop(column):
+            self._subtract(r, self.rows[r].pop(column), value, rest)
+
+    def _subtract(self, r: int, entry: T, value: T, rest: list[tuple[int, T]]) -> None:
+        field, row, users = self.field, self.rows[r], self._users
+        factor = field.quotient(entry, value)
+        for c, other in rest:
+            before = row.get(c)
+            after = field.minus_product(before, factor, other)
+            if field.is_zero(after):
+                if before is not None:
+                    del row[c]
+                    users[c].discard(r)
+            else:
+                row[c] = after
+                if before is None:
+                    users[c].add(r)
+
+    def express(self, columns: Iterable[int]) -> dict[int, dict[int, T]]:
+        """Eliminated columns in terms of the columns never eliminated: column = sum of entries * free columns."""
+        order = {column: k for k, column in enumerate(self.pivots)}
+        wanted = self._reached(columns, order)
+        found: dict[int, dict[int, T]] = {}
+        for column in sorted(wanted, key=order.__getitem__, reverse=True):
+            found[column] = self._express_one(column, found)
+        return found
+
+    def _reached(self, columns: Iterable[int], order: Mapping[int, int]) -> set[int]:
+        reached: set[int] = set()
+        stack = [c for c in columns if c in order]
+        while stack:
+            column = stack.pop()
+            if column not in reached:
+                reached.add(column)
+                stack.extend(c for c in self.rows[self.pivots[column]] if c in order and c not in reached)
+        return reached
+
+    def _express_one(self, column: int, found: Mapping[int, Mapping[int, T]]) -> dict[int, T]:
+        field = self.field
+        row = self.rows[self.pivots[column]]
+        value = row[column]
+        total: dict[int, T] = {}
+        for c, entry in row.items():
+            if c == column:
+                continue
+            factor = field.quotient(entry, value)
+            if c in found:
+                for free, coefficient in found[c].items():
+                    total[free] = field.minus_product(total.get(free), factor, coefficient)
+            else:
+                total[c] = field.minus_product(total.get(c), factor, _one(field, value))
+        return {c: entry for c, entry in total.items() if not field.is_zero(entry)}
+
+
+def _one(field: Field[T], nonzero: T) -> T:
+    return field.quotient(nonzero, nonzero)
+
+
+def solve(
+    matrix: Sequence[Mapping[int, T]], right: Sequence[Mapping[int, T]], unknowns: Sequence[int], field: Field[T]
+) -> tuple[dict[int, dict[int, T]], list[int]]:
+    """Solve `matrix * unknowns = right` row by row: each unknown by the columns of `right`, and the unknowns left undetermined."""
+    rows: list[dict[int, T]] = []
+    for left, known in zip(matrix, right, strict=True):
+        row = dict(left)
+        for column, entry in known.items():
+            row[column] = field.minus_product(None, _one(field, entry), entry)
+        rows.append(row)
+    elimination = Elimination(rows, field)
+    undetermined = elimination.eliminate_all(unknowns)
+    return elimination.express(unknowns), undetermined

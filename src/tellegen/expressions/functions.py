@@ -1,0 +1,274 @@
+"""The functions that a formula may call: how each is evaluated, differentiated, folded and printed."""
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from tellegen.expressions.canonical import HALF, MINUS_ONE, ONE, ZERO, add, as_expression, mul, number, power, sqrt
+from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
+from tellegen.expressions.nodes import (
+    ENGINE,
+    Call,
+    Condition,
+    Expression,
+    Number,
+    Rational,
+    Scalar,
+    intern_call,
+    magnitude,
+)
+
+Arguments = tuple[Expression, ...]
+
+
+class Function(NamedTuple):
+    """One row of the table. `most` is None where any number of arguments is meant.
+
+    `partials` gives the derivative by each argument. `fold` gives an exact or simpler result, or None.
+    `python`, `c` and `latex` are the names under which it prints; an empty name means that the printer has its own form.
+    `symmetric` functions do not depend on the order of their arguments.
+    """
+
+    name: str
+    least: int
+    most: int | None
+    evaluate: Callable[..., float]
+    partials: Callable[[Arguments], Sequence[Expression]]
+    fold: Callable[[Arguments], Expression | None]
+    python: str
+    c: str
+    latex: str
+    symmetric: bool = False
+
+    def takes(self, count: int) -> bool:
+        """Whether the function can have that many arguments."""
+        return count >= self.least and (self.most is None or count <= self.most)
+
+    @property
+    def arity(self) -> str:
+        """How many arguments it has, in words."""
+        if self.most is None:
+            return f"{self.least} or more arguments"
+        return f"{self.least} argument{'s' if self.least > 1 else ''}"
+
+
+def _number_of(x: Expression) -> Rational | None:
+    return x.rational if isinstance(x, Number) else None
+
+
+def _at(point: int, result: Expression) -> Callable[[Arguments], Expression | None]:
+    """The rule that a function of one argument has an exact value at one point."""
+    return lambda args: result if _number_of(args[0]) == point else None
+
+
+def _rational_fold(rule: Callable[[Rational], Rational]) -> Callable[[Arguments], Expression | None]:
+    """The rule that a function of one argument is exact at every rational number."""
+
+    def fold(args: Arguments) -> Expression | None:
+        q = _number_of(args[0])
+        return None if q is None else number(rule(q))
+
+    return fold
+
+
+def _sign_of(x: float | Fraction) -> int:
+    return (x > 0) - (x < 0)
+
+
+def _fold_sign(args: Arguments) -> Expression | None:
+    inner = args[0]
+    if isinstance(inner, Call) and inner.name == "sign":
+        return inner
+    return _rational_fold(_sign_of)(args)
+
+
+def _fold_abs(args: Arguments) -> Expression | None:
+    inner = args[0]
+    if isinstance(inner, Call) and inner.name == "abs":
+        return inner
+    return _rational_fold(magnitude)(args)
+
+
+def _extreme_fold(
+    name: str, pick: Callable[[Rational, Rational], Rational]
+) -> Callable[[Arguments], Expression | None]:
+    """`min` and `max`: nested ones flattened, numbers folded, the same argument kept once, in a fixed order."""
+
+    def fold(args: Arguments) -> Expression | None:
+        flat = [inner for arg in args for inner in _same_call(name, arg)]
+        numbers = [x.rational for x in flat if isinstance(x, Number)]
+        rest = sorted({x for x in flat if not isinstance(x, Number)}, key=lambda x: x._digest)
+        if numbers:
+            best = numbers[0]
+            for q in numbers[1:]:
+                best = pick(best, q)
+            rest.append(number(best))
+        return rest[0] if len(rest) == 1 else intern_call(name, tuple(rest))
+
+    return fold
+
+
+def _same_call(name: str, arg: Expression) -> Arguments:
+    return arg.arguments if isinstance(arg, Call) and arg.name == name else (arg,)
+
+
+def _fold_atan2(args: Arguments) -> Expression | None:
+    y, x = args
+    return ZERO if y is ZERO and isinstance(x, Number) and x.rational > 0 else None
+
+
+def _fold_hypot(args: Arguments) -> Expression | None:
+    a, b = args
+    if isinstance(a, Number) and isinstance(b, Number):
+        return sqrt(number(a.rational**2 + b.rational**2))
+    return intern_call("hypot", (b, a)) if b._digest < a._digest else None
+
+
+def _fold_if(args: Arguments) -> Expression | None:
+    condition, yes, no = args
+    if condition is TRUE or yes is no:
+        return yes
+    return no if condition is FALSE else None
+
+
+def _extreme_partials(operator: str) -> Callable[[Arguments], Sequence[Expression]]:
+    """The derivative of `min` or `max` by an argument is 1 where that argument is the first to be the extreme one."""
+
+    def partials(args: Arguments) -> Sequence[Expression]:
+        gains = []
+        for i, arg in enumerate(args):
+            before = [relation("<" if operator == "<=" else ">", arg, other) for other in args[:i]]
+            after = [relation("<=" if operator == "<=" else ">=", arg, other) for other in args[i + 1 :]]
+            gains.append(call("if", logic("and", *before, *after), ONE, ZERO))
+        return gains
+
+    return partials
+
+
+def _not_differentiated(args: Arguments) -> Sequence[Expression]:
+    return [ZERO] * len(args)
+
+
+def _if_partials(args: Arguments) -> Sequence[Expression]:
+    return (ZERO, call("if", args[0], ONE, ZERO), call("if", args[0], ZERO, ONE))
+
+
+def _inverse_root(x: Expression) -> Expression:
+    """1/sqrt(x)."""
+    return power(x, mul(MINUS_ONE, HALF))
+
+
+def _square(x: Expression) -> Expression:
+    return power(x, number(2))
+
+
+def _atan2_partials(args: Arguments) -> Sequence[Expression]:
+    y, x = args
+    scale = power(add(_square(x), _square(y)), MINUS_ONE)
+    return (mul(x, scale), mul(MINUS_ONE, y, scale))
+
+
+def _choose(condition: float, yes: float, no: float) -> float:
+    return yes if condition else no
+
+
+def _no_fold(args: Arguments) -> Expression | None:
+    return None
+
+
+def _row(
+    name: str,
+    evaluate: Callable[..., float],
+    partial: Callable[[Expression], Expression],
+    fold: Callable[[Arguments], Expression | None],
+    *,
+    c: str = "",
+    latex: str = "",
+) -> Function:
+    """A function of one argument."""
+    return Function(name, 1, 1, evaluate, lambda args: (partial(args[0]),), fold, name, c or name, latex)
+
+
+_ROWS = (
+    _row("sin", math.sin, lambda x: call("cos", x), _at(0, ZERO), latex=r"\sin"),
+    _row("cos", math.cos, lambda x: -call("sin", x), _at(0, ONE), latex=r"\cos"),
+    _row("tan", math.tan, lambda x: 1 + call("tan", x) ** 2, _at(0, ZERO), latex=r"\tan"),
+    _row("asin", math.asin, lambda x: _inverse_root(1 - x**2), _at(0, ZERO), latex=r"\arcsin"),
+    _row("acos", math.acos, lambda x: -_inverse_root(1 - x**2), _at(1, ZERO), latex=r"\arccos"),
+    _row("atan", math.atan, lambda x: 1 / (1 + x**2), _at(0, ZERO), latex=r"\arctan"),
+    _row("sinh", math.sinh, lambda x: call("cosh", x), _at(0, ZERO), latex=r"\sinh"),
+    _row("cosh", math.cosh, lambda x: call("sinh", x), _at(0, ONE), latex=r"\cosh"),
+    _row("tanh", math.tanh, lambda x: 1 - call("tanh", x) ** 2, _at(0, ZERO), latex=r"\tanh"),
+    _row("exp", math.exp, lambda x: call("exp", x), _at(0, ONE), latex=r"\exp"),
+    _row("log", math.log, lambda x: 1 / x, _at(1, ZERO), latex=r"\ln"),
+    _row("sqrt", math.sqrt, lambda x: HALF * _inverse_root(x), lambda args: sqrt(args[0])),
+    _row("abs", abs, lambda x: call("sign", x), _fold_abs, c="fabs"),
+    _row(
+        "sign",
+        lambda x: float(_sign_of(x)),
+        lambda x: ZERO,
+        _fold_sign,
+        c="tellegen_sign",
+        latex=r"\operatorname{sign}",
+    ),
+    _row("floor", lambda x: float(math.floor(x)), lambda x: ZERO, _rational_fold(math.floor)),
+    _row("ceil", lambda x: float(math.ceil(x)), lambda x: ZERO, _rational_fold(math.ceil)),
+    Function("atan2", 2, 2, math.atan2, _atan2_partials, _fold_atan2, "atan2", "atan2", r"\operatorname{atan2}"),
+    Function(
+        "hypot",
+        2,
+        2,
+        math.hypot,
+        lambda args: tuple(arg / intern_call("hypot", args) for arg in args),
+        _fold_hypot,
+        "hypot",
+        "hypot",
+        r"\operatorname{hypot}",
+        symmetric=True,
+    ),
+    Function(
+        "min", 2, None, min, _extreme_partials("<="), _extreme_fold("min", min), "min", "fmin", r"\min", symmetric=True
+    ),
+    Function(
+        "max", 2, None, max, _extreme_partials(">="), _extreme_fold("max", max), "max", "fmax", r"\max", symmetric=True
+    ),
+    Function("if", 3, 3, _choose, _if_partials, _fold_if, "", "", ""),
+)
+
+FUNCTIONS: dict[str, Function] = {row.name: row for row in _ROWS}
+"""Every function that a formula may call, by name."""
+
+ALIASES = {"ln": "log"}
+
+PYTHON_NAMESPACE: dict[str, object] = {
+    **{row.python: row.evaluate for row in _ROWS if row.python},
+    "pi": math.pi,
+    "__builtins__": {},
+}
+"""What the text of `to_python` needs in order to be evaluated."""
+
+
+def call(name: str, *args: Expression | Scalar) -> Expression:
+    """A function of the table with its arguments, folded where the result is exact.
+
+    Raises: KeyError for an unknown name, TypeError for a wrong number or kind of arguments.
+    """
+    row = FUNCTIONS[ALIASES.get(name, name)]
+    if not row.takes(len(args)):
+        raise TypeError(f"{name} takes {row.arity}, not {len(args)}")
+    arguments = tuple([as_expression(arg) for arg in args])
+    for position, arg in enumerate(arguments):
+        if isinstance(arg, Condition) != (row.name == "if" and position == 0):
+            raise TypeError(
+                f"argument {position + 1} of {name} must {'not ' * isinstance(arg, Condition)}be a condition: {arg}"
+            )
+    folded = row.fold(arguments)
+    return intern_call(row.name, arguments) if folded is None else folded
+
+
+def _absolute(x: Expression) -> Expression:
+    return call("abs", x)
+
+
+ENGINE.absolute = _absolute

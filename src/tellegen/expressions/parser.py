@@ -1,0 +1,554 @@
+"""Formulas from text, by a small parser of our own: nothing is evaluated, sizes and depths are bounded."""
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Final, NamedTuple, NoReturn, final
+
+from tellegen.core.errors import Place, Rule
+from tellegen.core.names import NAME, did_you_mean, listing
+from tellegen.expressions.canonical import CONSTANTS, MINUS_ONE, number, power, product, total
+from tellegen.expressions.conditions import COMPARE, logic, relation
+from tellegen.expressions.functions import ALIASES, FUNCTIONS, call
+from tellegen.expressions.nodes import Condition, Expression, Number, Operator, Rational, intern_number, intern_symbol
+from tellegen.expressions.rules import (
+    ARGUMENTS,
+    CONDITION,
+    DIVISION,
+    INDEX,
+    OUT_OF_RANGE,
+    SYNTAX,
+    TOO_LARGE,
+    UNIT,
+    UNKNOWN_FUNCTION,
+)
+
+LONGEST: Final = 10_000
+DEEPEST: Final = 100
+LARGEST_EXPONENT: Final = 400
+MOST_DIGITS: Final = 4_000
+
+UnitReader = Callable[[str, int], Expression]
+"""Gives the factor of a unit from its text and its offset in the formula; raises its own error if it is unknown."""
+
+
+class Macro(NamedTuple):
+    """A function that the caller adds to formulas: its least and most number of arguments, and what it stands for."""
+
+    least: int
+    most: int
+    build: Callable[..., Expression]
+
+
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_INDEX = r"(?:\[(?:0|[1-9][0-9]*)(?:,(?:0|[1-9][0-9]*))*\])?"
+_PATH = rf"{NAME.pattern}{_INDEX}(?:\.{NAME.pattern}{_INDEX})*"
+_UNIT_WORD = r"[A-Za-zµμΩ°%][A-Za-z0-9_µμΩ°]*"
+
+_PLAIN = re.compile(rf"[ \t]*(?:({_NUMBER})(?:[ \t]+([A-Za-zµμΩ°%]+))?|({_PATH}))[ \t]*")
+_TOKEN = re.compile(
+    rf"[ \t\r\n]*(?:(?P<number>{_NUMBER})|(?P<name>{_PATH})"
+    r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/^(),<>\[\]])|(?P<end>\Z)|(?P<bad>.))",
+    re.DOTALL,
+)
+_SUFFIX = re.compile(rf"\.({NAME.pattern})")
+_AFTER_NUMBER = re.compile(rf"([ \t]*)({_UNIT_WORD})")
+_WORD = re.compile(_UNIT_WORD)
+_WHOLE = re.compile(r"-?[0-9]+")
+
+KEYWORDS: Final = frozenset(("and", "or", "not", "if"))
+RESERVED_WORDS: Final = frozenset(FUNCTIONS) | frozenset(ALIASES) | frozenset(CONSTANTS) | KEYWORDS
+"""Words that have a meaning of their own in a formula, so that nothing else can be named by them."""
+
+_NO_INDICES: Mapping[str, int] = {}
+_NO_MACROS: Mapping[str, Macro] = {}
+
+
+def parse(
+    text: str,
+    *,
+    place: Place | None = None,
+    unit: UnitReader | None = None,
+    is_unit: Callable[[str], bool] | None = None,
+    indices: Mapping[str, int] = _NO_INDICES,
+    macros: Mapping[str, Macro] = _NO_MACROS,
+) -> Expression:
+    """The expression that a formula means.
+
+    `unit` turns the unit behind a number into a factor (without it units are refused), `is_unit` says where a unit such
+    as that of `1 ohm/i` ends, `indices` are the counters of repetitions with their values, and `macros` add functions.
+
+    Raises: DescriptionError with a code from D001 on, naming the column, what stands there and what should.
+    """
+    match = _PLAIN.fullmatch(text) if len(text) <= LONGEST else None
+    if match is not None:
+        digits, word, name = match.groups()
+        if name is not None:
+            if name not in RESERVED_WORDS and name not in indices:
+                return intern_symbol(name)
+        elif word is None or (unit is not None and word not in indices and word not in KEYWORDS):
+            value = decimal(digits) if len(digits) < 300 else None
+            if value is not None and (word is None or unit is None):
+                return intern_number(value)
+            if value is not None and unit is not None:
+                return product((intern_number(value), unit(word, match.start(2))))
+    return _Parser(text, place, unit, is_unit=is_unit, indices=indices, macros=macros).whole()
+
+
+def decimal(text: str) -> Rational | None:
+    """The exact value of a decimal number, or None when its power of ten is out of range."""
+    if text.isdecimal():
+        return int(text)
+    mantissa, _, exponent = text.replace("E", "e").partition("e")
+    before, _, after = mantissa.partition(".")
+    if len(exponent) > 6:
+        return None
+    shift = int(exponent) if exponent else 0
+    if abs(shift) > LARGEST_EXPONENT:
+        return None
+    shift -= len(after)
+    digits = int(before + after)
+    if shift >= 0:
+        return digits * 10**shift  # type: ignore[no-any-return]
+    value = Fraction(digits, 10**-shift)
+    return value.numerator if value.denominator == 1 else value
+
+
+@final
+class _Parser:
+    """Recursive descent over one text; the token ahead is `kind`, `word` from `start` to `end`."""
+
+    def __init__(
+        self,
+        text: str,
+        place: Place | None,
+        unit: UnitReader | None,
+        *,
+        is_unit: Callable[[str], bool] | None,
+        indices: Mapping[str, int],
+        macros: Mapping[str, Macro],
+    ) -> None:
+        self.text = text
+        self.place = place
+        self.unit = unit
+        self.is_unit = is_unit
+        self.indices = indices
+        self.macros = macros
+        self.depth = 0
+        self.in_index = False
+        self.kind = self.word = ""
+        self.start = self.end = 0
+
+    # Errors
+
+    def fail(self, rule: Rule, offset: int, what: str, fix: str = "") -> NoReturn:
+        place = self.place
+        if place is not None:
+            place = Place(place.file, place.line, place.column + offset, place.text or self.text[:120])
+        where = f"column {offset + 1} of '{_excerpt(self.text, offset)}'"
+        raise rule.error(f"{where}: {what}", fix=fix, place=place)
+
+    def expected(self, what: str) -> NoReturn:
+        found = "the end of the formula" if self.kind == "end" else f"'{self.word}'"
+        self.fail(SYNTAX, self.start, f"found {found}, expected {what}", _hint(self.kind, self.word))
+
+    def build(self, offset: int, make: Callable[..., Expression], *args: object) -> Expression:
+        """Apply a constructor, and say at which column it found the numbers impossible."""
+        try:
+            return make(*args)
+        except ZeroDivisionError:
+            self.fail(DIVISION, offset, "division by zero")
+        except OverflowError as error:
+            self.fail(OUT_OF_RANGE, offset, f"{error} is out of range", "use smaller numbers or a smaller exponent")
+
+    # Tokens
+
+    def advance(self) -> None:
+        match = _TOKEN.match(self.text, self.end)
+        assert match is not None, "the last alternative takes any character"
+        assert match.lastgroup is not None, "each alternative is named"
+        self.kind = match.lastgroup
+        self.word = match[self.kind]
+        self.start, self.end = match.span(self.kind)
+        if self.kind == "name" and self.word in KEYWORDS:
+            self.kind = "keyword"
+        elif self.kind == "bad":
+            self.bad_character()
+
+    def bad_character(self) -> NoReturn:
+        before = self.text[self.start - 1 : self.start]
+        if self.word == "_" and (before.isalnum() or before in ("_", ".")):
+            self.fail(
+                SYNTAX, self.start, "found '_', expected a name without two underscores in a row", _hint("bad", "_")
+            )
+        self.expected("a number, a name, an operator or a parenthesis")
+
+    def take(self, word: str, purpose: str) -> None:
+        if self.word != word or self.kind != "sign":
+            self.expected(f"'{word}' {purpose}")
+        self.advance()
+
+    def enter(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.fail(
+                TOO_LARGE,
+                self.start,
+                f"nested more than {DEEPEST} deep",
+                "give parts of the formula names of their own",
+            )
+
+    # Grammar
+
+    def whole(self) -> Expression:
+        if len(self.text) > LONGEST:
+            what = f"the formula has {len(self.text)} characters, at most {LONGEST} are read"
+            self.fail(TOO_LARGE, LONGEST, what, "give parts of the formula names of their own")
+        self.advance()
+        result = self.formula()
+        if self.kind != "end":
+            self.expected("an operator or the end of the formula")
+        if isinstance(result, Condition):
+            self.fail(CONDITION, 0, "found a condition, expected a value", "write if(condition, value, other value)")
+        return result
+
+    def formula(self) -> Expression:
+        """Comparisons joined by `and` and `or`, or simply a value."""
+        start = self.start
+        either: list[Expression] = []
+        both: list[Expression] = []
+        while True:
+            both.append(self.comparison())
+            if self.kind == "keyword" and self.word == "and":
+                self.advance()
+                continue
+            either.append(both[0] if len(both) == 1 else self.joined("and", both, start))
+            both = []
+            if not (self.kind == "keyword" and self.word == "or"):
+                return either[0] if len(either) == 1 else self.joined("or", either, start)
+            self.advance()
+
+    def joined(self, word: str, conditions: list[Expression], start: int) -> Expression:
+        for condition in conditions:
+            if not isinstance(condition, Condition):
+                self.fail(
+                    CONDITION, start, f"'{word}' joins conditions, found the value '{condition}'", "compare it: x > 0"
+                )
+        return logic("and" if word == "and" else "or", *conditions)
+
+    def comparison(self) -> Expression:
+        negations = 0
+        while self.kind == "keyword" and self.word == "not":
+            negations += 1
+            self.advance()
+        start = self.start
+        left = self.value()
+        if self.kind == "sign" and self.word in COMPARE:
+            left = self.compared(left, start)
+        if negations and not isinstance(left, Condition):
+            self.fail(CONDITION, start, f"'not' needs a condition, found the value '{left}'", "compare it: not x > 0")
+        return logic("not", left) if negations % 2 else left
+
+    def compared(self, left: Expression, start: int) -> Expression:
+        operator = self.word
+        self.advance()
+        right_start = self.start
+        right = self.value()
+        for side, offset in ((left, start), (right, right_start)):
+            self.refuse_condition(side, offset)
+        if self.kind == "sign" and self.word in COMPARE:
+            self.fail(SYNTAX, self.start, f"found a second comparison '{self.word}'", "write a < b and b < c")
+        return relation(_OPERATORS[operator], left, right)
+
+    def refuse_condition(self, x: Expression, offset: int) -> None:
+        if isinstance(x, Condition):
+            self.fail(
+                CONDITION, offset, "found a condition, expected a value", "write if(condition, value, other value)"
+            )
+
+    def value(self) -> Expression:
+        """Sums and products, collected before they are built so that long ones take linear time."""
+        first = self.start
+        terms: list[Expression] = []
+        factors = [self.factor()]
+        while self.kind == "sign" and self.word in _ARITHMETIC:
+            operator, offset = self.word, self.start
+            if not terms and len(factors) == 1:
+                self.refuse_condition(factors[0], first)
+            self.advance()
+            operand_start = self.start
+            operand = self.factor()
+            self.refuse_condition(operand, operand_start)
+            if operator == "*":
+                factors.append(operand)
+            elif operator == "/":
+                factors.append(self.build(offset, power, operand, MINUS_ONE))
+            else:
+                terms.append(self.build(offset, product, factors))
+                factors = [operand] if operator == "+" else [MINUS_ONE, operand]
+        if not terms and len(factors) == 1:
+            return factors[0]
+        return self.build(first, total, [*terms, self.build(first, product, factors)])
+
+    def factor(self) -> Expression:
+        """A power, with its sign before it: -x^2 is -(x^2)."""
+        start, negative = self.start, False
+        while self.kind == "sign" and self.word in ("+", "-"):
+            negative ^= self.word == "-"
+            self.advance()
+        inner = self.start
+        result = self.atom()
+        if self.kind == "sign" and self.word in ("^", "**"):
+            result = self.raised(result, inner)
+        if inner != start:
+            self.refuse_condition(result, inner)
+        return -result if negative else result
+
+    def raised(self, base: Expression, start: int) -> Expression:
+        offset = self.start
+        self.refuse_condition(base, start)
+        self.enter()
+        self.advance()
+        exponent_start = self.start
+        exponent = self.factor()
+        self.depth -= 1
+        self.refuse_condition(exponent, exponent_start)
+        return self.build(offset, power, base, exponent)
+
+    def atom(self) -> Expression:
+        if self.kind == "number":
+            return self.number()
+        if self.kind == "name":
+            return self.name()
+        if self.kind == "keyword" and self.word == "if":
+            return self.function("if", self.start)
+        if self.kind != "sign" or self.word != "(":
+            self.expected("a number, a name, a function or '('")
+        self.enter()
+        self.advance()
+        result = self.formula()
+        self.take(")", "to close the parenthesis")
+        self.depth -= 1
+        return result
+
+    def number(self) -> Expression:
+        start, text = self.start, self.word
+        value = decimal(text) if len(text) <= MOST_DIGITS else None
+        if value is None:
+            what = f"the number '{_shortened(text)}' is out of range"
+            self.fail(
+                OUT_OF_RANGE, start, what, f"the power of ten lies between -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"
+            )
+        result = self.build(start, number, value)
+        match = _AFTER_NUMBER.match(self.text, self.end)
+        if match is None or match[2] in ("and", "or"):
+            self.advance()
+            return result
+        factor = self.read_unit(match[1], match[2], match.start(2))
+        self.advance()
+        return self.build(start, product, (result, factor))
+
+    def read_unit(self, gap: str, word: str, start: int) -> Expression:
+        follows = self.text[start + len(word) : start + len(word) + 1]
+        if word in self.indices or follows == "(":
+            self.fail(
+                SYNTAX, start, f"found '{word}' after a number, expected an operator", f"write *{word} for a product"
+            )
+        if not gap:
+            what = f"found '{word}' directly after a number, expected a space or an operator"
+            self.fail(SYNTAX, start, what, f"write a space before a unit and * before a name: 4.7 mH, 2*{word}")
+        if self.unit is None:
+            fix = f"leave the unit out, or write *{word} for a product"
+            self.fail(UNIT, start, f"found '{word}' after a number, expected an operator; no unit is read here", fix)
+        self.end = self.unit_end(start + len(word))
+        return self.unit(self.text[start : self.end], start)
+
+    def unit_end(self, end: int) -> int:
+        """Where a unit that has been read up to `end` stops: at the first thing not joined to it, or not a unit."""
+        text = self.text
+        while end < len(text):
+            if text[end] == "^" or text.startswith("**", end):
+                match = _WHOLE.match(text, end + (1 if text[end] == "^" else 2))
+            elif text[end] in "*/":
+                match = _WORD.match(text, end + 1)
+                if match is None and text.startswith("(", end + 1):
+                    close = self.unit_group_end(end + 2)
+                    if close is None:
+                        break
+                    end = close
+                    continue
+                if match is not None and not self.is_unit_word(match[0]):
+                    match = None
+            else:
+                break
+            if match is None:
+                break
+            end = match.end()
+        return end
+
+    def unit_group_end(self, start: int) -> int | None:
+        """The end of a parenthesis that holds only units, or None."""
+        close = self.text.find(")", start)
+        inner = self.text[start:close] if close > 0 else ""
+        if not inner or "(" in inner:
+            return None
+        words = re.split(r"(?:\^-?[0-9]+)?(?:[*/]|\Z)", inner)
+        if words[-1] != "" or not all(_WORD.fullmatch(word) and self.is_unit_word(word) for word in words[:-1]):
+            return None
+        return close + 1
+
+    def is_unit_word(self, word: str) -> bool:
+        return word not in self.indices and (self.is_unit is None or self.is_unit(word))
+
+    def name(self) -> Expression:
+        start, name = self.start, self.word
+        follows = self.text[self.end : self.end + 1]
+        if follows == "[" or (follows == "." and _SUFFIX.match(self.text, self.end)):
+            return self.indexed(name, start)
+        self.advance()
+        if self.kind == "sign" and self.word == "(":
+            return self.function(name, start)
+        if name in CONSTANTS:
+            return CONSTANTS[name]
+        if name in self.indices:
+            return number(self.indices[name])
+        if name in RESERVED_WORDS or name in self.macros:
+            self.fail(SYNTAX, start, f"'{name}' is a function, expected its arguments", f"write {name}(...)")
+        if self.in_index:
+            self.unknown_index(name, start)
+        return intern_symbol(name)
+
+    def unknown_index(self, name: str, start: int) -> NoReturn:
+        known = f"known here: {listing(self.indices)}" if self.indices else "there is no repetition here"
+        self.fail(
+            INDEX, start, f"'{name}' is not the counter of a repetition", did_you_mean(name, self.indices) or known
+        )
+
+    def indexed(self, name: str, start: int) -> Expression:
+        """A path with indices that are not plain numbers: x[i+1].v."""
+        while True:
+            follows = self.text[self.end : self.end + 1]
+            suffix = _SUFFIX.match(self.text, self.end)
+            if follows == "[":
+                name += self.index_list()
+            elif suffix is not None:
+                name += suffix[0]
+                self.end = suffix.end()
+            else:
+                break
+        self.advance()
+        if self.kind == "sign" and self.word == "(":
+            self.unknown_function(name, start)
+        if self.in_index:
+            self.unknown_index(name, start)
+        return intern_symbol(name)
+
+    def index_list(self) -> str:
+        self.advance()
+        self.enter()
+        outer, self.in_index = self.in_index, True
+        outer_unit, self.unit = self.unit, None
+        numbers = []
+        while True:
+            self.advance()
+            numbers.append(self.index())
+            if not (self.kind == "sign" and self.word == ","):
+                break
+        self.in_index, self.unit = outer, outer_unit
+        self.depth -= 1
+        if self.kind != "sign" or self.word != "]":
+            self.expected("']' to close the index")
+        return f"[{','.join(map(str, numbers))}]"
+
+    def index(self) -> int:
+        start = self.start
+        value = self.value()
+        self.refuse_condition(value, start)
+        if not isinstance(value, Number) or type(value.rational) is not int or value.rational < 0:
+            self.fail(INDEX, start, f"the index is {_shortened(str(value))}, expected a whole number from 0 on")
+        return int(value.rational)
+
+    def function(self, name: str, start: int) -> Expression:
+        known = ALIASES.get(name, name)
+        if known not in FUNCTIONS and name not in self.macros:
+            self.unknown_function(name, start)
+        if name == "if":
+            self.advance()
+        self.take("(", f"after '{name}'")
+        self.enter()
+        args: list[tuple[Expression, int]] = []
+        while not (self.kind == "sign" and self.word == ")"):
+            if args:
+                self.take(",", f"or ')' after an argument of {name}")
+            offset = self.start
+            args.append((self.formula(), offset))
+        self.advance()
+        self.depth -= 1
+        return self.applied(name, known, args, start)
+
+    def applied(self, name: str, known: str, args: list[tuple[Expression, int]], start: int) -> Expression:
+        macro = self.macros.get(name)
+        row = FUNCTIONS[known] if macro is None else None
+        fits = row.takes(len(args)) if row else macro is not None and macro.least <= len(args) <= macro.most
+        if not fits:
+            wanted = row.arity if row else _span(macro)
+            self.fail(ARGUMENTS, start, f"'{name}' has {len(args)}, expected {wanted}")
+        for position, (arg, offset) in enumerate(args):
+            if known == "if" and position == 0:
+                if not isinstance(arg, Condition):
+                    what = f"found the value '{_shortened(str(arg))}', expected a condition"
+                    self.fail(CONDITION, offset, what, "compare it: if(x > 0, a, b)")
+            else:
+                self.refuse_condition(arg, offset)
+        values = [arg for arg, _ in args]
+        return self.build(start, macro.build, *values) if macro else self.build(start, call, known, *values)
+
+    def unknown_function(self, name: str, start: int) -> NoReturn:
+        words = [*FUNCTIONS, *ALIASES, *self.macros]
+        fix = did_you_mean(name, words) or f"the functions are {listing(words, 40)}; a product is written {name}*(...)"
+        self.fail(UNKNOWN_FUNCTION, start, f"unknown function '{_shortened(name)}'", fix)
+
+
+_ARITHMETIC = frozenset("+-*/")
+_OPERATORS: dict[str, Operator] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "!=": "!="}
+
+_HINTS = {
+    "=": "write == to compare",
+    "&": "write and",
+    "|": "write or",
+    "!": "write not, or != to compare",
+    "%": "a unit such as % stands directly after a number, with a space between",
+    '"': "a formula holds no text in quotes",
+    "'": "a formula holds no text in quotes",
+    "[": "a list is no formula; an index stands directly after a name",
+    "_": "a name is a letter, then letters, digits and single underscores",
+    ".": "a path is written motor.R, without spaces",
+    "−": "write the minus sign -",
+    "×": "write *",
+    "·": "write *",
+}
+
+
+def _hint(kind: str, word: str) -> str:
+    if kind == "name":
+        return f"write *{word} for a product"
+    return _HINTS.get(word, "")
+
+
+def _span(macro: Macro | None) -> str:
+    assert macro is not None, "a function is in the table or a macro"
+    if macro.least == macro.most:
+        return f"{macro.least} argument{'s' if macro.least != 1 else ''}"
+    return f"{macro.least} to {macro.most} arguments"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _excerpt(text: str, offset: int) -> str:
+    """The text around an offset; the whole of it where it is short."""
+    if len(text) <= 60:
+        return text
+    first, last = max(0, offset - 25), min(len(text), offset + 25)
+    return ("..." if first else "") + text[first:last] + ("..." if last < len(text) else "")

@@ -1,0 +1,290 @@
+"""Shorter forms of rational expressions: fractions brought together, denominators kept as the factors they came from.
+
+No greatest common divisor is computed. A numerator is divided by a factor of its denominator where that leaves no remainder, which is
+what the elimination of a network leads to; anything else stays as it is. Long expressions are given back unchanged.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import gcd
+
+from tellegen.expressions.canonical import number, power, product, symbol, total
+from tellegen.expressions.nodes import Add, Expression, Mul, Number, Pow, Symbol
+from tellegen.expressions.text import to_text
+
+MOST_TERMS = 200
+"""Polynomials with more terms than this are not worth printing in one line."""
+
+Monomial = tuple[tuple[str, int], ...]
+Polynomial = dict[Monomial, Fraction]
+Frozen = tuple[tuple[Monomial, Fraction], ...]
+
+UNIT: Monomial = ()
+
+
+class TooLong(Exception):
+    """A polynomial grew beyond what anybody would read."""
+
+
+class Quotient:
+    """A polynomial over a product of polynomials."""
+
+    __slots__ = ("above", "below")
+
+    def __init__(self, above: Polynomial, below: dict[Frozen, int]) -> None:
+        self.above = above
+        self.below = below
+
+
+def shortened(expression: Expression) -> Expression:
+    """The shortest form found among the expression, its fractions brought together, and groups of them brought together."""
+    if not _has_sum_below(expression):
+        return expression
+    try:
+        candidates = [expression, *_candidates(expression)]
+    except TooLong:
+        return expression
+    return min(candidates, key=lambda e: (len(to_text(e)), e is not expression))
+
+
+def _candidates(expression: Expression) -> Iterable[Expression]:
+    names: dict[str, Expression] = {}
+    yield _written(_quotient(expression, names), names)
+    if isinstance(expression, Add):
+        terms = [number(c) * term for term, c in expression.terms]
+        if expression.constant:
+            terms.append(number(expression.constant))
+        yield _written_in_groups([_quotient(term, names) for term in terms], names)
+
+
+def _written_in_groups(terms: list[Quotient], names: dict[str, Expression]) -> Expression:
+    """Terms over the same factors brought together, terms without a denominator joining the first group that they shorten."""
+    groups: dict[frozenset[Frozen], Quotient] = {}
+    for term in terms:
+        key = frozenset(f for f in term.below if len(f) > 1)
+        groups[key] = _sum(groups[key], term) if key in groups else term
+    plain = groups.pop(frozenset(), None)
+    written = {key: _written(group, names) for key, group in groups.items()}
+    if plain is not None:
+        alone = _written(plain, names)
+        for key, group in groups.items():
+            joined = _written(_sum(group, plain), names)
+            if len(to_text(joined)) < len(to_text(written[key] + alone)):
+                written[key] = joined
+                alone = number(0)
+                break
+        written[frozenset()] = alone
+    return total(written.values())
+
+
+def _has_sum_below(expression: Expression) -> bool:
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Mul) and any(q < 0 and isinstance(base, Add) for base, q in node.factors):
+            return True
+        if isinstance(node, Pow) and isinstance(node.base, Add):
+            return True
+        stack.extend(node.args)
+    return False
+
+
+def _quotient(node: Expression, names: dict[str, Expression]) -> Quotient:
+    if isinstance(node, Number):
+        return Quotient(_constant(node.value), {})
+    if isinstance(node, Symbol):
+        return Quotient({((node.name, 1),): Fraction(1)}, {})
+    if isinstance(node, Add):
+        found = Quotient(_constant(Fraction(node.constant)), {})
+        for term, c in node.terms:
+            share = _quotient(term, names)
+            found = _sum(found, Quotient(_scaled(share.above, Fraction(c)), share.below))
+        return found
+    if isinstance(node, Mul):
+        found = Quotient(_constant(Fraction(node.coefficient)), {})
+        for base, q in node.factors:
+            found = _product(found, _power(base, q, names))
+        return found
+    if isinstance(node, Pow) and isinstance(node.exponent, Number):
+        return _power(node.base, node.exponent.rational, names)
+    return _opaque(node, names)
+
+
+def _opaque(node: Expression, names: dict[str, Expression]) -> Quotient:
+    """A function or a root stands as a name of its own."""
+    name = f"#{to_text(node)}"
+    names[name] = node
+    return Quotient({((name, 1),): Fraction(1)}, {})
+
+
+def _power(base: Expression, q: int | Fraction, names: dict[str, Expression]) -> Quotient:
+    if type(q) is not int:
+        return _opaque(power(base, number(q)), names)
+    inside = _quotient(base, names)
+    one = inside if q > 0 else _inverse(inside)
+    found = one
+    for _ in range(abs(q) - 1):
+        found = _product(found, one)
+    return found
+
+
+def _constant(value: Fraction) -> Polynomial:
+    return {UNIT: value} if value else {}
+
+
+def _scaled(a: Polynomial, factor: Fraction) -> Polynomial:
+    return {m: c * factor for m, c in a.items()} if factor else {}
+
+
+def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    found = dict(a)
+    for m, c in b.items():
+        rest = found.get(m, Fraction(0)) + c
+        if rest:
+            found[m] = rest
+        else:
+            del found[m]
+    return found
+
+
+def _times(a: Polynomial, b: Polynomial) -> Polynomial:
+    if len(a) * len(b) > 20 * MOST_TERMS:
+        raise TooLong
+    found: Polynomial = {}
+    for m, c in a.items():
+        for n, d in b.items():
+            key = _join(m, n)
+            found[key] = found.get(key, Fraction(0)) + c * d
+    found = {m: c for m, c in found.items() if c}
+    if len(found) > MOST_TERMS:
+        raise TooLong
+    return found
+
+
+def _join(a: Monomial, b: Monomial) -> Monomial:
+    if not a:
+        return b
+    powers = dict(a)
+    for name, q in b:
+        powers[name] = powers.get(name, 0) + q
+    return tuple(sorted(powers.items()))
+
+
+def _sum(a: Quotient, b: Quotient) -> Quotient:
+    below = {f: max(a.below.get(f, 0), b.below.get(f, 0)) for f in (*a.below, *b.below)}
+    above = _plus(_over(a, below), _over(b, below))
+    return _cancelled(above, below)
+
+
+def _over(a: Quotient, below: dict[Frozen, int]) -> Polynomial:
+    above = a.above
+    for f, q in below.items():
+        for _ in range(q - a.below.get(f, 0)):
+            above = _times(above, dict(f))
+    return above
+
+
+def _product(a: Quotient, b: Quotient) -> Quotient:
+    below = {f: a.below.get(f, 0) + b.below.get(f, 0) for f in (*a.below, *b.below)}
+    return _cancelled(_times(a.above, b.above), below)
+
+
+def _inverse(a: Quotient) -> Quotient:
+    above: Polynomial = {UNIT: Fraction(1)}
+    for f, q in a.below.items():
+        for _ in range(q):
+            above = _times(above, dict(f))
+    factor, powers, rest = _split(a.above)
+    below: dict[Frozen, int] = {((((name, 1),), Fraction(1)),): q for name, q in powers}
+    if len(rest) > 1:
+        below[_frozen(rest)] = 1
+    return _cancelled(_scaled(above, 1 / factor), below)
+
+
+def _split(a: Polynomial) -> tuple[Fraction, Monomial, Polynomial]:
+    """A polynomial as a number times powers of names times a primitive rest whose first coefficient is positive."""
+    if not a:
+        raise ZeroDivisionError("a denominator vanishes")
+    monomials = [dict(m) for m in a]
+    shared = {name: q for name, q in monomials[0].items() if all(name in m for m in monomials)}
+    common = tuple(sorted((name, min(m[name] for m in monomials)) for name in shared))
+    top = gcd(*(c.numerator for c in a.values()))
+    bottom = 1
+    for c in a.values():
+        bottom = bottom * c.denominator // gcd(bottom, c.denominator)
+    factor = Fraction(top, bottom) * (-1 if a[min(a)] < 0 else 1)
+    rest = {_without(m, dict(common)): c / factor for m, c in a.items()}
+    return factor, common, rest
+
+
+def _without(m: Monomial, common: dict[str, int]) -> Monomial:
+    return tuple((name, q - common.get(name, 0)) for name, q in m if q > common.get(name, 0))
+
+
+def _frozen(a: Polynomial) -> Frozen:
+    return tuple(sorted(a.items()))
+
+
+def _cancelled(above: Polynomial, below: dict[Frozen, int]) -> Quotient:
+    left: dict[Frozen, int] = {}
+    for f, q in below.items():
+        remaining = q
+        while remaining:
+            divided = _divided(above, dict(f))
+            if divided is None:
+                break
+            above = divided
+            remaining -= 1
+        if remaining:
+            left[f] = remaining
+    return Quotient(above, left if above else {})
+
+
+def _divided(a: Polynomial, f: Polynomial) -> Polynomial | None:
+    """a / f where it leaves no remainder, by leading monomials in the order of total degree, then of names."""
+    lead = min(f, key=_order)
+    rest = dict(a)
+    found: Polynomial = {}
+    for _ in range(4 * MOST_TERMS):
+        if not rest:
+            return found
+        m = min(rest, key=_order)
+        quotient = _monomial_quotient(m, lead)
+        if quotient is None:
+            return None
+        c = rest[m] / f[lead]
+        found[quotient] = c
+        rest = _plus(rest, {_join(quotient, n): -c * d for n, d in f.items()})
+    return None
+
+
+def _order(m: Monomial) -> tuple[int, list[tuple[str, int]]]:
+    """The smallest key leads: highest total degree, then the highest power of the first name. Multiplication keeps this order."""
+    return -sum(q for _, q in m), [(name, -q) for name, q in m]
+
+
+def _monomial_quotient(m: Monomial, n: Monomial) -> Monomial | None:
+    powers = dict(m)
+    for name, q in n:
+        if powers.get(name, 0) < q:
+            return None
+        powers[name] -= q
+    return tuple((name, q) for name, q in sorted(powers.items()) if q)
+
+
+def _written(a: Quotient, names: dict[str, Expression]) -> Expression:
+    if not a.above:
+        return number(0)
+    factor, powers, rest = _split(a.above)
+    factors = [number(factor), *(_base(name, names) ** q for name, q in powers), _polynomial(rest, names)]
+    for f, q in a.below.items():
+        factors.append(_polynomial(dict(f), names) ** -q)
+    return product(factors)
+
+
+def _polynomial(a: Polynomial, names: dict[str, Expression]) -> Expression:
+    return total(product([number(c), *(_base(name, names) ** q for name, q in m)]) for m, c in a.items())
+
+
+def _base(name: str, names: dict[str, Expression]) -> Expression:
+    return names[name] if name in names else symbol(name)

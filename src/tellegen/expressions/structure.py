@@ -1,0 +1,104 @@
+"""Taking expressions apart and putting them together again: substitution, and copies through `pickle`."""
+
+from collections.abc import Callable, Mapping
+
+from tellegen.expressions.canonical import as_expression, number, power, product, total
+from tellegen.expressions.conditions import logic, relation
+from tellegen.expressions.functions import call
+from tellegen.expressions.nodes import (
+    ENGINE,
+    Add,
+    Call,
+    Constant,
+    Expression,
+    Logic,
+    Mul,
+    Number,
+    Pow,
+    Rational,
+    Relation,
+    Scalar,
+    Symbol,
+    intern_add,
+    intern_call,
+    intern_constant,
+    intern_logic,
+    intern_mul,
+    intern_pow,
+    intern_relation,
+    intern_symbol,
+    postorder,
+)
+
+
+def rebuild(node: Expression, args: tuple[Expression, ...]) -> Expression:
+    """The same kind of expression around other arguments, in canonical form."""
+    if isinstance(node, Add):
+        scaled = [number(c) * arg for (_, c), arg in zip(node.terms, args, strict=True)]
+        return total([number(node.constant), *scaled])
+    if isinstance(node, Mul):
+        powers = [power(arg, number(q)) for (_, q), arg in zip(node.factors, args, strict=True)]
+        return product([number(node.coefficient), *powers])
+    if isinstance(node, Pow):
+        return power(*args)
+    if isinstance(node, Call):
+        return call(node.name, *args)
+    if isinstance(node, Relation):
+        return relation(node.operator, *args)
+    if isinstance(node, Logic):
+        return logic(node.operator, *args) if args else node
+    return node
+
+
+def substitute(expression: Expression, mapping: Mapping[str, Expression | Scalar]) -> Expression:
+    """The expression with all names of the mapping replaced at once."""
+    return substitute_all((expression,), mapping)[0]
+
+
+def substitute_all(
+    expressions: tuple[Expression, ...], mapping: Mapping[str, Expression | Scalar]
+) -> tuple[Expression, ...]:
+    """Several expressions at once, so that what they share is replaced once."""
+    new: dict[Expression, Expression] = {}
+    for node in postorder(*expressions):
+        if isinstance(node, Symbol):
+            new[node] = as_expression(mapping[node.name]) if node.name in mapping else node
+            continue
+        old = node.args
+        args = tuple([new[arg] for arg in old])
+        new[node] = node if args == old else rebuild(node, args)
+    return tuple([new[expression] for expression in expressions])
+
+
+def _restore_add(constant: Rational, terms: tuple[tuple[Expression, Rational], ...]) -> Expression:
+    return intern_add(constant, dict(terms))
+
+
+def _restore_mul(coefficient: Rational, factors: tuple[tuple[Expression, Rational], ...]) -> Expression:
+    return intern_mul(coefficient, dict(factors))
+
+
+def _recipe(node: Expression) -> tuple[Callable[..., Expression], tuple[object, ...]]:
+    """The constructor and arguments by which `pickle` makes the node again."""
+    if isinstance(node, Number):
+        return number, (node.rational,)
+    if isinstance(node, Symbol):
+        return intern_symbol, (node.name,)
+    if isinstance(node, Constant):
+        return intern_constant, (node.name, node.value)
+    if isinstance(node, Add):
+        return _restore_add, (node.constant, node.terms)
+    if isinstance(node, Mul):
+        return _restore_mul, (node.coefficient, node.factors)
+    if isinstance(node, Pow):
+        return intern_pow, (node.base, node.exponent)
+    if isinstance(node, Call):
+        return intern_call, (node.name, node.arguments)
+    if isinstance(node, Relation):
+        return intern_relation, (node.operator, node.left, node.right)
+    assert isinstance(node, Logic), "every kind of expression has its recipe"
+    return intern_logic, (node.operator, node.arguments)
+
+
+ENGINE.substitute = substitute
+ENGINE.rebuild = _recipe

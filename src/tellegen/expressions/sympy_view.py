@@ -1,0 +1,247 @@
+"""SymPy as a view: the only module that imports it, when asked and not before.
+
+Only symbols, rational numbers and functions of our table cross over; no text is ever given to SymPy to read.
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from tellegen.expressions.canonical import PI, number, power, product, total
+from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
+from tellegen.expressions.functions import call
+from tellegen.expressions.nodes import (
+    Add,
+    Call,
+    Constant,
+    Expression,
+    Logic,
+    Mul,
+    Number,
+    Operator,
+    Pow,
+    Rational,
+    Relation,
+    Symbol,
+    intern_symbol,
+    postorder,
+)
+from tellegen.expressions.residues import is_zero
+from tellegen.expressions.structure import rebuild
+from tellegen.expressions.text import to_text
+
+LONGEST_TIDIED = 60
+"""Expressions of more parts than this are left as they are: SymPy's time grows fast with length."""
+
+_NAMES = {"abs": "Abs", "min": "Min", "max": "Max", "ceil": "ceiling"}
+_OURS = {
+    **{
+        name: name
+        for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log")
+    },
+    "sign": "sign",
+    "floor": "floor",
+    **{theirs: ours for ours, theirs in _NAMES.items()},
+}
+_RELATIONS: dict[Operator, str] = {"<": "Lt", "<=": "Le", ">": "Gt", ">=": "Ge", "==": "Eq", "!=": "Ne"}
+_OPERATORS: dict[str, Operator] = {
+    "StrictLessThan": "<",
+    "LessThan": "<=",
+    "StrictGreaterThan": ">",
+    "GreaterThan": ">=",
+    "Equality": "==",
+    "Unequality": "!=",
+}
+
+
+def _sympy() -> Any:
+    import sympy  # noqa: PLC0415  heavy, and only needed by who asks for the view
+
+    return sympy
+
+
+def to_sympy(expression: Expression) -> Any:
+    """The expression as a SymPy object; names become plain symbols."""
+    sympy = _sympy()
+    made: dict[Expression, Any] = {}
+    for node in postorder(expression):
+        made[node] = _theirs(sympy, node, made)
+    return made[expression]
+
+
+def matrix_to_sympy(rows: Iterable[Sequence[Expression]]) -> Any:
+    """A matrix of expressions as an immutable SymPy matrix."""
+    return _sympy().ImmutableDenseMatrix([[to_sympy(entry) for entry in row] for row in rows])
+
+
+def _theirs(sympy: Any, node: Expression, made: dict[Expression, Any]) -> Any:
+    if isinstance(node, Symbol):
+        return sympy.Symbol(node.name)
+    if isinstance(node, Number):
+        return _their_number(sympy, node.rational)
+    if isinstance(node, Constant):
+        return sympy.pi
+    if isinstance(node, Add):
+        terms = [_their_number(sympy, c) * made[term] for term, c in node.terms]
+        return sympy.Add(_their_number(sympy, node.constant), *terms)
+    if isinstance(node, Mul):
+        powers = [made[base] ** _their_number(sympy, q) for base, q in node.factors]
+        return sympy.Mul(_their_number(sympy, node.coefficient), *powers)
+    if isinstance(node, Pow):
+        return sympy.Pow(made[node.base], made[node.exponent])
+    return _their_function(sympy, node, [made[arg] for arg in node.args])
+
+
+def _their_number(sympy: Any, q: Rational) -> Any:
+    return sympy.Rational(q.numerator, q.denominator)
+
+
+def _their_function(sympy: Any, node: Expression, args: list[Any]) -> Any:
+    if isinstance(node, Relation):
+        return getattr(sympy, _RELATIONS[node.operator])(*args)
+    if isinstance(node, Logic):
+        made = {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}
+        return made[node.operator](*args) if args else sympy.true if node is TRUE else sympy.false
+    assert isinstance(node, Call), "what is left are functions"
+    if node.name == "if":
+        condition, yes, no = args
+        return sympy.Piecewise((yes, condition), (no, True))
+    if node.name == "hypot":
+        return sympy.sqrt(args[0] ** 2 + args[1] ** 2)
+    return getattr(sympy, _NAMES.get(node.name, node.name))(*args)
+
+
+def from_sympy(obj: Any) -> Expression:
+    """The expression of a SymPy object.
+
+    Raises: ValueError for what has no counterpart here.
+    """
+    if obj.is_Symbol:
+        return intern_symbol(obj.name)
+    if obj.is_Rational:
+        return number(Fraction(int(obj.p), int(obj.q)))
+    if obj.is_Float:
+        return number(float(obj))
+    if obj.is_Number or obj.is_NumberSymbol or obj.is_Boolean:
+        return _our_constant(obj)
+    if obj.func.__name__ == "Piecewise":
+        return _our_cases(obj)
+    return _our_function(obj, [from_sympy(arg) for arg in obj.args])
+
+
+def _our_constant(obj: Any) -> Expression:
+    sympy = _sympy()
+    known = {sympy.pi: PI, sympy.true: TRUE, sympy.false: FALSE}
+    if obj in known:
+        return known[obj]
+    if obj == sympy.E:
+        return call("exp", 1)
+    if obj.is_Boolean:
+        return _our_function(obj, [from_sympy(arg) for arg in obj.args])
+    raise ValueError(f"no expression stands for {obj}")
+
+
+def _our_function(obj: Any, args: list[Expression]) -> Expression:
+    name = obj.func.__name__
+    if name == "Add":
+        return total(args)
+    if name == "Mul":
+        return product(args)
+    if name == "Pow":
+        return power(*args)
+    if name in _OPERATORS:
+        return relation(_OPERATORS[name], *args)
+    if name in ("And", "Or", "Not"):
+        return logic("and" if name == "And" else "or" if name == "Or" else "not", *args)
+    if name in _OURS:
+        return call(_OURS[name], *args)
+    raise ValueError(f"no expression stands for the SymPy object {name}")
+
+
+def _our_cases(obj: Any) -> Expression:
+    *cases, (last, condition) = obj.args
+    if condition != _sympy().true:
+        raise ValueError("a Piecewise without a last case that always holds has no value everywhere")
+    result = from_sympy(last)
+    for value, case in reversed(cases):
+        result = call("if", from_sympy(case), from_sympy(value), result)
+    return result
+
+
+def tidy(expression: Expression) -> Expression:
+    """The shortest of the expression and its cancelled, factored and common-denominator forms.
+
+    Functions and roots are taken as they are; long expressions are given back unchanged. The value is always the same.
+    """
+    nodes = postorder(expression)
+    if len(nodes) > LONGEST_TIDIED or not any(isinstance(node, Add) for node in nodes):
+        return expression
+    shown, back = _hidden(expression)
+    candidates = [expression, *[found.substitute(back) for found in _rewritten(shown)]]
+    return min(candidates, key=lambda candidate: (len(to_text(candidate)), candidate is not expression))
+
+
+def _rewritten(expression: Expression) -> list[Expression]:
+    """Forms of equal value that SymPy finds for a rational expression."""
+    sympy = _sympy()
+    theirs = to_sympy(expression)
+    forms = [sympy.cancel(theirs), sympy.factor(theirs), sympy.together(theirs)]
+    ours = [from_sympy(form) for form in forms]
+    return [form for form in ours if is_zero(form - expression)]
+
+
+def _hidden(expression: Expression) -> tuple[Expression, dict[str, Expression]]:
+    """The expression with a name in the place of each part that is not rational, and what the names stand for."""
+    shown: dict[Expression, Expression] = {}
+    names: dict[Expression, str] = {}
+
+    def name_of(part: Expression) -> Expression:
+        return intern_symbol(names.setdefault(part, f"#{len(names)}"))  # no name of a file looks like this
+
+    def factor(base: Expression, q: Rational) -> Expression:
+        return power(shown[base], number(q)) if type(q) is int else name_of(power(base, number(q)))
+
+    for node in postorder(expression):
+        if isinstance(node, Symbol | Number):
+            shown[node] = node
+        elif isinstance(node, Add):
+            shown[node] = rebuild(node, tuple(shown[arg] for arg in node.args))
+        elif isinstance(node, Mul):
+            shown[node] = product([number(node.coefficient), *[factor(base, q) for base, q in node.factors]])
+        elif isinstance(node, Pow) and isinstance(node.exponent, Number):
+            shown[node] = factor(node.base, node.exponent.rational)
+        else:
+            shown[node] = name_of(node)
+    return shown[expression], {name: part for part, name in names.items()}
+
+
+def rational_functions(
+    pencil: Sequence[Sequence[Expression]],
+    right: Sequence[Sequence[Expression]],
+    left: Sequence[Sequence[Expression]],
+    direct: Sequence[Sequence[Expression]],
+    name: str,
+) -> tuple[tuple[Expression, ...], ...]:
+    """`left pencil^-1 right + direct`, each entry one fraction of two polynomials in `name`, without common factors."""
+    sympy = _sympy()
+    matrices = [sympy.polys.matrices.DomainMatrix.from_Matrix(_dense(sympy, m)) for m in (pencil, right, left, direct)]
+    total_of = matrices[3]
+    if pencil:
+        p, r, c, d = sympy.polys.matrices.DomainMatrix.unify(*(m.to_field() for m in matrices), fmt="sparse")
+        total_of = c * p.to_dense().lu_solve(r.to_dense()).to_sparse() + d
+    s = sympy.Symbol(name)
+    return tuple(tuple(_fraction_of(sympy, e, s) for e in row) for row in total_of.to_Matrix().tolist())
+
+
+def _dense(sympy: Any, rows: Sequence[Sequence[Expression]]) -> Any:
+    return sympy.Matrix(len(rows), len(rows[0]) if rows else 0, [to_sympy(e) for row in rows for e in row])
+
+
+def _fraction_of(sympy: Any, entry: Any, s: Any) -> Expression:
+    above, below = sympy.fraction(sympy.cancel(entry))
+    return _polynomial_of(sympy, above, s) / _polynomial_of(sympy, below, s)
+
+
+def _polynomial_of(sympy: Any, polynomial: Any, s: Any) -> Expression:
+    coefficients = reversed(sympy.Poly(polynomial, s).all_coeffs())
+    return total(from_sympy(sympy.factor_terms(c)) * intern_symbol(s.name) ** k for k, c in enumerate(coefficients))

@@ -1,0 +1,254 @@
+"""From a described model to its PowerGraph: nodes are numbered, references found, laws brought into one form."""
+
+from collections.abc import Iterable, Mapping
+
+from tellegen.core.domains import DOMAINS, REFERENCES, Domain
+from tellegen.core.errors import Finding, GraphError
+from tellegen.core.names import listing
+from tellegen.description.model import Element, Law, Model
+from tellegen.elements import KINDS
+from tellegen.expressions import ONE, Expression, symbol
+from tellegen.graph import rules
+from tellegen.graph.invertibility import is_invertible
+from tellegen.graph.laws import PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
+from tellegen.graph.naming import Names
+from tellegen.graph.power_graph import Coupling, Node, Port, PowerGraph
+from tellegen.graph.union_find import UnionFind
+
+
+def lower(model: Model) -> PowerGraph:
+    """The PowerGraph of a model.
+
+    Raises: GraphError with everything found, when nodes dangle, domains mix or parts do not hang together.
+    """
+    if not any(element.kind.role != "coupling" for element in model.elements):
+        raise rules.EMPTY.error(f"'{model.name}' has no element to connect", fix="add elements under 'network'")
+    nodes = _Nodes()
+    terminals = [nodes.terminals_of(element) for element in model.elements]
+    names = Names(model)
+    parameters = {name: parameter.expression for name, parameter in model.parameters.items()}
+    ports, couplings = [], []
+    for element, ends in zip(model.elements, terminals, strict=True):
+        if element.kind.role == "coupling":
+            couplings.append(_coupling(element, ends))
+        else:
+            ports.append(_port(element, ends, names, parameters))
+    findings = [*nodes.findings, *names.findings, *_dangling(model.elements, terminals, nodes)]
+    references, notices = _references(terminals, nodes)
+    findings += _unconnected(model.elements, terminals, len(nodes.names))
+    if any(finding.severity == "error" for finding in findings):
+        raise GraphError([finding for finding in findings if finding.severity == "error"])
+    listed = tuple(
+        Node(name, domain, k in references)
+        for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
+    )
+    return PowerGraph(
+        model.name, listed, tuple(ports), tuple(couplings), parameters, (*model.findings, *findings, *notices)
+    )
+
+
+class _Nodes:
+    """Numbers nodes in order of first use and watches over their domains."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.domains: list[str] = []
+        self.first_user: list[str] = []
+        self.findings: list[Finding] = []
+        self._number: dict[str | tuple[str, str], int] = {}
+
+    def terminals_of(self, element: Element) -> tuple[int, ...]:
+        """The numbers of the nodes that an element joins."""
+        domains = element.kind.domains
+        if len(domains) == 1:
+            domain = domains[0]
+            return tuple([self._node(name, domain, element) for name in element.nodes])
+        return tuple([self._node(name, domains[k // 2], element) for k, name in enumerate(element.nodes)])
+
+    def _node(self, name: str, domain: str, element: Element) -> int:
+        # Two domains may share the word of their reference (frame), never the node.
+        key = (domain, name) if name in REFERENCES else name
+        number = self._number.get(key)
+        if number is None:
+            if name in REFERENCES and name != DOMAINS[domain].reference:
+                self.findings.append(_wrong_reference(name, domain, element))
+            number = self._number[key] = len(self.names)
+            self.names.append(name)
+            self.domains.append(domain)
+            self.first_user.append(element.name)
+        elif self.domains[number] != domain:
+            self.findings.append(self._mixed(number, domain, element))
+        return number
+
+    def _mixed(self, node: int, domain: str, element: Element) -> Finding:
+        mine, theirs = DOMAINS[domain], DOMAINS[self.domains[node]]
+        couplings = _couplings_between(mine.name, theirs.name)
+        what = (
+            f"node '{self.names[node]}' is {theirs.name} for '{self.first_user[node]}' and {mine.name} for '{element.name}' "
+            f"({element.kind.name})"
+        )
+        fix = f"join the domains through a coupling ({couplings}), or use an element of the {theirs.name} domain"
+        return rules.MIXED_DOMAINS.finding(
+            what, where=element.name, fix=fix, place=element.place, members=[element.name]
+        )
+
+
+def _wrong_reference(name: str, domain: str, element: Element) -> Finding:
+    right = DOMAINS[domain].reference
+    what = f"'{element.name}' ({element.kind.name}) is {domain}, but '{name}' is the reference of another domain"
+    return rules.WRONG_REFERENCE.finding(
+        what, where=element.name, fix=f"write '{right}'", place=element.place, members=[element.name]
+    )
+
+
+def _couplings_between(one: str, two: str) -> str:
+    names = {kind.name for kind in KINDS.values() if kind.role == "coupling" and set(kind.domains) == {one, two}}
+    return listing(sorted(names)) if names else "'connection'"
+
+
+def _port(element: Element, ends: tuple[int, ...], names: Names, parameters: Mapping[str, Expression | None]) -> Port:
+    law = _law(element, names, parameters)
+    across, through, state = names.of(element, law)
+    return Port(
+        element.name,
+        element.kind.domains[0],
+        ends[0],
+        ends[1],
+        law,
+        across,
+        through,
+        state,
+        element.initial,
+        element.prefer,
+        element.forced,
+        element.place,
+    )
+
+
+def _law(element: Element, names: Names, parameters: Mapping[str, Expression | None]) -> PortLaw:
+    kind = element.kind
+    if kind.role == "source":
+        return SourceLaw(kind.side, names.input_of(element))
+    if element.law is not None:
+        if kind.role == "storage":
+            return _storage_law(element.law, element)
+        expression = _of_argument(element.law, element.law.expression)
+        return ResistiveLaw(element.law.gives, None, expression, is_invertible(expression, parameters))
+    assert element.value is not None, f"'{element.name}' has neither a value nor a law"
+    if kind.role == "storage":
+        return StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
+    return ResistiveLaw(kind.side, element.value)
+
+
+def _of_argument(law: Law, expression: Expression) -> Expression:
+    return expression.substitute({law.variable: argument()})
+
+
+def _storage_law(law: Law, element: Element) -> StorageLaw:
+    side = element.kind.side
+    written = _of_argument(law, law.expression)
+    if law.form == "content":
+        return StorageLaw(side, content=written)
+    if law.form == "output":
+        return StorageLaw(side, output=written)
+    if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
+        return StorageLaw(side, content=written.derivative("@"))
+    if _is_energy_letter(law, element):
+        return StorageLaw(side, output=written.derivative("@"), energy=written)
+    # E(x) with dE = x dq: the slope dq/dx is E'(x)/x.
+    return StorageLaw(side, slope=written.derivative("@") / argument(), energy=written)
+
+
+def _is_energy_letter(law: Law, element: Element) -> bool:
+    domain: Domain = element.kind.domain
+    return law.variable in domain.energy(element.kind.side).letters or law.variable == element.variables.get("energy")
+
+
+def _coupling(element: Element, ends: tuple[int, ...]) -> Coupling:
+    kind = element.kind
+    assert kind.coupling is not None, "a coupling says which variables it relates"
+    modulus = element.value if element.value is not None else symbol(element.name)
+    domains = (kind.domains[0], kind.domains[1])
+    return Coupling(
+        element.name,
+        domains,
+        ends[0],
+        ends[1],
+        ends[2],
+        ends[3],
+        kind.coupling,
+        modulus,
+        kind.reciprocal,
+        element.place,
+    )
+
+
+def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:
+    degree = [0] * len(nodes.names)
+    for ends in terminals:
+        for node in ends:
+            degree[node] += 1
+    lonely = {k for k, d in enumerate(degree) if d == 1 and nodes.names[k] not in REFERENCES}
+    if not lonely:
+        return
+    for element, ends in zip(elements, terminals, strict=True):
+        for node in lonely.intersection(ends):
+            name = nodes.names[node]
+            flowing = DOMAINS[nodes.domains[node]].through.word
+            yield rules.DANGLING_NODE.finding(
+                f"node '{name}' joins only '{element.name}': no {flowing} can pass",
+                where=element.name,
+                fix=f"join '{name}' to another element or to '{DOMAINS[nodes.domains[node]].reference}', or remove '{element.name}'",
+                place=element.place,
+                members=[element.name],
+            )
+
+
+def _branches(terminals: list[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
+    for ends in terminals:
+        yield ends[0], ends[1]
+        if len(ends) == 4:
+            yield ends[2], ends[3]
+
+
+def _references(terminals: list[tuple[int, ...]], nodes: _Nodes) -> tuple[set[int], list[Finding]]:
+    """The reference nodes: those named so, and one for each part that has none (the node met first), with a notice."""
+    groups = UnionFind(len(nodes.names))
+    for plus, minus in _branches(terminals):
+        groups.join(plus, minus)
+    references = {k for k, name in enumerate(nodes.names) if name in REFERENCES}
+    settled = {groups.find(k) for k in references}
+    notices = []
+    last_of: dict[int, int] = {}
+    for plus, minus in _branches(terminals):
+        last_of.setdefault(groups.find(plus), minus)
+    for root, node in last_of.items():
+        if root not in settled:
+            references.add(node)
+            domain = nodes.domains[node]
+            notices.append(
+                rules.NO_REFERENCE.finding(
+                    f"the {domain} part with '{nodes.first_user[node]}' has no reference: node '{nodes.names[node]}' was taken",
+                    fix=f"tie a node to '{DOMAINS[domain].reference}' if the part is grounded",
+                )
+            )
+    return references, notices
+
+
+def _unconnected(elements: tuple[Element, ...], terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
+    groups = UnionFind(count)
+    for ends in terminals:
+        for node in ends[1:]:
+            groups.join(ends[0], node)
+    members: dict[int, list[Element]] = {}
+    for element, ends in zip(elements, terminals, strict=True):
+        members.setdefault(groups.find(ends[0]), []).append(element)
+    for part in list(members.values())[1:]:
+        names = [element.name for element in part]
+        yield rules.UNCONNECTED.finding(
+            f"{listing(names, 4)} {'are' if len(names) > 1 else 'is'} not connected to '{elements[0].name}'",
+            where=names[0],
+            fix="join the parts at a node or through a coupling, or describe them in two files",
+            place=part[0].place,
+            members=names[:50],
+        )

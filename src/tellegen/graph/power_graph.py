@@ -1,0 +1,103 @@
+"""The PowerGraph: ports of storages, resistive elements and sources, joined by a power-conserving interconnection.
+
+The interconnection is a graph of nodes and branches (Kirchhoff's two laws) in which some branches are the sides of couplings
+(transformers and gyrators). Any Dirac structure can be written so: a 0-junction is a pair of nodes, a 1-junction a ring of
+branches, and a bond between junctions that is no tree a transformer of modulus one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.core.domains import DOMAINS, Domain, Side
+from tellegen.core.errors import Finding, Place
+from tellegen.elements import CouplingType
+from tellegen.expressions import Expression
+from tellegen.graph.laws import PortLaw, ResistiveLaw, SourceLaw, StorageLaw
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A point where across variables meet. The across variable of a `reference` is zero by definition."""
+
+    name: str
+    domain: str
+    reference: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One power port of one element: across = p[plus] - p[minus], through enters at plus, so power is positive into the element.
+
+    A source is counted the same way; its output is the conjugate with the opposite sign, so that y*u is the power it supplies.
+    """
+
+    element: str
+    domain: str
+    plus: int
+    minus: int
+    law: PortLaw
+    across: str
+    through: str
+    state: str = ""
+    initial: Expression | None = None
+    prefer: Side | None = None
+    forced: bool = False
+    place: Place | None = None
+
+    def variable(self, side: Side) -> str:
+        """The name of a power variable of the port."""
+        return self.across if side == "across" else self.through
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """A power-conserving pair of branches; power enters side 1 and leaves side 2.
+
+    Transformer: across_1 = K across_2, through_2 = K through_1 (reciprocal: across_2 = K across_1, through_1 = K through_2).
+    Gyrator: through_2 = K across_1, through_1 = K across_2 (reciprocal: across_1 = K through_2, across_2 = K through_1).
+    through_1 enters at plus_1, through_2 leaves at plus_2.
+    """
+
+    element: str
+    domains: tuple[str, str]
+    plus_1: int
+    minus_1: int
+    plus_2: int
+    minus_2: int
+    type: CouplingType
+    modulus: Expression
+    reciprocal: bool
+    place: Place | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PowerGraph:
+    """A flattened model. Ports stand in the order of description; node 0.. are listed in order of first use."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    ports: tuple[Port, ...]
+    couplings: tuple[Coupling, ...]
+    parameters: Mapping[str, Expression | None]
+    findings: tuple[Finding, ...] = ()
+
+    def storages(self) -> Iterator[int]:
+        """Indices of the storage ports."""
+        return (k for k, port in enumerate(self.ports) if isinstance(port.law, StorageLaw))
+
+    def resistive(self) -> Iterator[int]:
+        """Indices of the resistive ports."""
+        return (k for k, port in enumerate(self.ports) if isinstance(port.law, ResistiveLaw))
+
+    def sources(self) -> Iterator[int]:
+        """Indices of the source ports."""
+        return (k for k, port in enumerate(self.ports) if isinstance(port.law, SourceLaw))
+
+    def domain_of(self, port: int) -> Domain:
+        """The domain of a port."""
+        return DOMAINS[self.ports[port].domain]

@@ -1,0 +1,80 @@
+"""The rules that a connected model must keep (codes G)."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("G")
+
+DANGLING_NODE = RULES.rule(
+    "G101",
+    "dangling node",
+    meaning="A node joins only one terminal, so nothing can flow through it.",
+    why="what flows into a node must flow out of it: with one terminal the through variable is zero and the element idle",
+    example="system: open line\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n",
+    instead="system: closed line\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
+)
+MIXED_DOMAINS = RULES.rule(
+    "G102",
+    "node between two domains",
+    meaning="Elements of two physical domains meet at one node.",
+    why="a voltage and a velocity cannot be equal: power passes between domains through a coupling such as a motor or a pump",
+    example=(
+        "system: mixed\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n  J: {inertia: [a], J: 1 kg*m^2}\n"
+    ),
+    instead=(
+        "system: coupled\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n"
+        "  M: {dc machine: [b, gnd, s, frame], K: 1 N*m/A}\n  J: {inertia: [s], J: 1 kg*m^2}\n"
+    ),
+)
+WRONG_REFERENCE = RULES.rule(
+    "G103",
+    "reference of another domain",
+    meaning="An element is tied to the reference of another domain, a resistor to the frame for example.",
+    why="each domain has a reference of its own: gnd, frame, tank",
+    example="system: wrong\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, frame], R: 1 ohm}\n",
+    instead="system: right\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
+)
+UNCONNECTED = RULES.rule(
+    "G104",
+    "parts that are not connected",
+    meaning="The elements fall into groups that share neither a node nor a coupling.",
+    why="no power can pass between the groups: they are two systems, not one",
+    example=(
+        "system: two\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n"
+        "  F: {force source: [frame, m]}\n  m: {mass: [m], m: 1 kg}\n"
+    ),
+    instead=(
+        "system: one\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n"
+        "  coil: {voice coil: [b, gnd, m, frame], K: 1 N/A}\n  m: {mass: [m], m: 1 kg}\n"
+    ),
+)
+NO_REFERENCE = RULES.rule(
+    "G105",
+    "part without a reference",
+    meaning="A part of the network does not touch the reference of its domain; one of its nodes was taken as reference.",
+    why="across variables are differences: the choice changes no equation between element variables",
+    example="system: floating\nnetwork:\n  V: {voltage source: [a, b]}\n  R: {resistor: [a, b], R: 1 ohm}\n",
+    instead="system: grounded\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
+    severity="notice",
+)
+NAME_TAKEN = RULES.rule(
+    "G106",
+    "variable named like something else",
+    meaning="A variable has the name of a parameter, of an input or of another variable.",
+    why="equations name each thing once, so one name cannot stand for two of them",
+    example=(
+        "system: clash\nparameters: {R: 1 ohm}\nnetwork:\n  V: {voltage source: [a, gnd]}\n  L: {inductor: [a, b], L: 1 H, current: R}\n"
+        "  R: {resistor: [b, gnd]}\n"
+    ),
+    instead=(
+        "system: clear\nparameters: {R: 1 ohm}\nnetwork:\n  V: {voltage source: [a, gnd]}\n  L: {inductor: [a, b], L: 1 H, current: I}\n"
+        "  R: {resistor: [b, gnd]}\n"
+    ),
+)
+EMPTY = RULES.rule(
+    "G107",
+    "nothing to connect",
+    meaning="The network has no element that stores, loses or brings power.",
+    why="equations need at least one port",
+    example="system: nothing\nnetwork: {}\n",
+    instead="system: something\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
+)
