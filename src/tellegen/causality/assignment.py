@@ -1,17 +1,18 @@
 """Assign causality to a PowerGraph: the largest possible number of storages in integral causality."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from tellegen.causality import rules
 from tellegen.causality.causal_graph import CausalGraph, Dependence, ZeroOrderPath
 from tellegen.causality.demands import Demand, demands
-from tellegen.causality.exact import ExactCausality, exact_causality
+from tellegen.causality.exact import ExactCausality, exact_causality, generic_residue, given_residue
 from tellegen.causality.normal_tree import NormalTree
+from tellegen.causality.rigid_loops import junction_loops, refuse_rigid_loops
 from tellegen.core.domains import Side
 from tellegen.core.errors import CausalityError, Finding, Rule
 from tellegen.core.names import listing
-from tellegen.expressions import Expression
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.union_find import UnionFind
 
@@ -37,35 +38,14 @@ def assign_causality(graph: PowerGraph) -> CausalGraph:
 
 
 def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
-    generic = exact_causality(graph, order, _generic_residue)
-    _refuse_open_loops(graph, order, generic)
-    given = exact_causality(graph, order, _given_residue(graph))
-    _refuse_open_loops(graph, order, given)
-    result = _finish(graph, order, generic.decides, generic.partners_of, _coupled_blocks(graph, generic), "elimination")
+    generic = exact_causality(graph, order, generic_residue)
+    given = exact_causality(graph, order, given_residue(graph))
+    refuse_rigid_loops(graph, generic, given)
+    blocks = _coupled_blocks(graph, generic)
+    result = _finish(graph, order, generic.decides, generic.partners_of, blocks, "elimination")
+    loops = [ZeroOrderPath("junction loop", names) for names in junction_loops(graph, generic.decides)]
     special = _special_values(graph, generic, given, result)
-    if special is None:
-        return result
-    return CausalGraph(
-        graph, result.decides, result.dependent, result.paths, result.method, (*result.findings, special)
-    )
-
-
-def _generic_residue(expression: Expression) -> int:
-    residues = expression.residues()
-    assert residues is not None, "a modulus has no pole at a random point"
-    return residues[0]
-
-
-def _given_residue(graph: PowerGraph) -> Callable[[Expression], int]:
-    """Residues with parameters replaced by their values; what has no value keeps its random one."""
-    given = {name: value for name, value in graph.parameters.items() if value is not None}
-
-    def residue(expression: Expression) -> int:
-        while any(name in given for name in expression.free_symbols):
-            expression = expression.substitute(given)
-        return _generic_residue(expression)
-
-    return residue
+    return replace(result, paths=(*result.paths, *loops), findings=(*result.findings, *special))
 
 
 def _finish(
@@ -81,9 +61,6 @@ def _finish(
         found = partners(denied)
         raise CausalityError([_conflict(graph, port, found[port], decides) for port in denied])
     dependent = _dependent(graph, decides, partners)
-    locked = [d for d in dependent if not d.on] if graph.couplings else []
-    if locked:
-        raise CausalityError([_locked(graph, d.port) for d in locked])
     paths = [*_storage_paths(graph, dependent), *_resistive_paths(graph, blocks)]
     findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks)]
     return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))
@@ -170,21 +147,17 @@ def _conflict(graph: PowerGraph, port: int, partners: Sequence[int], decides: Se
     variable = domain.power("through" if decides[port] == "across" else "across").word
     others = _names(graph, partners)
     rule = _conflict_rule(me.law, me.forced)
-    series = variable == domain.across.word
-    repair = "in series with" if series else "in parallel with"
-    soft = "a resistive element or a storage"
     members = [me.element, *others]
+    decide = "decides" if len(others) == 1 else "decide"
     if not others:
         what = f"'{me.element}' cannot decide its {variable}: the network leaves it at zero"
-    elif rule is rules.SOURCES_FIGHT:
-        what = f"'{me.element}' cannot impose its {variable}: {listing(others)} {'decides' if len(others) == 1 else 'decide'} it already"
+        fix = f"check how '{me.element}' is joined"
     else:
-        what = f"'{me.element}' would have to follow: its {variable} is decided by {listing(others)}"
-    fix = (
-        f"put {soft} {repair} '{me.element}', or remove one of {listing(members)}"
-        if others
-        else f"check how '{me.element}' is joined"
-    )
+        how = "in series with" if variable == domain.across.word else "in parallel with"
+        fix = f"put a resistive element or a storage {how} '{me.element}', or remove one of {listing(members)}"
+        what = f"'{me.element}' cannot impose its {variable}: {listing(others)} {decide} it already"
+        if rule is not rules.SOURCES_FIGHT:
+            what = f"'{me.element}' would have to follow: its {variable} is decided by {listing(others)}"
     return rule.finding(what, where=me.element, fix=fix, place=me.place, members=members)
 
 
@@ -196,34 +169,9 @@ def _conflict_rule(law: object, forced: bool) -> Rule:
     return rules.STORAGE_LAW_BACKWARDS if isinstance(law, StorageLaw) else rules.ONE_SIDED_LAW
 
 
-def _locked(graph: PowerGraph, port: int) -> Finding:
-    me = graph.ports[port]
-    couplings = [c.element for c in graph.couplings]
-    return rules.UNIT_LOOP.finding(
-        f"'{me.element}' is locked: couplings among {listing(couplings)} form a loop whose ratios do not agree",
-        where=me.element,
-        fix="remove one of the couplings of the loop, or put an elastic element into it",
-        place=me.place,
-        members=[me.element, *couplings[:50]],
-    )
-
-
-def _refuse_open_loops(graph: PowerGraph, order: Sequence[Demand], causality: ExactCausality) -> None:
-    if not causality.undetermined:
-        return
-    couplings = [c.element for c in graph.couplings]
-    raise rules.UNIT_LOOP.error(
-        f"what circulates between {listing(couplings)} is not determined",
-        where=couplings[0],
-        fix="remove one of the couplings of the loop, or put an element into it that shares the load",
-        place=graph.couplings[0].place,
-        members=couplings[:50],
-    )
-
-
 def _special_values(
     graph: PowerGraph, generic: ExactCausality, given: ExactCausality, result: CausalGraph
-) -> Finding | None:
+) -> list[Finding]:
     """A finding when the given values lead to another structure than values in general position."""
     dependent = result.derivative
     changed = [k for k, (a, b) in enumerate(zip(generic.decides, given.decides, strict=True)) if a != b]
@@ -231,11 +179,13 @@ def _special_values(
         there = given.partners_of(dependent)
         changed = [d.port for d in result.dependent if list(d.on) != there[d.port]]
     if not changed:
-        return None
+        return []
     names = _names(graph, changed)
-    return rules.SPECIAL_VALUES.finding(
+    couplings = [c.element for c in graph.couplings]
+    special = rules.SPECIAL_VALUES.finding(
         f"with the given moduli {listing(names)} would get another causality than with values in general position",
         where=names[0],
-        fix=f"check the moduli of {listing([c.element for c in graph.couplings])}; a coincidence such as n_1 = n_2 is rarely meant",
+        fix=f"check the moduli of {listing(couplings)}: a coincidence such as n_1 = n_2 is rarely meant",
         members=names[:50],
     )
+    return [special]

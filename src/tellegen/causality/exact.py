@@ -21,10 +21,10 @@ from tellegen.graph.interconnection import Interconnection, column
 @final
 @dataclass(frozen=True)
 class ExactCausality:
-    """What each port decides, which internal variables stay open, and the eliminated equations to ask further."""
+    """What each port decides, whether something circulates undetermined in couplings, and the equations to ask further."""
 
     decides: tuple[Side, ...]
-    undetermined: int
+    circulates: bool
     elimination: Elimination[int]
 
     def partners(self, port: int) -> list[int]:
@@ -42,7 +42,8 @@ def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callabl
     """Grant the wishes in order; `residue` gives the value of a modulus modulo the prime."""
     interconnection = Interconnection(graph)
     elimination = Elimination(interconnection.rows(residue), Residues())
-    undetermined = len(elimination.eliminate_all(interconnection.internal))
+    undetermined = elimination.eliminate_all(interconnection.internal)
+    circulates = any(c in interconnection.coupling_columns for c in undetermined)
     decides: list[Side] = ["across"] * len(graph.ports)
     for demand in order:
         side = demand.wants
@@ -50,4 +51,23 @@ def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callabl
             elimination.eliminate(column(demand.port, side))
             side = other_side(side)
         decides[demand.port] = side
-    return ExactCausality(tuple(decides), undetermined, elimination)
+    return ExactCausality(tuple(decides), circulates, elimination)
+
+
+def generic_residue(expression: Expression) -> int:
+    """The value of a modulus with random values for its parameters."""
+    residues = expression.residues()
+    assert residues is not None, "a modulus has no pole at a random point"
+    return residues[0]
+
+
+def given_residue(graph: PowerGraph) -> Callable[[Expression], int]:
+    """Values of moduli with the given parameters; what has no value keeps its random one."""
+    given = {name: value for name, value in graph.parameters.items() if value is not None}
+
+    def residue(expression: Expression) -> int:
+        while any(name in given for name in expression.free_symbols):
+            expression = expression.substitute(given)
+        return generic_residue(expression)
+
+    return residue

@@ -10,9 +10,11 @@ NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
 
 _INDEXED = re.compile(rf"({NAME.pattern})((?:\[\d+(?:,\d+)*\])?)")
 
-C_KEYWORDS = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"]
+_C_WORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
 )
+C_KEYWORDS = frozenset(_C_WORDS.split())
 RESERVED = C_KEYWORDS | frozenset(keyword.kwlist)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 from tellegen.causality import CausalGraph
 from tellegen.equations import rules
-from tellegen.equations.entries import Entry, NamedEntries, entry
 from tellegen.equations.matrices import Matrix, Vector, congruent, dot, negative, plus, product, zeros
 from tellegen.equations.resistive import Told, solve_resistive
 from tellegen.equations.storage import stored_energy
@@ -17,6 +16,7 @@ from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import solve
+from tellegen.expressions.entries import Entry, NamedEntries, entry
 from tellegen.graph import Port, SourceLaw, StorageLaw
 
 
@@ -40,9 +40,9 @@ def _refuse_denied_states(structure: CausalStructure) -> None:
     for k in causal.derivative:
         blockers = [j for j in structure.gains[k] if j in free]
         if blockers:
-            port = causal.graph.ports[k]
+            port, decider = causal.graph.ports[k], causal.graph.ports[blockers[0]]
             raise rules.NOT_A_STATE.error(
-                f"'{port.element}' is asked to follow, but only '{causal.graph.ports[blockers[0]].element}' would decide its output",
+                f"'{port.element}' is asked to follow, but only '{decider.element}' would decide its output",
                 where=port.element,
                 fix="leave its causality free",
                 place=port.place,

@@ -1,7 +1,7 @@
 """The descriptor form `E w' = F w + G u + h(w)`, `y = H w + D u`: sparse, for models of any size.
 
-Nothing is eliminated: w holds the potentials of the nodes, the state of every storage (dependent ones too) and the through variables
-that no law gives directly. Each element adds a handful of entries, so the form is written in linear time.
+Nothing is eliminated: w holds the potentials of the nodes, the state of every storage (dependent ones too) and the
+through variables that no law gives directly. Each element adds a handful of entries, so the form is written in linear time.
 """
 
 from collections.abc import Mapping

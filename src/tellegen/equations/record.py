@@ -19,11 +19,11 @@ from tellegen.expressions import Expression, Number, to_python
 def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool = False) -> dict[str, object]:
     """The record that `derive --json` prints.
 
-    Names are identifiers: `drive.motor.L_a` is `drive__motor__L_a` everywhere in the record. Formulas are texts in Python syntax
-    over the names listed, over those of `where` and over sin, cos, ... With sign "+" the equations are L x' = A x + B u: A is
-    negated, and everything else (N and f too, on the left of the equation) is as with sign "-".
+    Names are identifiers: `drive.motor.L_a` is `drive__motor__L_a` everywhere in the record. Formulas are texts in
+    Python syntax over the names listed, over those of `where` and over sin, cos, ... With sign "+" the equations are
+    L x' = A x + B u: A is negated, and everything else (N and f too, on the left) is as with sign "-".
     With `numeric`, entries that are numbers are written as numbers instead of texts.
-    `where`, `N`, `f`, `B_1`, `D_1`, `f_y`, `algebraic` and `dependent` are present only where they are not zero or empty.
+    `where`, `N`, `f`, `B_1`, `D_1`, `f_y`, `algebraic` and `dependent` are present only where not zero or empty.
     """
     values = equations.values()
     record: dict[str, object] = {
@@ -57,9 +57,9 @@ def transfer_to_record(form: TransferForm, values: Mapping[str, float]) -> dict[
 def descriptor_to_record(form: SparseForm, values: Mapping[str, float], *, numeric: bool = False) -> dict[str, object]:
     """The descriptor form `E w' = F w + G u + h`, `y = H w + D u`.
 
-    Each matrix is a list of its nonzero entries `[row, column, entry]`, counted from 0 in the order of `w`, `inputs` and `outputs`;
-    `h` lists `[row, entry]` and is present only for nonlinear models. Vector are texts in Python syntax; with `numeric` those
-    that are numbers are written as numbers.
+    Each matrix is a list of its nonzero entries `[row, column, entry]`, counted from 0 in the order of `w`, `inputs`,
+    `outputs`; `h` lists `[row, entry]` and is present only for nonlinear models. An entry is a text in Python syntax;
+    with `numeric` those that are numbers are written as numbers.
     """
     record: dict[str, object] = {
         "w": _names(form.unknowns),

@@ -7,10 +7,10 @@ from typing import final
 from tellegen.causality import CausalGraph
 from tellegen.core.names import listing
 from tellegen.equations import rules
-from tellegen.equations.entries import Entry, NamedEntries, entry
 from tellegen.equations.structure import CausalStructure
 from tellegen.expressions import ONE, Expression, symbol, total
 from tellegen.expressions.elimination import solve
+from tellegen.expressions.entries import Entry, NamedEntries, entry
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 
 Row = dict[int, Entry]

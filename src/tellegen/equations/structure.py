@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.equations.entries import Entry, NamedEntries, entry
 from tellegen.expressions.elimination import Elimination
+from tellegen.expressions.entries import Entry, NamedEntries, entry
 from tellegen.graph.interconnection import Interconnection, column
 
 

@@ -36,8 +36,8 @@ def equations_to_text(
 ) -> str:
     """The equations with matrices in brackets, then names, energy, what the names stand for, and the parameters.
 
-    `unicode` off keeps to ASCII; `units` gives SI units of parameters and variables where they are known. Matrices wider than
-    `width`, or of more than a dozen states, are written as one equation a row.
+    `unicode` off keeps to ASCII; `units` gives SI units of parameters and variables where they are known. Matrices
+    wider than `width`, or of more than a dozen states, are written as one equation a row.
     """
     parts = [equations.name, _indented(_form(equations, sign))]
     if equations.states:
@@ -62,15 +62,11 @@ def descriptor_to_text(form: SparseForm, *, width: int = WIDTH) -> str:
     lines = []
     for k in range(_row_count(form)):
         rates = _sum_of([(e, f"{form.unknowns[j]}'") for j, e in left.get(k, ())])
-        terms = [(e, form.unknowns[j]) for j, e in right.get(k, ())] + [
-            (e, form.inputs[j]) for j, e in inputs.get(k, ())
-        ]
+        terms = [*_times(right.get(k, ()), form.unknowns), *_times(inputs.get(k, ()), form.inputs)]
         lines.append(_wrapped(f"{rates} = {_sum_of(terms, form.h.get(k, ZERO))}", width))
     reading, direct = _by_row(form.H), _by_row(form.D)
     for k, name in enumerate(form.outputs):
-        terms = [(e, form.unknowns[j]) for j, e in reading.get(k, ())] + [
-            (e, form.inputs[j]) for j, e in direct.get(k, ())
-        ]
+        terms = [*_times(reading.get(k, ()), form.unknowns), *_times(direct.get(k, ()), form.inputs)]
         lines.append(_wrapped(f"{name} = {_sum_of(terms)}", width))
     names = [("unknowns (w)", form.unknowns), ("inputs (u)", form.inputs), ("outputs (y)", form.outputs)]
     listed = "\n".join(_wrapped(f"{title}  {', '.join(given)}", width, "") for title, given in names if given)
@@ -93,7 +89,7 @@ def transfer_to_text(form: TransferForm, *, width: int = WIDTH) -> str:
 def parameters_to_text(
     parameters: Mapping[str, Expression | None], values: Mapping[str, float], units: Mapping[str, str] = NO_UNITS
 ) -> str:
-    """A table of the parameters: name, value in SI units, unit; an open value is a dash, a formula stands behind its value."""
+    """A table of the parameters: name, value in SI units, unit, formula; a dash for a value that is left open."""
     if not parameters:
         return ""
     rows = []
@@ -106,7 +102,7 @@ def parameters_to_text(
     return "\n".join(["parameters", *(f"  {line}" for line in lines)])
 
 
-# -- general form and names ----------------------------------------------------------------------------------------------------
+# General form and names
 
 
 def _form(equations: Equations, sign: Sign) -> str:
@@ -170,7 +166,7 @@ def _wrapped(text: str, width: int, indent: str = "  ") -> str:
     )
 
 
-# -- matrices ------------------------------------------------------------------------------------------------------------------
+# Matrices
 
 
 class _Block(NamedTuple):
@@ -267,7 +263,7 @@ def _text_of(block: _Block) -> str:
     return "\n".join(line.rstrip() for line in block.lines)
 
 
-# -- rows ----------------------------------------------------------------------------------------------------------------------
+# Rows
 
 
 def _row_equations(sides: Sides, names: Sequence[str], head: str, width: int) -> Iterable[str]:
@@ -310,6 +306,10 @@ def _append(text: str, entry: Expression, factor: str, negative: bool) -> str:
     elif factor:
         written = f"{written}*{factor}"
     return text + _joint(text, negative) + written
+
+
+def _times(row: Iterable[tuple[int, Expression]], names: Sequence[str]) -> list[tuple[Expression, str]]:
+    return [(e, names[j]) for j, e in row]
 
 
 def _by_row(matrix: SparseRows) -> dict[int, list[tuple[int, Expression]]]:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tellegen.equations.entries import LONGEST, leaves, used_names
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression
+from tellegen.expressions.entries import LONGEST, leaves, used_names
 from tellegen.expressions.rational import shortened
+
 
 def tidied(system: EquationSystem) -> EquationSystem:
     """The system with names inlined that are short or used once, and with the fractions of short entries brought together."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import final
 
 from tellegen.equations import rules
-from tellegen.equations.entries import NamedEntries, entry, leaves
 from tellegen.equations.matrices import Matrix, plus, scaled
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import solve
+from tellegen.expressions.entries import NamedEntries, entry, leaves
 from tellegen.expressions.sympy_view import rational_functions
 
 MOST_STATES, MOST_SYMBOLS, MOST_LEAVES = 6, 16, 60

@@ -1,7 +1,7 @@
 """Shorter forms of rational expressions: fractions brought together, denominators kept as the factors they came from.
 
-No greatest common divisor is computed. A numerator is divided by a factor of its denominator where that leaves no remainder, which is
-what the elimination of a network leads to; anything else stays as it is. Long expressions are given back unchanged.
+No greatest common divisor is computed. A numerator is divided by a factor of its denominator where that leaves no remainder,
+which is what the elimination of a network leads to; anything else stays as it is. Long expressions are given back unchanged.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ Frozen = tuple[tuple[Monomial, Fraction], ...]
 UNIT: Monomial = ()
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """A polynomial grew beyond what anybody would read."""
 
 
@@ -42,7 +42,7 @@ def shortened(expression: Expression) -> Expression:
         return expression
     try:
         candidates = [expression, *_candidates(expression)]
-    except TooLong:
+    except TooLongError:
         return expression
     return min(candidates, key=lambda e: (len(to_text(e)), e is not expression))
 
@@ -149,7 +149,7 @@ def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
 
 def _times(a: Polynomial, b: Polynomial) -> Polynomial:
     if len(a) * len(b) > 20 * MOST_TERMS:
-        raise TooLong
+        raise TooLongError
     found: Polynomial = {}
     for m, c in a.items():
         for n, d in b.items():
@@ -157,7 +157,7 @@ def _times(a: Polynomial, b: Polynomial) -> Polynomial:
             found[key] = found.get(key, Fraction(0)) + c * d
     found = {m: c for m, c in found.items() if c}
     if len(found) > MOST_TERMS:
-        raise TooLong
+        raise TooLongError
     return found
 
 

@@ -36,6 +36,11 @@ class Interconnection:
         """The columns that no element has a law for."""
         return range(2 * len(self.graph.ports), self._coupling + 2 * len(self.graph.couplings))
 
+    @property
+    def coupling_columns(self) -> range:
+        """The columns of the through variables of couplings, two a coupling."""
+        return range(self._coupling, self._coupling + 2 * len(self.graph.couplings))
+
     def rows(self, value: Callable[[Expression], T]) -> Iterator[dict[int, T]]:
         """The equations as rows; `value` turns a coefficient into an entry of the arithmetic at hand."""
         one, minus = value(ONE), value(-ONE)

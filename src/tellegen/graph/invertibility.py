@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 
 from tellegen.expressions import Expression
 from tellegen.graph.laws import ARGUMENT
@@ -22,7 +23,7 @@ def is_invertible(expression: Expression, parameters: Mapping[str, Expression | 
         left, right = (expression.evaluate(numbers | {ARGUMENT: x}) for x in (-_JUMP, _JUMP))
     except (ArithmeticError, ValueError):
         return False
-    steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(values)]
     monotonic = all(s > 0 for s in steps) or all(s < 0 for s in steps)
     scale = max(map(abs, values))
     # A square root rises by 6e-5 over the jump interval; a jump by a fixed share of the scale.

@@ -194,11 +194,12 @@ def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nod
     for element, ends in zip(elements, terminals, strict=True):
         for node in lonely.intersection(ends):
             name = nodes.names[node]
-            flowing = DOMAINS[nodes.domains[node]].through.word
+            domain = DOMAINS[nodes.domains[node]]
+            flowing, reference = domain.through.word, domain.reference
             yield rules.DANGLING_NODE.finding(
                 f"node '{name}' joins only '{element.name}': no {flowing} can pass",
                 where=element.name,
-                fix=f"join '{name}' to another element or to '{DOMAINS[nodes.domains[node]].reference}', or remove '{element.name}'",
+                fix=f"join '{name}' to another element or to '{reference}', or remove '{element.name}'",
                 place=element.place,
                 members=[element.name],
             )

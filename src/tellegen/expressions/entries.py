@@ -7,7 +7,8 @@ name, and elimination goes on with the name; the names are listed under "where".
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, final
 
-from tellegen.expressions import PRIME, Expression, Number, symbol
+from tellegen.expressions.canonical import symbol
+from tellegen.expressions.nodes import PRIME, Expression, Number
 
 LONGEST = 24
 """Entries with more leaves than this get a name."""
