@@ -33,7 +33,7 @@ def junction_loops(graph: PowerGraph, decides: Sequence[Side]) -> list[tuple[str
         pivot = elimination.rows[row][c].expression
         names = pivot.free_symbols
         if names & field.where.keys() or any(isinstance(part, Add) for part in (pivot, *pivot.args)):
-            members = [coupling.element for coupling in graph.couplings if names & coupling.modulus.free_symbols]
+            members = [coupling.element for coupling in graph.couplings if names & coupling.free_symbols]
             loops.append(tuple(members))
     return list(dict.fromkeys(loop for loop in loops if loop))
 

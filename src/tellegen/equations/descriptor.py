@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
-from tellegen.core.domains import DOMAINS
+from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.equations.system import parameter_values
 from tellegen.equations.values import number_of
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol
-from tellegen.graph import Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 
 Sparse = Mapping[tuple[int, int], Expression]
@@ -209,35 +209,38 @@ class _Writer:
         self.H[y, supplied] = ONE
         self.outputs.append(port.through)
 
-    def _coupling(self, c: Coupling) -> None:
-        """Through variables of both sides as unknowns, and the two relations of the coupling."""
-        first, second = (
-            self._unknown(f"{DOMAINS[d].through.symbol}_{c.element}_{k}") for k, d in enumerate(c.domains, 1)
-        )
-        self._leaves(self.F, c.plus_1, c.minus_1, first, ONE)
-        self._leaves(self.F, c.plus_2, c.minus_2, second, -ONE)
-        k = c.modulus
-        side_1, side_2 = (c.plus_1, c.minus_1), (c.plus_2, c.minus_2)
-        one, two = self._row(), self._row()
-        if c.type == "transformer":
-            driven, driving, out, into = (
-                (side_2, side_1, first, second) if c.reciprocal else (side_1, side_2, second, first)
-            )
-            self._across(self.F, one, *driven, ONE)
-            self._across(self.F, one, *driving, -k)
-            self._pair(two, out, into, k)
-        elif c.reciprocal:
-            self._across(self.F, one, *side_1, ONE)
-            self._across(self.F, two, *side_2, ONE)
-            self.F[one, second] = self.F[two, first] = -k
-        else:
-            self._across(self.F, one, *side_1, -k)
-            self._across(self.F, two, *side_2, -k)
-            self.F[one, second] = self.F[two, first] = ONE
+    def _coupling(self, coupling: Coupling) -> None:
+        """Through variables of all branches as unknowns, and the relations z_2 = K z_1, w_1 = K^T w_2."""
+        ends_1 = [(branch, self._through(coupling.element, k, branch)) for k, branch in enumerate(coupling.side_1, 1)]
+        after = len(ends_1) + 1
+        ends_2 = [
+            (branch, self._through(coupling.element, k, branch)) for k, branch in enumerate(coupling.side_2, after)
+        ]
+        for branch, column in ends_1:
+            self._leaves(self.F, branch.plus, branch.minus, column, ONE)
+        for branch, column in ends_2:
+            self._leaves(self.F, branch.plus, branch.minus, column, -ONE)
+        K = coupling.K
+        for i, end in enumerate(ends_2):
+            row = self._row()
+            self._power(row, end, end[0].side, ONE)
+            for j, other in enumerate(ends_1):
+                self._power(row, other, other[0].side, -K[i][j])
+        for j, end in enumerate(ends_1):
+            row = self._row()
+            self._power(row, end, other_side(end[0].side), ONE)
+            for i, other in enumerate(ends_2):
+                self._power(row, other, other_side(other[0].side), -K[i][j])
 
-    def _pair(self, row: int, out: int, into: int, k: Expression) -> None:
-        self.F[row, out] = ONE
-        self.F[row, into] = -k
+    def _through(self, element: str, k: int, branch: Branch) -> int:
+        return self._unknown(f"{DOMAINS[branch.domain].through.symbol}_{element}_{k}")
+
+    def _power(self, row: int, end: tuple[Branch, int], side: Side, factor: Expression) -> None:
+        branch, column = end
+        if side == "across":
+            self._across(self.F, row, branch.plus, branch.minus, factor)
+        else:
+            _add(self.F, (row, column), factor)
 
 
 def _add(matrix: dict[tuple[int, int], Expression], place: tuple[int, int], entry: Expression) -> None:

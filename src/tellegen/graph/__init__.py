@@ -2,6 +2,6 @@
 
 from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.lowering import lower
-from tellegen.graph.power_graph import Coupling, Node, Port, PowerGraph
+from tellegen.graph.power_graph import Branch, Coupling, Node, Port, PowerGraph
 
-__all__ = ["Coupling", "Node", "Port", "PowerGraph", "ResistiveLaw", "SourceLaw", "StorageLaw", "lower"]
+__all__ = ["Branch", "Coupling", "Node", "Port", "PowerGraph", "ResistiveLaw", "SourceLaw", "StorageLaw", "lower"]

@@ -1,17 +1,19 @@
 """The equations of the interconnection: Kirchhoff's laws and the relations of couplings, over any arithmetic.
 
-Columns: across and through of port k are 2k and 2k+1; then one column for each node that is no reference, and two for the
-through variables of each coupling. These last are internal: no element has a law for them.
+Columns: across and through of port k are 2k and 2k+1; then one column for each node that is no reference, and one for the
+through variable of each branch of a coupling. These last are internal: no element has a law for them.
 """
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from tellegen.core.domains import Side
+from tellegen.core.domains import Side, other_side
 from tellegen.expressions import ONE, ZERO, Expression
-from tellegen.graph.power_graph import Coupling, PowerGraph
+from tellegen.graph.power_graph import Branch, Coupling, PowerGraph
 
 T = TypeVar("T")
+Ends = list[tuple[Branch, int]]
+"""The branches of one side of a coupling, with the columns of their through variables."""
 
 
 def column(port: int, side: Side) -> int:
@@ -34,12 +36,12 @@ class Interconnection:
     @property
     def internal(self) -> range:
         """The columns that no element has a law for."""
-        return range(2 * len(self.graph.ports), self._coupling + 2 * len(self.graph.couplings))
+        return range(2 * len(self.graph.ports), self.coupling_columns.stop)
 
     @property
     def coupling_columns(self) -> range:
-        """The columns of the through variables of couplings, two a coupling."""
-        return range(self._coupling, self._coupling + 2 * len(self.graph.couplings))
+        """The columns of the through variables of couplings: those of side 1, then those of side 2, coupling by coupling."""
+        return range(self._coupling, self._coupling + sum(len(c.side_1) + len(c.side_2) for c in self.graph.couplings))
 
     def rows(self, value: Callable[[Expression], T]) -> Iterator[dict[int, T]]:
         """The equations as rows; `value` turns a coefficient into an entry of the arithmetic at hand."""
@@ -53,44 +55,44 @@ class Interconnection:
                 row[self._node[port.minus]] = one
             yield row
             _leave(at_node, port.plus, port.minus, 2 * k + 1, one, minus)
-        for k, coupling in enumerate(self.graph.couplings):
-            first, second = self._coupling + 2 * k, self._coupling + 2 * k + 1
-            for relation in self._relations(coupling, first, second):
+        through = iter(self.coupling_columns)
+        for coupling in self.graph.couplings:
+            ends = (
+                [(branch, next(through)) for branch in coupling.side_1],
+                [(branch, next(through)) for branch in coupling.side_2],
+            )
+            for relation in self._relations(coupling, *ends):
                 yield {c: value(entry) for c, entry in relation.items() if entry is not ZERO}
-            _leave(at_node, coupling.plus_1, coupling.minus_1, first, one, minus)
-            _leave(at_node, coupling.plus_2, coupling.minus_2, second, minus, one)
+            for branch, c in ends[0]:
+                _leave(at_node, branch.plus, branch.minus, c, one, minus)
+            for branch, c in ends[1]:
+                _leave(at_node, branch.plus, branch.minus, c, minus, one)
         yield from at_node.values()
 
-    def _relations(self, c: Coupling, first: int, second: int) -> Iterator[dict[int, Expression]]:
-        """The two equations of a coupling, with the through variables of its sides in columns `first` and `second`."""
-        k = c.modulus
-        side_1, side_2 = (c.plus_1, c.minus_1), (c.plus_2, c.minus_2)
-        if c.type == "transformer":
-            driven, driving, out, into = (
-                (side_2, side_1, first, second) if c.reciprocal else (side_1, side_2, second, first)
-            )
-            yield self._across({}, driven, ONE, driving, -k)
-            yield {out: ONE, into: -k}
-        elif c.reciprocal:
-            yield self._across({second: -k}, side_1, ONE)
-            yield self._across({first: -k}, side_2, ONE)
-        else:
-            yield self._across({second: ONE}, side_1, -k)
-            yield self._across({first: ONE}, side_2, -k)
+    def _relations(self, coupling: Coupling, ends_1: Ends, ends_2: Ends) -> Iterator[dict[int, Expression]]:
+        """z_2 - K z_1 = 0 and w_1 - K^T w_2 = 0, row by row; sides may share nodes, as in an autotransformer."""
+        K = coupling.K
+        for i, (branch, c) in enumerate(ends_2):
+            row: dict[int, Expression] = {}
+            self._add(row, branch, c, branch.side, ONE)
+            for j, (other, d) in enumerate(ends_1):
+                self._add(row, other, d, other.side, -K[i][j])
+            yield row
+        for j, (branch, c) in enumerate(ends_1):
+            row = {}
+            self._add(row, branch, c, other_side(branch.side), ONE)
+            for i, (other, d) in enumerate(ends_2):
+                self._add(row, other, d, other_side(other.side), -K[i][j])
+            yield row
 
-    def _across(
-        self,
-        row: dict[int, Expression],
-        ends: tuple[int, int],
-        factor: Expression,
-        more: tuple[int, int] | None = None,
-        factor_of_more: Expression = ZERO,
-    ) -> dict[int, Expression]:
-        """Add `factor` times the across variable between two nodes to a row; sides may share nodes, as in an autotransformer."""
-        for node, coefficient in ((ends[0], factor), (ends[1], -factor)):
+    def _add(self, row: dict[int, Expression], branch: Branch, through: int, side: Side, factor: Expression) -> None:
+        """Add `factor` times a power variable of a branch to a row."""
+        if side == "through":
+            row[through] = row.get(through, ZERO) + factor
+            return
+        for node, coefficient in ((branch.plus, factor), (branch.minus, -factor)):
             if node in self._node:
                 row[self._node[node]] = row.get(self._node[node], ZERO) + coefficient
-        return row if more is None else self._across(row, more, factor_of_more)
 
 
 def _leave(at_node: dict[int, dict[int, T]], plus: int, minus: int, through: int, at_plus: T, at_minus: T) -> None:

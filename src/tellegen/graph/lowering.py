@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 
-from tellegen.core.domains import DOMAINS, REFERENCES, Domain
+from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side
 from tellegen.core.errors import Finding, GraphError
 from tellegen.core.names import listing
 from tellegen.description.model import Element, Law, Model
-from tellegen.elements import KINDS
+from tellegen.elements import KINDS, CouplingType
 from tellegen.expressions import ONE, Expression, symbol
 from tellegen.graph import rules
 from tellegen.graph.invertibility import is_invertible
 from tellegen.graph.laws import PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
 from tellegen.graph.naming import Names
-from tellegen.graph.power_graph import Coupling, Node, Port, PowerGraph
+from tellegen.graph.power_graph import Branch, Coupling, Node, Port, PowerGraph
 from tellegen.graph.union_find import UnionFind
 
 
@@ -164,23 +164,22 @@ def _is_energy_letter(law: Law, element: Element) -> bool:
     return law.variable in domain.energy(element.kind.side).letters or law.variable == element.variables.get("energy")
 
 
+_ACTS_ON: dict[tuple[CouplingType, bool], tuple[Side, Side]] = {
+    ("transformer", False): ("through", "through"),  # through_2 = K through_1, across_1 = K across_2
+    ("transformer", True): ("across", "across"),  # across_2 = K across_1, through_1 = K through_2
+    ("gyrator", False): ("across", "through"),  # through_2 = K across_1, through_1 = K across_2
+    ("gyrator", True): ("through", "across"),  # across_2 = K through_1, across_1 = K through_2
+}
+
+
 def _coupling(element: Element, ends: tuple[int, ...]) -> Coupling:
     kind = element.kind
     assert kind.coupling is not None, "a coupling says which variables it relates"
     modulus = element.value if element.value is not None else symbol(element.name)
-    domains = (kind.domains[0], kind.domains[1])
-    return Coupling(
-        element.name,
-        domains,
-        ends[0],
-        ends[1],
-        ends[2],
-        ends[3],
-        kind.coupling,
-        modulus,
-        kind.reciprocal,
-        element.place,
-    )
+    one, two = _ACTS_ON[kind.coupling, kind.reciprocal]
+    side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
+    side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
+    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place)
 
 
 def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:

@@ -7,11 +7,10 @@ branches, and a bond between junctions that is no tree a transformer of modulus 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
-from tellegen.elements import CouplingType
 from tellegen.expressions import Expression
 from tellegen.graph.laws import PortLaw, ResistiveLaw, SourceLaw, StorageLaw
 
@@ -52,26 +51,34 @@ class Port:
         return self.across if side == "across" else self.through
 
 
+class Branch(NamedTuple):
+    """One side of a coupling between two nodes, with the power variable that the coupling's matrix acts on."""
+
+    plus: int
+    minus: int
+    domain: str
+    side: Side
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """A power-conserving pair of branches; power enters side 1 and leaves side 2.
+    """A power-conserving connection: z_2 = K z_1 and, for the conjugates, w_1 = K^T w_2. Power enters at 1 and leaves at 2.
 
-    Transformer: across_1 = K across_2, through_2 = K through_1 (reciprocal: across_2 = K across_1, through_1 = K through_2).
-    Gyrator: through_2 = K across_1, through_1 = K across_2 (reciprocal: across_1 = K through_2, across_2 = K through_1).
-    through_1 enters at plus_1, through_2 leaves at plus_2.
+    z_k are the power variables named by `side` of the branches, so one matrix writes transformers and gyrators of both readings,
+    scalar and vectorial. Through variables enter at `plus` of branches of side 1 and leave at `plus` of branches of side 2.
     """
 
     element: str
-    domains: tuple[str, str]
-    plus_1: int
-    minus_1: int
-    plus_2: int
-    minus_2: int
-    type: CouplingType
-    modulus: Expression
-    reciprocal: bool
+    side_1: tuple[Branch, ...]
+    side_2: tuple[Branch, ...]
+    K: tuple[tuple[Expression, ...], ...]
     place: Place | None = None
+
+    @property
+    def free_symbols(self) -> frozenset[str]:
+        """The names in the matrix."""
+        return frozenset().union(*(entry.free_symbols for row in self.K for entry in row))
 
 
 @final
