@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from tellegen.causality import CausalGraph
 from tellegen.equations import rules
-from tellegen.equations.matrices import Matrix, Vector, congruent, dot, negative, plus, product, zeros
+from tellegen.equations.congruence import congruence
+from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
 from tellegen.equations.resistive import Told, solve_resistive
 from tellegen.equations.storage import stored_energy
 from tellegen.equations.structure import CausalStructure, causal_structure
@@ -16,7 +17,7 @@ from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import solve
-from tellegen.expressions.entries import Entry, NamedEntries, entry
+from tellegen.expressions.entries import Entry, NamedEntries
 from tellegen.graph import Port, SourceLaw, StorageLaw
 
 
@@ -65,19 +66,23 @@ class _Assembly:
     def system(self) -> EquationSystem:
         """The whole system."""
         T, T_u = self._transformation()
-        shares = self._shares(T, T_u)
-        L = self._energy_matrix(T, shares)
+        n, m = len(self.states), len(self.sources)
+        rates = self.causal.graph.displacements
+        shared = congruence(T, T_u, self._energy(T, T_u), rates, n, m)
+        L, N = shared.L(), shared.N()
         A = self._matrix(self.states, self.states, -1)
-        B = self._matrix(self.states, self.sources, 1)
+        B = plus(self._matrix(self.states, self.sources, 1), negative(shared.B_rate()))
+        B_1 = negative(shared.B_1())
         f = self._rest(self.states, -1)
-        C = self._matrix(self.sources, self.states, -1)
-        D = self._matrix(self.sources, self.sources, -1)
-        f_y = self._rest(self.sources, -1)
-        B_1 = negative(congruent(T, shares, T_u, len(self.states), len(self.sources)))
-        D_1 = congruent(T_u, shares, T_u, len(self.sources), len(self.sources))
-        P = congruent(T_u, shares, T, len(self.sources), len(self.states))
-        if any(e is not ZERO for row in P for e in row):
-            C, D, D_1, f_y = self._without_rates(P, L, A, B, B_1, f, C, D, D_1, f_y)
+        C = plus(self._matrix(self.sources, self.states, -1), shared.C_rate())
+        D = plus(self._matrix(self.sources, self.sources, -1), shared.D_rate())
+        D_1, f_y, P = shared.D_1(), self._rest(self.sources, -1), shared.P()
+        if any(e is not ZERO for row in P for e in row):  # outputs contain x': it is replaced from the equations
+            Z = self._times_inverse(P, L)
+            C = plus(C, negative(product(Z, plus(A, N), n)))
+            D = plus(D, product(Z, B, m))
+            D_1 = plus(D_1, product(Z, B_1, m))
+            f_y = tuple(a - dot(row, f) for a, row in zip(f_y, Z, strict=True))
         ports = self.ports
         dependent = {self._output_name(ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
         outputs = self._output_names(C, D, D_1, f_y)
@@ -87,16 +92,8 @@ class _Assembly:
             inputs=tuple(_input(ports[k]) for k in self.sources),
             outputs=outputs,
             parameters=self.causal.graph.parameters,
-            matrices={
-                "L": L,
-                "A": A,
-                "B": B,
-                "C": C,
-                "D": D,
-                "N": zeros(len(self.states), len(self.states)),
-                "B_1": B_1,
-                "D_1": D_1,
-            },
+            displacements=rates,
+            matrices={"L": L, "A": A, "B": B, "C": C, "D": D, "N": N, "B_1": B_1, "D_1": D_1},
             vectors={"f": f, "f_y": f_y},
             stored_energy=self._stored_energy(dependent),
             dissipated_power=self.told.dissipated,
@@ -129,51 +126,32 @@ class _Assembly:
         found = self.structure.gain(told, decided)
         return ZERO if found is None else found.expression
 
-    def _shares(self, T: Matrix, T_u: Matrix) -> Vector:
-        """The inertia of each dependent storage at its output."""
-        return tuple(
-            _storage(self.ports[k]).inertia_at(self._output_of(T[i], T_u[i])) for i, k in enumerate(self.dependent)
-        )
-
     def _output_of(self, row: Vector, row_u: Vector) -> Expression:
         states = [symbol(self.ports[k].state) for k in self.states]
         return dot(row, states) + dot(row_u, [symbol(_input(self.ports[k])) for k in self.sources])
 
-    def _energy_matrix(self, T: Matrix, shares: Vector) -> Matrix:
-        n = len(self.states)
-        own = [self._inertia(k) for k in self.states]
-        shared = congruent(T, shares, T, n, n)
-        return tuple(tuple(shared[i][j] + (own[i] if i == j else ZERO) for j in range(n)) for i in range(n))
+    def _energy(self, T: Matrix, T_u: Matrix) -> Sparse:
+        """The energy matrix of all storages, independent ones first: diagonal but for fields."""
+        order = [*self.states, *self.dependent]
+        outputs: list[Expression] = [symbol(self.ports[k].state) for k in self.states]
+        outputs += [self._output_of(row, row_u) for row, row_u in zip(T, T_u, strict=True)]
+        energy = {(i, i): self._inertia(k, outputs[i]) for i, k in enumerate(order)}
+        at = {k: i for i, k in enumerate(order)}
+        for field in self.causal.graph.fields:
+            for a, row in zip(field.ports, field.matrix, strict=True):
+                for b, entry_of_field in zip(field.ports, row, strict=True):
+                    if a in at and entry_of_field is not ZERO:
+                        energy[at[a], at[b]] = entry_of_field
+        return energy
 
-    def _inertia(self, k: int) -> Expression:
-        port = self.ports[k]
-        law = _storage(port)
-        return ONE if law.keeps_energy_variable else law.inertia_at(symbol(port.state))
+    def _inertia(self, k: int, output: Expression) -> Expression:
+        law = _storage(self.ports[k])
+        return ONE if law.keeps_energy_variable else law.inertia_at(output)
 
-    def _without_rates(
-        self,
-        P: Matrix,
-        L: Matrix,
-        A: Matrix,
-        B: Matrix,
-        B_1: Matrix,
-        f: Vector,
-        C: Matrix,
-        D: Matrix,
-        D_1: Matrix,
-        f_y: Vector,
-    ) -> tuple[Matrix, Matrix, Matrix, Vector]:
-        """Outputs that contain x' (a source drives storages that depend on states too): x' is replaced from the equations."""
-        Z = self._solve_energy(L, P)  # the rows of P L^-1
+    def _times_inverse(self, P: Matrix, L: Matrix) -> Matrix:
+        """The rows of P L^-1."""
         n = len(L)
-        C = plus(C, negative(product(Z, A, n)))
-        D = plus(D, product(Z, B, len(self.sources)))
-        D_1 = plus(D_1, product(Z, B_1, len(self.sources)))
-        extra = [dot(row, f) for row in Z]
-        return C, D, D_1, tuple(a - b for a, b in zip(f_y, extra, strict=True))
-
-    def _solve_energy(self, L: Matrix, P: Matrix) -> Matrix:
-        n = len(L)
+        entry = self.field.entry
         rows = [{j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in L]
         right = [{n + i: entry(P[i][j]) for i in range(len(P)) if P[i][j] is not ZERO} for j in range(n)]
         found, left = solve(rows, right, list(range(n)), self.field)

@@ -1,6 +1,6 @@
 """Small matrices of expressions, as tuples of rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tellegen.expressions import ZERO, Expression, total
 
@@ -38,13 +38,17 @@ def product(a: Matrix, b: Matrix, columns: int) -> Matrix:
     return tuple(tuple(dot(row, [line[j] for line in b]) for j in range(columns)) for row in a)
 
 
-def congruent(left: Matrix, middle: Vector, right: Matrix, rows: int, columns: int) -> Matrix:
-    """left^T diag(middle) right, by the few nonzero entries of each row."""
+Sparse = Mapping[tuple[int, int], Expression]
+"""Nonzero entries by row and column."""
+
+
+def congruent(left: Matrix, middle: Sparse, right: Matrix, rows: int, columns: int) -> Matrix:
+    """left^T middle right, by the few nonzero entries of each."""
+    filled_left = [[(i, e) for i, e in enumerate(row) if e is not ZERO] for row in left]
+    filled_right = [[(j, e) for j, e in enumerate(row) if e is not ZERO] for row in right]
     terms: dict[tuple[int, int], list[Expression]] = {}
-    for row, share, other in zip(left, middle, right, strict=True):
-        filled = [(j, e) for j, e in enumerate(other) if e is not ZERO]
-        for i, a in enumerate(row):
-            if a is not ZERO:
-                for j, b in filled:
-                    terms.setdefault((i, j), []).append(a * share * b)
+    for (k, m), share in middle.items():
+        for i, a in filled_left[k]:
+            for j, b in filled_right[m]:
+                terms.setdefault((i, j), []).append(a * share * b)
     return tuple(tuple(total(terms.get((i, j), ())) for j in range(columns)) for i in range(rows))

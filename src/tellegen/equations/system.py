@@ -5,14 +5,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, final
 
+from tellegen.equations.display import Sign
+from tellegen.equations.latex import equations_to_latex
 from tellegen.equations.matrices import Matrix, Vector
+from tellegen.equations.record import equations_to_record
+from tellegen.equations.text import equations_to_text
 from tellegen.expressions import ZERO, Expression, number
 from tellegen.expressions.sympy_view import matrix_to_sympy
 
 if TYPE_CHECKING:
     from tellegen.causality import CausalGraph
 
-Sign = Literal["-", "+"]
 MatrixName = Literal["L", "A", "B", "C", "D", "N", "B_1", "D_1"]
 VectorName = Literal["f", "f_y"]
 
@@ -51,12 +54,13 @@ class EquationSystem:
     where: Mapping[str, Expression] = field(default_factory=dict)
     dependent: Mapping[str, Expression] = field(default_factory=dict)
     initial: Mapping[str, Expression] = field(default_factory=dict)
+    displacements: Mapping[str, Expression] = field(default_factory=dict)
     origin: "CausalGraph | None" = field(default=None, compare=False, repr=False)
 
     @property
     def linear(self) -> bool:
         """Whether the matrices hold neither states nor inputs and no further terms are left."""
-        variables = {*self.states, *self.inputs, *self.algebraic.unknowns}
+        variables = {*self.states, *self.inputs, *self.displacements, *self.algebraic.unknowns}
         if self.algebraic.unknowns or any(e is not ZERO for vector in self.vectors.values() for e in vector):
             return False
         entries = (e for matrix in self.matrices.values() for row in matrix for e in row)
@@ -101,6 +105,26 @@ class EquationSystem:
         vectors = [e for v in self.vectors.values() for e in v]
         energy = [] if self.stored_energy is None else [self.stored_energy]
         return [*flat, *vectors, *self.algebraic.residuals, *self.dependent.values(), *energy, self.dissipated_power]
+
+    # -- Printouts -------------------------------------------------------------------------------------------------------------
+
+    def to_text(self, sign: Sign = "-") -> str:
+        """The equations as text for a terminal."""
+        return equations_to_text(self, sign=sign)
+
+    def to_latex(self, sign: Sign = "-") -> str:
+        """The equations as an amsmath `align*` environment."""
+        return equations_to_latex(self, sign=sign)
+
+    def to_json(self, sign: Sign = "-") -> dict[str, object]:
+        """The record that `derive --json` prints: names, values of parameters, matrices of formulas in Python syntax."""
+        return equations_to_record(self, sign)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{equations_to_latex(self, environment='aligned')}\n$$"
 
     # -- SymPy's view ----------------------------------------------------------------------------------------------------------
 

@@ -55,6 +55,13 @@ class NamedEntries:
         self._count = 0
         self._named: dict[Expression, Expression] = {}
 
+    def entry(self, expression: Expression) -> Entry:
+        """An entry for an expression that may hold names given here: its residues are those of what the names stand for."""
+        written = expression
+        while any(name in self.where for name in written.free_symbols):
+            written = written.substitute(self.where)
+        return entry(written)._replace(expression=expression)
+
     def is_zero(self, a: Entry) -> bool:
         """Whether the entry vanishes at both random points."""
         return a.first == 0 and a.second == 0

@@ -25,7 +25,7 @@ Arguments = tuple[Expression, ...]
 class Function(NamedTuple):
     """One row of the table. `most` is None where any number of arguments is meant.
 
-    `partials` gives the derivative by each argument. `fold` gives an exact or simpler result, or None.
+    `partials` gives the derivative by each argument, `fold` an exact or simpler result or None.
     `python`, `c` and `latex` are the names under which it prints; an empty name means that the printer has its own form.
     `symmetric` functions do not depend on the order of their arguments.
     """

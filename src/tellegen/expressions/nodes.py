@@ -168,8 +168,9 @@ _TABLE: dict[Hashable, _Ref] = {}
 
 def _forget(ref: Any, table: dict[Hashable, _Ref] = _TABLE) -> None:
     # The table comes as an argument because the names of a module are gone when the interpreter ends.
-    if table.get(ref.key) is ref:
-        del table[ref.key]
+    key: Hashable = ref.key
+    if table.get(key) is ref:
+        del table[key]
 
 
 _Node = TypeVar("_Node", bound=Expression)

@@ -2,6 +2,17 @@
 
 from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.lowering import lower
-from tellegen.graph.power_graph import Branch, Coupling, Node, Port, PowerGraph
+from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, PowerGraph
 
-__all__ = ["Branch", "Coupling", "Node", "Port", "PowerGraph", "ResistiveLaw", "SourceLaw", "StorageLaw", "lower"]
+__all__ = [
+    "Branch",
+    "Coupling",
+    "Field",
+    "Node",
+    "Port",
+    "PowerGraph",
+    "ResistiveLaw",
+    "SourceLaw",
+    "StorageLaw",
+    "lower",
+]

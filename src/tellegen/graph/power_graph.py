@@ -6,7 +6,7 @@ branches, and a bond between junctions that is no tree a transformer of modulus 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side
@@ -83,8 +83,25 @@ class Coupling:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Field:
+    """Ports of one storage or resistive element whose laws are coupled by a matrix.
+
+    Storages: energy variables = matrix * outputs, the matrix symmetric. Resistive: the variables that the laws give = matrix * the
+    others. The laws of the ports hold the diagonal.
+    """
+
+    element: str
+    ports: tuple[int, ...]
+    matrix: tuple[tuple[Expression, ...], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class PowerGraph:
-    """A flattened model. Ports stand in the order of description; node 0.. are listed in order of first use."""
+    """A flattened model. Ports stand in the order of description; node 0.. are listed in order of first use.
+
+    `displacements` are states of their own that laws and moduli may read: name and rate, an expression of power variables.
+    """
 
     name: str
     nodes: tuple[Node, ...]
@@ -92,6 +109,8 @@ class PowerGraph:
     couplings: tuple[Coupling, ...]
     parameters: Mapping[str, Expression | None]
     findings: tuple[Finding, ...] = ()
+    fields: tuple[Field, ...] = ()
+    displacements: Mapping[str, Expression] = field(default_factory=dict)
 
     def storages(self) -> Iterator[int]:
         """Indices of the storage ports."""

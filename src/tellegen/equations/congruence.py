@@ -1,0 +1,89 @@
+"""Dependent storages by the congruent transformation x = T z + T_u u.
+
+x are the outputs of all storages, z those of the independent ones. With L the energy matrix of all storages and T' the
+derivative along the motion (T may depend on displacements),
+
+    T^T L T z' + T^T L T' z + T^T L T_u u' + T^T L T_u' u
+
+is what the storages together take from the rest of the model, and the sources see T_u^T L x' beside their own share.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.equations.matrices import Matrix, Sparse, congruent, zeros
+from tellegen.expressions import ONE, ZERO, Expression
+
+
+@final
+@dataclass(frozen=True)
+class Congruence:
+    """T and T_u with their derivatives along the motion, and the energy matrix of all storages."""
+
+    T: Matrix
+    T_u: Matrix
+    T_rate: Matrix
+    T_u_rate: Matrix
+    energy: Sparse
+    states: int
+    inputs: int
+
+    def L(self) -> Matrix:
+        """The energy matrix T^T L T of the independent storages."""
+        return congruent(self.T, self.energy, self.T, self.states, self.states)
+
+    def N(self) -> Matrix:
+        """T^T L T', what the motion of the transformation adds."""
+        return congruent(self.T, self.energy, self.T_rate, self.states, self.states)
+
+    def B_1(self) -> Matrix:
+        """T^T L T_u, what rates of the inputs take."""
+        return congruent(self.T, self.energy, self.T_u, self.states, self.inputs)
+
+    def B_rate(self) -> Matrix:
+        """T^T L T_u', what inputs take when their share in the storages changes."""
+        return congruent(self.T, self.energy, self.T_u_rate, self.states, self.inputs)
+
+    def P(self) -> Matrix:
+        """T_u^T L T, what sources see of the rates of the states."""
+        return congruent(self.T_u, self.energy, self.T, self.inputs, self.states)
+
+    def C_rate(self) -> Matrix:
+        """T_u^T L T', what sources see of the states through the motion."""
+        return congruent(self.T_u, self.energy, self.T_rate, self.inputs, self.states)
+
+    def D_1(self) -> Matrix:
+        """T_u^T L T_u, what sources see of their own rates."""
+        return congruent(self.T_u, self.energy, self.T_u, self.inputs, self.inputs)
+
+    def D_rate(self) -> Matrix:
+        """T_u^T L T_u', what sources see of themselves through the motion."""
+        return congruent(self.T_u, self.energy, self.T_u_rate, self.inputs, self.inputs)
+
+
+def congruence(
+    T: Sequence[Sequence[Expression]],
+    T_u: Sequence[Sequence[Expression]],
+    energy: Sparse,
+    rates: Mapping[str, Expression],
+    states: int,
+    inputs: int,
+) -> Congruence:
+    """The transformation from the rows of the dependent storages; `rates` are those of the displacements."""
+    identity = tuple(tuple(ONE if i == j else ZERO for j in range(states)) for i in range(states))
+    whole = (*identity, *map(tuple, T))
+    whole_u = (*zeros(states, inputs), *map(tuple, T_u))
+    return Congruence(whole, whole_u, _rate(whole, rates), _rate(whole_u, rates), energy, states, inputs)
+
+
+def _rate(matrix: Matrix, rates: Mapping[str, Expression]) -> Matrix:
+    """The derivative along the motion: by each displacement, times its rate."""
+    return tuple(tuple(_rate_of(e, rates) for e in row) for row in matrix)
+
+
+def _rate_of(expression: Expression, rates: Mapping[str, Expression]) -> Expression:
+    found: Expression = ZERO
+    for name in sorted(expression.free_symbols & rates.keys()):
+        found = found + expression.derivative(name) * rates[name]
+    return found
