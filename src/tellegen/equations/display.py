@@ -120,7 +120,7 @@ def vanishes(rows: Matrix) -> bool:
 
 
 def state_equation(equations: Equations, sign: Sign) -> Sides:
-    """The terms of `L x' + N x + f = -A x + B u + B_1 u'`; A and B stay even where they vanish: they make the form."""
+    """The terms of `L x' + N x + f = -A x + B u + B_1 u'`; A and B stay where they vanish: they make the form."""
     x, u = equations.states, equations.inputs
     m = equations.matrices
     left = [
@@ -133,7 +133,8 @@ def state_equation(equations: Equations, sign: Sign) -> Sides:
         Term(False, "B", "u", False, m["B"], u),
         Term(False, "B_1", "u", True, m["B_1"], u),
     ]
-    return Sides(_needed(left, {"L"}), _needed(right, {"A", "B"} if u else {"A"}))
+    driven = {"A", "B"} if u and vanishes(m["B_1"]) else {"A"}
+    return Sides(_needed(left, {"L"}), _needed(right, driven))
 
 
 def output_equation(equations: Equations) -> Sides:

@@ -1,20 +1,19 @@
 """Resistive laws solved into the interconnection: what storages and sources are told, by states and inputs alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import final
 
 from tellegen.causality import CausalGraph
+from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.equations import rules
+from tellegen.equations.nonlinear import Nonlinear, Row
 from tellegen.equations.structure import CausalStructure
-from tellegen.expressions import ONE, Expression, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, total
 from tellegen.expressions.elimination import solve
 from tellegen.expressions.entries import Entry, NamedEntries, entry
-from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
-
-Row = dict[int, Entry]
-"""A told variable as a sum of entries times what ports decide."""
+from tellegen.graph import ResistiveLaw, StorageLaw
 
 
 @final
@@ -43,35 +42,27 @@ def solve_resistive(structure: CausalStructure, field: NamedEntries) -> Told:
     """Solve the linear resistive laws together, then order the nonlinear ones; what cannot be ordered becomes an unknown."""
     causal = structure.causal
     linear, curved = _split(causal)
-    arguments, currents = _solve_linear(structure, linear, field)
-    asked = [
-        *causal.integral,
-        *causal.sources,
-        *(k for k in curved if isinstance(causal.graph.ports[k].law, ResistiveLaw)),
-    ]
-    rows = {k: _told(structure, k, currents, field) for k in asked}
-    nonlinear = _Nonlinear(causal, curved, rows)
-    decided, unknowns, residuals = nonlinear.solve()
-    split = {k: _by_kind(rows[k], curved) for k in [*causal.integral, *causal.sources]}
+    laws = _LinearLaws(structure, linear, field)
+    arguments = laws.solve()
+    decided = laws.decided(arguments)
+    one, following = entry(ONE), set(causal.derivative)
+    ends = [*causal.integral, *causal.sources]
+    asked = [*ends, *(k for k in curved if isinstance(causal.graph.ports[k].law, ResistiveLaw))]
+    rows = {}
+    for k in asked:
+        gains = {j: gain for j, gain in structure.gains[k].items() if j not in following}
+        rows[k] = _combined(gains, decided, field, one)
+    nonlinear = Nonlinear(causal, curved, rows)
+    nonlinear.solve()
+    powers = laws.powers({k: nonlinear.sum_of(row) for k, row in arguments.items()})
     return Told(
-        {k: parts[0] for k, parts in split.items()},
-        {k: parts[1] for k, parts in split.items()},
-        decided,
-        tuple(unknowns),
-        tuple(residuals),
-        _dissipated(causal, arguments, nonlinear),
+        linear={k: {j: e for j, e in rows[k].items() if j not in curved} for k in ends},
+        curved={k: {j: e for j, e in rows[k].items() if j in curved} for k in ends},
+        decided=nonlinear.decided,
+        unknowns=tuple(nonlinear.unknowns),
+        residuals=tuple(nonlinear.residuals()),
+        dissipated=total([*powers, *nonlinear.powers()]),
     )
-
-
-def _dissipated(causal: CausalGraph, arguments: Mapping[int, Row], nonlinear: "_Nonlinear") -> Expression:
-    """The power that resistive elements take: argument times value, law by law."""
-    powers = []
-    for k in causal.resistive:
-        law = causal.graph.ports[k].law
-        assert isinstance(law, ResistiveLaw)
-        argument = nonlinear.sum_of(arguments[k]) if k in arguments else nonlinear.argument_of(k)
-        powers.append(law.value_at(argument) * argument)
-    return total(powers)
 
 
 def _split(causal: CausalGraph) -> tuple[list[int], set[int]]:
@@ -88,148 +79,88 @@ def _split(causal: CausalGraph) -> tuple[list[int], set[int]]:
     return linear, curved
 
 
-def _solve_linear(
-    structure: CausalStructure, linear: list[int], field: NamedEntries
-) -> tuple[dict[int, Row], dict[int, Row]]:
-    """The argument of each linear resistive law, and what its port decides, by states, inputs and nonlinear ports.
+class _LinearLaws:
+    """Linear resistive laws h = M g, with M diagonal but for fields.
 
-    The unknown is the argument g of the law h = c g, so that the equations are polynomials in the coefficients:
-    g - S W g = S v where the law is used as written, c g - S W g = S v where it is used backwards.
+    The unknown is the argument g, so that the equations are polynomials in the coefficients. A law used as written is told g and
+    decides h; a law used backwards is told h and decides g.
     """
-    causal = structure.causal
-    count = len(causal.graph.ports)
-    weight: dict[int, Entry] = {}
-    diagonal: dict[int, Entry] = {}
-    for k in linear:
-        law = causal.graph.ports[k].law
+
+    def __init__(self, structure: CausalStructure, ports: list[int], field: NamedEntries) -> None:
+        self.structure = structure
+        self.causal = structure.causal
+        self.ports = ports
+        self.field = field
+        self.one = entry(ONE)
+        self.laws = {k: {k: entry(self._coefficient(k))} for k in ports}
+        for coupled in self.causal.graph.fields:
+            for k, row in zip(coupled.ports, coupled.matrix, strict=True):
+                if k in self.laws:
+                    self.laws[k] = {j: entry(e) for j, e in zip(coupled.ports, row, strict=True) if e is not ZERO}
+
+    def _coefficient(self, k: int) -> Expression:
+        law = self.causal.graph.ports[k].law
         assert isinstance(law, ResistiveLaw)
-        assert law.coefficient is not None
-        coefficient, one = entry(law.coefficient), entry(ONE)
-        direct = causal.decides[k] == law.side
-        weight[k], diagonal[k] = (coefficient, one) if direct else (one, coefficient)
-    matrix: list[Row] = []
-    right: list[Row] = []
-    for k in linear:
-        row, known = {k: diagonal[k]}, {}
-        for j, gain in structure.gains[k].items():
-            if j in weight:
-                row[j] = field.minus_product(row.get(j), gain, weight[j])
-            else:
-                known[count + j] = gain
-        matrix.append({j: e for j, e in row.items() if not field.is_zero(e)})
-        right.append(known)
-    found, left = solve(matrix, right, linear, field)
-    if left:
-        names = [causal.graph.ports[k].element for k in left]
-        raise rules.SINGULAR_RESISTORS.error(
+        assert law.coefficient is not None, "a linear law has a coefficient"
+        return law.coefficient
+
+    def _direct(self, k: int) -> bool:
+        return self.causal.decides[k] == self.causal.graph.ports[k].law.side
+
+    def _decides(self, k: int) -> Row:
+        """What a port decides, by arguments."""
+        return self.laws[k] if self._direct(k) else {k: self.one}
+
+    def _is_told(self, k: int) -> Row:
+        """What a port is told, by arguments."""
+        return {k: self.one} if self._direct(k) else self.laws[k]
+
+    def solve(self) -> dict[int, Row]:
+        """The arguments by states, inputs and nonlinear ports."""
+        count = len(self.causal.graph.ports)
+        matrix: list[Row] = []
+        right: list[Row] = []
+        for k in self.ports:
+            row, known = dict(self._is_told(k)), {}
+            for j, gain in self.structure.gains[k].items():
+                if j not in self.laws:
+                    known[count + j] = gain
+                    continue
+                for i, share in self._decides(j).items():
+                    row[i] = self.field.minus_product(row.get(i), gain, share)
+            matrix.append({j: e for j, e in row.items() if not self.field.is_zero(e)})
+            right.append(known)
+        found, left = solve(matrix, right, self.ports, self.field)
+        if left:
+            raise self._singular(left)
+        return {k: {c - count: e for c, e in found[k].items()} for k in self.ports}
+
+    def decided(self, arguments: Mapping[int, Row]) -> dict[int, Row]:
+        """What each port decides, once the arguments are known."""
+        return {k: _combined(self._decides(k), arguments, self.field, self.one) for k in self.ports}
+
+    def powers(self, arguments: Mapping[int, Expression]) -> Iterable[Expression]:
+        """The power that each port takes."""
+        for k in self.ports:
+            value = total(share.expression * arguments[j] for j, share in self.laws[k].items())
+            yield value * arguments[k]
+
+    def _singular(self, left: list[int]) -> TellegenError:
+        names = [self.causal.graph.ports[k].element for k in left]
+        return rules.SINGULAR_RESISTORS.error(
             f"the resistive elements around {listing(names)} have no unique solution",
             where=names[0],
             fix="check the sign of their parameters",
-            place=causal.graph.ports[left[0]].place,
+            place=self.causal.graph.ports[left[0]].place,
             members=names,
         )
-    one = entry(ONE)
-    arguments = {k: {c - count: e for c, e in found[k].items()} for k in linear}
-    return arguments, {k: {j: _times(field, weight[k], e, one) for j, e in row.items()} for k, row in arguments.items()}
 
 
-def _times(field: NamedEntries, a: Entry, b: Entry, one: Entry) -> Entry:
-    return field.minus_product(None, field.minus_product(None, a, one), b)
-
-
-def _told(structure: CausalStructure, port: int, currents: Mapping[int, Row], field: NamedEntries) -> Row:
-    """What a port is told, with linear resistive ports replaced."""
-    row: Row = {}
-    one = entry(ONE)
-    for j, gain in structure.gains[port].items():
-        minus = field.minus_product(None, gain, one)
-        if j in currents:
-            for known, share in currents[j].items():
-                row[known] = field.minus_product(row.get(known), minus, share)
-        elif j not in structure.causal.derivative:
-            row[j] = field.minus_product(row.get(j), minus, one)
-    return {j: e for j, e in row.items() if not field.is_zero(e)}
-
-
-def _by_kind(row: Row, curved: set[int]) -> tuple[Row, Row]:
-    return {k: e for k, e in row.items() if k not in curved}, {k: e for k, e in row.items() if k in curved}
-
-
-class _Nonlinear:
-    """Puts nonlinear laws into an order of evaluation; a law that needs itself is torn by an unknown."""
-
-    def __init__(self, causal: CausalGraph, curved: set[int], rows: Mapping[int, Row]) -> None:
-        self.causal = causal
-        self.ports = causal.graph.ports
-        self.rows = rows
-        self.curved = sorted(curved)
-        self.decided: dict[int, Expression] = {}
-        self.unknowns: list[str] = []
-        self.torn: list[int] = []
-
-    def solve(self) -> tuple[dict[int, Expression], list[str], list[Expression]]:
-        """The decided variables of nonlinear ports, the unknowns and their residuals."""
-        waiting = [k for k in self.curved if not self._known_at_once(k)]
-        while waiting:
-            ready = [k for k in waiting if all(j in self.decided for j in self.rows[k] if j in self.curved)]
-            if ready:
-                for k in ready:
-                    self.decided[k] = self._law(k).value_at(self.sum_of(self.rows[k]))
-            else:
-                ready = [self._tear(waiting)]
-            waiting = [k for k in waiting if k not in ready]
-        return self.decided, self.unknowns, [self._residual(k) for k in self.torn]
-
-    def _known_at_once(self, k: int) -> bool:
-        """A storage given by its output, or a law used backwards, whose argument is an unknown from the start."""
-        port = self.ports[k]
-        if isinstance(port.law, StorageLaw):
-            assert port.law.output is not None
-            self.decided[k] = port.law.output.substitute({"@": symbol(port.state)})
-            return True
-        if self.causal.decides[k] == self._law(k).side:
-            return False
-        name = port.variable(self.causal.decides[k])
-        self.unknowns.append(name)
-        self.torn.append(k)
-        self.decided[k] = symbol(name)
-        return True
-
-    def _tear(self, waiting: list[int]) -> int:
-        """Make the argument of one law an unknown: the law that most others wait for."""
-        wanted = {k: sum(k in self.rows[j] for j in waiting) for k in waiting}
-        k = max(waiting, key=lambda j: (wanted[j], -j))
-        name = self.ports[k].variable(self.causal.follows(k))
-        self.unknowns.append(name)
-        self.torn.append(k)
-        self.decided[k] = self._law(k).value_at(symbol(name))
-        return k
-
-    def _residual(self, k: int) -> Expression:
-        """Zero when the unknown agrees with what the network tells."""
-        law, told = self._law(k), self.sum_of(self.rows[k])
-        name = self.unknowns[self.torn.index(k)]
-        if self.causal.decides[k] == law.side:
-            return symbol(name) - told
-        return law.value_at(symbol(name)) - told
-
-    def argument_of(self, k: int) -> Expression:
-        """The argument of a nonlinear law: an unknown where it was torn or used backwards, else what the port is told."""
-        if k in self.torn:
-            return symbol(self.unknowns[self.torn.index(k)])
-        return self.sum_of(self.rows[k])
-
-    def sum_of(self, row: Row) -> Expression:
-        """A told variable, with the decided variables of nonlinear ports replaced."""
-        return total(
-            gain.expression * (self.decided[j] if j in self.decided else self._variable(j)) for j, gain in row.items()
-        )
-
-    def _variable(self, j: int) -> Expression:
-        port = self.ports[j]
-        return symbol(port.law.input if isinstance(port.law, SourceLaw) else port.state)
-
-    def _law(self, k: int) -> ResistiveLaw:
-        law = self.ports[k].law
-        assert isinstance(law, ResistiveLaw), "only resistive laws are put in order"
-        return law
+def _combined(shares: Mapping[int, Entry], rows: Mapping[int, Row], field: NamedEntries, one: Entry) -> Row:
+    """The sum of shares times rows; a port without a row stands for itself."""
+    found: Row = {}
+    for j, share in shares.items():
+        minus = field.minus_product(None, share, one)
+        for known, entry_of_row in rows[j].items() if j in rows else ((j, one),):
+            found[known] = field.minus_product(found.get(known), minus, entry_of_row)
+    return {j: e for j, e in found.items() if not field.is_zero(e)}

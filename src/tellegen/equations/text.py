@@ -181,7 +181,8 @@ class _Block(NamedTuple):
 
 def _equation(sides: Sides, names: Sequence[str], head: str, width: int, unicode: bool) -> str:
     """The equation with matrices; with each matrix by itself where that is too wide; row by row where even that is."""
-    if len(names) <= MOST_STATES:
+    widest = max((len(term.factors) for term in (*sides.left, *sides.right)), default=0)
+    if max(len(names), widest) <= MOST_STATES:
         whole = _beside(_blocks_of(sides, names, head, unicode))
         if whole.width + 2 <= width:
             return _indented(_text_of(whole))

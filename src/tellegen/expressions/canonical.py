@@ -90,7 +90,7 @@ def _bounded(q: Rational) -> Rational:
 
 def _refuse_condition(term: Expression) -> None:
     if isinstance(term, Condition):
-        raise TypeError(f"a condition is not a number: {term}")
+        raise TypeError(f"a condition is not a number: {term!r}")
 
 
 def split_coefficient(term: Expression) -> tuple[Rational, Expression]:
@@ -117,7 +117,9 @@ def total(terms: Iterable[Expression]) -> Expression:
     constant: Rational = 0
     collected: dict[Expression, Rational] = {}
     for term in terms:
-        if isinstance(term, Number):
+        if isinstance(term, Symbol):
+            collected[term] = collected.get(term, 0) + 1
+        elif isinstance(term, Number):
             constant = _settled(constant + term.rational)
         elif isinstance(term, Add):
             constant = _settled(constant + term.constant)
@@ -201,7 +203,9 @@ def product(factors: Iterable[Expression]) -> Expression:
     coefficient: Rational = 1
     collected: dict[Expression, Rational] = {}
     for factor in factors:
-        if isinstance(factor, Number):
+        if isinstance(factor, Symbol):
+            collected[factor] = collected.get(factor, 0) + 1
+        elif isinstance(factor, Number):
             coefficient = _settled(coefficient * factor.rational)
         elif isinstance(factor, Mul):
             coefficient = _settled(coefficient * factor.coefficient)
@@ -356,6 +360,6 @@ def sqrt(x: Expression) -> Expression:
 
 
 ENGINE.number = number
-ENGINE.add = add
-ENGINE.mul = mul
+ENGINE.total = total
+ENGINE.product = product
 ENGINE.power = power

@@ -35,7 +35,7 @@ def relation(operator: Operator, left: Expression | Scalar, right: Expression | 
     a, b = as_expression(left), as_expression(right)
     for side in (a, b):
         if isinstance(side, Condition):
-            raise TypeError(f"a condition cannot be compared: {side}")
+            raise TypeError(f"a condition cannot be compared: {side!r}")
     if a is b:
         return TRUE if operator in ("<=", ">=", "==") else FALSE
     if isinstance(a, Number) and isinstance(b, Number):
@@ -47,7 +47,7 @@ def logic(operator: Connective, *conditions: Expression) -> Condition:
     """Conditions joined by `and`, `or`, or one under `not`; TRUE and FALSE are folded, an empty `and` is TRUE."""
     for condition in conditions:
         if not isinstance(condition, Condition):
-            raise TypeError(f"not a condition: {condition}")
+            raise TypeError(f"not a condition: {condition!r}")
     if operator == "not":
         return _negated(*conditions)
     neutral, decisive = (TRUE, FALSE) if operator == "and" else (FALSE, TRUE)

@@ -43,12 +43,21 @@ def evaluate(expression: Expression, values: Mapping[str, float]) -> float:
 def _needed(node: Expression, known: Mapping[Expression, float]) -> tuple[Expression, ...]:
     """What must be known before the node is; of an `if`, only the branch that its condition picks."""
     args = node.args
-    if not (isinstance(node, Call) and node.name == "if"):
-        return args
-    condition = args[0]
-    if condition not in known:
-        return (condition,)
-    return (args[1] if known[condition] else args[2],)
+    if isinstance(node, Call) and node.name == "if":
+        condition = args[0]
+        if condition not in known:
+            return (condition,)
+        return (args[1] if known[condition] else args[2],)
+    return args[: _deciding(node, known)] if isinstance(node, Logic) else args
+
+
+def _deciding(node: Logic, known: Mapping[Expression, float]) -> int:
+    """How many conditions, from the first on, decide `and` or `or`, as far as is known."""
+    stop = 0.0 if node.operator == "and" else 1.0
+    for count, arg in enumerate(node.arguments, 1):
+        if known.get(arg, stop) == stop:
+            return count
+    return len(node.arguments)
 
 
 def _value(node: Expression, known: Mapping[Expression, float], values: Mapping[str, float]) -> float:
@@ -106,9 +115,9 @@ def _condition(node: Expression, known: Mapping[Expression, float]) -> float:
     if isinstance(node, Relation):
         return float(COMPARE[node.operator](known[node.left], known[node.right]))
     assert isinstance(node, Logic), "what is left are joined conditions"
-    held = [bool(known[arg]) for arg in node.arguments]
     if node.operator == "not":
-        return float(not held[0])
+        return float(not known[node.arguments[0]])
+    held = (known[arg] for arg in node.arguments)  # one after the other, as far as they count
     return float(any(held) if node.operator in ("or", "false") else all(held))
 
 
@@ -136,7 +145,7 @@ def _exact(node: Expression, known: Mapping[Expression, Fraction], values: Mappi
     elif isinstance(node, Pow) and isinstance(node.exponent, Number):
         factors = ((node.base, node.exponent.rational),)
     if not factors or any(type(q) is not int for _, q in factors):
-        raise ValueError(f"not a rational expression: {node}")
+        raise ValueError(f"not a rational expression: {node!r}")
     result = Fraction(node.coefficient if isinstance(node, Mul) else 1)
     for base, q in factors:
         result *= known[base] ** q

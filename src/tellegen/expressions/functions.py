@@ -261,7 +261,7 @@ def call(name: str, *args: Expression | Scalar) -> Expression:
     for position, arg in enumerate(arguments):
         if isinstance(arg, Condition) != (row.name == "if" and position == 0):
             raise TypeError(
-                f"argument {position + 1} of {name} must {'not ' * isinstance(arg, Condition)}be a condition: {arg}"
+                f"argument {position + 1} of {name} must {'not ' * isinstance(arg, Condition)}be a condition: {arg!r}"
             )
     folded = row.fold(arguments)
     return intern_call(row.name, arguments) if folded is None else folded

@@ -18,6 +18,9 @@ Scalar = int | float | Fraction
 PRIME: Final = 2**61 - 1
 """The prime of the zero test."""
 
+MOST_SHOWN: Final = 2_000
+"""Expressions of more parts than this are counted, not printed, where they appear in a message."""
+
 Operator = Literal["<", "<=", ">", ">=", "==", "!="]
 Connective = Literal["and", "or", "not", "true", "false"]
 
@@ -26,8 +29,8 @@ class Engine:
     """The operations that methods of `Expression` call; each is set once, by the module that implements it."""
 
     number: Callable[[Scalar], "Expression"]
-    add: Callable[..., "Expression"]
-    mul: Callable[..., "Expression"]
+    total: Callable[["Iterable[Expression]"], "Expression"]
+    product: Callable[["Iterable[Expression]"], "Expression"]
     power: Callable[["Expression", "Expression"], "Expression"]
     absolute: Callable[["Expression"], "Expression"]
     rebuild: Callable[["Expression"], tuple[Callable[..., "Expression"], tuple[object, ...]]]
@@ -87,35 +90,35 @@ class Expression:
         return ENGINE.residues(self)
 
     def __add__(self, other: "Expression | Scalar") -> "Expression":
-        return ENGINE.add(self, other if isinstance(other, Expression) else ENGINE.number(other))
+        return ENGINE.total((self, other if isinstance(other, Expression) else ENGINE.number(other)))
 
     def __radd__(self, other: Scalar) -> "Expression":
-        return ENGINE.add(ENGINE.number(other), self)
+        return ENGINE.total((ENGINE.number(other), self))
 
     def __neg__(self) -> "Expression":
-        return ENGINE.mul(ENGINE.number(-1), self)
+        return ENGINE.product((ENGINE.number(-1), self))
 
     def __pos__(self) -> "Expression":
         return self
 
     def __sub__(self, other: "Expression | Scalar") -> "Expression":
-        return ENGINE.add(self, -other if isinstance(other, Expression) else ENGINE.number(-other))
+        return ENGINE.total((self, -other if isinstance(other, Expression) else ENGINE.number(-other)))
 
     def __rsub__(self, other: Scalar) -> "Expression":
-        return ENGINE.add(ENGINE.number(other), -self)
+        return ENGINE.total((ENGINE.number(other), -self))
 
     def __mul__(self, other: "Expression | Scalar") -> "Expression":
-        return ENGINE.mul(self, other if isinstance(other, Expression) else ENGINE.number(other))
+        return ENGINE.product((self, other if isinstance(other, Expression) else ENGINE.number(other)))
 
     def __rmul__(self, other: Scalar) -> "Expression":
-        return ENGINE.mul(ENGINE.number(other), self)
+        return ENGINE.product((ENGINE.number(other), self))
 
     def __truediv__(self, other: "Expression | Scalar") -> "Expression":
         divisor = other if isinstance(other, Expression) else ENGINE.number(other)
-        return ENGINE.mul(self, ENGINE.power(divisor, ENGINE.number(-1)))
+        return ENGINE.product((self, ENGINE.power(divisor, ENGINE.number(-1))))
 
     def __rtruediv__(self, other: Scalar) -> "Expression":
-        return ENGINE.mul(ENGINE.number(other), ENGINE.power(self, ENGINE.number(-1)))
+        return ENGINE.product((ENGINE.number(other), ENGINE.power(self, ENGINE.number(-1))))
 
     def __pow__(self, other: "Expression | Scalar") -> "Expression":
         return ENGINE.power(self, other if isinstance(other, Expression) else ENGINE.number(other))
@@ -139,7 +142,8 @@ class Expression:
         return ENGINE.text(self)
 
     def __repr__(self) -> str:
-        return ENGINE.text(self)
+        parts = len(postorder(self))
+        return ENGINE.text(self) if parts <= MOST_SHOWN else f"<expression of {parts} parts>"
 
 
 def _names_in(root: Expression) -> set[str]:

@@ -1,0 +1,100 @@
+"""Nonlinear static laws in an order of evaluation."""
+
+from collections.abc import Mapping
+
+from tellegen.causality import CausalGraph
+from tellegen.expressions import Expression, symbol, total
+from tellegen.expressions.entries import Entry
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.laws import ARGUMENT
+
+Row = dict[int, Entry]
+"""A told variable as a sum of entries times what ports decide."""
+
+
+class Nonlinear:
+    """Puts nonlinear laws into an order of evaluation; a law that needs itself is torn by an unknown."""
+
+    def __init__(self, causal: CausalGraph, curved: set[int], rows: Mapping[int, Row]) -> None:
+        self.causal = causal
+        self.ports = causal.graph.ports
+        self.rows = rows
+        self.curved = sorted(curved)
+        self.decided: dict[int, Expression] = {}
+        self.unknowns: list[str] = []
+        self.torn: list[int] = []
+
+    def solve(self) -> None:
+        """Find the decided variables of all nonlinear ports."""
+        waiting = [k for k in self.curved if not self._known_at_once(k)]
+        while waiting:
+            ready = [k for k in waiting if all(j in self.decided for j in self.rows[k] if j in self.curved)]
+            if ready:
+                for k in ready:
+                    self.decided[k] = self._law(k).value_at(self.sum_of(self.rows[k]))
+            else:
+                ready = [self._tear(waiting)]
+            waiting = [k for k in waiting if k not in ready]
+
+    def residuals(self) -> list[Expression]:
+        """One for each unknown."""
+        return [self._residual(k) for k in self.torn]
+
+    def powers(self) -> list[Expression]:
+        """The power that each nonlinear resistive port takes."""
+        ports = [k for k in self.curved if isinstance(self.ports[k].law, ResistiveLaw)]
+        return [self._law(k).value_at(self._argument(k)) * self._argument(k) for k in ports]
+
+    def _known_at_once(self, k: int) -> bool:
+        """A storage given by its output, or a law used backwards, whose argument is an unknown from the start."""
+        port = self.ports[k]
+        if isinstance(port.law, StorageLaw):
+            assert port.law.output is not None
+            self.decided[k] = port.law.output.substitute({ARGUMENT: symbol(port.state)})
+            return True
+        if self.causal.decides[k] == self._law(k).side:
+            return False
+        name = port.variable(self.causal.decides[k])
+        self.unknowns.append(name)
+        self.torn.append(k)
+        self.decided[k] = symbol(name)
+        return True
+
+    def _tear(self, waiting: list[int]) -> int:
+        """Make the argument of one law an unknown: the law that most others wait for."""
+        wanted = {k: sum(k in self.rows[j] for j in waiting) for k in waiting}
+        k = max(waiting, key=lambda j: (wanted[j], -j))
+        name = self.ports[k].variable(self.causal.follows(k))
+        self.unknowns.append(name)
+        self.torn.append(k)
+        self.decided[k] = self._law(k).value_at(symbol(name))
+        return k
+
+    def _residual(self, k: int) -> Expression:
+        """Zero when the unknown agrees with what the network tells."""
+        law, told = self._law(k), self.sum_of(self.rows[k])
+        name = self.unknowns[self.torn.index(k)]
+        if self.causal.decides[k] == law.side:
+            return symbol(name) - told
+        return law.value_at(symbol(name)) - told
+
+    def _argument(self, k: int) -> Expression:
+        """The argument of a nonlinear law: an unknown where it was torn or used backwards, else what the port is told."""
+        if k in self.torn:
+            return symbol(self.unknowns[self.torn.index(k)])
+        return self.sum_of(self.rows[k])
+
+    def sum_of(self, row: Row) -> Expression:
+        """A told variable, with the decided variables of nonlinear ports replaced."""
+        return total(
+            gain.expression * (self.decided[j] if j in self.decided else self._variable(j)) for j, gain in row.items()
+        )
+
+    def _variable(self, j: int) -> Expression:
+        port = self.ports[j]
+        return symbol(port.law.input if isinstance(port.law, SourceLaw) else port.state)
+
+    def _law(self, k: int) -> ResistiveLaw:
+        law = self.ports[k].law
+        assert isinstance(law, ResistiveLaw), "only resistive laws are put in order"
+        return law
