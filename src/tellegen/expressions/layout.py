@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tellegen.expressions.nodes import Expression, Mul, Number, Pow, Rational
 
 MOST_DIGITS = 17
+LARGEST_EXPONENT = 400
 _LOOKED_AT = 80
 _DIGITS = re.compile(r"([0-9]+)")
 
@@ -64,7 +65,7 @@ def terms_in_reading_order(terms: Iterable[Term]) -> list[Term]:
 def decimal_text(q: Rational) -> str | None:
     """A positive number as a decimal of at most 17 digits, or None where it has no such decimal."""
     shift = _decimals(q.denominator)
-    if shift is None:
+    if shift is None or shift > LARGEST_EXPONENT:
         return None
     digits = str(q.numerator * 10**shift // q.denominator)
     bare = digits.rstrip("0") or "0"
@@ -74,9 +75,11 @@ def decimal_text(q: Rational) -> str | None:
     return _placed(bare, shift)
 
 
-def _placed(digits: str, shift: int) -> str:
-    """Digits divided by 10^shift, in the shorter of the two usual ways."""
+def _placed(digits: str, shift: int) -> str | None:
+    """Digits divided by 10^shift, in the shorter of the two usual ways; None where `parse` would find it out of range."""
     exponent = len(digits) - 1 - shift
+    if abs(exponent) > LARGEST_EXPONENT:
+        return None
     if -4 <= exponent < 0:
         return f"0.{'0' * (-exponent - 1)}{digits}"
     if 0 <= exponent < 7:

@@ -10,6 +10,7 @@ from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.expressions.canonical import CONSTANTS, MINUS_ONE, number, power, product, total
 from tellegen.expressions.conditions import COMPARE, logic, relation
 from tellegen.expressions.functions import ALIASES, FUNCTIONS, call
+from tellegen.expressions.layout import LARGEST_EXPONENT
 from tellegen.expressions.nodes import Condition, Expression, Number, Operator, Rational, intern_number, intern_symbol
 from tellegen.expressions.rules import (
     ARGUMENTS,
@@ -25,7 +26,6 @@ from tellegen.expressions.rules import (
 
 LONGEST: Final = 10_000
 DEEPEST: Final = 100
-LARGEST_EXPONENT: Final = 400
 MOST_DIGITS: Final = 4_000
 
 UnitReader = Callable[[str, int], Expression]

@@ -44,7 +44,7 @@ def shortened(expression: Expression) -> Expression:
         candidates = [expression, *_candidates(expression)]
     except TooLongError:
         return expression
-    return min(candidates, key=lambda e: (len(to_text(e)), e is not expression))
+    return min(candidates, key=lambda e: (_length(e), e is not expression))
 
 
 def _candidates(expression: Expression) -> Iterable[Expression]:
@@ -61,7 +61,7 @@ def _written_in_groups(terms: list[Quotient], names: dict[str, Expression]) -> E
     """Terms over the same factors brought together, terms without a denominator joining the first group that they shorten."""
     groups: dict[frozenset[Frozen], Quotient] = {}
     for term in terms:
-        key = frozenset(f for f in term.below if len(f) > 1)
+        key = frozenset(f for f in term.below if len(f) > 1) or frozenset(term.below)
         groups[key] = _sum(groups[key], term) if key in groups else term
     plain = groups.pop(frozenset(), None)
     written = {key: _written(group, names) for key, group in groups.items()}
@@ -69,12 +69,28 @@ def _written_in_groups(terms: list[Quotient], names: dict[str, Expression]) -> E
         alone = _written(plain, names)
         for key, group in groups.items():
             joined = _written(_sum(group, plain), names)
-            if len(to_text(joined)) < len(to_text(written[key] + alone)):
+            if _length(joined) < _length(written[key] + alone):
                 written[key] = joined
                 alone = number(0)
                 break
         written[frozenset()] = alone
     return total(written.values())
+
+
+def _length(expression: Expression) -> int:
+    """The length of the text; a fraction inside a denominator counts as much longer, because it reads so."""
+    nested, stack = 0, [(expression, False)]
+    while stack:
+        node, below = stack.pop()
+        factors = node.factors if isinstance(node, Mul) else ()
+        if isinstance(node, Pow) and isinstance(node.exponent, Number):
+            factors = ((node.base, node.exponent.rational),)
+        for base, q in factors:
+            nested += below and q < 0
+            stack.append((base, below or (q < 0 and isinstance(base, Add))))
+        if not factors:
+            stack.extend((e, below) for e in node.args)
+    return len(to_text(expression)) + 20 * nested
 
 
 def _has_sum_below(expression: Expression) -> bool:

@@ -26,12 +26,6 @@ from tellegen.expressions.nodes import (
     intern_symbol,
     postorder,
 )
-from tellegen.expressions.residues import is_zero
-from tellegen.expressions.structure import rebuild
-from tellegen.expressions.text import to_text
-
-LONGEST_TIDIED = 60
-"""Expressions of more parts than this are left as they are: SymPy's time grows fast with length."""
 
 _NAMES = {"abs": "Abs", "min": "Min", "max": "Max", "ceil": "ceiling"}
 _OURS = {
@@ -166,53 +160,6 @@ def _our_cases(obj: Any) -> Expression:
     for value, case in reversed(cases):
         result = call("if", from_sympy(case), from_sympy(value), result)
     return result
-
-
-def tidy(expression: Expression) -> Expression:
-    """The shortest of the expression and its cancelled, factored and common-denominator forms.
-
-    Functions and roots are taken as they are; long expressions are given back unchanged. The value is always the same.
-    """
-    nodes = postorder(expression)
-    if len(nodes) > LONGEST_TIDIED or not any(isinstance(node, Add) for node in nodes):
-        return expression
-    shown, back = _hidden(expression)
-    candidates = [expression, *[found.substitute(back) for found in _rewritten(shown)]]
-    return min(candidates, key=lambda candidate: (len(to_text(candidate)), candidate is not expression))
-
-
-def _rewritten(expression: Expression) -> list[Expression]:
-    """Forms of equal value that SymPy finds for a rational expression."""
-    sympy = _sympy()
-    theirs = to_sympy(expression)
-    forms = [sympy.cancel(theirs), sympy.factor(theirs), sympy.together(theirs)]
-    ours = [from_sympy(form) for form in forms]
-    return [form for form in ours if is_zero(form - expression)]
-
-
-def _hidden(expression: Expression) -> tuple[Expression, dict[str, Expression]]:
-    """The expression with a name in the place of each part that is not rational, and what the names stand for."""
-    shown: dict[Expression, Expression] = {}
-    names: dict[Expression, str] = {}
-
-    def name_of(part: Expression) -> Expression:
-        return intern_symbol(names.setdefault(part, f"#{len(names)}"))  # no name of a file looks like this
-
-    def factor(base: Expression, q: Rational) -> Expression:
-        return power(shown[base], number(q)) if type(q) is int else name_of(power(base, number(q)))
-
-    for node in postorder(expression):
-        if isinstance(node, Symbol | Number):
-            shown[node] = node
-        elif isinstance(node, Add):
-            shown[node] = rebuild(node, tuple(shown[arg] for arg in node.args))
-        elif isinstance(node, Mul):
-            shown[node] = product([number(node.coefficient), *[factor(base, q) for base, q in node.factors]])
-        elif isinstance(node, Pow) and isinstance(node.exponent, Number):
-            shown[node] = factor(node.base, node.exponent.rational)
-        else:
-            shown[node] = name_of(node)
-    return shown[expression], {name: part for part, name in names.items()}
 
 
 def rational_functions(
