@@ -11,7 +11,7 @@ from tellegen.core.errors import CausalityError, Finding
 from tellegen.core.names import listing
 from tellegen.expressions import Add
 from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import NamedEntries, entry
+from tellegen.expressions.entries import NamedEntries
 from tellegen.graph import Coupling, PowerGraph, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
 
@@ -25,7 +25,7 @@ def junction_loops(graph: PowerGraph, decides: Sequence[Side]) -> list[tuple[str
         return []
     field = NamedEntries(graph.parameters)
     interconnection = Interconnection(graph)
-    elimination = Elimination(interconnection.rows(entry), field)
+    elimination = Elimination(interconnection.rows(field.entry), field)
     elimination.eliminate_all(interconnection.internal)
     elimination.eliminate_all(column(k, other_side(side)) for k, side in enumerate(decides))
     loops = []

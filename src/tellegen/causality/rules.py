@@ -47,12 +47,12 @@ STORAGE_LAW_BACKWARDS = RULES.rule(
     meaning="A storage that depends on others is given by its output as a function of its energy variable.",
     why="a dependent storage needs its energy variable as a function of its output, to be differentiated along the motion",
     example=(
-        "system: dependent\nnetwork:\n  V: {voltage source: [a, gnd]}\n  C: {capacitor: [a, gnd], law: v = q + q^3}\n"
+        "system: dependent\nparameters: {a: 1, b: 1}\nnetwork:\n  V: {voltage source: [a, gnd]}\n  C: {capacitor: [a, gnd], law: v = a*q + b*q^3}\n"
         "  R: {resistor: [a, gnd], R: 1 ohm}\n"
     ),
     instead=(
-        "system: independent\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n"
-        "  C: {capacitor: [b, gnd], law: v = q + q^3}\n"
+        "system: independent\nparameters: {a: 1, b: 1}\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n"
+        "  C: {capacitor: [b, gnd], law: v = a*q + b*q^3}\n"
     ),
 )
 UNIT_LOOP = RULES.rule(

@@ -27,7 +27,7 @@ def derive_equations(causal: CausalGraph) -> EquationSystem:
     Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel.
     """
     graph = causal.graph
-    field = NamedEntries([*graph.parameters, *(name for p in graph.ports for name in (p.across, p.through, p.state))])
+    field = NamedEntries(graph.parameters, (name for p in graph.ports for name in (p.across, p.through, p.state)))
     structure = causal_structure(causal, field)
     _refuse_denied_states(structure)
     told = solve_resistive(structure, field)

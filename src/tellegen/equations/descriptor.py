@@ -10,7 +10,7 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.equations.system import parameter_values
-from tellegen.equations.values import number_of
+from tellegen.equations.values import number_of, refuse_missing
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol
 from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
@@ -42,15 +42,19 @@ class DescriptorSystem:
         Raises: EquationError naming a parameter without a value.
         """
         values = parameter_values(self.parameters)
-        known: dict[Expression, Expression] = {}
+        variables = set(self.unknowns)
+        used = {e for matrix in (self.E, self.F, self.G, self.H, self.D) for e in matrix.values()} | set(
+            self.h.values()
+        )
+        names = frozenset().union(*(e.free_symbols for e in used))
+        refuse_missing((n for n in names if n not in values and n not in variables), self.name)
+        given = {name: number(values[name]) for name in names if name in values}
+        known = {
+            e: e.substitute(given) if variables & e.free_symbols else number(number_of(e, values, self.name))
+            for e in used
+        }
 
         def value(expression: Expression) -> Expression:
-            if expression not in known:
-                variables = set(self.unknowns)
-                if expression.free_symbols & variables:
-                    known[expression] = expression.substitute({n: number(v) for n, v in values.items()})
-                else:
-                    known[expression] = number(number_of(expression, values, self.name))
             return known[expression]
 
         E, F, G, H, D = (

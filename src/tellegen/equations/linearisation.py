@@ -30,16 +30,18 @@ def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
     outputs = tuple(
         dot(c, x) + dot(d, u) + f for c, d, f in zip(m["C"], m["D"], point.system.vectors["f_y"], strict=True)
     )
-    A = negative(plus(point.jacobian(rates, system.states), negative(point.inertial_term(rates))))
+    A = plus(negative(point.jacobian(rates, system.states)), point.inertial_term(rates, system.states))
+    B = plus(point.jacobian(rates, system.inputs), negative(point.inertial_term(rates, system.inputs)))
+    C, D = point.jacobian(outputs, system.states), point.jacobian(outputs, system.inputs)
     numbers: dict[str, Matrix] = {name: point.numbers(m[name]) for name in ("L", "B_1", "D_1")}
     return replace(
         system,
         matrices={
             "L": numbers["L"],
             "A": A,
-            "B": point.jacobian(rates, system.inputs),
-            "C": point.jacobian(outputs, system.states),
-            "D": point.jacobian(outputs, system.inputs),
+            "B": B,
+            "C": C,
+            "D": D,
             "N": zeros(len(x), len(x)),
             "B_1": numbers["B_1"],
             "D_1": numbers["D_1"],
@@ -48,6 +50,9 @@ def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
         algebraic=Algebraic(),
         where={},
         stored_energy=None,
+        dissipated_power=dot(x, (dot(a, x) - dot(b, u) for a, b in zip(A, B, strict=True)))
+        + dot(u, (dot(c, x) + dot(d, u) for c, d in zip(C, D, strict=True))),
+        dependent={},
         initial={},
     )
 
@@ -82,17 +87,17 @@ class _Point:
             for row, row_w in zip(direct, through, strict=True)
         )
 
-    def inertial_term(self, rates: Vector) -> Matrix:
-        """The derivative of L along the motion, times the rates: zero at an equilibrium and for constant L."""
-        L, states = self.system.matrices["L"], self.system.states
-        if not any(set(states) & e.free_symbols for row in L for e in row):
-            return zeros(len(states), len(states))
+    def inertial_term(self, rates: Vector, names: Sequence[str]) -> Matrix:
+        """The derivative of L by names, times the rates of the states: zero at an equilibrium and for constant L."""
+        L = self.system.matrices["L"]
+        if not any(set(names) & e.free_symbols for row in L for e in row):
+            return zeros(len(L), len(names))
         inertia = [[self.number(e) for e in row] for row in L]
         speed = [row[0] for row in _solve(inertia, [[self.number(e)] for e in rates])]
         return tuple(
             tuple(
                 number(sum(self.number(e.derivative(name)) * v for e, v in zip(row, speed, strict=True)))
-                for name in states
+                for name in names
             )
             for row in L
         )

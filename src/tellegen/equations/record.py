@@ -1,6 +1,7 @@
 """Equations as JSON: names, numbers and formulas in Python syntax."""
 
 from collections.abc import Iterable, Mapping
+from typing import final
 
 from tellegen.core.names import identifier
 from tellegen.equations.display import (
@@ -13,7 +14,8 @@ from tellegen.equations.display import (
     vanishes,
 )
 from tellegen.equations.matrices import Matrix, Vector
-from tellegen.expressions import Expression, Number, to_python
+from tellegen.expressions import Expression, Number, symbol, to_python
+from tellegen.expressions.entries import used_names
 
 
 def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool = False) -> dict[str, object]:
@@ -25,99 +27,122 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
     With `numeric`, entries that are numbers are written as numbers instead of texts.
     `where`, `N`, `f`, `B_1`, `D_1`, `f_y`, `algebraic` and `dependent` are present only where not zero or empty.
     """
-    values = equations.values()
+    variables = (*equations.states, *equations.inputs, *equations.outputs, *equations.algebraic.unknowns)
+    writer = _Writer([*equations.parameters, *variables, *equations.dependent, *equations.where], numeric)
     record: dict[str, object] = {
         "sign": sign,
-        "states": _names(equations.states),
-        "inputs": _names(equations.inputs),
-        "outputs": _names(equations.outputs),
-        "parameters": _values(equations.parameters, values),
+        "states": writer.names(equations.states),
+        "inputs": writer.names(equations.inputs),
+        "outputs": writer.names(equations.outputs),
+        "parameters": writer.values(equations.parameters, equations.values()),
     }
-    if equations.where:
-        record["where"] = _definitions(equations.where)
     m = equations.matrices
-    record |= {"L": _matrix(m["L"], numeric), "A": _matrix(signed_power_matrix(equations, sign), numeric)}
-    record |= {name: _matrix(m[name], numeric) for name in ("B", "C", "D")}
-    return record | _further_terms(equations, numeric)
+    shown = [e for matrix in m.values() for row in matrix for e in row] + [
+        e for v in equations.vectors.values() for e in v
+    ]
+    needed = used_names([*shown, *equations.algebraic.residuals, *equations.dependent.values()], equations.where)
+    if needed:
+        record["where"] = writer.definitions({name: e for name, e in equations.where.items() if name in needed})
+    record |= {"L": writer.matrix(m["L"]), "A": writer.matrix(signed_power_matrix(equations, sign))}
+    record |= {name: writer.matrix(m[name]) for name in ("B", "C", "D")}
+    return record | _further_terms(equations, writer)
 
 
 def transfer_to_record(form: TransferForm, values: Mapping[str, float]) -> dict[str, object]:
     """The transfer matrix: `G` has one row an output and one column an input, in Python syntax over `variable`."""
+    writer = _Writer([form.variable, *form.parameters, *form.inputs, *form.outputs, *form.where], False)
     record: dict[str, object] = {
-        "variable": identifier(form.variable),
-        "inputs": _names(form.inputs),
-        "outputs": _names(form.outputs),
-        "parameters": _values(form.parameters, values),
+        "variable": writer.name(form.variable),
+        "inputs": writer.names(form.inputs),
+        "outputs": writer.names(form.outputs),
+        "parameters": writer.values(form.parameters, values),
     }
     if form.where:
-        record["where"] = _definitions(form.where)
-    return record | {"G": _matrix(form.entries, False)}
+        record["where"] = writer.definitions(form.where)
+    return record | {"G": writer.matrix(form.entries)}
 
 
 def descriptor_to_record(form: SparseForm, values: Mapping[str, float], *, numeric: bool = False) -> dict[str, object]:
     """The descriptor form `E w' = F w + G u + h`, `y = H w + D u`.
 
-    Each matrix is a list of its nonzero entries `[row, column, entry]`, counted from 0 in the order of `w`, `inputs`,
+    Each matrix is a list of its nonzero entries `[row, column, entry]`, counted from 0 in the order of `w`, `inputs` and
     `outputs`; `h` lists `[row, entry]` and is present only for nonlinear models. An entry is a text in Python syntax;
     with `numeric` those that are numbers are written as numbers.
     """
+    writer = _Writer([*form.parameters, *form.unknowns, *form.inputs, *form.outputs], numeric)
     record: dict[str, object] = {
-        "w": _names(form.unknowns),
-        "inputs": _names(form.inputs),
-        "outputs": _names(form.outputs),
-        "parameters": _values(form.parameters, values),
-        "E": _sparse(form.E, numeric),
-        "F": _sparse(form.F, numeric),
-        "G": _sparse(form.G, numeric),
-        "H": _sparse(form.H, numeric),
-        "D": _sparse(form.D, numeric),
+        "w": writer.names(form.unknowns),
+        "inputs": writer.names(form.inputs),
+        "outputs": writer.names(form.outputs),
+        "parameters": writer.values(form.parameters, values),
     }
+    record |= {name: writer.sparse(getattr(form, name)) for name in ("E", "F", "G", "H", "D")}
     if form.h:
-        record["h"] = [[k, _entry(form.h[k], numeric)] for k in sorted(form.h)]
+        record["h"] = [[k, writer.entry(form.h[k])] for k in sorted(form.h)]
     return record
 
 
-def _further_terms(equations: Equations, numeric: bool) -> dict[str, object]:
+def _further_terms(equations: Equations, writer: "_Writer") -> dict[str, object]:
     """What most models do not have."""
     m, v = equations.matrices, equations.vectors
     found: dict[str, object] = {}
     for name in ("N", "f", "B_1", "D_1", "f_y"):
         if name in v:
             if not vanishes((v[name],)):
-                found[name] = _vector(v[name], numeric)
+                found[name] = writer.vector(v[name])
         elif not vanishes(m[name]):
-            found[name] = _matrix(m[name], numeric)
+            found[name] = writer.matrix(m[name])
     if equations.algebraic.unknowns:
-        algebraic = equations.algebraic
-        found["algebraic"] = {"w": _names(algebraic.unknowns), "residual": _vector(algebraic.residuals, False)}
+        residuals = [writer.formula(e) for e in equations.algebraic.residuals]
+        found["algebraic"] = {"w": writer.names(equations.algebraic.unknowns), "residual": residuals}
     if equations.dependent:
-        found["dependent"] = _definitions(equations.dependent)
+        found["dependent"] = writer.definitions(equations.dependent)
     return found
 
 
-def _names(names: Iterable[str]) -> list[str]:
-    return [identifier(name) for name in names]
+@final
+class _Writer:
+    """Writes names as identifiers, each name as its own: where `x[1]` and `x_1` meet, the later one gets a trailing underscore."""
 
+    def __init__(self, names: Iterable[str], numeric: bool) -> None:
+        self.numeric = numeric
+        self._written: dict[str, str] = {}
+        taken: set[str] = set()
+        for name in dict.fromkeys(names):
+            written = identifier(name)
+            while written in taken:
+                written += "_"
+            taken.add(written)
+            self._written[name] = written
+        self._changed: dict[str, Expression] = {
+            name: symbol(written) for name, written in self._written.items() if written != identifier(name)
+        }
 
-def _values(parameters: Iterable[str], values: Mapping[str, float]) -> dict[str, float | None]:
-    return {identifier(name): values.get(name) for name in parameters}
+    def name(self, name: str) -> str:
+        return self._written[name]
 
+    def names(self, names: Iterable[str]) -> list[str]:
+        return [self._written[name] for name in names]
 
-def _definitions(names: Mapping[str, Expression]) -> dict[str, str]:
-    return {identifier(name): to_python(e) for name, e in names.items()}
+    def values(self, parameters: Iterable[str], values: Mapping[str, float]) -> dict[str, float | None]:
+        return {self._written[name]: values.get(name) for name in parameters}
 
+    def definitions(self, names: Mapping[str, Expression]) -> dict[str, str]:
+        return {self._written[name]: self.formula(e) for name, e in names.items()}
 
-def _entry(entry: Expression, numeric: bool) -> str | float:
-    return float(entry.rational) if numeric and isinstance(entry, Number) else to_python(entry)
+    def formula(self, expression: Expression) -> str:
+        if self._changed and not self._changed.keys().isdisjoint(expression.free_symbols):
+            expression = expression.substitute(self._changed)
+        return to_python(expression)
 
+    def entry(self, entry: Expression) -> str | float:
+        return float(entry.rational) if self.numeric and isinstance(entry, Number) else self.formula(entry)
 
-def _vector(entries: Vector, numeric: bool) -> list[str | float]:
-    return [_entry(e, numeric) for e in entries]
+    def vector(self, entries: Vector) -> list[str | float]:
+        return [self.entry(e) for e in entries]
 
+    def matrix(self, rows: Matrix) -> list[list[str | float]]:
+        return [self.vector(row) for row in rows]
 
-def _matrix(rows: Matrix, numeric: bool) -> list[list[str | float]]:
-    return [_vector(row, numeric) for row in rows]
-
-
-def _sparse(matrix: SparseRows, numeric: bool) -> list[list[int | str | float]]:
-    return [[i, j, _entry(matrix[i, j], numeric)] for i, j in sorted(matrix)]
+    def sparse(self, matrix: SparseRows) -> list[list[int | str | float]]:
+        return [[i, j, self.entry(matrix[i, j])] for i, j in sorted(matrix)]

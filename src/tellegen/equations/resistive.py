@@ -1,6 +1,6 @@
 """Resistive laws solved into the interconnection: what storages and sources are told, by states and inputs alone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -12,7 +12,7 @@ from tellegen.equations.nonlinear import Nonlinear, Row
 from tellegen.equations.structure import CausalStructure
 from tellegen.expressions import ONE, ZERO, Expression, total
 from tellegen.expressions.elimination import solve
-from tellegen.expressions.entries import Entry, NamedEntries, entry
+from tellegen.expressions.entries import Entry, NamedEntries
 from tellegen.graph import ResistiveLaw, StorageLaw
 
 
@@ -45,7 +45,7 @@ def solve_resistive(structure: CausalStructure, field: NamedEntries) -> Told:
     laws = _LinearLaws(structure, linear, field)
     arguments = laws.solve()
     decided = laws.decided(arguments)
-    one, following = entry(ONE), set(causal.derivative)
+    one, following = field.entry(ONE), set(causal.derivative)
     ends = [*causal.integral, *causal.sources]
     asked = [*ends, *(k for k in curved if isinstance(causal.graph.ports[k].law, ResistiveLaw))]
     rows = {}
@@ -54,7 +54,7 @@ def solve_resistive(structure: CausalStructure, field: NamedEntries) -> Told:
         rows[k] = _combined(gains, decided, field, one)
     nonlinear = Nonlinear(causal, curved, rows)
     nonlinear.solve()
-    powers = laws.powers({k: nonlinear.sum_of(row) for k, row in arguments.items()})
+    powers = laws.powers(arguments, nonlinear.sum_of)
     return Told(
         linear={k: {j: e for j, e in rows[k].items() if j not in curved} for k in ends},
         curved={k: {j: e for j, e in rows[k].items() if j in curved} for k in ends},
@@ -91,12 +91,12 @@ class _LinearLaws:
         self.causal = structure.causal
         self.ports = ports
         self.field = field
-        self.one = entry(ONE)
-        self.laws = {k: {k: entry(self._coefficient(k))} for k in ports}
+        self.one = field.entry(ONE)
+        self.laws = {k: {k: field.entry(self._coefficient(k))} for k in ports}
         for coupled in self.causal.graph.fields:
             for k, row in zip(coupled.ports, coupled.matrix, strict=True):
                 if k in self.laws:
-                    self.laws[k] = {j: entry(e) for j, e in zip(coupled.ports, row, strict=True) if e is not ZERO}
+                    self.laws[k] = {j: field.entry(e) for j, e in zip(coupled.ports, row, strict=True) if e is not ZERO}
 
     def _coefficient(self, k: int) -> Expression:
         law = self.causal.graph.ports[k].law
@@ -139,11 +139,17 @@ class _LinearLaws:
         """What each port decides, once the arguments are known."""
         return {k: _combined(self._decides(k), arguments, self.field, self.one) for k in self.ports}
 
-    def powers(self, arguments: Mapping[int, Expression]) -> Iterable[Expression]:
-        """The power that each port takes."""
+    def powers(self, arguments: Mapping[int, Row], written: Callable[[Row], Expression]) -> Iterable[Expression]:
+        """The power that each port takes: argument times value, as h^2/c where that saves fractions."""
         for k in self.ports:
-            value = total(share.expression * arguments[j] for j, share in self.laws[k].items())
-            yield value * arguments[k]
+            coupled = [j for j in self.laws[k] if j != k]
+            if self._direct(k) or coupled:
+                value = total(share.expression * written(arguments[j]) for j, share in self.laws[k].items())
+                yield value * written(arguments[k])
+            else:
+                c = self.laws[k][k]
+                told = {j: e._replace(expression=c.expression * e.expression) for j, e in arguments[k].items()}
+                yield written(told) ** 2 / c.expression
 
     def _singular(self, left: list[int]) -> TellegenError:
         names = [self.causal.graph.ports[k].element for k in left]

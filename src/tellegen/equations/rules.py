@@ -21,11 +21,11 @@ DEPENDS_ON_OUTPUT_LAW = RULES.rule(
     meaning="A dependent storage follows a storage whose law gives the output of the energy variable.",
     why="the two contents add up to one, which needs both as functions of the shared output",
     example=(
-        "system: mixed laws\nnetwork:\n  I: {current source: [gnd, a]}\n  C_1: {capacitor: [a, gnd], law: v = q + q^3}\n"
+        "system: mixed laws\nparameters: {a: 1, b: 1}\nnetwork:\n  I: {current source: [gnd, a]}\n  C_1: {capacitor: [a, gnd], law: v = a*q + b*q^3}\n"
         "  C_2: {capacitor: [a, gnd], C: 1 F}\n  R: {resistor: [a, gnd], R: 1 ohm}\n"
     ),
     instead=(
-        "system: one kind of law\nnetwork:\n  I: {current source: [gnd, a]}\n  C_1: {capacitor: [a, gnd], law: q = v + v^3}\n"
+        "system: one kind of law\nparameters: {a: 1, b: 1}\nnetwork:\n  I: {current source: [gnd, a]}\n  C_1: {capacitor: [a, gnd], law: q = a*v + b*v^3}\n"
         "  C_2: {capacitor: [a, gnd], C: 1 F}\n  R: {resistor: [a, gnd], R: 1 ohm}\n"
     ),
 )

@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import Entry, NamedEntries, entry
+from tellegen.expressions.entries import Entry, NamedEntries
 from tellegen.graph.interconnection import Interconnection, column
 
 
@@ -26,7 +26,7 @@ class CausalStructure:
 def causal_structure(causal: CausalGraph, field: NamedEntries) -> CausalStructure:
     """Solve the interconnection for the variables that ports are told."""
     interconnection = Interconnection(causal.graph)
-    elimination = Elimination(interconnection.rows(entry), field)
+    elimination = Elimination(interconnection.rows(field.entry), field)
     told = {column(k, causal.follows(k)): k for k in range(len(causal.graph.ports))}
     elimination.eliminate_all(interconnection.internal)
     left = elimination.eliminate_all(told)

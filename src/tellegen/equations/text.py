@@ -296,8 +296,8 @@ def _append(text: str, entry: Expression, factor: str, negative: bool) -> str:
     if entry is ZERO:
         return text
     written = to_text(entry)
-    if isinstance(entry, Add):
-        written = f"({written})" if factor or (text and negative) else written
+    if isinstance(entry, Add) and (factor or negative):
+        written = f"({written})"
     elif written.startswith("-"):
         written, negative = written[1:], not negative
     if factor and entry in (ONE, MINUS_ONE):

@@ -1,11 +1,10 @@
 """The last touch on equations: short names inlined, nested fractions cleared, the rest left as named."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression
-from tellegen.expressions.entries import LONGEST, leaves, used_names
+from tellegen.expressions.entries import LONGEST, leaves, substituted, used_names
 from tellegen.expressions.rational import shortened
 
 
@@ -36,16 +35,9 @@ def _inlined(system: EquationSystem) -> EquationSystem:
         }
         if not short:
             break
-        where = {name: _substitute(e, short) for name, e in where.items() if name not in short}
-        entries = [_substitute(e, short) for e in entries]
-        system = system.with_entries(lambda e, short=short: _substitute(e, short))  # type: ignore[misc]
+        where = {name: substituted(e, short) for name, e in where.items() if name not in short}
+        entries = [substituted(e, short) for e in entries]
+        system = system.with_entries(lambda e, short=short: substituted(e, short))  # type: ignore[misc]
         if any(leaves(e) > 2 * LONGEST for e in entries):
             break
     return replace(system, where=where)
-
-
-def _substitute(expression: Expression, mapping: Mapping[str, Expression]) -> Expression:
-    """Replace names that may stand for each other, until none is left."""
-    while any(name in mapping for name in expression.free_symbols):
-        expression = expression.substitute(mapping)
-    return expression

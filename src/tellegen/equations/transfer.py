@@ -9,7 +9,7 @@ from tellegen.equations.matrices import Matrix, plus, scaled
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import solve
-from tellegen.expressions.entries import NamedEntries, entry, leaves
+from tellegen.expressions.entries import NamedEntries, leaves
 from tellegen.expressions.sympy_view import rational_functions
 
 MOST_STATES, MOST_SYMBOLS, MOST_LEAVES = 6, 16, 60
@@ -50,15 +50,16 @@ def transfer_matrix(system: EquationSystem) -> TransferMatrix:
     if _is_small(system):
         entries = rational_functions(pencil, right, m["C"], direct, name)
         return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, entries, variable=name)
-    taken = [*system.parameters, *system.where, *system.states, *system.inputs, name]
-    arithmetic = NamedEntries(taken, prefix="g")
+    arithmetic = NamedEntries(system.parameters, [*system.where, *system.states, *system.inputs, name], prefix="g")
+    arithmetic.where.update(system.where)
     found = _solve(pencil, right, arithmetic)
     entries = tuple(
         tuple(direct[i][j] + total(c * found[k][j] for k, c in enumerate(row)) for j in range(len(system.inputs)))
         for i, row in enumerate(m["C"])
     )
-    where = {**system.where, **arithmetic.where}
-    return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, entries, where, name)
+    return TransferMatrix(
+        system.name, system.inputs, system.outputs, system.parameters, entries, arithmetic.where, name
+    )
 
 
 def _is_small(system: EquationSystem) -> bool:
@@ -73,8 +74,8 @@ def _is_small(system: EquationSystem) -> bool:
 
 def _solve(pencil: Matrix, right: Matrix, arithmetic: NamedEntries) -> list[list[Expression]]:
     n = len(pencil)
-    rows = [{j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in pencil]
-    known = [{n + j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
+    rows = [{j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in pencil]
+    known = [{n + j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
     found, left = solve(rows, known, range(n), arithmetic)
     assert not left, "the pencil of a model is regular"
     width = len(right[0]) if right else 0

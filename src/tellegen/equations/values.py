@@ -1,6 +1,6 @@
 """Numbers for expressions, with an error that names what is missing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tellegen.core.names import listing
 from tellegen.equations import rules
@@ -12,14 +12,7 @@ def number_of(expression: Expression, values: Mapping[str, float], model: str) -
 
     Raises: EquationError naming the parameters without a value, or the expression that has none.
     """
-    missing = sorted(expression.free_symbols - values.keys())
-    if missing:
-        raise rules.NO_VALUE.error(
-            f"{listing(missing)} {'has' if len(missing) == 1 else 'have'} no value",
-            where=model,
-            fix=f"give a value under 'parameters', such as '{missing[0]}: 1'",
-            members=missing,
-        )
+    refuse_missing([name for name in expression.free_symbols if name not in values], model)
     try:
         return expression.evaluate(values)
     except (ArithmeticError, ValueError) as reason:
@@ -28,3 +21,15 @@ def number_of(expression: Expression, values: Mapping[str, float], model: str) -
             where=model,
             fix="check the values of its parameters",
         ) from reason
+
+
+def refuse_missing(missing: Iterable[str], model: str) -> None:
+    """Raises: EquationError naming parameters without a value, if there are any."""
+    names = sorted(set(missing))
+    if names:
+        raise rules.NO_VALUE.error(
+            f"{listing(names)} {'has' if len(names) == 1 else 'have'} no value",
+            where=model,
+            fix=f"give a value under 'parameters', such as '{names[0]}: 1'",
+            members=names,
+        )

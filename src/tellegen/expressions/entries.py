@@ -7,6 +7,7 @@ name, and elimination goes on with the name; the names are listed under "where".
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, final
 
+from tellegen.core.names import identifier
 from tellegen.expressions.canonical import symbol
 from tellegen.expressions.nodes import PRIME, Expression, Number
 
@@ -14,12 +15,15 @@ LONGEST = 24
 """Entries with more leaves than this get a name."""
 
 
+Residues = tuple[int, int, int]
+"""Values modulo the prime: at two random points, and with the given parameters."""
+
+
 class Entry(NamedTuple):
-    """A matrix entry: expression, residues at two random points, and roughly how many leaves it has."""
+    """A matrix entry: expression, residues, and roughly how many leaves it has."""
 
     expression: Expression
-    first: int
-    second: int
+    residues: Residues
     size: int
 
 
@@ -35,63 +39,75 @@ def leaves(expression: Expression) -> int:
     return count
 
 
-def entry(expression: Expression) -> Entry:
-    """An entry for an expression over parameters."""
-    residues = expression.residues()
-    if residues is None:
-        raise ZeroDivisionError("an expression has a pole at a random point")
-    size = 0 if isinstance(expression, Number) else leaves(expression)
-    return Entry(expression, *residues, size)
-
-
 @final
 class NamedEntries:
-    """The arithmetic of entries. `where` collects the names given, in order of definition."""
+    """The arithmetic of entries. `where` collects the names given, in order of definition.
 
-    def __init__(self, taken: Iterable[str], prefix: str = "c") -> None:
+    An entry is zero when it vanishes at both random points. One that only vanishes with the given parameters (zero friction) is
+    kept, but taken as a pivot last, so that nothing is divided by it.
+    """
+
+    def __init__(
+        self, parameters: Mapping[str, Expression | None], taken: Iterable[str] = (), prefix: str = "c"
+    ) -> None:
         self.where: dict[str, Expression] = {}
-        self._taken = set(taken)
+        self._given = {name: value for name, value in parameters.items() if value is not None}
+        self._taken = {identifier(name) for name in (*parameters, *taken)}
         self._prefix = prefix
         self._count = 0
         self._named: dict[Expression, Expression] = {}
+        self._entries: dict[Expression, Entry] = {}
 
     def entry(self, expression: Expression) -> Entry:
-        """An entry for an expression that may hold names given here: its residues are those of what the names stand for."""
-        written = expression
-        while any(name in self.where for name in written.free_symbols):
-            written = written.substitute(self.where)
-        return entry(written)._replace(expression=expression)
+        """An entry for an expression of parameters, which may hold names given here: they count as what they stand for."""
+        found = self._entries.get(expression)
+        if found is None:
+            found = self._entries[expression] = Entry(expression, self._residues(expression), _size(expression))
+        return found
+
+    def _residues(self, expression: Expression) -> Residues:
+        written = substituted(expression, self.where)
+        generic = written.residues()
+        if generic is None:
+            raise ZeroDivisionError("an expression has a pole at a random point")
+        given = substituted(written, self._given).residues()
+        return (*generic, generic[0] if given is None else given[0])
 
     def is_zero(self, a: Entry) -> bool:
         """Whether the entry vanishes at both random points."""
-        return a.first == 0 and a.second == 0
+        return a.residues[0] == 0 and a.residues[1] == 0
 
     def cost(self, a: Entry) -> int:
-        """Signs first, then short expressions, so that denominators stay short."""
-        return a.size
+        """Signs first, then short expressions, so that denominators stay short; what is zero with the given values last."""
+        return a.size if a.residues[2] else a.size + 1000
 
     def quotient(self, a: Entry, b: Entry) -> Entry:
         """The quotient of entries."""
-        first = a.first * pow(b.first, -1, PRIME) % PRIME
-        second = a.second * pow(b.second, -1, PRIME) % PRIME
-        return self._kept(a.expression / b.expression, first, second, a.size + b.size)
+        p, q = a.residues, b.residues
+        residues = (
+            p[0] * pow(q[0], -1, PRIME) % PRIME,
+            p[1] * pow(q[1], -1, PRIME) % PRIME,
+            p[2] * pow(q[2] or 1, -1, PRIME) % PRIME,
+        )
+        return self._kept(a.expression / b.expression, residues, a.size + b.size)
 
     def minus_product(self, a: Entry | None, b: Entry, c: Entry) -> Entry:
         """The difference of an entry and a product."""
+        p, q = b.residues, c.residues
         product = b.expression * c.expression
         if a is None:
-            first, second = -b.first * c.first % PRIME, -b.second * c.second % PRIME
-            return self._kept(-product, first, second, b.size + c.size)
-        first = (a.first - b.first * c.first) % PRIME
-        second = (a.second - b.second * c.second) % PRIME
-        return self._kept(a.expression - product, first, second, a.size + b.size + c.size)
+            residues = (-p[0] * q[0] % PRIME, -p[1] * q[1] % PRIME, -p[2] * q[2] % PRIME)
+            return self._kept(-product, residues, b.size + c.size)
+        r = a.residues
+        residues = ((r[0] - p[0] * q[0]) % PRIME, (r[1] - p[1] * q[1]) % PRIME, (r[2] - p[2] * q[2]) % PRIME)
+        return self._kept(a.expression - product, residues, a.size + b.size + c.size)
 
-    def _kept(self, expression: Expression, first: int, second: int, size: int) -> Entry:
-        if size > LONGEST and not (first == 0 and second == 0):
+    def _kept(self, expression: Expression, residues: Residues, size: int) -> Entry:
+        if size > LONGEST and not (residues[0] == 0 and residues[1] == 0):
             size = leaves(expression)  # the estimate does not know what collected
             if size > LONGEST:
-                return Entry(self._name(expression), first, second, 1)
-        return Entry(expression, first, second, 0 if isinstance(expression, Number) else size)
+                return Entry(self._name(expression), residues, 1)
+        return Entry(expression, residues, 0 if isinstance(expression, Number) else size)
 
     def _name(self, expression: Expression) -> Expression:
         if expression not in self._named:
@@ -102,6 +118,17 @@ class NamedEntries:
             self.where[name] = expression
             self._named[expression] = symbol(name)
         return self._named[expression]
+
+
+def _size(expression: Expression) -> int:
+    return 0 if isinstance(expression, Number) else leaves(expression)
+
+
+def substituted(expression: Expression, mapping: Mapping[str, Expression]) -> Expression:
+    """The expression with names replaced that may stand for each other, until none is left."""
+    while any(name in mapping for name in expression.free_symbols):
+        expression = expression.substitute(mapping)
+    return expression
 
 
 def used_names(expressions: Iterable[Expression], where: Mapping[str, Expression]) -> dict[str, int]:

@@ -1,0 +1,77 @@
+"""Equations in LaTeX."""
+
+import re
+
+import pytest
+
+import tellegen as tg
+from tellegen.description import read_model
+from tellegen.equations.latex import descriptor_to_latex, dotted, equations_to_latex, transfer_to_latex
+
+
+def assert_balanced(text: str) -> None:
+    """Braces, environments and \\left \\right pair up; nothing but ASCII."""
+    assert text.isascii()
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", text):
+        depth += 1 if brace == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+    assert len(re.findall(r"\\left\b", text)) == len(re.findall(r"\\right\b", text))
+    open_environments: list[str] = []
+    for word, name in re.findall(r"\\(begin|end)\{([a-z*]+)\}", text):
+        if word == "begin":
+            open_environments.append(name)
+        else:
+            assert open_environments.pop() == name
+    assert not open_environments
+
+
+def test_matrices_stand_over_braces_with_their_letters() -> None:
+    text = tg.derive("dc_motor").to_latex()
+    assert r"\underbrace{\begin{bmatrix} L & 0 \\ 0 & J \end{bmatrix}}_{\mathbf{L}}" in text
+    assert r"= -\underbrace{\begin{bmatrix} R & K \\ -K & b \end{bmatrix}}_{\mathbf{A}}" in text
+    assert r"\underbrace{\begin{bmatrix} \dot{I} \\ \dot{\omega} \end{bmatrix}}_{\dot{\mathbf{x}}}" in text
+    assert text.startswith("\\begin{align*}\n")
+    assert text.endswith("\n\\end{align*}")
+
+
+def test_the_other_sign_negates_the_matrix() -> None:
+    text = tg.derive("dc_motor").to_latex("+")
+    assert r"= \underbrace{\begin{bmatrix} -R & -K \\ K & -b \end{bmatrix}}_{\mathbf{A}}" in text
+
+
+@pytest.mark.parametrize("name", [example.name for example in tg.examples()])
+def test_every_example_gives_balanced_latex_in_every_form(name: str) -> None:
+    assert_balanced(tg.derive(name).to_latex())
+    assert_balanced(transfer_to_latex(tg.derive(name, form="tf")))
+    assert_balanced(descriptor_to_latex(tg.derive(name, form="dae")))
+
+
+def test_a_notebook_gets_display_math() -> None:
+    text = tg.derive("rlc")._repr_latex_()
+    assert text.startswith("$$\n\\begin{aligned}")
+    assert text.endswith("\\end{aligned}\n$$")
+    assert_balanced(text)
+
+
+def test_a_matrix_of_more_than_ten_columns_is_an_array() -> None:
+    cells = "".join(
+        f"  R{k}: {{resistor: [n{k - 1}, n{k}]}}\n  C{k}: {{capacitor: [n{k}, gnd]}}\n" for k in range(1, 12)
+    )
+    text = tg.derive(read_model(f"system: ladder\nnetwork:\n  V: {{voltage source: [n0, gnd]}}\n{cells}")).to_latex()
+    assert rf"\left[\begin{{array}}{{{'c' * 11}}}" in text
+    assert_balanced(text)
+
+
+def test_the_dot_stands_over_the_letter() -> None:
+    assert dotted("omega_m") == r"\dot{\omega}_{m}"
+    assert dotted("I") == r"\dot{I}"
+
+
+def test_dependent_storages_and_energy_are_part_of_the_display() -> None:
+    text = equations_to_latex(tg.derive("cauer_low_pass"), environment="align")
+    assert text.startswith("\\begin{align}\n")
+    assert r"V_{C2} &= V_{C1} - V_{C3}" in text
+    assert "E &= " in text
+    assert "P_{d} &= " in text
