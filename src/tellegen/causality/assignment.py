@@ -41,10 +41,13 @@ def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     generic = exact_causality(graph, order, generic_residue)
     given = exact_causality(graph, order, given_residue(graph))
     refuse_rigid_loops(graph, generic, given)
-    blocks = _coupled_blocks(graph, generic)
-    result = _finish(graph, order, generic.decides, generic.partners_of, blocks, "elimination")
-    loops = [ZeroOrderPath("junction loop", names) for names in junction_loops(graph, generic.decides)]
-    special = _special_values(graph, generic, given, result)
+    special = _special_values(graph, generic, given)
+    # An assignment that holds at the given values holds in general as well, but not the reverse: where only the choice among
+    # resistive elements differs, the given values decide, so that nothing is divided by what they make zero.
+    causality = generic if special else given
+    blocks = _coupled_blocks(graph, causality)
+    result = _finish(graph, order, causality.decides, causality.partners_of, blocks, "elimination")
+    loops = [ZeroOrderPath("junction loop", names) for names in junction_loops(graph, causality.decides)]
     return replace(result, paths=(*result.paths, *loops), findings=(*result.findings, *special))
 
 
@@ -61,6 +64,9 @@ def _finish(
         found = partners(denied)
         raise CausalityError([_conflict(graph, port, found[port], decides) for port in denied])
     dependent = _dependent(graph, decides, partners)
+    overruled = [_overruled(graph, d) for d in dependent if _deciding_laws(graph, d)]
+    if overruled:
+        raise CausalityError(overruled)
     paths = [*_storage_paths(graph, dependent), *_resistive_paths(graph, blocks)]
     findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks)]
     return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))
@@ -161,6 +167,27 @@ def _conflict(graph: PowerGraph, port: int, partners: Sequence[int], decides: Se
     return rule.finding(what, where=me.element, fix=fix, place=me.place, members=members)
 
 
+def _deciding_laws(graph: PowerGraph, dependence: Dependence) -> list[int]:
+    """Resistive ports that decide the output of a storage which nobody asked to follow."""
+    if graph.ports[dependence.port].forced:
+        return []
+    return [k for k in dependence.on if isinstance(graph.ports[k].law, ResistiveLaw)]
+
+
+def _overruled(graph: PowerGraph, dependence: Dependence) -> Finding:
+    port = graph.ports[dependence.port]
+    laws = _names(graph, _deciding_laws(graph, dependence))
+    domain = graph.domain_of(dependence.port)
+    side = _storage(graph, dependence.port).side
+    return rules.ONE_SIDED_LAW.finding(
+        f"'{port.element}' and {listing(laws)} both decide the {domain.power(side).word}, and {listing(laws)} cannot follow",
+        where=port.element,
+        fix=f"put another element between '{port.element}' and {listing(laws)}, or give a law that can be inverted",
+        place=port.place,
+        members=[port.element, *laws],
+    )
+
+
 def _conflict_rule(law: object, forced: bool) -> Rule:
     if isinstance(law, SourceLaw):
         return rules.SOURCES_FIGHT
@@ -169,15 +196,14 @@ def _conflict_rule(law: object, forced: bool) -> Rule:
     return rules.STORAGE_LAW_BACKWARDS if isinstance(law, StorageLaw) else rules.ONE_SIDED_LAW
 
 
-def _special_values(
-    graph: PowerGraph, generic: ExactCausality, given: ExactCausality, result: CausalGraph
-) -> list[Finding]:
-    """A finding when the given values lead to another structure than values in general position."""
-    dependent = result.derivative
-    changed = [k for k, (a, b) in enumerate(zip(generic.decides, given.decides, strict=True)) if a != b]
+def _special_values(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> list[Finding]:
+    """A finding when storages have another causality with the given values than with values in general position."""
+    storages = list(graph.storages())
+    changed = [k for k in storages if generic.decides[k] != given.decides[k]]
     if not changed:
-        there = given.partners_of(dependent)
-        changed = [d.port for d in result.dependent if list(d.on) != there[d.port]]
+        dependent = [k for k in storages if generic.decides[k] != _storage(graph, k).side]
+        here, there = generic.partners_of(dependent), given.partners_of(dependent)
+        changed = [k for k in dependent if here[k] != there[k]]
     if not changed:
         return []
     names = _names(graph, changed)

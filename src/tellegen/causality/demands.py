@@ -47,7 +47,8 @@ def _storage_rank(port: Port, law: StorageLaw) -> tuple[int, Side, bool]:
         return 3, law.side, True
     if port.prefer is None:
         return 5, law.side, False
-    return (4, law.side, False) if port.prefer == law.side else (6, port.prefer, False)
+    # Asked to follow, a storage is served last: it follows where others can take its place, and stays a state where not.
+    return (4 if port.prefer == law.side else 6), law.side, False
 
 
 def _resistive_rank(port: Port, law: ResistiveLaw, graph: PowerGraph) -> tuple[int, Side, bool]:

@@ -9,33 +9,71 @@ from tellegen.causality.exact import ExactCausality, exact_causality, generic_re
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import CausalityError, Finding
 from tellegen.core.names import listing
-from tellegen.expressions import Add
+from tellegen.expressions import ONE, ZERO, Add, symbol
 from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import NamedEntries
+from tellegen.expressions.entries import NamedEntries, substituted
 from tellegen.graph import Coupling, PowerGraph, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
+from tellegen.graph.union_find import UnionFind
 
 MOST_COUPLINGS = 500
 """Loops inside the junction structure are looked for with symbols, which is not worth its time beyond this."""
 
 
 def junction_loops(graph: PowerGraph, decides: Sequence[Side]) -> list[tuple[str, ...]]:
-    """The couplings of each solvable loop inside the junction structure: those whose gain 1 - m_1 m_2 ... becomes a divisor."""
+    """The couplings of each solvable loop inside the junction structure: those whose gain 1 - m_1 m_2 ... becomes a divisor.
+
+    Every modulus gets a name of its own, so that couplings which share a parameter are told apart.
+    """
     if len(graph.couplings) > MOST_COUPLINGS:
         return []
-    field = NamedEntries(graph.parameters)
-    interconnection = Interconnection(graph)
+    graph, decides = _in_order_of_names(graph, decides)
+    marked = [_marked(c, k) for k, c in enumerate(graph.couplings)]
+    field = NamedEntries({})
+    interconnection = Interconnection(replace(graph, couplings=tuple(marked)))
     elimination = Elimination(interconnection.rows(field.entry), field)
     elimination.eliminate_all(interconnection.internal)
     elimination.eliminate_all(column(k, other_side(side)) for k, side in enumerate(decides))
-    loops = []
+    loops = UnionFind(len(marked))
+    closed = set()
     for c, row in elimination.pivots.items():
-        pivot = elimination.rows[row][c].expression
-        names = pivot.free_symbols
-        if names & field.where.keys() or any(isinstance(part, Add) for part in (pivot, *pivot.args)):
-            members = [coupling.element for coupling in graph.couplings if names & coupling.free_symbols]
-            loops.append(tuple(members))
-    return list(dict.fromkeys(loop for loop in loops if loop))
+        pivot = substituted(elimination.rows[row][c].expression, field.where)
+        if any(isinstance(part, Add) for part in (pivot, *pivot.args)):
+            members = [k for k, coupling in enumerate(marked) if coupling.free_symbols & pivot.free_symbols]
+            closed.update(members)
+            for k in members[1:]:
+                loops.join(members[0], k)
+    groups: dict[int, list[str]] = {}
+    for k in sorted(closed):
+        groups.setdefault(loops.find(k), []).append(marked[k].element)
+    return [tuple(names) for names in groups.values()]
+
+
+def _marked(coupling: Coupling, k: int) -> Coupling:
+    K = tuple(
+        tuple(e if e is ZERO else symbol(f"@{k}[{i},{j}]") for j, e in enumerate(row))
+        for i, row in enumerate(coupling.K)
+    )
+    return replace(coupling, K=K)
+
+
+def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[PowerGraph, list[Side]]:
+    """The graph with everything sorted by name, so that the order of lines cannot change what is found in it."""
+    order = sorted(range(len(graph.nodes)), key=lambda k: (graph.nodes[k].name, graph.nodes[k].domain))
+    at = {k: i for i, k in enumerate(order)}
+    ports = sorted(range(len(graph.ports)), key=lambda k: graph.ports[k].element)
+    moved = [replace(p, plus=at[p.plus], minus=at[p.minus]) for p in (graph.ports[k] for k in ports)]
+    couplings = sorted(graph.couplings, key=lambda c: c.element)
+    turned = [
+        replace(
+            c,
+            side_1=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_1),
+            side_2=tuple(b._replace(plus=at[b.plus], minus=at[b.minus]) for b in c.side_2),
+        )
+        for c in couplings
+    ]
+    nodes = tuple(graph.nodes[k] for k in order)
+    return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(turned)), [decides[k] for k in ports]
 
 
 def refuse_rigid_loops(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> None:
@@ -47,13 +85,26 @@ def refuse_rigid_loops(graph: PowerGraph, generic: ExactCausality, given: ExactC
         if causality.circulates:
             culprits = _needed(graph, lambda g, r=residue: exact_causality(g, demands(g), r).circulates)  # type: ignore[misc]
             raise CausalityError(_open_loop(culprits))
-    locked = _locked(graph, generic)
+    locked = _locked_by_ratios(graph, generic)
     if locked:
-        culprits = _needed(graph, lambda g: bool(_locked(g, exact_causality(g, demands(g), generic_residue))))
+        culprits = _needed(graph, lambda g: bool(_locked_by_ratios(g, exact_causality(g, demands(g), generic_residue))))
         raise CausalityError(_locked_loop(graph, locked, culprits))
 
 
-def _locked(graph: PowerGraph, causality: ExactCausality) -> list[int]:
+def _locked_by_ratios(graph: PowerGraph, causality: ExactCausality) -> list[int]:
+    """Storages that stand still, but would not if all ratios agreed; others are idle for want of a way back."""
+    locked = _always_zero(graph, causality)
+    if not locked:
+        return []
+    agreeing = [
+        replace(c, K=tuple(tuple(e if e is ZERO else ONE for e in row) for row in c.K)) for c in graph.couplings
+    ]
+    with_one_ratio = replace(graph, couplings=tuple(agreeing))
+    idle = _always_zero(with_one_ratio, exact_causality(with_one_ratio, demands(graph), generic_residue))
+    return [k for k in locked if k not in idle]
+
+
+def _always_zero(graph: PowerGraph, causality: ExactCausality) -> list[int]:
     """Storages whose output is zero whatever everything else does."""
     dependent = []
     for k in graph.storages():

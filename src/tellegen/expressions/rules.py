@@ -73,6 +73,8 @@ UNIT = RULES.rule(
     "a unit stands where none can be",
     meaning="A number is followed by a unit in a place where only a plain number has a meaning, such as an index.",
     why="an index counts, it does not measure",
+    example='system: x\nnetwork:\n  V: {voltage source: ["n[1 V]", gnd]}\n  R: {resistor: ["n[1 V]", gnd], R: 1 ohm}\n',
+    instead='system: x\nnetwork:\n  V: {voltage source: ["n[1]", gnd]}\n  R: {resistor: ["n[1]", gnd], R: 1 ohm}\n',
 )
 INDEX = RULES.rule(
     "D008",

@@ -49,10 +49,11 @@ class Interconnection:
         at_node: dict[int, dict[int, T]] = {node: {} for node in self._node}
         for k, port in enumerate(self.graph.ports):
             row: dict[int, T] = {2 * k: one}
-            if port.plus in self._node:
-                row[self._node[port.plus]] = minus
-            if port.minus in self._node:
-                row[self._node[port.minus]] = one
+            if port.plus != port.minus:
+                if port.plus in self._node:
+                    row[self._node[port.plus]] = minus
+                if port.minus in self._node:
+                    row[self._node[port.minus]] = one
             yield row
             _leave(at_node, port.plus, port.minus, 2 * k + 1, one, minus)
         through = iter(self.coupling_columns)
@@ -96,7 +97,9 @@ class Interconnection:
 
 
 def _leave(at_node: dict[int, dict[int, T]], plus: int, minus: int, through: int, at_plus: T, at_minus: T) -> None:
-    """A through variable leaves the node `plus` and enters the node `minus`."""
+    """A through variable leaves the node `plus` and enters the node `minus`; in a branch from a node to itself it does neither."""
+    if plus == minus:
+        return
     if plus in at_node:
         at_node[plus][through] = at_plus
     if minus in at_node:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from tellegen.expressions import Expression
 from tellegen.graph.laws import ARGUMENT
 
-_PROBES = [sign * 10.0**k for sign, ks in ((-1, range(1, -5, -1)), (1, range(-4, 2))) for k in ks]
+_PROBES = [sign * 10.0**k for sign, ks in ((-1, range(3, -5, -1)), (1, range(-4, 4))) for k in ks]
 _JUMP = 1e-9
 
 

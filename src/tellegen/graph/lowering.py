@@ -8,9 +8,10 @@ from tellegen.core.names import listing
 from tellegen.description.model import Element, Law, Model
 from tellegen.elements import KINDS, CouplingType
 from tellegen.expressions import ONE, Expression, symbol
+from tellegen.expressions.polynomial import powers_of, sum_of_powers
 from tellegen.graph import rules
 from tellegen.graph.invertibility import is_invertible
-from tellegen.graph.laws import PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
+from tellegen.graph.laws import ARGUMENT, PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
 from tellegen.graph.naming import Names
 from tellegen.graph.power_graph import Branch, Coupling, Node, Port, PowerGraph
 from tellegen.graph.union_find import UnionFind
@@ -152,11 +153,16 @@ def _storage_law(law: Law, element: Element) -> StorageLaw:
     if law.form == "output":
         return StorageLaw(side, output=written)
     if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
-        return StorageLaw(side, content=written.derivative("@"))
+        return StorageLaw(side, content=written.derivative(ARGUMENT))
     if _is_energy_letter(law, element):
-        return StorageLaw(side, output=written.derivative("@"), energy=written)
-    # E(x) with dE = x dq: the slope dq/dx is E'(x)/x.
-    return StorageLaw(side, slope=written.derivative("@") / argument(), energy=written)
+        return StorageLaw(side, output=written.derivative(ARGUMENT), energy=written)
+    return StorageLaw(side, slope=_slope(written.derivative(ARGUMENT)), energy=written)
+
+
+def _slope(rate: Expression) -> Expression:
+    """dq/dx = E'(x)/x, from dE = x dq; divided term by term where that avoids 0/0 at rest."""
+    powers = powers_of(rate, ARGUMENT)
+    return rate / argument() if powers is None else sum_of_powers({n - 1: c for n, c in powers.items()}, ARGUMENT)
 
 
 def _is_energy_letter(law: Law, element: Element) -> bool:

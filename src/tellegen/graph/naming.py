@@ -41,7 +41,6 @@ class Names:
 
     def _choose(self, name: str, element: Element) -> None:
         holder = self._taken.get(name)
-        # A source may share its name with a parameter that holds its value: the input is the source's.
         if holder is not None:
             self.findings.append(
                 rules.NAME_TAKEN.finding(
