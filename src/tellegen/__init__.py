@@ -1,1 +1,110 @@
-"""Tellegen."""
+"""Tellegen: energy-based modelling for engineers.
+
+Describe a physical system once, as a network of physical elements, and get its causality and its equations.
+
+>>> import tellegen as tg
+>>> tg.derive(tg.load("dc_motor_pump")).states
+('I_a', 'omega_m', 'P_0')
+
+Importing this module loads nothing else: each name below brings its layer when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tellegen.causality import CausalGraph, assign_causality
+    from tellegen.core.errors import (
+        CausalityError,
+        CompilerError,
+        DescriptionError,
+        EquationError,
+        ExportError,
+        Finding,
+        GraphError,
+        ReductionError,
+        SimulationError,
+        TellegenError,
+    )
+    from tellegen.description import Model, Network, schema, to_yaml
+    from tellegen.equations.assembly import derive_equations
+    from tellegen.equations.descriptor import DescriptorSystem
+    from tellegen.equations.system import EquationSystem
+    from tellegen.equations.transfer import TransferMatrix
+    from tellegen.expressions import Expression, parse
+    from tellegen.graph import PowerGraph, lower
+    from tellegen.workflow import Check, Example, check, derive, examples, import_model, linearise, load, read
+
+    __version__: str
+
+__all__ = [
+    "CausalGraph",
+    "CausalityError",
+    "Check",
+    "CompilerError",
+    "DescriptionError",
+    "DescriptorSystem",
+    "EquationError",
+    "EquationSystem",
+    "Example",
+    "ExportError",
+    "Expression",
+    "Finding",
+    "GraphError",
+    "Model",
+    "Network",
+    "PowerGraph",
+    "ReductionError",
+    "SimulationError",
+    "TellegenError",
+    "TransferMatrix",
+    "__version__",
+    "assign_causality",
+    "check",
+    "derive",
+    "derive_equations",
+    "examples",
+    "import_model",
+    "linearise",
+    "load",
+    "lower",
+    "parse",
+    "read",
+    "schema",
+    "to_yaml",
+]
+
+_NAMES_OF_MODULE = {
+    "causality": "CausalGraph assign_causality",
+    "core.errors": (
+        "CausalityError CompilerError DescriptionError EquationError ExportError Finding GraphError ReductionError "
+        "SimulationError TellegenError"
+    ),
+    "description": "Model Network schema to_yaml",
+    "equations.assembly": "derive_equations",
+    "equations.descriptor": "DescriptorSystem",
+    "equations.system": "EquationSystem",
+    "equations.transfer": "TransferMatrix",
+    "expressions": "Expression parse",
+    "graph": "PowerGraph lower",
+    "workflow": "Check Example check derive examples import_model linearise load read",
+}
+_MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
+
+
+if not TYPE_CHECKING:  # a type checker sees the imports above, and nothing else
+
+    def __getattr__(name: str) -> object:
+        value: object
+        if name == "__version__":
+            value = import_module("importlib.metadata").version("tellegen")
+        elif name in _MODULE_OF_NAME:
+            value = getattr(import_module(f"tellegen.{_MODULE_OF_NAME[name]}"), name)
+        else:
+            raise AttributeError(f"module 'tellegen' has no attribute '{name}'")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

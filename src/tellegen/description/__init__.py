@@ -1,1 +1,29 @@
-"""."""
+"""What the user wrote: elements between nodes, parameters and an experiment, from a file or from Python calls."""
+
+from tellegen.description.building import Network
+from tellegen.description.experiment import SHAPES
+from tellegen.description.model import Element, Experiment, Law, LawForm, Model, Parameter, Signal
+from tellegen.description.netlists import read_netlist
+from tellegen.description.reading import read_model
+from tellegen.description.rules import RULES
+from tellegen.description.schema import schema
+from tellegen.description.values import parameter_values
+from tellegen.description.writing import to_yaml
+
+__all__ = [
+    "RULES",
+    "SHAPES",
+    "Element",
+    "Experiment",
+    "Law",
+    "LawForm",
+    "Model",
+    "Network",
+    "Parameter",
+    "Signal",
+    "parameter_values",
+    "read_model",
+    "read_netlist",
+    "schema",
+    "to_yaml",
+]

@@ -1,0 +1,58 @@
+# Everything a contributor runs, one command each. `make help` prints the list below from this file's own comments.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow check format bench docs clean
+
+help:  ## print this list
+	@echo "usage: make TARGET"
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(STAMP)  ## create .venv with Tellegen and its tools, when pyproject.toml has changed
+
+demo: setup  ## derive the equations of a DC motor that drives a pump
+	@sh tools/demo.sh $(BIN)/tellegen
+
+test: setup  ## run the tests
+	@$(BIN)/python -m pytest -n $(WORKERS)
+
+test-slow: setup  ## run all tests, the slow ones too, with more random examples
+	@TELLEGEN_SLOW=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'slow or not slow'
+
+check: setup  ## check format, style and types
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy src tests tools $(wildcard benchmarks/*.py)
+
+format: setup  ## write all Python files in the common format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup  ## run the benchmarks
+	@sh tools/bench.sh $(BIN)/python
+
+docs: setup  ## write docs/errors, docs/reference and the outputs shown on pages again
+	@$(BIN)/python tools/generate_docs.py
+	@$(BIN)/python tools/refresh_outputs.py
+
+clean:  ## remove .venv, caches and build results
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Tellegen needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; \
+	  echo "Name another one: make setup PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# What is there already is not asked for again, so that a complete environment needs no network.
+$(STAMP): pyproject.toml | $(BIN)/python
+	@$(BIN)/python tools/is_installed.py || $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(STAMP)

@@ -1,0 +1,286 @@
+"""What every benchmark shares: cases that are timed in a process of their own, rows, targets and tables."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
+from math import log
+from pathlib import Path
+from typing import Any, final
+
+ROOT = Path(__file__).resolve().parent.parent
+REPEATS = 3
+HARD_LIMIT_FACTOR = 4
+"""A child gets so much more time than its work, for imports and for the check of its result."""
+
+Facts = dict[str, Any]
+"""What a check found out, as JSON; `ok` and `check` are always there."""
+
+
+class AbstractCase(ABC):
+    """Something to time. A subclass is a dataclass of plain values: it travels to its process as JSON."""
+
+    def prepare(self) -> Any:
+        """What the work needs; not timed."""
+        return None
+
+    @abstractmethod
+    def work(self, given: Any) -> Any:
+        """The work that is timed, once a process, so that nothing is cached from the run before."""
+
+    @abstractmethod
+    def check(self, given: Any, found: Any) -> Facts:
+        """Whether the result is right (`ok`) and how that shows (`check`); not timed."""
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """The best of several runs of a case; `spread` is the worst CPU time over the best, less one. `peak_mb` ends with the work."""
+
+    seconds: float
+    cpu: float
+    spread: float
+    peak_mb: float
+    facts: Facts
+
+
+@final
+@dataclass(frozen=True)
+class Stopped:
+    """A case that did not end in time."""
+
+    limit: float
+
+
+@final
+@dataclass(frozen=True)
+class Row:
+    """A line of a table. What is None is not shown."""
+
+    case: str
+    size: int | None = None
+    seconds: float | None = None
+    cpu: float | None = None
+    spread: float | None = None
+    peak_mb: float | None = None
+    ratio: str = ""
+    check: str = ""
+    target: str = ""
+    ok: bool = True
+    details: Facts = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True)
+class Target:
+    """An upper bound for a measured number."""
+
+    bound: float
+    unit: str = "s"
+
+    def judge(self, value: float) -> str:
+        """The bound, and whether the value keeps it."""
+        return f"< {self.bound:g} {self.unit}".rstrip() + (": PASS" if value < self.bound else ": over")
+
+
+# Timing
+
+
+def measure(case: AbstractCase, *, repeats: int = REPEATS, limit: float = 120.0) -> Outcome | Stopped:
+    """Run a case in fresh processes and keep the best wall and CPU seconds. A run longer than `limit` seconds ends the matter."""
+    runs: list[Facts] = []
+    for _ in range(repeats):
+        run = _run_apart(case, limit)
+        if run is None:
+            return Stopped(limit)
+        runs.append(run)
+        if not run["facts"]["ok"]:
+            break
+    best = min(runs, key=lambda run: float(run["cpu"]))
+    cpu = [float(run["cpu"]) for run in runs]
+    return Outcome(
+        seconds=min(run["seconds"] for run in runs),
+        cpu=min(cpu),
+        spread=max(cpu) / max(min(cpu), 1e-9) - 1,
+        peak_mb=min(run["peak_mb"] for run in runs),
+        facts=runs[-1]["facts"] if not runs[-1]["facts"]["ok"] else best["facts"],
+    )
+
+
+def _run_apart(case: AbstractCase, limit: float) -> Facts | None:
+    kind = type(case)
+    # A benchmark that is itself the main module has the name of its file there.
+    order = {"case": f"{kind.__module__}:{kind.__qualname__}", "arguments": asdict(case), "limit": limit}  # type: ignore[call-overload]
+    command = [sys.executable, "-m", "benchmarks.child", json.dumps(order)]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=HARD_LIMIT_FACTOR * limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode:
+        raise RuntimeError(f"{kind.__name__} {asdict(case)} failed:\n{done.stderr}")  # type: ignore[call-overload]
+    answer: Facts | None = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def run_order(order: Mapping[str, Any]) -> Facts | None:
+    """What a child does: prepare, time the work, check. None when the work took too long."""
+    module, _, name = order["case"].partition(":")
+    case: AbstractCase = getattr(import_module(module), name)(**order["arguments"])
+    given = case.prepare()
+    try:
+        with _at_most(order["limit"]):
+            wall, cpu = time.perf_counter(), time.process_time()
+            found = case.work(given)
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    except TimeoutError:
+        return None
+    peak = peak_mb()
+    return {"seconds": wall, "cpu": cpu, "peak_mb": peak, "facts": case.check(given, found)}
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def peak_mb() -> float:
+    """The largest memory that this process has held so far, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what getrusage says on Linux includes the process that this one was started from
+        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024 / 1e6
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+class Phases:
+    """CPU seconds of the parts of a piece of work."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.process_time()
+
+    def end(self, name: str) -> None:
+        """Everything since the last end belongs to this phase."""
+        now = time.process_time()
+        self.seconds[name] = round(now - self._last, 4)
+        self._last = now
+
+
+# Rows
+
+
+def row(
+    case: str,
+    size: int | None,
+    outcome: Outcome | Stopped,
+    *,
+    target: Target | None = None,
+    ratio: str = "",
+    memory: bool = False,
+) -> Row:
+    """The row of an outcome; targets are judged by wall seconds."""
+    if isinstance(outcome, Stopped):
+        text = f"stopped after {outcome.limit:g} s"
+        return Row(case, size, check=text, ratio=ratio, target=target.judge(outcome.limit) if target else "")
+    return Row(
+        case,
+        size,
+        outcome.seconds,
+        outcome.cpu,
+        outcome.spread,
+        outcome.peak_mb if memory else None,
+        ratio,
+        outcome.facts["check"],
+        target.judge(outcome.seconds) if target else "",
+        bool(outcome.facts["ok"]),
+        {name: value for name, value in outcome.facts.items() if name not in {"ok", "check"}},
+    )
+
+
+def times(slow: Outcome | Stopped, quick: Outcome | Stopped) -> str:
+    """How many times as long the first takes as the second, in CPU seconds."""
+    if isinstance(quick, Stopped):
+        return ""
+    if isinstance(slow, Stopped):
+        return f"> {slow.limit / quick.cpu:,.0f}"
+    share = slow.cpu / quick.cpu
+    return f"{share:,.0f}" if share >= 10 else f"{share:.2g}"
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """The exponent p of the power law value = a * size^p that fits best, by least squares of the logarithms."""
+    x, y = [log(s) for s in sizes], [log(max(v, 1e-9)) for v in values]
+    middle, height = sum(x) / len(x), sum(y) / len(y)
+    return sum((a - middle) * (b - height) for a, b in zip(x, y, strict=True)) / sum((a - middle) ** 2 for a in x)
+
+
+# Tables
+
+
+_HEADS = {
+    "case": "case",
+    "size": "size",
+    "seconds": "wall s",
+    "cpu": "CPU s",
+    "spread": "spread",
+    "peak_mb": "MB",
+    "ratio": "ratio",
+    "check": "check",
+    "target": "target",
+}
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Rows as a table in Markdown; columns that nobody uses are left out."""
+    used = [name for name in _HEADS if any(getattr(r, name) not in (None, "") for r in rows)]
+    lines = [[_HEADS[name] for name in used], *([_shown(r, name) for name in used] for r in rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(used))]
+    numbers = {"size", "seconds", "cpu", "spread", "peak_mb", "ratio"}
+    rule = ["-" * (w - 1) + ":" if name in numbers else "-" * w for name, w in zip(used, widths, strict=True)]
+
+    def line_of(cells: Sequence[str]) -> str:
+        padded = (c.rjust(w) if name in numbers else c.ljust(w) for c, w, name in zip(cells, widths, used, strict=True))
+        return f"| {' | '.join(padded)} |"
+
+    return "\n".join(map(line_of, [lines[0], rule, *lines[1:]]))
+
+
+def _shown(r: Row, name: str) -> str:
+    value = getattr(r, name)
+    if value is None:
+        return ""
+    if name == "check":
+        return str(value) if r.ok else f"WRONG: {value}"
+    if name == "size":
+        return f"{value:,}".replace(",", " ")
+    if name == "spread":
+        return f"{value:.0%}"
+    if name == "peak_mb":
+        return f"{value:.0f}"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def as_json(r: Row) -> Facts:
+    """A row as JSON, without what it does not have; details stand beside the rest."""
+    found = {f.name: getattr(r, f.name) for f in fields(r) if f.name != "details"}
+    return {name: value for name, value in found.items() if value not in (None, "")} | r.details

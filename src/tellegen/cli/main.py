@@ -1,0 +1,179 @@
+"""The `tellegen` command. Layers are imported inside the commands, so that `tellegen --help` stays quick."""
+
+# ruff: noqa: PLC0415
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tellegen.cli import output
+from tellegen.core.errors import TellegenError
+
+app = typer.Typer(
+    name="tellegen",
+    help="Energy-based modelling: from a network of physical elements to its causality and its equations.",
+    epilog="MODEL is a file (YAML, or a POG_Modeler netlist ending in .txt) or the name of a built-in example.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class FormName(StrEnum):
+    """Forms of equations."""
+
+    POG = "pog"
+    DAE = "dae"
+    TF = "tf"
+
+
+class SignName(StrEnum):
+    """Sign conventions."""
+
+    MINUS = "-"
+    PLUS = "+"
+
+
+ModelText = Annotated[str, typer.Argument(help="A model file, or the name of a built-in example.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from tellegen import __version__
+
+        output.write(f"tellegen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Energy-based modelling: from a network of physical elements to its causality and its equations."""
+
+
+@app.command(epilog="Example: tellegen examples")
+def examples(as_json: AsJson = False) -> None:
+    """List the built-in systems."""
+    from tellegen import workflow
+
+    found = workflow.examples()
+    if as_json:
+        output.write_json({"examples": [{"name": example.name, "about": example.about} for example in found]})
+        return
+    widest = max(len(example.name) for example in found)
+    output.write("\n".join(f"{example.name:<{widest}}  {example.about}" for example in found))
+
+
+@app.command(epilog="Example: tellegen check dc_motor_pump")
+def check(model: ModelText, as_json: AsJson = False) -> None:
+    """Find errors, and say what the states are.
+
+    Also lists dependent storages and zero-order causal paths. Exits with 1 when there are errors.
+    """
+    from tellegen import workflow
+
+    found = workflow.check(model)
+    if as_json:
+        output.write_json(found.to_json())
+    else:
+        colours = sys.stdout.isatty()
+        output.write("\n\n".join(output.coloured(part, colours) for part in str(found).split("\n\n")))
+    if not found.ok:
+        raise typer.Exit(output.MODEL_ERRORS)
+
+
+@app.command(
+    epilog="Examples: tellegen derive dc_motor_pump; tellegen derive rlc --form tf --latex; tellegen derive m.yaml --json"
+)
+def derive(
+    model: ModelText,
+    form: Annotated[
+        FormName | None,
+        typer.Option(help="pog: L x' = -A x + B u; dae: descriptor form, nothing eliminated; tf: transfer matrix."),
+    ] = None,
+    sign: Annotated[
+        SignName, typer.Option(help="The sign of A: '-' for L x' = -A x + B u, '+' for L x' = A x + B u.")
+    ] = SignName.MINUS,
+    numeric: Annotated[
+        bool,
+        typer.Option("--numeric", help="Numbers for parameters: the sparse descriptor form, or the form asked for."),
+    ] = False,
+    eliminate: Annotated[
+        bool, typer.Option("--eliminate", help="With --numeric: the matrices L, A, B, C, D instead.")
+    ] = False,
+    as_json: AsJson = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
+) -> None:
+    """Derive the equations of a model."""
+    if as_json and as_latex:
+        raise typer.BadParameter("--json and --latex exclude each other")
+    if eliminate and not numeric:
+        raise typer.BadParameter("--eliminate goes with --numeric")
+    from tellegen.cli.equations import Wanted, show_equations
+
+    wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex)
+    show_equations(model, wanted)
+
+
+@app.command("import", epilog="Example: tellegen import example_1.txt -o example_1.yaml")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A POG_Modeler netlist (.txt).")],
+    target: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="MODEL.yaml", help="Where to write; else it is printed.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+) -> None:
+    """Turn a file of another tool into a model file."""
+    from tellegen import workflow
+
+    text = workflow.import_model(file, target, force=force)
+    if target is None:
+        output.write(text)
+
+
+@app.command(epilog="Example: tellegen schema > tellegen.schema.json")
+def schema() -> None:
+    """Print the JSON Schema of model files.
+
+    Editors use it to complete and to check what is typed.
+    """
+    import json
+
+    from tellegen.description import schema as model_schema
+
+    output.write(json.dumps(model_schema(), indent=2))
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 done, 1 errors in the model, 2 wrong usage, 3 a mistake of ours."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and give its exit code. No input leads to a traceback."""
+    try:
+        app(arguments, prog_name="tellegen")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else output.MODEL_ERRORS
+    except TellegenError as error:
+        output.write_findings(error.findings, as_json="--json" in arguments)
+        return output.MODEL_ERRORS
+    except KeyboardInterrupt:
+        return 130
+    except Exception as mistake:
+        if os.environ.get("TELLEGEN_DEBUG"):
+            raise
+        output.complain(f"internal error, please report it: {type(mistake).__name__}: {mistake}")
+        output.complain("(TELLEGEN_DEBUG=1 shows where)")
+        return output.INTERNAL_ERROR
+    return 0

@@ -1,0 +1,80 @@
+"""What commands print: texts, JSON and findings, each to its stream."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+
+from tellegen.core.errors import Finding
+
+MODEL_ERRORS, WRONG_USAGE, INTERNAL_ERROR = 1, 2, 3
+"""Exit codes beside 0."""
+
+_COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "notice": "\x1b[1;36m"}
+_PLAIN = "\x1b[0m"
+
+
+def write(text: str) -> None:
+    """Print a text on stdout, with one newline at its end; what the stream cannot show is escaped.
+
+    A reader that has left (`| head`) is no error: the rest goes nowhere, also when the interpreter flushes at its end.
+    """
+    stream = sys.stdout
+    encoding = stream.encoding or "ascii"
+    try:
+        stream.write(f"{text.rstrip()}\n".encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def write_json(record: Mapping[str, object]) -> None:
+    """Print a record on stdout: one line a key, one line a row of a matrix."""
+    write(json_text(record))
+
+
+def json_text(record: Mapping[str, object]) -> str:
+    """The record as JSON, laid out so that matrices read as matrices."""
+    lines = [f"  {json.dumps(key)}: {_value(value)}" for key, value in record.items()]
+    return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in value)
+        return f"[\n{rows}\n  ]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def write_findings(findings: Iterable[Finding], *, as_json: bool) -> None:
+    """Print findings: on stderr for people, as JSON on stdout for programs."""
+    if as_json:
+        write_json({"findings": [finding.to_json() for finding in findings]})
+    else:
+        complain("\n\n".join(coloured(str(finding), sys.stderr.isatty()) for finding in findings))
+
+
+def complain(text: str) -> None:
+    """Print a text on stderr."""
+    sys.stdout.flush()
+    encoding = sys.stderr.encoding or "ascii"
+    sys.stderr.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
+
+
+def coloured(text: str, colours: bool) -> str:
+    """The text with the severity at its beginning in colour, where the stream is a terminal and NO_COLOR is not set."""
+    word = text.split(" ", 1)[0]
+    if not colours or os.environ.get("NO_COLOR") or word not in _COLOURS:
+        return text
+    return f"{_COLOURS[word]}{word}{_PLAIN}{text[len(word) :]}"
+
+
+def width() -> int:
+    """How wide a printout may be: the terminal, at least 60; 100 columns into a file."""
+    return max(60, shutil.get_terminal_size((100, 24)).columns)
+
+
+def shows_unicode() -> bool:
+    """Whether stdout can show the brackets of matrices."""
+    return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")

@@ -1,0 +1,248 @@
+"""What the parts of the reader share: the file, what was found in it so far, and the checks that must wait for the whole file."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple, final
+
+from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
+from tellegen.core.names import did_you_mean, is_name, listing
+from tellegen.core.units import Dimension, is_unit
+from tellegen.description import rules
+from tellegen.description.dimensions import (
+    UNKNOWN,
+    DimensionError,
+    Measure,
+    Open,
+    in_words,
+    is_any_factor,
+    measure_of,
+    names_in,
+)
+from tellegen.description.document import Document, Node, Scalar, Sequence
+from tellegen.description.document import Mapping as MappingNode
+from tellegen.description.model import Element, Parameter
+from tellegen.description.quantities import Reading, not_finite, read_quantity
+from tellegen.expressions import Expression
+
+MOST_ERRORS = 50
+MOST_NOTICES = 20
+_JOINED = re.compile(r"[*/]([A-Za-z]+)")
+
+
+class Pending(NamedTuple):
+    """A text whose names and dimension are checked when all parameters are known.
+
+    `wanted` is the dimension it must have (None: any), `subject` says what it is, as in `the resistance of R_a`. `names` gives the
+    measures of letters and indices, which are no parameters.
+    """
+
+    marked: Expression
+    wanted: Dimension | None
+    subject: str
+    where: Callable[[], Place]
+    names: Mapping[str, Measure]
+    pure: Callable[[int | Fraction], bool] = is_any_factor
+
+
+class EnoughError(Exception):
+    """Reading stops: what follows would not help."""
+
+
+@final
+class Context:
+    """The state of one reading. Errors are collected, so that a file is corrected in one go."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.file = document.file
+        self.errors: list[Finding] = []
+        self.notes: list[Finding] = []
+        self.elements: dict[str, Element] = {}
+        self.parameters: dict[str, Parameter] = {}
+        self.variables: dict[str, str] = {}
+        self.counts: dict[str, int] = {}  # whole numbers that ranges may use
+        self.broken: set[str] = set()  # names whose description failed: known, but nothing more can be said
+        self.pending: list[Pending] = []
+        self.without_value: int = 0
+
+    # Findings
+
+    def place(self, node: Node) -> Place:
+        """Where a node stands, with what the user wrote."""
+        return self.document.place(node)
+
+    def text_place(self, node: Scalar, at: int = 0) -> Place:
+        """Where character `at` of a text stands."""
+        return self.document.place(node, at, node.text[at:])
+
+    def error(
+        self, rule: Rule, node: Node, what: str, *, fix: str = "", why: str | None = None, where: str = ""
+    ) -> TellegenError:
+        """An error under a rule, at a node."""
+        return rule.error(what, fix=fix, why=why, where=where, place=self.place(node))
+
+    def collect(self, error: TellegenError) -> None:
+        """Keep the findings of an error and go on."""
+        self.add_errors(error.findings)
+
+    def add_errors(self, findings: Iterable[Finding]) -> None:
+        """Keep errors; raises EnoughError when enough are there."""
+        self.errors.extend(findings)
+        if len(self.errors) >= MOST_ERRORS:
+            raise EnoughError
+
+    def raise_errors(self) -> None:
+        """Raises: DescriptionError with all errors, if there are any."""
+        if self.errors:
+            raise DescriptionError(self.errors[:MOST_ERRORS])
+
+    # Shapes
+
+    def mapping(self, node: Node, subject: str) -> MappingNode:
+        """The node, which must be a mapping."""
+        if not isinstance(node, MappingNode):
+            if isinstance(node, Scalar) and not node.text and not node.quoted:
+                return MappingNode((), (), node.line, node.column, node.length)
+            raise self.error(rules.WRONG_SHAPE, node, f"{subject} is not a mapping", fix="write 'key: value' pairs")
+        return node
+
+    def scalar(self, node: Node, subject: str) -> Scalar:
+        """The node, which must be a text."""
+        if not isinstance(node, Scalar):
+            raise self.error(rules.WRONG_SHAPE, node, f"{subject} is not a single text", fix="write one value")
+        return node
+
+    def formula(self, node: Node, subject: str) -> Scalar:
+        """The node, which must be the text of an expression."""
+        text = self.scalar(node, subject)
+        if not text.text.strip():
+            raise self.error(
+                rules.WRONG_SHAPE, text, f"{subject} is empty", fix="write a number with its unit, or leave the key out"
+            )
+        if "(" in text.text and not text.quoted and self._is_cut(text):
+            what = f"{subject} is cut at a comma: '{text.text}'"
+            raise self.error(rules.CUT_AT_COMMA, text, what, fix="put the whole value in quotes")
+        return text
+
+    def _is_cut(self, text: Scalar) -> bool:
+        return text.text.count("(") > text.text.count(")") and self._follows(text) == ","
+
+    def _follows(self, text: Scalar) -> str:
+        end = self.document.end(text)
+        return self.document.text[end : end + 1]
+
+    def is_rest(self, key: Scalar, node: Node) -> bool:
+        """Whether a key is what follows the comma in a value that was cut there; the cut itself is reported."""
+        empty = isinstance(node, Scalar) and not node.length
+        return (
+            empty
+            and key.text.count(")") > key.text.count("(")
+            and self.document.text[: self.document.start(key)].rstrip().endswith(",")
+        )
+
+    def texts(self, node: Node, subject: str) -> list[Scalar]:
+        """The texts of a list; one text `a, b` counts as a list as well."""
+        if isinstance(node, Sequence):
+            return [self.scalar(item, f"an entry of {subject}") for item in node]
+        return self._split(self.scalar(node, subject))
+
+    def _split(self, node: Scalar) -> list[Scalar]:
+        found, depth, start = [], 0, 0
+        for at, letter in enumerate(node.text + ","):
+            depth += (letter == "[") - (letter == "]")
+            if letter == "," and depth <= 0:
+                piece = node.text[start:at]
+                shift = start + len(piece) - len(piece.lstrip())
+                column = self.text_place(node, shift).column
+                found.append(Scalar(piece.strip(), node.line, column, len(piece.strip()), False))
+                start = at + 1
+        return found if node.text.strip() else []
+
+    def check_keys(self, node: MappingNode, known: Iterable[str], subject: str) -> None:
+        """Collect an error for each key that is not known."""
+        words = list(known)
+        for key in node.keys:
+            if key.text not in words and not self.is_rest(key, node.values[node.position(key.text) or 0]):
+                self.collect(self.unknown_key(key, words, subject))
+
+    def unknown_key(self, key: Scalar, known: Iterable[str], subject: str) -> TellegenError:
+        """The error for a key that means nothing here."""
+        words = list(known)
+        fix = did_you_mean(key.text, words) or f"the keys here are {listing(words, 20)}"
+        return self.error(rules.UNKNOWN_KEY, key, f"'{key.text}' is not a key of {subject}", fix=fix)
+
+    def name(self, node: Scalar, subject: str) -> str:
+        """The text of a node, which must be a name."""
+        if not is_name(node.text):
+            raise self.bad_name(node, subject)
+        return node.text
+
+    def bad_name(self, node: Scalar, subject: str) -> TellegenError:
+        """The error for a name that is none."""
+        fix = "start with a letter; then letters, digits and single underscores"
+        return self.error(rules.BAD_NAME, node, f"'{node.text}' cannot name {subject}", fix=fix)
+
+    # Quantities
+
+    def quantity(self, node: Node, subject: str) -> Reading:
+        """The reading of a text with units."""
+        scalar = self.formula(node, subject)
+        return read_quantity(scalar.text, lambda: self.text_place(scalar))
+
+    def check(self, pending: Pending) -> Measure:
+        """Names known and dimensions consistent; gives what is known about the unit. Errors are collected."""
+        unknown = [name for name in names_in(pending.marked) if name not in pending.names and not self.is_known(name)]
+        if unknown:
+            self.add_errors(self.unknown_name(name, pending) for name in unknown)
+            return UNKNOWN
+        try:
+            measure = measure_of(pending.marked, lambda name: self._measure(name, pending.names), pending.pure)
+        except DimensionError as problem:
+            rule = rules.MIXED_SUM if problem.mixed else rules.FUNCTION_OF_UNIT
+            what = f"{pending.subject} {problem.what}"
+            self.add_errors([rule.finding(what, fix="check the units of its parts", place=pending.where())])
+            return UNKNOWN
+        if pending.wanted is not None and not isinstance(measure, Open) and measure != pending.wanted:
+            self.add_errors([self.wrong_dimension(pending.subject, measure, pending.wanted, pending.where())])
+        return measure
+
+    def wrong_dimension(self, subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
+        """The finding for a quantity in a unit of something else; it also says where a parameter was read as a unit."""
+        taken = [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]
+        finding = wrong_dimension(subject, found, wanted, place)
+        if not taken:
+            return finding
+        fix = f"'{taken[0]}' behind a number is read as a unit: put spaces around the operator before it to mean the parameter"
+        return replace(finding, fix=fix)
+
+    def is_known(self, name: str) -> bool:
+        """Whether expressions may use the name."""
+        return name in self.parameters or name in self.broken
+
+    def _measure(self, name: str, names: Mapping[str, Measure]) -> Measure:
+        if name in names:
+            return names[name]
+        parameter = self.parameters.get(name)
+        return UNKNOWN if parameter is None or parameter.dimension is None else parameter.dimension
+
+    def unknown_name(self, name: str, pending: Pending) -> Finding:
+        """The finding for a name that is no parameter."""
+        place = pending.where()
+        if name.lower() in ("nan", "inf", "infinity"):
+            return not_finite(
+                f"{pending.subject} uses '{name}', which is not a finite number", place, place.text
+            ).finding
+        known = [*pending.names, *self.parameters]
+        fix = did_you_mean(name, known[:2000]) or f"add '{name}' to the parameters"
+        what = f"{pending.subject} uses '{name}', which is not a parameter"
+        at = place.text.find(name)
+        spot = place._replace(column=place.column + at, text=name) if at >= 0 else place
+        return rules.UNKNOWN_NAME.finding(what, fix=fix, place=spot)
+
+
+def wrong_dimension(subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
+    """The finding for a quantity in a unit of something else."""
+    what = f"{subject} is in {in_words(found)}, not in {in_words(wanted)}"
+    return rules.WRONG_DIMENSION.finding(what, fix=f"give it in {in_words(wanted)}", place=place)

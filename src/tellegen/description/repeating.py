@@ -1,0 +1,273 @@
+"""Repeated structure: a block of lines written once and copied for each value of its indices.
+
+A template is read once; each copy then only puts its numbers in. 200 000 elements take about three seconds.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import final
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.units import is_unit
+from tellegen.description import rules
+from tellegen.description.context import Context
+from tellegen.description.document import Mapping, Node, Scalar
+from tellegen.description.indexing import Copy, NotWholeError, integer_expression, name_at, not_whole
+from tellegen.description.model import Law
+from tellegen.description.network import Indices, Line, emit, read_line, reserved, settle
+from tellegen.description.quantities import read_quantity
+from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, Symbol, number, to_text
+
+MOST_ELEMENTS = 5_000_000
+_RANGE = re.compile(r"(.+?)\.\.(.+)", re.DOTALL)
+
+
+@final
+@dataclass(slots=True)
+class Range:
+    """`first..last` of one index, as expressions of the indices outside it."""
+
+    index: str
+    first: Expression
+    last: Expression
+    node: Scalar
+
+
+@final
+@dataclass(slots=True)
+class Block:
+    """A `repeat` with its lines, and blocks inside it."""
+
+    key: Scalar
+    indices: Indices  # those outside it as well
+    ranges: list[Range]
+    lines: "list[Line | Block]"
+
+
+def is_block(node: Node) -> bool:
+    """Whether an entry of a network is a repeated block and not an element."""
+    return isinstance(node, Mapping) and "repeat" in node
+
+
+def read_block(context: Context, key: Scalar, node: Mapping, outer: Indices) -> Block:
+    """The block with its templates."""
+    context.check_keys(node, ("repeat", "network"), f"the repeated block {key.text}")
+    repeat = context.mapping(node.values[node.position("repeat") or 0], f"the repeat of {key.text}")
+    if not repeat.keys:
+        raise context.error(
+            rules.BAD_RANGE, node, f"the repeat of {key.text} has no index", fix="write 'repeat: {i: 1..10}'"
+        )
+    indices = outer
+    ranges = []
+    for index, text in repeat.items():
+        _check_index(context, index, indices)
+        ranges.append(_read_range(context, index, context.scalar(text, f"the range of {index.text}"), indices))
+        indices = (*indices, index.text)
+    inner = node.get("network")
+    if inner is None:
+        raise context.error(
+            rules.MISSING_KEY, node, f"the repeated block {key.text} has no network", fix="add 'network: {...}'"
+        )
+    return Block(key, indices, ranges, _read_lines(context, key, inner, indices))
+
+
+def _read_lines(context: Context, key: Scalar, node: Node, indices: Indices) -> "list[Line | Block]":
+    lines: list[Line | Block] = []
+    for name, value in context.mapping(node, f"the network of {key.text}").items():
+        try:
+            if isinstance(value, Mapping) and is_block(value):
+                lines.append(read_block(context, name, value, indices))
+            else:
+                lines.append(read_line(context, name, value, indices))
+        except TellegenError as error:
+            context.collect(error)
+    return lines
+
+
+def _check_index(context: Context, index: Scalar, outer: Indices) -> None:
+    name = context.name(index, "an index")
+    if name in RESERVED_WORDS:
+        raise reserved(context, index, "an index")
+    taken = (
+        "a parameter"
+        if name in context.parameters
+        else "an outer index"
+        if name in outer
+        else "a unit"
+        if is_unit(name)
+        else ""
+    )
+    if taken:
+        what = f"the index '{name}' has the name of {taken}"
+        raise context.error(rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'")
+
+
+def _read_range(context: Context, index: Scalar, node: Scalar, outer: Indices) -> Range:
+    match = _RANGE.fullmatch(node.text)
+    if match is None:
+        what = f"the range of '{index.text}' is '{node.text}', not 'first..last'"
+        raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{index.text}: 1..10'")
+    first, last = (integer_expression(context, node, text, outer) for text in match.groups())
+    return Range(index.text, first, last, node)
+
+
+# Copies
+
+
+def emit_block(context: Context, block: Block, outer: Copy = ()) -> None:
+    """Add the elements of all copies."""
+    templates = [
+        (line, _Template(context, line, block.indices)) if isinstance(line, Line) else (line, None)
+        for line in block.lines
+    ]
+    broken: set[int] = set()  # one error a line is enough; its other copies would repeat it
+    for copy in _copies(context, block, block.ranges, outer):
+        for position, (line, template) in enumerate(templates):
+            if isinstance(line, Block):
+                emit_block(context, line, copy)
+            elif template is not None and position not in broken:
+                try:
+                    template.emit(copy)
+                except TellegenError as error:
+                    broken.add(position)
+                    context.collect(error)
+
+
+def _copies(context: Context, block: Block, ranges: list[Range], outer: Copy) -> Iterator[Copy]:
+    if not ranges:
+        yield outer
+        return
+    head, rest = ranges[0], ranges[1:]
+    indices = block.indices[: len(outer)]
+    first, last = (_whole(context, head, e, indices, outer) for e in (head.first, head.last))
+    if last < first - 1:
+        what = f"the range of '{head.index}' runs backwards, from {first} to {last}"
+        raise context.error(rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
+    _check_size(context, block, head, last - first + 1)
+    for value in range(first, last + 1):
+        yield from _copies(context, block, rest, (*outer, value))
+
+
+def _whole(context: Context, head: Range, expression: Expression, indices: Indices, copy: Copy) -> int:
+    value = expression.substitute(dict(zip(indices, copy, strict=True)))
+    if not (isinstance(value, Number) and type(value.rational) is int):
+        what = f"a bound of '{head.index}' is {value}, which is not a whole number"
+        raise context.error(rules.BAD_RANGE, head.node, what, fix="ranges run over whole numbers")
+    return value.rational
+
+
+def _check_size(context: Context, block: Block, head: Range, count: int) -> None:
+    """Each copy has at least one element, except in an empty block, so a range alone can tell that there are too many."""
+    lines = sum(isinstance(line, Line) for line in block.lines)
+    total = len(context.elements) + count * max(lines, 1)
+    if total > MOST_ELEMENTS:
+        what = f"the repeated block {block.key.text} leads to {total} elements or more"
+        fix = f"keep the number of elements below {MOST_ELEMENTS}"
+        raise rules.TOO_MANY.error(what, fix=fix, place=context.place(head.node))
+
+
+@final
+class _Template:
+    """A line made ready for copying."""
+
+    def __init__(self, context: Context, line: Line, indices: Indices) -> None:
+        self.context = context
+        self.line = line
+        self.indices = indices
+        self.plain_nodes = all(isinstance(node, str) for node in line.nodes)
+        self.value = self._function(line.value_node, line.value and line.value.expression)
+        self.initial = self._function(line.initial_node, line.initial and line.initial.expression)
+
+    def _function(self, node: Scalar | None, expression: Expression | None) -> Callable[[Copy], Expression] | None:
+        """The value as a function of the copy; None where there is none, or where it must be read again for each copy."""
+        return None if expression is None else value_function(expression, self.indices)
+
+    def emit(self, copy: Copy) -> None:
+        line = self.line
+        try:
+            name = name_at(line.name, copy)
+            nodes = tuple([node if isinstance(node, str) else node.at(copy) for node in line.nodes])
+            variables = (
+                {side: name_at(chosen, copy) for side, chosen in line.variables.items()} if line.variables else {}
+            )
+        except NotWholeError as problem:
+            raise not_whole(self.context, line.key, problem, self._shown(copy)) from None
+        try:
+            value = self.value(copy) if self.value else self._again(line, copy)
+            initial = self.initial(copy) if self.initial else self._initial_again(copy)
+            law = line.law and self._law(line.law, copy)
+        except ZeroDivisionError:
+            what = f"a value of {name} divides by zero"
+            raise self.context.error(rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere") from None
+        emit(self.context, line, name, nodes, variables, value, law, initial)
+
+    def _again(self, line: Line, copy: Copy) -> Expression | None:
+        """A value that uses names with indices, such as `R[i-1]`, is read again for each copy."""
+        if line.value_node is None or line.value is not None or line.law is not None:
+            return None
+        word = line.form.kind.quantity.word if line.form.kind.quantity else "value"
+        return self._settled(line.value_node, f"the {word} of {name_at(line.name, copy)}", copy)
+
+    def _initial_again(self, copy: Copy) -> Expression | None:
+        if self.line.initial_node is None:
+            return None
+        return self._settled(self.line.initial_node, f"the initial value of {name_at(self.line.name, copy)}", copy)
+
+    def _settled(self, node: Scalar, subject: str, copy: Copy) -> Expression:
+        form = self.line.form
+        wanted = form.dimension if node is self.line.value_node else form.initial
+        counters = dict(zip(self.indices, copy, strict=True))
+        reading = read_quantity(node.text, lambda: self.context.text_place(node), counters)
+        return settle(self.context, reading, wanted, subject, node, ()).expression
+
+    def _law(self, law: Law, copy: Copy) -> Law:
+        if not any(index in law.expression.free_symbols for index in self.indices):
+            return law
+        expression = law.expression.substitute(dict(zip(self.indices, copy, strict=True)))
+        left = law.text.partition("=")[0].strip() + " = " if "=" in law.text else ""
+        return replace(law, expression=expression, text=left + to_text(expression))
+
+    def _shown(self, copy: Copy) -> str:
+        return ", ".join(f"{index} = {value}" for index, value in zip(self.indices, copy, strict=True))
+
+
+def value_function(expression: Expression, indices: Indices) -> Callable[[Copy], Expression]:
+    """The expression as a function of the copy; products of powers of indices, the usual case, need no substitution."""
+    used = [index for index in indices if index in expression.free_symbols]
+    if not used:
+        return lambda copy: expression
+    powers = _monomial(expression, indices)
+    if powers is None:
+        return lambda copy: expression.substitute(dict(zip(indices, copy, strict=False)))
+    factor, pairs = powers
+    multiplied = [(position, power) for position, power in pairs if power > 0]
+    divided = [(position, -power) for position, power in pairs if power < 0]
+
+    def monomial(copy: Copy) -> Expression:
+        above, below = factor.numerator, factor.denominator
+        for position, power in multiplied:
+            above *= copy[position] ** power
+        for position, power in divided:
+            below *= copy[position] ** power
+        return number(above if below == 1 else Fraction(above, below))
+
+    return monomial
+
+
+def _monomial(expression: Expression, indices: Indices) -> tuple[Fraction, list[tuple[int, int]]] | None:
+    factors: list[tuple[Expression, object]]
+    factor = Fraction(1)
+    if isinstance(expression, Mul):
+        factor, factors = Fraction(expression.coefficient), list(expression.factors)
+    elif isinstance(expression, Pow) and isinstance(expression.exponent, Number):
+        factors = [(expression.base, expression.exponent.rational)]
+    else:
+        factors = [(expression, 1)]
+    pairs: list[tuple[int, int]] = []
+    for base, power in factors:
+        if not (isinstance(base, Symbol) and base.name in indices and type(power) is int and abs(power) <= 64):
+            return None
+        pairs.append((indices.index(base.name), power))
+    return factor, pairs

@@ -1,0 +1,332 @@
+"""A model as a file that a person would have written: one line per element, values with units."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
+
+from tellegen.core.domains import DOMAINS, Variable
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import is_name
+from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
+from tellegen.description.dimensions import (
+    UNKNOWN,
+    DimensionError,
+    Measure,
+    Open,
+    measure_of,
+    needs_number,
+    si_unit,
+    without_marks,
+)
+from tellegen.description.experiment import state_variables
+from tellegen.description.keys import CONNECTION, Form, form_of, make_form
+from tellegen.description.model import Element, Experiment, Law, Model, Parameter
+from tellegen.description.quantities import parse_marked
+from tellegen.expressions import (
+    Add,
+    Call,
+    Expression,
+    Number,
+    Symbol,
+    number,
+    postorder,
+    rebuild,
+    symbol,
+    to_text,
+    total,
+)
+
+WIDEST = 24
+"""Names are padded to the longest, but not beyond this."""
+
+
+def to_yaml(model: Model) -> str:
+    """The text of a file that `read_model` turns into the same model (comments and places aside)."""
+    writer = _Writer(model)
+    parts = [writer.head(), writer.parameters(), writer.network(), writer.experiment()]
+    return "\n".join(part for part in parts if part)
+
+
+# Texts
+
+_PLAIN = re.compile(
+    r"[A-Za-z0-9_(.+/°µμΩΩ-][^\x00-\x1f\x7f-\x9f,\[\]{}#&*!|>'\"%@`:]*(?:[*%][^\x00-\x1f\x7f-\x9f,\[\]{}#&!|>'\"@`:]*)*"
+)
+
+
+def quoted(text: str) -> str:
+    """The text as YAML reads it back, inside brackets or outside: plain where that is safe, else in double quotes."""
+    if _PLAIN.fullmatch(text) and text == text.strip() and not text.startswith(("- ", "-", ".")) and text != "...":
+        return text
+    if re.fullmatch(r"-[0-9.][0-9A-Za-z.*/^() +-]*", text) and text == text.strip():
+        return text  # a negative quantity
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
+
+
+def sentence(text: str) -> str:
+    """A text on a line of its own, where commas and apostrophes do no harm."""
+    safe = re.fullmatch(r"[A-Za-z0-9(](?:[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff:#]|:(?=\S))*", text)
+    return text if safe and text == text.strip() else quoted(text)
+
+
+def decimal_text(value: int | Fraction) -> str | None:
+    """The number as a decimal that is exactly it, or None where there is none of a reasonable length."""
+    fraction = Fraction(value)
+    try:
+        exact = Context(prec=40, traps=[Inexact]).divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
+    except Inexact:
+        return None
+    digits = exact.normalize(Context(prec=40))
+    exponent = digits.adjusted()
+    if -4 <= exponent < 7:
+        return f"{digits:f}"
+    return f"{digits:e}".replace("e+", "e")
+
+
+def number_text(value: int | Fraction, unit: str) -> str:
+    """A number with a unit; `1 ohm/3` where no decimal is exact."""
+    decimal = decimal_text(value)
+    if decimal is not None:
+        return f"{decimal} {unit}" if unit else decimal
+    fraction = Fraction(value)
+    if not unit:
+        return f"{fraction.numerator}/{fraction.denominator}"
+    return f"{fraction.numerator} {unit}/{fraction.denominator}"
+
+
+class _Units:
+    """Expressions as texts whose units agree: `3*d` that was `3 N * d` becomes `3*(1 N)*d`."""
+
+    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+        self.parameters = parameters
+        self.used: list[str] = []
+
+    def text(self, expression: Expression, wanted: Dimension | None, unit: str = "", *, keep: bool = False) -> str:
+        """The text of an expression; `keep` means that its dimension must follow from the text alone."""
+        if isinstance(expression, Number):
+            return self._number(expression, wanted, unit)
+        if wanted is not None:
+            expression = self.annotated(expression, wanted, keep)
+        return re.sub(r"\?([0-9]+)", lambda match: f"(1 {self.used[int(match[1])]})", to_text(expression))
+
+    def _number(self, expression: Number, wanted: Dimension | None, unit: str) -> str:
+        if wanted is None:
+            return number_text(expression.rational, "")
+        words = unit or si_unit(wanted)
+        try:
+            found = parse_unit(words)
+        except TellegenError:
+            return number_text(expression.rational, "")
+        shown = number_text((expression.rational - found.offset) / found.factor, words)
+        if found.dimension == wanted and "/" not in shown.replace(words, ""):
+            return shown
+        return number_text(expression.rational, si_unit(wanted))
+
+    def measure(self, expression: Expression) -> Measure | None:
+        """The dimension as a reader would find it, or None where terms do not agree."""
+        try:
+            return measure_of(expression, self._known)
+        except DimensionError:
+            return None
+
+    def _known(self, name: str) -> Measure:
+        if name.startswith("?"):
+            return parse_unit(self.used[int(name[1:])]).dimension
+        parameter = self.parameters.get(name)
+        return UNKNOWN if parameter is None or parameter.dimension is None else parameter.dimension
+
+    def annotated(self, expression: Expression, wanted: Dimension, keep: bool) -> Expression:
+        """The expression times units where a reader would otherwise find another dimension."""
+        found = self.measure(expression)
+        if found == wanted or found is UNKNOWN or (isinstance(found, Open) and not keep):
+            return expression
+        if isinstance(expression, Add):
+            terms = [self.annotated(number(c) * term, wanted, False) for term, c in expression.terms]
+            return total([*terms, number(expression.constant)])
+        if found is None:
+            expression = self.mended(expression)
+            found = self.measure(expression)
+        if found is None or found == wanted or found is UNKNOWN:
+            return expression
+        return expression * self.unit(wanted if isinstance(found, Open) else wanted.over(found))
+
+    def mended(self, expression: Expression) -> Expression:
+        """The expression with numbers as arguments of functions, and with sums of like terms inside products."""
+        new: dict[Expression, Expression] = {}
+        for node in postorder(expression):
+            args = [new[arg] for arg in node.args]
+            if isinstance(node, Call) and needs_number(node.name):
+                args = [self.annotated(arg, DIMENSIONLESS, False) for arg in args]
+            made = rebuild(node, tuple(args)) if args else node
+            if isinstance(made, Add) and self.measure(made) is None:
+                first = next(m for term, _ in made.terms if isinstance(m := self.measure(term), tuple))
+                made = self.annotated(made, first, False)
+            new[node] = made
+        return new[expression]
+
+    def unit(self, dimension: Dimension) -> Expression:
+        words = si_unit(dimension)
+        if "^(" in words:  # no file can say a root of a unit
+            return number(1)
+        self.used.append(words)
+        return symbol(f"?{len(self.used) - 1}")
+
+
+class _Writer:
+    """Writes the parts of one model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.units = _Units(model.parameters)
+        self.inline = {e.name for e in model.elements if self._is_inline(e)}
+        self.implied = {e.name for e in model.elements if self._is_implied(e)}
+
+    def _own(self, element: Element) -> Parameter | None:
+        """The parameter that an element takes by its own name."""
+        if isinstance(element.value, Symbol) and element.value.name == element.name:
+            return self.model.parameters.get(element.name)
+        return None
+
+    def _is_inline(self, element: Element) -> bool:
+        """A value of `R[3]` stands on its line; those with plain names have a list of their own, to be looked up and changed."""
+        own = self._own(element)
+        return (
+            own is not None
+            and not is_name(own.name)
+            and isinstance(own.expression, Number)
+            and element.kind.name != CONNECTION
+        )
+
+    def _is_implied(self, element: Element) -> bool:
+        """A parameter without value that the reader adds by itself."""
+        own = self._own(element)
+        return own is not None and own.expression is None and element.kind.name != CONNECTION
+
+    def head(self) -> str:
+        about = f"about: {sentence(self.model.about)}\n" if self.model.about else ""
+        return f"system: {sentence(self.model.name)}\n{about}"
+
+    def parameters(self) -> str:
+        shown = {n: p for n, p in self.model.parameters.items() if n not in self.inline and n not in self.implied}
+        lines = [f"  {quoted(name)}: {self.parameter(p)}".rstrip() for name, p in shown.items()]
+        return "parameters:\n" + "\n".join(lines) + "\n" if lines else ""
+
+    def parameter(self, parameter: Parameter) -> str:
+        if parameter.expression is None:
+            return ""
+        return quoted(self.units.text(parameter.expression, parameter.dimension, parameter.unit, keep=True))
+
+    # Elements
+
+    def network(self) -> str:
+        names = [quoted(e.name) for e in self.model.elements]
+        width = min(max([len(name) for name in names], default=0), WIDEST) + 1
+        lines = [f"  {name + ':':<{width}} {self.line(e)}" for name, e in zip(names, self.model.elements, strict=True)]
+        return "network:\n" + "\n".join(lines) + "\n" if lines else "network: {}\n"
+
+    def line(self, element: Element) -> str:
+        kind = element.kind
+        form = form_of(kind.name) or make_form(kind)
+        nodes = element.nodes[:1] if kind.grounded and element.nodes[1] == kind.domain.reference else element.nodes
+        pairs = [(kind.name, _list(nodes))]
+        pairs += self.relation(element) if kind.name == CONNECTION else self.value(element, form)
+        pairs += [(_law_key(element.law), quoted(law_text(element.law, element)))] if element.law else []
+        pairs += [(_word(element, form, side), quoted(name)) for side, name in element.variables.items()]
+        if element.initial is not None:
+            pairs.append(("initial", quoted(self.units.text(element.initial, form.initial))))
+        if element.prefer is not None:
+            pairs.append(("causality", _causality(element)))
+        if element.notes:
+            pairs.append(("notes", _mapping(element.notes)))
+        return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+
+    def value(self, element: Element, form: Form) -> list[tuple[str, str]]:
+        if element.value is None or element.kind.quantity is None:
+            return []
+        key = element.kind.quantity.key
+        own = self._own(element)
+        if own is None:
+            return [(key, quoted(self.units.text(element.value, form.dimension)))]
+        return [(key, self.parameter(own))] if element.name in self.inline else []
+
+    def relation(self, element: Element) -> list[tuple[str, str]]:
+        kind = element.kind
+        value = element.value if element.value is not None else symbol(element.name)
+        left, _, right = kind.law.partition(" = ")
+        form = make_form(kind)
+        text = (
+            self.units.text(value, form.dimension) if not isinstance(value, Number) else number_text(value.rational, "")
+        )
+        factor = text if isinstance(value, Symbol) else f"({text})"
+        relation = f"{left} = {factor}*{right.split('*')[1]}"
+        return [("domains", _list(kind.domains)), ("relation", quoted(relation))]
+
+    # The experiment
+
+    def experiment(self) -> str:
+        experiment = self.model.experiment
+        if experiment == Experiment():
+            return ""
+        lines = []
+        if experiment.until is not None:
+            lines.append(f"until: {quoted(self.units.text(experiment.until, Dimension(s=1)))}")
+        if experiment.inputs:
+            lines.append(f"inputs: {_mapping({name: signal.text for name, signal in experiment.inputs.items()})}")
+        if experiment.initial:
+            known = state_variables(self.model.elements)
+            texts = {name: self.units.text(value, known.get(name)) for name, value in experiment.initial.items()}
+            lines.append(f"initial: {_mapping(texts)}")
+        if experiment.outputs:
+            lines.append(f"outputs: {_list(experiment.outputs)}")
+        lines += [f"{key}: {value!r}" for key in ("rtol", "atol") if (value := getattr(experiment, key)) is not None]
+        return "experiment:\n" + "".join(f"  {line}\n" for line in lines)
+
+
+def _list(texts: Iterable[str]) -> str:
+    return "[" + ", ".join(map(quoted, texts)) + "]"
+
+
+def _mapping(texts: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{quoted(key)}: {quoted(value)}" for key, value in texts.items()) + "}"
+
+
+def _word(element: Element, form: Form, side: str) -> str:
+    """The word of the domain for a variable; `across_1` where both sides of a coupling have one."""
+    domain = element.kind.domain
+    if side == "energy":
+        return domain.energy(element.kind.side).word
+    if element.kind.role != "coupling":
+        return domain.power("across" if side == "across" else "through").word
+    name, _, port = side.partition("_")
+    of_port = DOMAINS[element.kind.domains[int(port) - 1]]
+    variable: Variable = of_port.across if name == "across" else of_port.through
+    return variable.word if form.keys.get(variable.word) == ("variable", side) else side
+
+
+def _causality(element: Element) -> str:
+    side = element.prefer or element.kind.side
+    word: str = side
+    if element.kind.role == "storage":
+        word = "integral" if side == element.kind.side else "derivative"
+    return f"force {word}" if element.forced else word
+
+
+def _law_key(law: Law) -> str:
+    return law.form if law.form in ("energy", "coenergy") else "law"
+
+
+def law_text(law: Law, element: Element) -> str:
+    """The law as its user wrote it, if that still is the law; else from its expression."""
+    written = law.text.partition("=")[2] if _law_key(law) == "law" else law.text
+    try:
+        if without_marks(parse_marked(written, None)) is law.expression:
+            return law.text
+    except TellegenError:
+        pass
+    if _law_key(law) != "law":
+        return to_text(law.expression)
+    domain = element.kind.domain
+    left = domain.energy(element.kind.side) if law.form == "content" else domain.power(law.gives)
+    return f"{left.letters[0]} = {to_text(law.expression)}"

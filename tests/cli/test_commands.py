@@ -1,0 +1,296 @@
+"""The command line as a user meets it: arguments, two streams and an exit code."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tellegen.cli.main import run
+
+TELLEGEN = [sys.executable, "-c", "from tellegen.cli.main import main; main()"]
+NETLIST = "eV, 1, 2, En, V_a=10\neR, 1, 3, Kn, R_a=2\neL, 3, 2, Kn, L_a=0.1, Fn, I_L\n"
+
+
+class Finished(NamedTuple):
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tellegen(*arguments: str, encoding: str = "utf-8") -> Finished:
+    """Run a command inside this process: the same code, without the start of an interpreter."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2)]
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        code = run(list(arguments))
+    for stream in streams:
+        stream.flush()
+        stream.seek(0)
+    return Finished(code, streams[0].read(), streams[1].read())
+
+
+def tellegen_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in an interpreter of its own."""
+    return subprocess.run([*TELLEGEN, *arguments], capture_output=True, text=True, check=False, encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERMINAL_WIDTH", "100")):
+        monkeypatch.setenv(name, value)
+
+
+def record_of(*arguments: str) -> Any:
+    found = tellegen(*arguments, "--json")
+    assert found.returncode == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+@pytest.fixture
+def fight(tmp_path: Path) -> Path:
+    path = tmp_path / "fight.yaml"
+    path.write_text(
+        "system: fight\nnetwork:\n  V_1: {voltage source: [a]}\n  V_2: {voltage source: [a]}\n  R: {resistor: [a], R: 1 ohm}\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+# Help and usage
+
+
+def test_help_lists_every_command() -> None:
+    found = tellegen("--help")
+    assert found.returncode == 0
+    for command in ("examples", "check", "derive", "import", "schema", "--version"):
+        assert command in found.stdout
+
+
+@pytest.mark.parametrize("command", ["examples", "check", "derive", "import", "schema"])
+def test_help_of_a_command_has_an_example(command: str) -> None:
+    found = tellegen(command, "--help")
+    assert found.returncode == 0
+    assert f"tellegen {command}" in found.stdout
+    assert "Example" in found.stdout
+
+
+def test_version_is_printed() -> None:
+    found = tellegen("--version")
+    assert (found.returncode, found.stdout.split()[0]) == (0, "tellegen")
+
+
+def test_the_process_passes_on_streams_and_exit_code() -> None:
+    good, bad = tellegen_process("derive", "rlc", "--json"), tellegen_process("derive", "rlcc")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert json.loads(good.stdout)["states"] == ["I", "V_C"]
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert "did you mean 'rlc'?" in bad.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["derrive", "rlc"],
+        ["derive"],
+        ["derive", "rlc", "--form", "pogg"],
+        ["derive", "rlc", "--sign", "*"],
+        ["derive", "rlc", "--json", "--latex"],
+        ["derive", "rlc", "--eliminate"],
+        ["derive", "rlc", "--what"],
+    ],
+)
+def test_wrong_usage_exits_with_two_and_explains(arguments: list[str]) -> None:
+    found = tellegen(*arguments)
+    assert found.returncode == 2
+    assert found.stdout == ""
+    assert found.stderr
+    assert "Traceback" not in found.stderr
+
+
+# Examples, check, schema
+
+
+def test_examples_are_listed_with_one_line_each() -> None:
+    found = tellegen("examples")
+    assert found.returncode == 0
+    assert any(line.startswith("dc_motor_pump ") for line in found.stdout.splitlines())
+    names = [example["name"] for example in record_of("examples")["examples"]]
+    assert names == [line.split()[0] for line in found.stdout.splitlines()]
+
+
+def test_check_of_a_good_model_exits_with_zero() -> None:
+    found = tellegen("check", "dc_motor_pump")
+    assert found.returncode == 0
+    assert "no errors" in found.stdout
+    assert "I_a, omega_m, P_0" in found.stdout
+
+
+def test_check_of_a_bad_model_exits_with_one_and_names_the_line(fight: Path) -> None:
+    found = tellegen("check", str(fight))
+    assert found.returncode == 1
+    assert "error K101" in found.stdout
+    assert f"{fight}:4:3" in found.stdout
+
+
+def test_check_prints_json_for_a_bad_model_too(fight: Path) -> None:
+    found = tellegen("check", str(fight), "--json")
+    assert found.returncode == 1
+    record = json.loads(found.stdout)
+    assert record["ok"] is False
+    assert record["findings"][0]["code"] == "K101"
+
+
+def test_schema_is_json() -> None:
+    found = tellegen("schema")
+    assert found.returncode == 0
+    assert json.loads(found.stdout)["type"] == "object"
+
+
+# Derive
+
+
+def test_derive_prints_matrices() -> None:
+    found = tellegen("derive", "dc_motor_pump")
+    assert found.returncode == 0
+    assert "⎡ L_a   0    0  ⎤" in found.stdout
+    assert "K_p      1e-06  m^3/rad" in found.stdout
+    assert "states (x)   I_a [A], omega_m [rad/s], P_0 [Pa]" in found.stdout
+
+
+def test_derive_keeps_to_ascii_where_the_terminal_does() -> None:
+    found = tellegen("derive", "dc_motor_pump", encoding="ascii")
+    assert found.returncode == 0
+    assert found.stdout.isascii()
+    assert "[ L_a   0    0  ]" in found.stdout
+
+
+def test_derive_prints_the_record_of_the_contract() -> None:
+    record = record_of("derive", "dc_motor_pump")
+    assert list(record) == ["sign", "states", "inputs", "outputs", "parameters", "L", "A", "B", "C", "D"]
+    assert record["A"] == [["R_a", "K_m", "0"], ["-K_m", "b_m", "K_p"], ["0", "-K_p", "alpha_p"]]
+    assert record["parameters"]["C_0"] == 2e-12
+
+
+@pytest.mark.parametrize("arguments", [["--sign", "-"], ["--sign=-"], []])
+def test_the_minus_sign_can_be_asked_for(arguments: list[str]) -> None:
+    assert record_of("derive", "rlc", *arguments)["sign"] == "-"
+
+
+def test_the_plus_sign_negates_the_power_matrix() -> None:
+    assert record_of("derive", "rlc", "--sign", "+")["A"] == [["-R", "-1"], ["1", "0"]]
+
+
+def test_derive_prints_latex() -> None:
+    found = tellegen("derive", "rlc", "--latex")
+    assert found.stdout.startswith("\\begin{align*}")
+
+
+@pytest.mark.parametrize("form", ["pog", "dae", "tf"])
+@pytest.mark.parametrize("output", ["", "--json", "--latex"])
+@pytest.mark.parametrize("numeric", [[], ["--numeric"], ["--numeric", "--eliminate"]])
+def test_every_form_prints_in_every_way(form: str, output: str, numeric: list[str]) -> None:
+    found = tellegen("derive", "rlc", "--form", form, *numeric, *([output] if output else []))
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout
+    if output == "--json":
+        json.loads(found.stdout)
+
+
+def test_numeric_gives_the_sparse_descriptor_form_and_eliminate_the_matrices() -> None:
+    sparse = record_of("derive", "rlc", "--numeric")
+    assert sorted(e for _, _, e in sparse["E"]) == [1e-5, 0.01]
+    assert record_of("derive", "rlc", "--numeric", "--eliminate")["A"] == [[20.0, 1.0], [-1.0, 0.0]]
+
+
+# Errors
+
+
+def test_a_mistyped_example_gets_the_nearest_name() -> None:
+    found = tellegen("derive", "dc_moter")
+    assert found.returncode == 1
+    assert found.stdout == ""
+    assert "did you mean 'dc_motor'?" in found.stderr
+
+
+def test_errors_go_to_stderr_for_people_and_to_stdout_as_json_for_programs(fight: Path) -> None:
+    people = tellegen("derive", str(fight))
+    assert (people.returncode, people.stdout) == (1, "")
+    assert "error K101" in people.stderr
+    programs = tellegen("derive", str(fight), "--json")
+    assert (programs.returncode, programs.stderr) == (1, "")
+    assert json.loads(programs.stdout)["findings"][0]["code"] == "K101"
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"system: [", b"a: &x 1\nb: *x\n", b"system: x\nnetwork: {R: {law: 1}}\n"]
+)
+def test_no_file_leads_to_a_traceback(content: bytes, tmp_path: Path) -> None:
+    for name in ("bad.yaml", "bad.txt"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        for command in ("check", "derive"):
+            found = tellegen(command, str(path))
+            assert found.returncode == 1, found.stdout + found.stderr
+            assert "Traceback" not in found.stderr
+            assert "internal error" not in found.stderr
+
+
+def test_a_folder_is_not_a_model(tmp_path: Path) -> None:
+    found = tellegen("check", str(tmp_path))
+    assert found.returncode == 1
+    assert "Traceback" not in found.stderr
+
+
+def test_a_mistake_of_ours_is_a_sentence_and_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tellegen import workflow
+
+    def broken() -> None:
+        raise RuntimeError("wheel fell off")
+
+    monkeypatch.setattr(workflow, "examples", broken)
+    monkeypatch.delenv("TELLEGEN_DEBUG", raising=False)
+    assert run(["examples"]) == 3
+    assert "internal error, please report it: RuntimeError: wheel fell off" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    process = subprocess.Popen([*TELLEGEN, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), complaint) == (0, b"")
+
+
+# Import
+
+
+def test_import_writes_a_model_that_derive_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "circuit.txt").write_text(NETLIST, encoding="utf-8")
+    found = tellegen("import", "circuit.txt", "-o", "circuit.yaml")
+    assert (found.returncode, found.stdout) == (0, ""), found.stderr
+    assert tellegen("check", "circuit.yaml").returncode == 0
+    again = tellegen("import", "circuit.txt", "-o", "circuit.yaml")
+    assert again.returncode == 1
+    assert "--force" in again.stderr
+    assert tellegen("import", "circuit.txt", "-o", "circuit.yaml", "--force").returncode == 0
+
+
+def test_import_without_a_target_prints_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "circuit.txt").write_text(NETLIST, encoding="utf-8")
+    found = tellegen("import", "circuit.txt")
+    assert found.returncode == 0
+    assert "inductor" in found.stdout

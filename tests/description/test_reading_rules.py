@@ -1,0 +1,35 @@
+"""Each rule of a description: its example breaks it and what it proposes instead keeps it, so a page cannot lie."""
+
+import pytest
+
+from tellegen.core.errors import DescriptionError, Finding, Rule
+from tellegen.description import RULES, read_model
+
+
+def findings(text: str) -> tuple[Finding, ...]:
+    try:
+        return read_model(text).findings
+    except DescriptionError as error:
+        return error.findings
+
+
+@pytest.mark.parametrize("rule", RULES.rules.values(), ids=lambda rule: rule.code)
+def test_the_example_breaks_the_rule_and_says_why_and_what_to_do(rule: Rule) -> None:
+    found = [f for f in findings(rule.example) if f.code == rule.code]
+    assert found, f"the example of {rule.code} does not break it"
+    assert all(f.severity == rule.severity for f in found)
+    assert all(f.place and f.why and f.fix for f in found)
+
+
+@pytest.mark.parametrize("rule", RULES.rules.values(), ids=lambda rule: rule.code)
+def test_what_stands_instead_breaks_no_rule(rule: Rule) -> None:
+    assert findings(rule.instead) == ()
+
+
+@pytest.mark.parametrize("rule", RULES.rules.values(), ids=lambda rule: rule.code)
+def test_the_example_breaks_no_other_rule(rule: Rule) -> None:
+    assert {f.code for f in findings(rule.example)} == {rule.code}
+
+
+def test_the_codes_of_descriptions_are_their_own() -> None:
+    assert all("D100" <= code <= "D199" for code in RULES.rules)

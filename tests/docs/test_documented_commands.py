@@ -1,0 +1,70 @@
+"""Every command and every Python block of the documentation runs, and prints what the page shows."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from code_blocks import ROOT, Block, blocks, commands, is_ours, matches, pages, run
+
+PAGES = [page for page in pages() if any(b.language in {"console", "python"} for b in blocks(page))]
+
+
+def page_name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_documented_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        if block.language == "console":
+            run_console(block, tmp_path)
+        elif block.language == "python":
+            run_python(block, names, page_name(page))
+
+
+def run_console(block: Block, folder: Path) -> None:
+    """Run the `tellegen` commands of a block; one whose output shows an error must end with 1."""
+    for command in filter(is_ours, commands(block)):
+        status, output = run(command, folder)
+        shows_errors = re.search(r"^error ", command.output or "", re.MULTILINE) is not None
+        assert status == int(shows_errors), f"line {command.line}: $ {command.words}\n{output}"
+        if command.output is not None:
+            assert matches(command.output, output), f"line {command.line}: $ {command.words}\n{output}"
+
+
+def run_python(block: Block, names: dict[str, object], page: str) -> None:
+    """Run a block in the names of its page; one with `>>>` must also print what it shows."""
+    if ">>>" not in block.text:
+        exec(compile(block.text, f"{page}:{block.line}", "exec"), names)
+        return
+    test = doctest.DocTestParser().get_doctest(block.text, names, page, page, block.line)
+    complaints: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    runner.run(test, out=complaints.append, clear_globs=False)
+    names.update(test.globs)
+    assert not runner.failures, "".join(complaints)
+
+
+def test_documented_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = {
+        word for page in pages() for word in re.findall(r"(?:`|\$ )make ([a-z-]+)", page.read_text(encoding="utf-8"))
+    }
+    assert named <= targets
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    dead = [
+        f"{page_name(page)}: {target}"
+        for page in [*pages(), ROOT / "docs/errors/index.md"]
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert not dead

@@ -1,0 +1,103 @@
+"""The page of a rule cannot lie: its example breaks the rule, what it says instead does not, and the page is that of the code."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import generate_docs
+from generate_docs import PlacedRule, collect_rules
+from tellegen.causality import assign_causality
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.description import read_model, read_netlist
+from tellegen.equations.assembly import derive_equations
+from tellegen.graph import lower
+
+RULES = collect_rules()
+SHOWN = [placed for placed in RULES if placed.rule.example]
+
+WITHOUT_EXAMPLE = {
+    "D053": "a conversion asked for in Python, not something in a file",
+    "D069": "a file that is too large would make a page that is too large",
+    "D070": "control characters and broken UTF-8 cannot be shown on a page",
+    "D072": "a missing file is broken by no file",
+    "D073": "an edit asked for, not something in a file",
+    "D074": "a file that cannot be written, not something in it",
+    "D200": "a missing file is broken by no file",
+    "D201": "control characters cannot be shown on a page",
+    "D202": "a file that is too large would make a page that is too large",
+    "D203": "nobody reads an example of ten thousand characters",
+    "D240": "a page is UTF-8, so it cannot show a file that is not",
+    "D300": "a name given to a command, not something in a file",
+    "D301": "a name given to a command, not something in a file",
+    "D302": "a file that is there already, not something in it",
+    "D303": "a form asked for, not something in a file",
+    "D304": "a file given to a command, not something in it",
+    "D305": "an operating point asked for, not something in a file",
+    "E104": "a form asked for, not something in a file",
+    "E105": "numbers asked for, not something in a file",
+    "E106": "an operating point asked for, not something in a file",
+}
+"""Rules that no example on a page can break, each with the reason."""
+
+
+def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
+    """Everything found on the way from a file to its equations."""
+    path.write_text(text, encoding="utf-8")
+    found: list[Finding] = []
+    try:
+        model = read_netlist(path) if netlist else read_model(path)
+        found += model.findings
+        graph = lower(model)
+        found += graph.findings
+        causal = assign_causality(graph)
+        found += causal.findings
+        derive_equations(causal)
+    except TellegenError as error:
+        found += error.findings
+    return found
+
+
+def file_for(placed: PlacedRule, folder: Path) -> Path:
+    return folder / ("model.txt" if placed.is_about_netlists else "model.yaml")
+
+
+def code_of(placed: PlacedRule) -> str:
+    return placed.rule.code
+
+
+def test_codes_are_used_once() -> None:
+    twice = [code for code, count in Counter(p.rule.code for p in RULES).items() if count > 1]
+    assert not twice
+
+
+def test_rules_without_example_are_listed_with_their_reason() -> None:
+    assert {p.rule.code for p in RULES if not p.rule.example} == set(WITHOUT_EXAMPLE)
+
+
+def test_rules_with_an_example_say_what_to_write_instead() -> None:
+    assert not [p.rule.code for p in SHOWN if not p.rule.instead]
+
+
+@pytest.mark.parametrize("placed", SHOWN, ids=code_of)
+def test_example_breaks_the_rule(placed: PlacedRule, tmp_path: Path) -> None:
+    found = findings_of(placed.rule.example, file_for(placed, tmp_path), netlist=placed.is_about_netlists)
+    mine = [f for f in found if f.code == placed.rule.code]
+    assert mine, f"{placed.rule.code} is not among the findings:\n" + "\n".join(map(str, found))
+    assert {f.severity for f in mine} == {placed.rule.severity}
+
+
+@pytest.mark.parametrize("placed", [p for p in SHOWN if p.rule.instead], ids=code_of)
+def test_what_stands_instead_is_right(placed: PlacedRule, tmp_path: Path) -> None:
+    found = findings_of(placed.rule.instead, file_for(placed, tmp_path), netlist=placed.is_about_netlists)
+    wrong = [f for f in found if f.code == placed.rule.code or f.severity == "error"]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_pages_are_those_of_the_code() -> None:
+    run = subprocess.run(
+        [sys.executable, generate_docs.__file__, "--check"], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr

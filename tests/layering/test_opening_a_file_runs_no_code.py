@@ -1,0 +1,34 @@
+"""Nothing in the package can turn a text into running code."""
+
+import ast
+
+from layering.sources import MODULES
+
+CALLS = {
+    "eval",
+    "exec",
+    "sympify",
+    "parse_expr",
+    "__import__",
+    "yaml.load",
+    "yaml.unsafe_load",
+    "yaml.full_load",
+    "os.system",
+}
+PACKAGES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve"}
+
+
+def test_no_call_runs_a_text() -> None:
+    wrong = [
+        f"{module.at(node.lineno)}: {called}"
+        for module in MODULES
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        if (called := ast.unparse(node.func)) in CALLS or called.split(".")[-1] in {"sympify", "parse_expr"}
+    ]
+    assert not wrong, "read texts with our own parser:\n" + "\n".join(wrong)
+
+
+def test_no_file_is_unpickled() -> None:
+    wrong = [module.at(i.line) for module in MODULES for i in module.imports if i.top in PACKAGES]
+    assert not wrong, "a pickle runs code when it is opened:\n" + "\n".join(wrong)

@@ -1,0 +1,40 @@
+"""Starting loads no heavy library. Seconds are measured by the benchmarks; here it is asked what was loaded."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"sympy", "numpy", "scipy", "pint", "xarray", "matplotlib"}
+
+IMPORT = "import tellegen"
+COMMAND = """
+import contextlib, io, sys
+from tellegen.cli.main import main
+sys.argv = ["tellegen", *{words!r}]
+with contextlib.redirect_stdout(io.StringIO()):
+    try:
+        status = main()
+    except SystemExit as end:
+        status = end.code
+assert not status, status
+"""
+
+
+def loaded_by(code: str) -> set[str]:
+    """The heavy libraries that a fresh interpreter has loaded after running the code."""
+    report = f"\nimport sys\nprint('loaded:', *({HEAVY!r} & sys.modules.keys()))"
+    run = subprocess.run([sys.executable, "-c", code + report], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.splitlines()[-1].split()[1:])
+
+
+def test_importing_tellegen_loads_no_heavy_library() -> None:
+    assert not loaded_by(IMPORT)
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["examples"], ["check", "dc_motor_pump"], ["derive", "dc_motor_pump"]], ids=" ".join
+)
+def test_commands_load_no_heavy_library(words: list[str]) -> None:
+    assert not loaded_by(COMMAND.format(words=words))

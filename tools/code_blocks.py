@@ -1,0 +1,84 @@
+"""The code blocks of the documentation: the tests run them, and `make docs` refreshes the outputs they show.
+
+A block is a fence with a language. ```` ```yaml motor.yaml ```` also names a file that later blocks of the page may use.
+In a `console` block a line that starts with `$ ` is a command and the lines below are its output; a line `...` stands for any
+lines.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block: its language, the file it names, its text and the line where it starts."""
+
+    language: str
+    file: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a console block and the output shown below it, None where none is shown."""
+
+    words: str
+    output: str | None
+    line: int
+
+
+def pages() -> list[Path]:
+    """The pages written by hand."""
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md")]
+    made = {ROOT / "docs/errors"}
+    return top + sorted(p for p in (ROOT / "docs").rglob("*.md") if p.parent not in made)
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```([a-z]+)(?: +(\S+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(found[1], found[2] or "", found[3], text.count("\n", 0, found.start()) + 1)
+
+
+def commands(block: Block) -> Iterator[Command]:
+    """The commands of a console block; a command may go on after a backslash."""
+    shown = re.split(r"^\$ ", block.text.replace("\\\n", " "), flags=re.MULTILINE)
+    assert not shown[0].strip(), f"a console block starts with '$ ': line {block.line}"
+    for part in shown[1:]:
+        words, _, output = part.partition("\n")
+        yield Command(words, output if output.strip() else None, block.line)
+
+
+def matches(expected: str, output: str) -> bool:
+    """Whether an output is the one shown, blanks at line ends aside; a line `...` stands for any lines."""
+    lines = [line.rstrip() for line in expected.strip("\n").splitlines()]
+    pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + r"\n" for line in lines)
+    stripped = "".join(line.rstrip() + "\n" for line in output.strip("\n").splitlines())
+    return re.fullmatch(pattern, stripped) is not None
+
+
+def is_ours(command: Command) -> bool:
+    """Whether a command is one of Tellegen's; others (make, git, pip) are for the reader."""
+    return re.match(r"(\.venv/bin/)?tellegen\b", command.words) is not None
+
+
+def run(command: Command, folder: Path) -> tuple[int, str]:
+    """The exit status and the output of one of our commands, run in a folder."""
+    commands = Path(sys.executable).parent
+    surroundings = os.environ | {
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+        "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
+    }
+    words = command.words.removeprefix(".venv/bin/")
+    done = subprocess.run(words, shell=True, cwd=folder, env=surroundings, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr

@@ -1,0 +1,335 @@
+"""Write the pages that are made from the code: docs/errors from the rulebooks, docs/reference from the element registry.
+
+python tools/generate_docs.py           write the pages, remove those of rules that are gone
+python tools/generate_docs.py --check   write nothing; exit 1 when a page differs from the code
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import tellegen
+from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
+from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
+from tellegen.elements import KINDS, ElementKind, Role, kinds_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(tellegen.__file__).parent
+
+LONGEST_LINE = 160
+"""Longer lines of an example are cut on its page: they are there to be too long."""
+
+LAYERS = {
+    "D": "Description: what the user wrote",
+    "G": "Graph: how it is connected",
+    "K": "Causality: who decides what",
+    "E": "Equations: which equations follow",
+    "T": "Reduction and conditioning: limits and other coordinates",
+    "N": "Compiler: from equations to machine code",
+    "S": "Simulation: time advancing",
+    "X": "Exporting: files for other tools",
+}
+SEVERITIES = {
+    "error": "the model cannot be used until it is changed",
+    "warning": "the model can be used, but probably not as meant",
+    "notice": "the model is fine; this is worth knowing",
+}
+ROLES: dict[Role, str] = {"storage": "Storages", "resistive": "Resistive elements", "source": "Sources"}
+
+
+@dataclass(frozen=True)
+class PlacedRule:
+    """A rule and the module that declares it."""
+
+    rule: Rule
+    module: str
+
+    @property
+    def file(self) -> str:
+        """The source file of the module."""
+        return f"src/{self.module.replace('.', '/')}.py"
+
+    @property
+    def is_about_netlists(self) -> bool:
+        """Whether the example is a netlist; all others are model files."""
+        return "netlist" in self.module
+
+
+def collect_rules() -> list[PlacedRule]:
+    """Every rule of the package, by code. Modules that make no rulebook are not imported."""
+    placed: list[PlacedRule] = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "Rulebook(" not in path.read_text(encoding="utf-8"):
+            continue
+        name = ".".join(("tellegen", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+        books = [value for value in vars(importlib.import_module(name)).values() if isinstance(value, Rulebook)]
+        placed += [PlacedRule(rule, name) for book in books for rule in book.rules.values()]
+    return sorted(placed, key=lambda p: (list(ERROR_OF_LAYER).index(p.rule.code[0]), p.rule.code))
+
+
+# -- Errors ----------------------------------------------------------------------------------------------------------------------
+
+
+def error_page(placed: PlacedRule) -> str:
+    """The page of one rule."""
+    rule = placed.rule
+    fence = "text" if placed.is_about_netlists else "yaml"
+    parts = [
+        _made_from(placed.file),
+        f"# {rule.code}: {rule.title}",
+        f"Severity: **{rule.severity}** ({SEVERITIES[rule.severity]}). Layer: {LAYERS[rule.code[0]].partition(':')[0].lower()}.",
+        sentence(" ".join(rule.meaning.split())),
+        "## Why",
+        sentence(" ".join(rule.why.split())),
+    ]
+    if rule.example:
+        parts += ["## Example", fenced(rule.example, fence)]
+    if rule.instead:
+        parts += ["## Instead", fenced(rule.instead, fence)]
+    return "\n\n".join([*parts, "[All codes](index.md)"]) + "\n"
+
+
+def error_index(rules: Iterable[PlacedRule]) -> str:
+    """The table of all rules, by layer."""
+    rules = list(rules)
+    parts = [
+        _made_from("the rulebooks of all layers"),
+        "# Errors, warnings and notices",
+        "Each thing that `tellegen check` finds has a code. A code is never used again for something else.\n"
+        "An *error* stops the model, a *warning* does not, a *notice* is worth knowing.",
+    ]
+    for letter, title in LAYERS.items():
+        of_layer = [p.rule for p in rules if p.rule.code[0] == letter]
+        if of_layer:
+            rows = [(f"[{r.code}]({r.code}.md)", r.severity, cell(r.title)) for r in of_layer]
+            parts += [f"## {letter}. {title}", table(("code", "severity", "what"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+# -- Reference -------------------------------------------------------------------------------------------------------------------
+
+
+def elements_page() -> str:
+    """The table of element kinds, by domain."""
+    parts = [
+        _made_from("src/tellegen/elements/kinds.py"),
+        "# Elements",
+        "The kinds of element that a network is made of. In a file, the kind is the first key of an element:\n"
+        "`R_a: {resistor: [b, c], R: 0.5 ohm}`. *Code* is the letter code in POG_Modeler netlists.",
+    ]
+    for domain in DOMAINS.values():
+        parts += [f"## {domain.name.capitalize()}", _letters(domain)]
+        for role, title in ROLES.items():
+            kinds = kinds_of(domain.name, role)
+            if kinds:
+                parts += [f"### {title}", table(_HEAD, map(_one_port, kinds))]
+    couplings = [k for k in dict.fromkeys(KINDS.values()) if k.role == "coupling"]
+    parts += [
+        "## Couplings",
+        "A coupling passes power from side 1 (its first two nodes) to side 2 (its last two nodes):\n"
+        "`across_1*through_1 = across_2*through_2`. The through variable of side 1 enters at the first node, that of\n"
+        "side 2 leaves at the third.",
+        table(
+            ("kind", "also called", "from", "to", "parameter", "unit", "law", "type", "what it does"),
+            map(_two_port, couplings),
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+_HEAD = ("kind", "also called", "parameter", "unit", "law", "code", "what it does")
+
+
+def _letters(domain: Domain) -> str:
+    powers, energies = (domain.across, domain.through), (domain.across_energy, domain.through_energy)
+    return f"Power variables: {_and(map(_variable, powers))}. Energy variables: {_and(map(_variable, energies))}."
+
+
+def _variable(variable: Variable) -> str:
+    return f"{variable.word} `{variable.letters[0]}` ({variable.unit})"
+
+
+def _and(words: Iterable[str]) -> str:
+    return " and ".join(words)
+
+
+def _one_port(kind: ElementKind) -> tuple[str, ...]:
+    return (kind.name, _aliases(kind), *_parameter(kind), code(kind.law), code(kind.netlist), cell(kind.summary))
+
+
+def _two_port(kind: ElementKind) -> tuple[str, ...]:
+    return (
+        kind.name,
+        _aliases(kind),
+        *kind.domains,
+        *_parameter(kind),
+        code(kind.law),
+        str(kind.coupling),
+        cell(kind.summary),
+    )
+
+
+def _aliases(kind: ElementKind) -> str:
+    return ", ".join(kind.aliases)
+
+
+def _parameter(kind: ElementKind) -> tuple[str, str]:
+    if kind.quantity is None:
+        return "", ""
+    return f"{code(kind.quantity.key)} {kind.quantity.word}", code(kind.quantity.unit)
+
+
+def domains_page() -> str:
+    """The table of domains in both readings."""
+    parts = [
+        _made_from("src/tellegen/core/domains.py"),
+        "# Domains",
+        "Each domain has two power variables whose product is power. Power-Oriented Graphs read them as *across* and *through*,\n"
+        "bond graphs as *effort* and *flow*. The two readings agree in the electrical and hydraulic domains and swap in mechanics.",
+        "## The two readings",
+        table(("domain", "across", "through", "effort", "flow", "reference"), map(_readings, DOMAINS.values())),
+        "## Storages",
+        "An across storage (`D_e`) keeps the integral of the through variable, a through storage (`D_f`) the integral of\n"
+        "the across variable. A bond graph calls `C` what keeps the integral of a flow, and `I` what keeps the integral of\n"
+        "an effort.",
+        table(
+            ("domain", "across storage keeps", "bond graph", "through storage keeps", "bond graph"),
+            map(_storages, DOMAINS.values()),
+        ),
+        "## Junctions",
+        table(
+            ("domain", "parallel: shared across variable", "series: shared through variable"),
+            map(_junctions, DOMAINS.values()),
+        ),
+        "## Names and letters",
+        "A variable without a name of its own is called `<symbol>_<element>`. Laws may use any of the letters.",
+        table(("domain", "netlist letter", "variable", "symbol", "letters", "SI unit"), _names()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _readings(domain: Domain) -> tuple[str, ...]:
+    across, through = _variable(domain.across), _variable(domain.through)
+    effort, flow = domain.power(domain.effort).word, domain.power(domain.flow).word
+    return (domain.name, across, through, effort, flow, code(domain.reference))
+
+
+def _storages(domain: Domain) -> tuple[str, ...]:
+    across, through = _variable(domain.across_energy), _variable(domain.through_energy)
+    # C gives an effort of the integral of the flow: it is the storage whose output is the effort.
+    of_across, of_through = ("C", "I") if domain.effort == "across" else ("I", "C")
+    return (domain.name, across, code(of_across), through, code(of_through))
+
+
+def _junctions(domain: Domain) -> tuple[str, ...]:
+    parallel, series = ("0-junction", "1-junction") if domain.effort == "across" else ("1-junction", "0-junction")
+    return (domain.name, parallel, series)
+
+
+def _names() -> Iterator[tuple[str, ...]]:
+    for domain in DOMAINS.values():
+        for side in ("across", other_side("across")):
+            for variable in (domain.power(side), domain.energy(side)):
+                letters = ", ".join(map(code, variable.letters))
+                yield (
+                    domain.name,
+                    code(domain.code),
+                    variable.word,
+                    code(variable.symbol),
+                    letters,
+                    code(variable.unit),
+                )
+
+
+# -- Markdown --------------------------------------------------------------------------------------------------------------------
+
+
+def _made_from(source: str) -> str:
+    return f"<!-- Made from {source} by `make docs`. Edit that, not this page. -->"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital and a full stop."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", ":")) else text + "."
+
+
+def fenced(text: str, language: str) -> str:
+    """The text as a code block, overlong lines cut."""
+    lines = [line if len(line) <= LONGEST_LINE else _cut(line) for line in text.splitlines()]
+    return "\n".join([f"```{language}", *lines, "```"])
+
+
+def _cut(line: str) -> str:
+    half = LONGEST_LINE // 4
+    return f"{line[:half]} ... {len(line) - 2 * half} more characters ... {line[-half:]}"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *map(list, rows)]
+    return "\n".join(" ".join(["|", *(f"{text} |" if text else "|" for text in line)]) for line in lines)
+
+
+def cell(text: str) -> str:
+    """A text that fits into a table."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def code(text: str) -> str:
+    """The text as code, nothing for nothing."""
+    return f"`{text}`" if text else ""
+
+
+# -- Files -----------------------------------------------------------------------------------------------------------------------
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path from the root."""
+    rules = collect_rules()
+    made = {f"docs/errors/{placed.rule.code}.md": error_page(placed) for placed in rules}
+    made["docs/errors/index.md"] = error_index(rules)
+    made["docs/reference/elements.md"] = elements_page()
+    made["docs/reference/domains.md"] = domains_page()
+    return made
+
+
+def differences(made: dict[str, str]) -> list[str]:
+    """The paths whose file is missing, differs, or should not be there."""
+    there = {str(p.relative_to(ROOT)) for p in (ROOT / "docs/errors").glob("*.md")}
+    wrong = {path for path, text in made.items() if _text_at(path) != text}
+    return sorted(wrong | (there - made.keys()))
+
+
+def _text_at(path: str) -> str | None:
+    file = ROOT / path
+    return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+def main() -> int:
+    """Write or check the pages."""
+    parser = argparse.ArgumentParser(description="Write the pages that are made from the code.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page differs from the code")
+    check = parser.parse_args().check
+    made = pages()
+    changed = differences(made)
+    if check:
+        for path in changed:
+            print(f"{path} differs from the code: run 'make docs'")
+        return 1 if changed else 0
+    for path in changed:
+        if path in made:
+            (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+            (ROOT / path).write_text(made[path], encoding="utf-8")
+        else:
+            (ROOT / path).unlink()
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

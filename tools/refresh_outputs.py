@@ -1,0 +1,54 @@
+"""Write the outputs that the pages show below their `tellegen` commands again, from the commands themselves.
+
+An output with a line `...` was cut by hand and is left alone, as is a command without output; the tests compare those.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from code_blocks import ROOT, Block, Command, blocks, commands, is_ours, pages, run
+
+
+def refreshed(page: Path) -> str:
+    """The text of a page with its outputs as they are now."""
+    text = page.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as name:
+        for block in blocks(page):
+            if block.file:
+                (Path(name) / block.file).write_text(block.text, encoding="utf-8")
+            if block.language == "console":
+                text = text.replace(f"```console\n{block.text}```", f"```console\n{_console(block, Path(name))}```")
+    return text
+
+
+def _console(block: Block, folder: Path) -> str:
+    if "\\\n" in block.text:
+        return block.text
+    parts = [f"$ {c.words}\n{_output(c, folder)}" for c in commands(block)]
+    return "\n".join(parts) if any(c.output for c in commands(block)) else "".join(parts)
+
+
+def _output(command: Command, folder: Path) -> str:
+    if command.output is None:
+        return ""
+    shown = command.output.strip("\n") + "\n"
+    if not is_ours(command) or re.search(r"^\.\.\.$", shown, re.MULTILINE):
+        return shown
+    _, output = run(command, folder)
+    return "\n".join(line.rstrip() for line in output.strip("\n").splitlines()) + "\n"
+
+
+def main() -> int:
+    """Refresh every page and name those that changed."""
+    for page in pages():
+        text = refreshed(page)
+        if text != page.read_text(encoding="utf-8"):
+            page.write_text(text, encoding="utf-8")
+            print(page.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
