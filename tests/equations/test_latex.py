@@ -44,7 +44,8 @@ def test_the_other_sign_negates_the_matrix() -> None:
 @pytest.mark.parametrize("name", [example.name for example in tg.examples()])
 def test_every_example_gives_balanced_latex_in_every_form(name: str) -> None:
     assert_balanced(tg.derive(name).to_latex())
-    assert_balanced(transfer_to_latex(tg.derive(name, form="tf")))
+    if tg.derive(name).linear:
+        assert_balanced(transfer_to_latex(tg.derive(name, form="tf")))
     assert_balanced(descriptor_to_latex(tg.derive(name, form="dae")))
 
 

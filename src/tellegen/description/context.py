@@ -61,6 +61,7 @@ class Context:
         self.notes: list[Finding] = []
         self.elements: dict[str, Element] = {}
         self.parameters: dict[str, Parameter] = {}
+        self.displacements: dict[str, Expression] = {}
         self.variables: dict[str, str] = {}
         self.counts: dict[str, int] = {}  # whole numbers that ranges may use
         self.broken: set[str] = set()  # names whose description failed: known, but nothing more can be said
@@ -219,7 +220,7 @@ class Context:
 
     def is_known(self, name: str) -> bool:
         """Whether expressions may use the name."""
-        return name in self.parameters or name in self.broken
+        return name in self.parameters or name in self.displacements or name in self.broken
 
     def _measure(self, name: str, names: Mapping[str, Measure]) -> Measure:
         if name in names:
@@ -234,7 +235,7 @@ class Context:
             return not_finite(
                 f"{pending.subject} uses '{name}', which is not a finite number", place, place.text
             ).finding
-        known = [*pending.names, *self.parameters]
+        known = [*pending.names, *self.parameters, *self.displacements]
         fix = did_you_mean(name, known[:2000]) or f"add '{name}' to the parameters"
         what = f"{pending.subject} uses '{name}', which is not a parameter"
         at = place.text.find(name)

@@ -203,10 +203,10 @@ class _ExperimentReader:
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
             try:
-                if key.text not in states:
+                if key.text not in states and key.text not in self.context.displacements:
                     raise self.unknown(key, states, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")
-                found[key.text] = self.quantity(text, states[key.text], f"the initial value of {key.text}")
+                found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
             except TellegenError as error:
                 self.context.collect(error)
         return found

@@ -109,7 +109,10 @@ class Experiment:
 @final
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A described system. `findings` are the notices and warnings met while reading it; errors are raised instead."""
+    """A described system. `findings` are the notices and warnings met while reading it; errors are raised instead.
+
+    `displacements` are states of their own that parameters, laws and moduli may read: name and rate.
+    """
 
     name: str
     elements: tuple[Element, ...]
@@ -118,6 +121,7 @@ class Model:
     findings: tuple[Finding, ...] = ()
     source: str = ""
     about: str = ""
+    displacements: Mapping[str, Expression] = field(default_factory=dict)
 
     @property
     def inputs(self) -> tuple[str, ...]:

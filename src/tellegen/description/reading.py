@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from tellegen.core.errors import Place, TellegenError
+from tellegen.core.names import did_you_mean, listing
 from tellegen.description import rules
 from tellegen.description.bond_graphs import read_bond_graph
 from tellegen.description.context import MOST_NOTICES, Context, EnoughError, Pending
 from tellegen.description.dimensions import Open, si_unit
 from tellegen.description.document import Document, Mapping, Node, Scalar, read_document
-from tellegen.description.experiment import read_experiment
+from tellegen.description.experiment import input_name, read_experiment, state_variables
 from tellegen.description.files import without_collector
 from tellegen.description.indexing import read_name
 from tellegen.description.keys import form_of, make_form
@@ -22,13 +23,14 @@ from tellegen.description.network import emit_line, read_line, reserved
 from tellegen.description.quantities import Reading
 from tellegen.description.repeating import emit_block, is_block, read_block
 from tellegen.description.values import check_physics, definition_order, evaluate_in_order
-from tellegen.expressions import RESERVED_WORDS, Number, Symbol
+from tellegen.expressions import RESERVED_WORDS, Number, Symbol, parse
 
 TOP_KEYS = {
     "system": "the name of the system",
     "about": "what it is, in a sentence or two",
     "version": "the version of this format: 1",
     "parameters": "named constants: numbers with units, and expressions of other parameters",
+    "displacements": "angles and positions that parameters may read, with their rates: 'theta: omega'",
     "network": "elements between nodes, one a line",
     "bond graph": "junctions, one-ports and two-ports joined by half arrows, one chain of bonds a line",
     "pog": "the sections, elaboration blocks and connections of a ladder",
@@ -73,6 +75,7 @@ class _ModelReader:
         self.context = context
         self.readings: dict[str, Reading] = {}  # of parameters whose dimension is not known yet
         self.texts: dict[str, Scalar] = {}
+        self.rates: dict[str, Scalar] = {}
 
     def read(self, root: Mapping) -> Model:
         context = self.context
@@ -80,6 +83,8 @@ class _ModelReader:
         name = self._attempt(self._read_name, root) or ""
         self._attempt(self._read_version, root)
         about = self._attempt(self._read_about, root) or ""
+        if (displacements := root.get("displacements")) is not None:
+            self._attempt(self._read_displacements, displacements)
         if (parameters := root.get("parameters")) is not None:
             self._attempt(self._read_parameters, parameters)
         self._attempt(self._read_network, root)
@@ -87,13 +92,15 @@ class _ModelReader:
         for pending in context.pending:
             context.check(pending)
         self._check_own_names()
+        self._check_rates()
         experiment = Experiment()
         if (described := root.get("experiment")) is not None:
             experiment = read_experiment(context, described)
         self._check_values()
         self._sum_up_notices()
         elements = tuple(context.elements.values())
-        return Model(name, elements, context.parameters, experiment, tuple(context.notes), context.file, about)
+        found = tuple(context.notes)
+        return Model(name, elements, context.parameters, experiment, found, context.file, about, context.displacements)
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
         try:
@@ -122,6 +129,34 @@ class _ModelReader:
     def _read_about(self, root: Mapping) -> str:
         node = root.get("about")
         return "" if node is None else self.context.scalar(node, "'about'").text.strip()
+
+    # Displacements
+
+    def _read_displacements(self, node: Node) -> None:
+        for key, value in self.context.mapping(node, "'displacements'").items():
+            name = self.context.name(key, "a displacement")
+            rate = self.context.formula(value, f"the rate of {name}")
+            self.rates[name] = rate
+            self.context.displacements[name] = parse(rate.text, place=self.context.text_place(rate))
+
+    def _check_rates(self) -> None:
+        """Rates are expressions of parameters, of inputs and of what storages decide."""
+        known = {
+            *state_variables(self.context.elements.values()),
+            *self.context.parameters,
+            *self.context.displacements,
+        }
+        known |= {input_name(e) for e in self.context.elements.values() if e.kind.role == "source"}
+        for name, rate in self.context.displacements.items():
+            if name in self.context.parameters:
+                what = f"'{name}' is a displacement and a parameter"
+                self.context.collect(
+                    self.context.error(rules.VALUE_TWICE, self.rates[name], what, fix="rename one of them")
+                )
+            for other in sorted(rate.free_symbols - known):
+                fix = did_you_mean(other, known) or f"some that are: {listing(sorted(known))}"
+                what = f"the rate of {name} uses '{other}', which is no variable of a storage"
+                self.context.collect(self.context.error(rules.UNKNOWN_VARIABLE, self.rates[name], what, fix=fix))
 
     # Parameters
 

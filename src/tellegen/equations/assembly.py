@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from tellegen.causality import CausalGraph
 from tellegen.equations import rules
-from tellegen.equations.congruence import congruence
+from tellegen.equations.congruence import Motion, congruence
 from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
 from tellegen.equations.resistive import Told, solve_resistive
 from tellegen.equations.storage import stored_energy
@@ -17,7 +17,7 @@ from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import solve
-from tellegen.expressions.entries import Entry, NamedEntries
+from tellegen.expressions.entries import Entry, NamedEntries, substituted
 from tellegen.graph import Port, SourceLaw, StorageLaw
 
 
@@ -27,11 +27,12 @@ def derive_equations(causal: CausalGraph) -> EquationSystem:
     Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel.
     """
     graph = causal.graph
-    field = NamedEntries(graph.parameters, (name for p in graph.ports for name in (p.across, p.through, p.state)))
+    variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
+    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements))
     structure = causal_structure(causal, field)
     _refuse_denied_states(structure)
     told = solve_resistive(structure, field)
-    return tidied(_Assembly(structure, told, field).system())
+    return tidied(_Assembly(structure, told, field).system(), field.where)
 
 
 def _refuse_denied_states(structure: CausalStructure) -> None:
@@ -67,8 +68,9 @@ class _Assembly:
         """The whole system."""
         T, T_u = self._transformation()
         n, m = len(self.states), len(self.sources)
-        rates = self.causal.graph.displacements
-        shared = congruence(T, T_u, self._energy(T, T_u), rates, n, m)
+        rates = self._rates(T, T_u)
+        motion = Motion(self.causal.graph.moving, rates)
+        shared = congruence(T, T_u, self._energy(T, T_u), motion, n, m)
         L, N = shared.L(), shared.N()
         A = self._matrix(self.states, self.states, -1)
         B = plus(self._matrix(self.states, self.sources, 1), negative(shared.B_rate()))
@@ -98,7 +100,7 @@ class _Assembly:
             stored_energy=self._stored_energy(dependent),
             dissipated_power=self.told.dissipated,
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
-            where=dict(self.field.where),
+            where={**motion.definitions(), **self.field.where},
             dependent=dependent,
             initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
             origin=self.causal,
@@ -123,8 +125,16 @@ class _Assembly:
         return T, T_u
 
     def _gain(self, told: int, decided: int) -> Expression:
+        """A gain with its names written out where displacements move it, so that its rate is seen."""
         found = self.structure.gain(told, decided)
-        return ZERO if found is None else found.expression
+        if found is None:
+            return ZERO
+        return substituted(found.expression, self.field.where) if self.causal.graph.displacements else found.expression
+
+    def _rates(self, T: Matrix, T_u: Matrix) -> dict[str, Expression]:
+        """The rates of the displacements, by states and inputs."""
+        follow = {self._output_name(self.ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
+        return {name: rate.substitute(follow) for name, rate in self.causal.graph.displacements.items()}
 
     def _output_of(self, row: Vector, row_u: Vector) -> Expression:
         states = [symbol(self.ports[k].state) for k in self.states]

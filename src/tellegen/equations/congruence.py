@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.equations.matrices import Matrix, Sparse, congruent, zeros
-from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions.entries import substituted
 
 
 @final
@@ -66,24 +67,38 @@ def congruence(
     T: Sequence[Sequence[Expression]],
     T_u: Sequence[Sequence[Expression]],
     energy: Sparse,
-    rates: Mapping[str, Expression],
+    motion: "Motion",
     states: int,
     inputs: int,
 ) -> Congruence:
-    """The transformation from the rows of the dependent storages; `rates` are those of the displacements."""
+    """The transformation from the rows of the dependent storages."""
     identity = tuple(tuple(ONE if i == j else ZERO for j in range(states)) for i in range(states))
     whole = (*identity, *map(tuple, T))
     whole_u = (*zeros(states, inputs), *map(tuple, T_u))
-    return Congruence(whole, whole_u, _rate(whole, rates), _rate(whole_u, rates), energy, states, inputs)
+    return Congruence(whole, whole_u, motion.rate(whole), motion.rate(whole_u), energy, states, inputs)
 
 
-def _rate(matrix: Matrix, rates: Mapping[str, Expression]) -> Matrix:
-    """The derivative along the motion: by each displacement, times its rate."""
-    return tuple(tuple(_rate_of(e, rates) for e in row) for row in matrix)
+class Motion:
+    """How expressions change along the motion: by displacements, whose rates are known, and by parameters that depend on them."""
 
+    def __init__(self, moving: Mapping[str, Expression], rates: Mapping[str, Expression]) -> None:
+        self.moving = moving
+        self.rates = dict(rates)
+        self.slopes: dict[str, Expression] = {}
+        for name in moving:
+            written = substituted(symbol(name), moving)
+            slopes = {d: written.derivative(d) for d in rates if d in written.free_symbols}
+            self.slopes |= {f"{name}_{d}": slope for d, slope in slopes.items()}
+            self.rates[name] = total(symbol(f"{name}_{d}") * rates[d] for d in slopes)
 
-def _rate_of(expression: Expression, rates: Mapping[str, Expression]) -> Expression:
-    found: Expression = ZERO
-    for name in sorted(expression.free_symbols & rates.keys()):
-        found = found + expression.derivative(name) * rates[name]
-    return found
+    def definitions(self) -> dict[str, Expression]:
+        """What the names of moving parameters and of their slopes by displacements (`H_theta`) stand for."""
+        return {**self.moving, **self.slopes}
+
+    def rate(self, matrix: Matrix) -> Matrix:
+        """The derivative along the motion."""
+        return tuple(tuple(self._rate_of(e) for e in row) for row in matrix)
+
+    def _rate_of(self, expression: Expression) -> Expression:
+        names = sorted(expression.free_symbols & self.rates.keys())
+        return total(expression.derivative(name) * self.rates[name] for name in names)

@@ -54,6 +54,10 @@ class Equations(Protocol):
         """Parameters with their values, None for those without one."""
 
     @property
+    def displacements(self) -> Mapping[str, Expression]:
+        """Displacements with their rates."""
+
+    @property
     def matrices(self) -> Mapping[Any, Matrix]:
         """L, A, B, C, D, N, B_1, D_1."""
 

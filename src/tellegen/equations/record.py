@@ -28,6 +28,7 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
     `where`, `N`, `f`, `B_1`, `D_1`, `f_y`, `algebraic` and `dependent` are present only where not zero or empty.
     """
     variables = (*equations.states, *equations.inputs, *equations.outputs, *equations.algebraic.unknowns)
+    variables = (*variables, *equations.displacements)
     writer = _Writer([*equations.parameters, *variables, *equations.dependent, *equations.where], numeric)
     record: dict[str, object] = {
         "sign": sign,
@@ -36,6 +37,8 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
         "outputs": writer.names(equations.outputs),
         "parameters": writer.values(equations.parameters, equations.values()),
     }
+    if equations.displacements:
+        record["displacements"] = writer.definitions(equations.displacements)
     m = equations.matrices
     shown = [e for matrix in m.values() for row in matrix for e in row] + [
         e for v in equations.vectors.values() for e in v

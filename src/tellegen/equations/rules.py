@@ -61,3 +61,14 @@ NO_OPERATING_POINT = RULES.rule(
     meaning="The algebraic equations have no solution at the operating point, or a law is not defined there.",
     why="a linearisation is the tangent at a point of the model",
 )
+NO_HAMILTONIAN_FORM = RULES.rule(
+    "E107",
+    "no port-Hamiltonian form",
+    meaning="A source decides the output of a storage, and the port-Hamiltonian form was asked for.",
+    why="the form has no derivatives of inputs, and what the storage takes from the source is the derivative of the input: the form exists only for differentiable inputs",
+    example="system: stiff\nnetwork:\n  V: {voltage source: [a, gnd]}\n  C: {capacitor: [a, gnd], C: 1 F}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
+    instead=(
+        "system: soft\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R_i: {resistor: [a, b], R: 1 mohm}\n  C: {capacitor: [b, gnd], C: 1 F}\n"
+        "  R: {resistor: [b, gnd], R: 1 ohm}\n"
+    ),
+)

@@ -1,5 +1,6 @@
 """The last touch on equations: short names inlined, nested fractions cleared, the rest left as named."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from tellegen.equations.system import EquationSystem
@@ -8,11 +9,12 @@ from tellegen.expressions.entries import LONGEST, leaves, substituted, used_name
 from tellegen.expressions.rational import shortened
 
 
-def tidied(system: EquationSystem) -> EquationSystem:
-    """The system with names inlined that are short or used once, and with the fractions of short entries brought together."""
-    system = _inlined(system)
+def tidied(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
+    """The system with temporary names inlined that are short or used once, and short fractions brought together."""
+    system = _inlined(system, temporary)
     known: dict[Expression, Expression] = {}
-    longest = 8 if system.where else 2 * LONGEST  # a mesh keeps its names, and its entries as elimination left them
+    meshed = any(name in temporary for name in system.where)
+    longest = 8 if meshed else 2 * LONGEST  # a mesh keeps its names, and its entries as elimination left them
 
     def shorter(expression: Expression) -> Expression:
         if expression not in known:
@@ -23,7 +25,7 @@ def tidied(system: EquationSystem) -> EquationSystem:
     return replace(system.with_entries(shorter), dissipated_power=power, stored_energy=energy)
 
 
-def _inlined(system: EquationSystem) -> EquationSystem:
+def _inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
     where = dict(system.where)
     entries = system.entries()
     while where:
@@ -31,7 +33,8 @@ def _inlined(system: EquationSystem) -> EquationSystem:
         short = {
             name: e
             for name, e in where.items()
-            if name not in uses or (uses[name] == 1 and leaves(e) <= LONGEST) or leaves(e) <= 3
+            if name not in uses
+            or (name in temporary and ((uses[name] == 1 and leaves(e) <= LONGEST) or leaves(e) <= 3))
         }
         if not short:
             break

@@ -27,7 +27,8 @@ def lower(model: Model) -> PowerGraph:
     nodes = _Nodes()
     terminals = [nodes.terminals_of(element) for element in model.elements]
     names = Names(model)
-    parameters = {name: parameter.expression for name, parameter in model.parameters.items()}
+    moving = _moving_parameters(model)
+    parameters = {name: p.expression for name, p in model.parameters.items() if name not in moving}
     ports, couplings = [], []
     for element, ends in zip(model.elements, terminals, strict=True):
         if element.kind.role == "coupling":
@@ -44,8 +45,28 @@ def lower(model: Model) -> PowerGraph:
         for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
     )
     return PowerGraph(
-        model.name, listed, tuple(ports), tuple(couplings), parameters, (*model.findings, *findings, *notices)
+        name=model.name,
+        nodes=listed,
+        ports=tuple(ports),
+        couplings=tuple(couplings),
+        parameters=parameters,
+        findings=(*model.findings, *findings, *notices),
+        displacements=model.displacements,
+        moving=moving,
     )
+
+
+def _moving_parameters(model: Model) -> dict[str, Expression]:
+    """Parameters that depend on displacements and so change along the motion, each after those it uses."""
+    moving: dict[str, Expression] = {}
+    waiting = {name: p.expression for name, p in model.parameters.items() if p.expression is not None}
+    found = bool(model.displacements)
+    while found:
+        reach = moving.keys() | model.displacements.keys()
+        new = {name: e for name, e in waiting.items() if reach & e.free_symbols and name not in moving}
+        moving |= new
+        found = bool(new)
+    return moving
 
 
 class _Nodes:

@@ -101,6 +101,7 @@ class PowerGraph:
     """A flattened model. Ports stand in the order of description; node 0.. are listed in order of first use.
 
     `displacements` are states of their own that laws and moduli may read: name and rate, an expression of power variables.
+    `moving` are parameters that depend on them.
     """
 
     name: str
@@ -111,6 +112,7 @@ class PowerGraph:
     findings: tuple[Finding, ...] = ()
     fields: tuple[Field, ...] = ()
     displacements: Mapping[str, Expression] = field(default_factory=dict)
+    moving: Mapping[str, Expression] = field(default_factory=dict)
 
     def storages(self) -> Iterator[int]:
         """Indices of the storage ports."""

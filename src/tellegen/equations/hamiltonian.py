@@ -1,0 +1,430 @@
+"""The port-Hamiltonian form of a model, made from its POG form.
+
+    x' = (J - R) grad_H + (g - P) u
+    y  = (g + P)^T grad_H + (S + N) u
+
+With L x' = -A x + B u, y = C x + D u and energy variables p = L x: J = -A_w, R = A_s, g = (B + C^T)/2, P = (C^T - B)/2, and S and
+N are the symmetric and the skew part of D (van der Schaft and Jeltsema 2014, section 4.2). Then [[R, P], [P^T, S]] is the part of
+[[A, -B], [C, D]] that dissipates. Where the energy variables cannot be had in closed form, or dependent storages share their
+content, the form is written in co-energy variables, E x' = (J - R) grad_H + (g - P) u with E = L.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, final
+
+from tellegen.core.domains import DOMAINS
+from tellegen.core.names import listing
+from tellegen.equations import rules
+from tellegen.equations.assembly import derive_equations
+from tellegen.equations.latex import hamiltonian_to_latex
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus
+from tellegen.equations.record import hamiltonian_to_record
+from tellegen.equations.storage import stored_energy
+from tellegen.equations.system import Algebraic, EquationSystem, parameter_values
+from tellegen.equations.text import hamiltonian_to_text
+from tellegen.equations.values import number_of
+from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, number, symbol, total
+from tellegen.expressions.elimination import solve
+from tellegen.expressions.entries import LONGEST, NamedEntries, leaves, substituted
+from tellegen.expressions.rational import shortened
+from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.graph.laws import ARGUMENT
+
+HamiltonianName = Literal["J", "R", "g", "P", "S", "N", "E", "E_1"]
+
+
+@final
+@dataclass(frozen=True)
+class HamiltonianSystem:
+    """`x' = (J - R) grad_H + (g - P) u`, `y = (g + P)^T grad_H + (S + N) u`, with J and N skew, R and S symmetric.
+
+    Energy form: the states are energy variables, `H` is their energy and `grad_H` its gradient. `energy_variables` says what each
+    state is in the power variables of the POG form. Co-energy form (`co_energy` lists the states that are power variables):
+    the left side is `E x'`, or `E x' + E_1 x` with E_1 half the rate of E where displacements move it; `grad_H` are still the
+    co-energy variables, so that the power balance reads the same:
+
+        dH/dt = y^T u - [grad_H, u]^T [[R, P], [P^T, S]] [grad_H, u] - grad_H^T f - u^T f_y
+
+    `f` and `f_y` hold nonlinear resistive laws that are no product with the own co-energy variable; they are zero for most models. `H`
+    is None where the energy of a law has no closed form. `matrices` hold our own expressions; `form.J`, ... are SymPy's view.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    parameters: Mapping[str, Expression | None]
+    matrices: Mapping[HamiltonianName, Matrix]
+    H: Expression | None
+    grad_H: Vector
+    f: Vector
+    f_y: Vector
+    energy_variables: Mapping[str, Expression] = field(default_factory=dict)
+    co_energy: tuple[str, ...] = ()
+    algebraic: Algebraic = Algebraic()
+    where: Mapping[str, Expression] = field(default_factory=dict)
+    displacements: Mapping[str, Expression] = field(default_factory=dict)
+
+    def values(self) -> dict[str, float]:
+        """The values of the parameters that have one."""
+        return parameter_values(self.parameters)
+
+    def with_entries(self, change: Callable[[Expression], Expression]) -> "HamiltonianSystem":
+        """The system with every expression in it changed."""
+
+        def changed(names: Mapping[str, Expression]) -> dict[str, Expression]:
+            return {name: change(e) for name, e in names.items()}
+
+        return replace(
+            self,
+            matrices={name: tuple(tuple(map(change, row)) for row in m) for name, m in self.matrices.items()},
+            H=None if self.H is None else change(self.H),
+            grad_H=tuple(map(change, self.grad_H)),
+            f=tuple(map(change, self.f)),
+            f_y=tuple(map(change, self.f_y)),
+            energy_variables=changed(self.energy_variables),
+            algebraic=Algebraic(self.algebraic.unknowns, tuple(map(change, self.algebraic.residuals))),
+            where=changed(self.where),
+            displacements=changed(self.displacements),
+        )
+
+    def numeric(self) -> "HamiltonianSystem":
+        """The system with numbers in place of its parameters.
+
+        Raises: EquationError naming a parameter without a value.
+        """
+        values = self.values()
+        numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
+
+        def value(expression: Expression) -> Expression:
+            if expression.free_symbols <= self.parameters.keys():
+                return number(number_of(expression, values, self.name))
+            return expression.substitute(numbers)
+
+        written = self.with_entries(lambda e: substituted(e, self.where))
+        return replace(written, where={}).with_entries(value)
+
+    def to_text(self) -> str:
+        """The form as text for a terminal."""
+        return hamiltonian_to_text(self)
+
+    def to_latex(self) -> str:
+        """The form as an amsmath `align*` environment."""
+        return hamiltonian_to_latex(self)
+
+    def to_json(self) -> dict[str, object]:
+        """The record that `derive --form ph --json` prints."""
+        return hamiltonian_to_record(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{hamiltonian_to_latex(self, environment='aligned')}\n$$"
+
+    @property
+    def J(self) -> Any:
+        """The skew matrix that redistributes, as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["J"])
+
+    @property
+    def R(self) -> Any:
+        """The symmetric matrix that dissipates, as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["R"])
+
+    @property
+    def g(self) -> Any:
+        """The input matrix as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["g"])
+
+    @property
+    def P(self) -> Any:
+        """The dissipation between states and inputs, as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["P"])
+
+    @property
+    def S(self) -> Any:
+        """The symmetric direct term as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["S"])
+
+    @property
+    def N(self) -> Any:
+        """The skew direct term as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["N"])
+
+
+def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
+    """The port-Hamiltonian form of a model.
+
+    Energy variables are named by the domain and the element, `phi_L_a`. The co-energy form is given where dependent storages couple
+    states, where displacements move the energy matrix, or where the law of a storage cannot be solved for its output.
+
+    Raises: EquationError (E107) where a source meets a dependent storage: the form has no derivative of an input.
+
+    >>> from tellegen.workflow import derive
+    >>> form = port_hamiltonian(derive("dc_motor_pump"))
+    >>> form.states
+    ('phi_L_a', 'p_J_m', 'V_C_0')
+    """
+    _refuse_input_rates(system)
+    return _Conversion(system).system()
+
+
+def energy_names(system: EquationSystem) -> tuple[str, ...]:
+    """A name for the energy variable of each state: its own where it is one, else `<symbol>_<element>`, each name once."""
+    displaced = {*system.displacements, *system.where, *system.algebraic.unknowns}
+    taken = {*system.parameters, *system.states, *system.inputs, *system.outputs, *system.dependent, *displaced}
+    if system.origin is not None:
+        taken |= {name for port in system.origin.graph.ports for name in (port.across, port.through)}
+    names = []
+    for state, port in zip(system.states, _state_ports(system), strict=True):
+        name = _energy_name(state, port)
+        while name in taken and name != state:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def _energy_name(state: str, port: Port | None) -> str:
+    if port is None:
+        return f"p_{state}"
+    law = storage_law(port)
+    return state if law.keeps_energy_variable else f"{DOMAINS[port.domain].energy(law.side).symbol}_{port.element}"
+
+
+def _state_ports(system: EquationSystem) -> list[Port | None]:
+    if system.origin is None:
+        return [None] * len(system.states)
+    return [system.origin.graph.ports[k] for k in system.origin.integral]
+
+
+def storage_law(port: Port) -> StorageLaw:
+    """The law of a storage port."""
+    assert isinstance(port.law, StorageLaw), f"'{port.element}' stores nothing"
+    return port.law
+
+
+def _refuse_input_rates(system: EquationSystem) -> None:
+    if system.is_zero("B_1") and system.is_zero("D_1"):
+        return
+    pairs = list(_sources_at_storages(system))
+    met = ", ".join(f"the source '{source}' meets the dependent storage '{storage}'" for source, storage in pairs[:3])
+    names = list(dict.fromkeys(name for pair in pairs for name in pair))
+    raise rules.NO_HAMILTONIAN_FORM.error(
+        f"{met or 'the equations contain derivatives of inputs'}: its equations contain the derivative of the input",
+        where=pairs[0][1] if pairs else system.name,
+        fix=f"put a resistive element or a storage between {listing(pairs[0])}" if pairs else "",
+        members=names,
+    )
+
+
+def _sources_at_storages(system: EquationSystem) -> Iterable[tuple[str, str]]:
+    """Each source with a storage whose output it decides."""
+    if system.origin is None:
+        return
+    ports = system.origin.graph.ports
+    for dependence in system.origin.dependent:
+        for k in dependence.on:
+            if isinstance(ports[k].law, SourceLaw):
+                yield ports[k].element, ports[dependence.port].element
+
+
+def by_co_energy(system: EquationSystem) -> EquationSystem:
+    """The same model with the output of every storage as its state, whatever the law of the storage.
+
+    A storage that keeps its energy variable is replaced by one of inertia 1, so that A, B, C and D act on its output.
+    """
+    origin = system.origin
+    if origin is None or not any(_keeps(port) for port in origin.graph.ports):
+        return system
+    ports = tuple(_plain_storage(port) if _keeps(port) else port for port in origin.graph.ports)
+    return derive_equations(replace(origin, graph=replace(origin.graph, ports=ports)))
+
+
+def _keeps(port: Port | None) -> bool:
+    return port is not None and isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable
+
+
+def _plain_storage(port: Port) -> Port:
+    side = storage_law(port).side
+    return replace(port, law=StorageLaw(side, ONE), state=port.variable(side))
+
+
+class _Conversion:
+    """Rewrites one system; `plain` is the same model over co-energy variables only."""
+
+    def __init__(self, system: EquationSystem) -> None:
+        self.given = system
+        self.plain = by_co_energy(system)
+        self.ports = _state_ports(system)
+        self.variables = {*self.plain.states, *system.inputs, *system.algebraic.unknowns, *system.displacements}
+
+    def system(self) -> HamiltonianSystem:
+        """The form in energy variables where they exist, else in co-energy variables."""
+        inverse = self._inverse() if self._has_energy_form() else None
+        names = self.given.states if inverse is None else energy_names(self.given)
+        gradient = tuple(self._output(k, name, inverse, names) for k, name in enumerate(names))
+        matrices, f = self._structure()
+        matrices |= self._left_side() if inverse is None else {}
+        made = HamiltonianSystem(
+            name=self.given.name,
+            states=names,
+            inputs=self.given.inputs,
+            outputs=self.given.outputs,
+            parameters=self.given.parameters,
+            matrices=matrices,
+            H=self.given.stored_energy if inverse is None else self._energy(names, gradient),
+            grad_H=gradient,
+            f=f,
+            f_y=self.plain.vectors["f_y"],
+            co_energy=() if inverse is not None else self._co_energy(),
+            algebraic=self.plain.algebraic,
+            where=self.plain.where,
+            displacements=self.plain.displacements,
+        )
+        outputs = {
+            e: g for e, g in zip(self.plain.states, gradient, strict=True) if g is not symbol(e)
+        }  # the power variables that are no states any more
+        written = made.with_entries(lambda e: e.substitute(outputs)) if outputs else made
+        return replace(written, energy_variables={} if inverse is None else self._definitions(names))
+
+    # -- energy and co-energy variables ----------------------------------------------------------------------------------------
+
+    def _has_energy_form(self) -> bool:
+        """Whether p = L x can be solved for x: L constant, and its off-diagonal entries those of fields, not of dependent storages."""
+        L = self.plain.matrices["L"]
+        constant = all(self._is_constant(e) for row in L for e in row)
+        return constant and (not self.plain.dependent or self._is_diagonal())
+
+    def _is_constant(self, expression: Expression) -> bool:
+        return self.variables.isdisjoint(substituted(expression, self.plain.where).free_symbols)
+
+    def _is_diagonal(self) -> bool:
+        return all(e is ZERO for i, row in enumerate(self.plain.matrices["L"]) for j, e in enumerate(row) if i != j)
+
+    def _inverse(self) -> Matrix:
+        """L^-1."""
+        L = self.plain.matrices["L"]
+        if self._is_diagonal():
+            return tuple(tuple(ONE / e if i == j else ZERO for j, e in enumerate(row)) for i, row in enumerate(L))
+        n = len(L)
+        arithmetic = NamedEntries(self.plain.parameters, [*self.variables, *self.plain.where], prefix="h")
+        rows = [{j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in L]
+        found, left = solve(rows, [{n + i: arithmetic.entry(ONE)} for i in range(n)], range(n), arithmetic)
+        assert not left, "an energy matrix of independent storages is regular"
+        entries = [[found[i].get(n + j) for j in range(n)] for i in range(n)]
+        return tuple(
+            tuple(ZERO if e is None else substituted(e.expression, arithmetic.where) for e in row) for row in entries
+        )
+
+    def _offset(self, k: int) -> Expression:
+        """The content of a storage whose output is zero: the flux of a magnet."""
+        port = self.ports[k]
+        law = None if port is None else storage_law(port)
+        return ZERO if law is None or law.content is None else law.content.substitute({ARGUMENT: ZERO})
+
+    def _output(self, k: int, name: str, inverse: Matrix | None, names: tuple[str, ...]) -> Expression:
+        """The co-energy variable of a storage, in terms of the states of the form."""
+        port = self.ports[k]
+        if port is not None and _keeps(port):
+            law = storage_law(port)
+            assert law.output is not None, "a law that keeps its energy variable gives the output"
+            return law.output.substitute({ARGUMENT: symbol(name)})
+        if inverse is None:
+            return symbol(name)
+        return dot(inverse[k], [symbol(p) - self._offset(j) for j, p in enumerate(names)])
+
+    def _energy(self, names: tuple[str, ...], gradient: Vector) -> Expression | None:
+        """H of the energy variables: (p - p_0) x / 2 where the law is linear."""
+        shares: list[Expression] = []
+        for k, (name, port) in enumerate(zip(names, self.ports, strict=True)):
+            if port is not None and _keeps(port):
+                share = stored_energy(storage_law(port), symbol(name))
+                if share is None:
+                    return None
+                shares.append(share)
+            else:
+                shares.append(HALF * (symbol(name) - self._offset(k)) * gradient[k])
+        return total(shares)
+
+    def _definitions(self, names: tuple[str, ...]) -> dict[str, Expression]:
+        """What the energy variables are in the power variables of the POG form."""
+        x = [symbol(state) for state in self.plain.states]
+        rows = self.plain.matrices["L"]
+        kept = [_keeps(port) for port in self.ports]
+        return {
+            name: self._offset(k) + dot(rows[k], x) for k, (name, keeps) in enumerate(zip(names, kept, strict=True)) if not keeps
+        }
+
+    def _co_energy(self) -> tuple[str, ...]:
+        return tuple(s for s, port in zip(self.given.states, self.ports, strict=True) if not _keeps(port))
+
+    # -- matrices --------------------------------------------------------------------------------------------------------------
+
+    def _structure(self) -> tuple[dict[HamiltonianName, Matrix], Vector]:
+        m = self.plain.matrices
+        C_t = _transposed(m["C"], len(self.plain.states))
+        R, f = self._with_laws(self._half(m["A"], 1))
+        J = plus(negative(self._half(m["A"], -1)), negative(self._half(m["N"], -1)))
+        found: dict[HamiltonianName, Matrix] = {
+            "J": J,
+            "R": R,
+            "g": self._halves(m["B"], C_t, 1),
+            "P": self._halves(C_t, m["B"], -1),
+            "S": self._half(m["D"], 1),
+            "N": self._half(m["D"], -1),
+        }
+        return found, f
+
+    def _left_side(self) -> dict[HamiltonianName, Matrix]:
+        return {"E": self.given.matrices["L"], "E_1": self._half(self.given.matrices["N"], 1)}
+
+    def _half(self, matrix: Matrix, sign: int) -> Matrix:
+        """The symmetric or the skew part of a square matrix."""
+        return self._halves(matrix, _transposed(matrix, len(matrix)), sign)
+
+    def _halves(self, a: Matrix, b: Matrix, sign: int) -> Matrix:
+        """(a + sign b)/2."""
+        return tuple(tuple(self._mean(x, sign * y) for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+
+    def _mean(self, a: Expression, b: Expression) -> Expression:
+        """(a + b)/2, recognised where it is zero or simply a."""
+        where = self.plain.where
+        if is_zero(substituted(a + b, where)):
+            return ZERO
+        if is_zero(substituted(a - b, where)):
+            return a
+        mean = HALF * (a + b)
+        return shortened(mean) if leaves(mean) <= LONGEST else mean
+
+    def _with_laws(self, R: Matrix) -> tuple[Matrix, Vector]:
+        """R with the laws f_i = r(x_i) x_i on its diagonal, and what is left of f."""
+        rest = list(self.plain.vectors["f"])
+        rows = [list(row) for row in R]
+        for i, name in enumerate(self.plain.states):
+            alone = self.variables & substituted(rest[i], self.plain.where).free_symbols == {name}
+            rate = _divided(rest[i], name) if alone else None
+            if rate is not None:
+                rows[i][i], rest[i] = rows[i][i] + rate, ZERO
+        return tuple(map(tuple, rows)), tuple(rest)
+
+
+def _divided(expression: Expression, name: str) -> Expression | None:
+    """The expression over a name, where every term has the name as a factor."""
+    if expression is symbol(name):
+        return ONE
+    if isinstance(expression, Add):
+        shares = [_divided(term, name) for term, _ in expression.terms]
+        if expression.constant or any(share is None for share in shares):
+            return None
+        return total(c * share for (_, c), share in zip(expression.terms, shares, strict=True) if share is not None)
+    if isinstance(expression, Mul) and dict(expression.factors).get(symbol(name), 0) >= 1:
+        return expression * symbol(name) ** MINUS_ONE
+    return None
+
+
+def _transposed(matrix: Matrix, columns: int) -> Matrix:
+    return tuple(tuple(row[j] for row in matrix) for j in range(columns))
