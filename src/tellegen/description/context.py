@@ -22,7 +22,7 @@ from tellegen.description.dimensions import (
 )
 from tellegen.description.document import Document, Node, Scalar, Sequence
 from tellegen.description.document import Mapping as MappingNode
-from tellegen.description.model import Element, Parameter
+from tellegen.description.model import Element, MatrixField, Parameter
 from tellegen.description.quantities import Reading, not_finite, read_quantity
 from tellegen.expressions import Expression
 
@@ -62,6 +62,7 @@ class Context:
         self.elements: dict[str, Element] = {}
         self.parameters: dict[str, Parameter] = {}
         self.displacements: dict[str, Expression] = {}
+        self.fields: list[MatrixField] = []
         self.variables: dict[str, str] = {}
         self.counts: dict[str, int] = {}  # whole numbers that ranges may use
         self.broken: set[str] = set()  # names whose description failed: known, but nothing more can be said

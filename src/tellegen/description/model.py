@@ -48,6 +48,33 @@ class Law:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Multiport:
+    """The relation of a connection of several ports: z_2 = K z_1, and for the conjugates w_1 = K^T w_2.
+
+    `given` and `gives` number the ports (from 0) of z_1 and z_2; the sides say which power variables these are. Power enters at the
+    given ports and leaves at the others.
+    """
+
+    given: tuple[int, ...]
+    gives: tuple[int, ...]
+    given_sides: tuple[Side, ...]
+    gives_sides: tuple[Side, ...]
+    K: tuple[tuple[Expression, ...], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MatrixField:
+    """Elements whose laws are coupled by a matrix; their own values are its diagonal."""
+
+    name: str
+    members: tuple[str, ...]
+    matrix: tuple[tuple[Expression, ...], ...]
+    place: Place | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Element:
     """One element between nodes. `value` is the expression of its parameter; None for sources and elements with a law."""
 
@@ -62,6 +89,7 @@ class Element:
     forced: bool = False
     place: Place | None = None
     notes: Mapping[str, str] = field(default_factory=nothing)
+    multiport: Multiport | None = None
 
     # `variables` maps "across" / "through" (a coupling: "across_1", ...; a storage: "energy" too) to names that the user chose.
     # `prefer` is the power variable that the element should decide; `forced` makes that a demand.
@@ -122,6 +150,7 @@ class Model:
     source: str = ""
     about: str = ""
     displacements: Mapping[str, Expression] = field(default_factory=dict)
+    fields: tuple[MatrixField, ...] = ()
 
     @property
     def inputs(self) -> tuple[str, ...]:

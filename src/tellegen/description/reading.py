@@ -19,6 +19,7 @@ from tellegen.description.indexing import read_name
 from tellegen.description.keys import form_of, make_form
 from tellegen.description.ladders import read_ladder
 from tellegen.description.model import Experiment, Model, Parameter
+from tellegen.description.multiports import is_multiport, read_multiport
 from tellegen.description.network import emit_line, read_line, reserved
 from tellegen.description.quantities import Reading
 from tellegen.description.repeating import emit_block, is_block, read_block
@@ -99,8 +100,17 @@ class _ModelReader:
         self._check_values()
         self._sum_up_notices()
         elements = tuple(context.elements.values())
-        found = tuple(context.notes)
-        return Model(name, elements, context.parameters, experiment, found, context.file, about, context.displacements)
+        return Model(
+            name,
+            elements,
+            context.parameters,
+            experiment,
+            tuple(context.notes),
+            context.file,
+            about,
+            context.displacements,
+            tuple(context.fields),
+        )
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
         try:
@@ -230,7 +240,9 @@ class _ModelReader:
         mapping = context.mapping(node, "'network'")
         for key, value in zip(mapping.keys, mapping.values, strict=True):
             try:
-                if isinstance(value, Mapping) and is_block(value):
+                if isinstance(value, Mapping) and is_multiport(value):
+                    read_multiport(context, key, value)
+                elif isinstance(value, Mapping) and is_block(value):
                     emit_block(context, read_block(context, key, value, ()))
                 else:
                     emit_line(context, read_line(context, key, value, ()))

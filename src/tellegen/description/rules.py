@@ -406,15 +406,15 @@ CONSTANT_LAW = RULES.rule(
     meaning="The right side of a law does not depend on the other variable of the element.",
     why="an element that gives the same whatever happens is a source",
     example=_charging(parameters="{C: 1 mF}", resistor="{resistor: [a, b], law: v = 3}"),
-    instead=_charging(parameters="{C: 1 mF}", resistor="{resistor: [a, b], law: v = 3*tanh(i/0.1)}"),
+    instead=_charging(parameters="{C: 1 mF}", resistor="{resistor: [a, b], law: v = 3*i*abs(i)}"),
 )
 LETTER_AND_PARAMETER = RULES.rule(
     "D153",
     "a letter that is also a parameter",
     meaning="A law uses a letter of its own variables, and a parameter has the same name.",
     why="inside a law the letter means the variable of the element, not the parameter",
-    example=_charging(parameters="{C: 1 mF, i: 3}", resistor="{resistor: [a, b], law: v = 3*tanh(i/0.1)}"),
-    instead=_charging(parameters="{C: 1 mF, i_0: 3}", resistor="{resistor: [a, b], law: v = i_0*tanh(i/0.1)}"),
+    example=_charging(parameters="{C: 1 mF, i: 3}", resistor="{resistor: [a, b], law: v = 3*i*abs(i)}"),
+    instead=_charging(parameters="{C: 1 mF, i_0: 3}", resistor="{resistor: [a, b], law: v = i_0*i*abs(i)}"),
     severity="warning",
 )
 LETTER_AND_INDEX = RULES.rule(
@@ -422,8 +422,8 @@ LETTER_AND_INDEX = RULES.rule(
     "a letter that is also an index",
     meaning="A law inside a `repeat` uses a letter that is both a variable of the element and an index.",
     why="nobody could tell which of the two is meant",
-    example=_ladder().replace("R: 1 kohm", "law: v = 3*tanh(i/0.1)").replace("k: 1", "i: 1").replace("[k", "[i"),
-    instead=_ladder().replace("R: 1 kohm", "law: v = 3*tanh(i/0.1)"),
+    example=_ladder().replace("R: 1 kohm", "law: v = 3*i*abs(i)").replace("k: 1", "i: 1").replace("[k", "[i"),
+    instead=_ladder().replace("R: 1 kohm", "law: v = 3*i*abs(i)"),
 )
 NO_LAW_HERE = RULES.rule(
     "D155",
@@ -483,4 +483,18 @@ RADIANS_PER_SECOND = RULES.rule(
     why="the shape is amplitude*sin(2*pi*frequency*t + phase): a frequency counts cycles, and rad/s would be read as hertz",
     example=_charging(experiment="{inputs: {V: 'sine(10 V, 314 rad/s)'}}"),
     instead=_charging(experiment="{inputs: {V: 'sine(10 V, 50 Hz)'}}"),
+)
+NOT_CONSERVATIVE = RULES.rule(
+    "D166",
+    "a field that is not conservative",
+    meaning="The matrix of a field of storages is not symmetric.",
+    why="the energy of two coupled storages cannot depend on the order in which they were filled",
+    example=(
+        "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
+        "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [0.5 H, 1 H]]}\n"
+    ),
+    instead=(
+        "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
+        "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [1 H, 1 H]]}\n"
+    ),
 )

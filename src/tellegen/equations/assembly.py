@@ -4,7 +4,7 @@ What ports are told follows from what they decide by the causal interconnection.
 what grows long; then the storages that depend on others are brought in by the congruent transformation x = T z + T_u u.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tellegen.causality import CausalGraph
 from tellegen.equations import rules
@@ -200,13 +200,19 @@ class _Assembly:
         return tuple(names)
 
     def _stored_energy(self, dependent: Mapping[str, Expression]) -> Expression | None:
-        shares = []
-        for k in [*self.states, *self.dependent]:
-            port = self.ports[k]
-            at = symbol(port.state) if k in self.states else dependent[self._output_name(port)]
-            shares.append(stored_energy(_storage(port), at))
+        outputs: dict[int, Expression] = {k: symbol(self.ports[k].state) for k in self.states}
+        outputs |= {k: dependent[self._output_name(self.ports[k])] for k in self.dependent}
+        shares = [stored_energy(_storage(self.ports[k]), at) for k, at in outputs.items()]
         known = [share for share in shares if share is not None]
-        return total(known) if len(known) == len(shares) else None
+        return total([*known, *self._mutual_energy(outputs)]) if len(known) == len(shares) else None
+
+    def _mutual_energy(self, outputs: Mapping[int, Expression]) -> Iterable[Expression]:
+        """What the entries of fields beside the diagonal store."""
+        for coupled in self.causal.graph.fields:
+            for i, a in enumerate(coupled.ports):
+                for j, b in enumerate(coupled.ports[:i]):
+                    if a in outputs:
+                        yield coupled.matrix[i][j] * outputs[a] * outputs[b]
 
 
 def _storage(port: Port) -> StorageLaw:

@@ -1,11 +1,11 @@
 """From a described model to its PowerGraph: nodes are numbered, references found, laws brought into one form."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side
 from tellegen.core.errors import Finding, GraphError
 from tellegen.core.names import listing
-from tellegen.description.model import Element, Law, Model
+from tellegen.description.model import Element, Law, Model, Multiport
 from tellegen.elements import KINDS, CouplingType
 from tellegen.expressions import ONE, Expression, symbol
 from tellegen.expressions.polynomial import powers_of, sum_of_powers
@@ -13,7 +13,7 @@ from tellegen.graph import rules
 from tellegen.graph.invertibility import is_invertible
 from tellegen.graph.laws import ARGUMENT, PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
 from tellegen.graph.naming import Names
-from tellegen.graph.power_graph import Branch, Coupling, Node, Port, PowerGraph
+from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, PowerGraph
 from tellegen.graph.union_find import UnionFind
 
 
@@ -53,6 +53,7 @@ def lower(model: Model) -> PowerGraph:
         findings=(*model.findings, *findings, *notices),
         displacements=model.displacements,
         moving=moving,
+        fields=_fields(model, ports),
     )
 
 
@@ -201,12 +202,31 @@ _ACTS_ON: dict[tuple[CouplingType, bool], tuple[Side, Side]] = {
 
 def _coupling(element: Element, ends: tuple[int, ...]) -> Coupling:
     kind = element.kind
+    if element.multiport is not None:
+        return _multiport(element, element.multiport, ends)
     assert kind.coupling is not None, "a coupling says which variables it relates"
     modulus = element.value if element.value is not None else symbol(element.name)
     one, two = _ACTS_ON[kind.coupling, kind.reciprocal]
     side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
     side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
     return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place)
+
+
+def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> Coupling:
+    def branches(ports: tuple[int, ...], sides: tuple[Side, ...]) -> tuple[Branch, ...]:
+        domains = element.kind.domains
+        return tuple(
+            Branch(ends[2 * k], ends[2 * k + 1], domains[k], side) for k, side in zip(ports, sides, strict=True)
+        )
+
+    side_1 = branches(relation.given, relation.given_sides)
+    side_2 = branches(relation.gives, relation.gives_sides)
+    return Coupling(element.name, side_1, side_2, relation.K, element.place)
+
+
+def _fields(model: Model, ports: Sequence[Port]) -> tuple[Field, ...]:
+    at = {port.element: k for k, port in enumerate(ports)} if model.fields else {}
+    return tuple(Field(f.name, tuple(at[member] for member in f.members), f.matrix) for f in model.fields)
 
 
 def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:
@@ -234,8 +254,8 @@ def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nod
 def _branches(terminals: list[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
     for ends in terminals:
         yield ends[0], ends[1]
-        if len(ends) == 4:
-            yield ends[2], ends[3]
+        for k in range(2, len(ends), 2):
+            yield ends[k], ends[k + 1]
 
 
 def _references(terminals: list[tuple[int, ...]], nodes: _Nodes) -> tuple[set[int], list[Finding]]:

@@ -1,0 +1,254 @@
+"""Elements with several ports and a matrix: fields that store or lose energy, and connections that pass it on.
+
+coils: {inductor field: [a, n, b, n], current: [I_1, I_2], matrix: [[L_1, M], [M, L_2]]}
+motor: {multiport: [a, n, b, n, shaft, frame], domains: [electrical, electrical, rotational],
+        relation: through_3 = K_1*through_1 + K_2*through_2}
+"""
+
+import re
+from typing import NoReturn
+
+from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.errors import Place
+from tellegen.core.names import did_you_mean
+from tellegen.core.units import Dimension, parse_unit
+from tellegen.description import rules
+from tellegen.description.context import Context, Pending
+from tellegen.description.dimensions import without_marks
+from tellegen.description.document import Mapping, Node, Scalar, Sequence
+from tellegen.description.indexing import read_node
+from tellegen.description.keys import port_dimension, variable_words
+from tellegen.description.model import Element, MatrixField, Multiport
+from tellegen.description.quantities import parse_marked, read_quantity
+from tellegen.elements import KINDS, ElementKind
+from tellegen.expressions import Expression, is_zero, symbol
+
+MULTIPORT = "multiport"
+FIELD = " field"
+_PORT = re.compile(r"(across|through)_(\d+)")
+
+
+def is_multiport(node: Node) -> bool:
+    """Whether a line of a network describes a field or a connection of several ports."""
+    if not isinstance(node, Mapping) or not node.keys:
+        return False
+    word = node.keys[0].text
+    return word == MULTIPORT or (word.endswith(FIELD) and word.removesuffix(FIELD) in KINDS)
+
+
+def read_multiport(context: Context, key: Scalar, node: Mapping) -> None:
+    """Add the element of such a line to the model."""
+    context.name(key, "an element")
+    if key.text in context.elements:
+        raise context.error(rules.DESCRIBED_TWICE, key, f"'{key.text}' is described twice", fix="rename one of them")
+    if node.keys[0].text == MULTIPORT:
+        _read_connection(context, key, node)
+    else:
+        _read_field(context, key, node)
+
+
+def _read_nodes(context: Context, key: Scalar, node: Node) -> list[str]:
+    names = [str(read_node(context, text, ())) for text in context.texts(node, f"the nodes of {key.text}")]
+    if len(names) < 4 or len(names) % 2:
+        what = f"'{key.text}' has {len(names)} nodes, not two for each of its ports"
+        raise context.error(
+            rules.WRONG_NODES, node, what, fix="give two nodes a port, two ports or more", where=key.text
+        )
+    return names
+
+
+# Fields
+
+
+def _read_field(context: Context, key: Scalar, node: Mapping) -> None:
+    kind = KINDS[node.keys[0].text.removesuffix(FIELD)]
+    if kind.role not in ("storage", "resistive") or kind.inverse:
+        what = f"'{node.keys[0].text}' is not a kind of element: a field stores or loses energy, by a matrix that multiplies"
+        raise context.error(
+            rules.UNKNOWN_KIND, node.keys[0], what, fix="write 'inductor field', 'compliance field', ..."
+        )
+    nodes = _read_nodes(context, key, node.values[0])
+    count = len(nodes) // 2
+    words = {word: side for side in ("across", "through") for word in (*variable_words(kind.domain, side), side)}
+    known = ["matrix", "initial", *words]
+    entries: list[list[Scalar]] = []
+    names: dict[str, list[Scalar]] = {}
+    initial: list[Scalar] = []
+    for other, value in zip(node.keys[1:], node.values[1:], strict=True):
+        if other.text == "matrix":
+            entries = _square(context, key, value, count)
+        elif other.text == "initial":
+            initial = _list(context, key, value, count, "initial values")
+        elif other.text in words:
+            names[words[other.text]] = _list(context, key, value, count, f"names of the {other.text}")
+        else:
+            raise context.unknown_key(other, known, f"the {node.keys[0].text} {key.text}")
+    if not entries:
+        fix = f"add 'matrix: [[...], ...]' with {count} rows"
+        raise context.error(rules.MISSING_KEY, key, f"the field '{key.text}' has no matrix", fix=fix)
+    _emit_field(context, key, kind, nodes, entries, names, initial)
+
+
+def _emit_field(
+    context: Context,
+    key: Scalar,
+    kind: ElementKind,
+    nodes: list[str],
+    entries: list[list[Scalar]],
+    names: dict[str, list[Scalar]],
+    initial: list[Scalar],
+) -> None:
+    assert kind.quantity is not None, "storages and resistive elements have a parameter"
+    unit = parse_unit(kind.quantity.unit).dimension
+    matrix = tuple(tuple(_entry(context, text, unit, key) for text in row) for row in entries)
+    if kind.role == "storage":
+        _check_symmetry(context, key, matrix)
+    place = context.place(key)
+    power = parse_unit(kind.domain.power(kind.side).unit).dimension
+    members = []
+    for k in range(len(entries)):
+        chosen = {side: context.name(texts[k], "a variable") for side, texts in names.items()}
+        start = _entry(context, initial[k], power, key) if initial else None
+        member = f"{key.text}[{k + 1}]"
+        ends = (nodes[2 * k], nodes[2 * k + 1])
+        context.elements[member] = Element(member, kind, ends, matrix[k][k], None, chosen, start, place=place)
+        members.append(member)
+    context.fields.append(MatrixField(key.text, tuple(members), matrix, place))
+
+
+def _check_symmetry(context: Context, key: Scalar, matrix: tuple[tuple[Expression, ...], ...]) -> None:
+    for i, row in enumerate(matrix):
+        for j in range(i):
+            if not is_zero(row[j] - matrix[j][i]):
+                what = f"the field '{key.text}' is not conservative: its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) differ"
+                raise context.error(rules.NOT_CONSERVATIVE, key, what, fix="give a symmetric matrix", where=key.text)
+
+
+def _square(context: Context, key: Scalar, node: Node, count: int) -> list[list[Scalar]]:
+    rows = list(node) if isinstance(node, Sequence) else []
+    if len(rows) != count:
+        what = f"the matrix of '{key.text}' has {len(rows)} rows, not {count}"
+        raise context.error(rules.WRONG_SHAPE, node, what, fix=f"write {count} rows of {count} entries")
+    return [_list(context, key, row, count, "entries in a row of its matrix") for row in rows]
+
+
+def _list(context: Context, key: Scalar, node: Node, count: int, what: str) -> list[Scalar]:
+    texts = context.texts(node, f"the {what} of {key.text}")
+    if len(texts) != count:
+        raise context.error(
+            rules.WRONG_SHAPE, node, f"'{key.text}' has {len(texts)} {what}, not {count}", fix=f"give {count}"
+        )
+    return texts
+
+
+def _entry(context: Context, text: Scalar, unit: Dimension, key: Scalar) -> Expression:
+    reading = read_quantity(text.text, lambda: context.text_place(text))
+    if reading.marked is not None:
+        context.pending.append(_pending(context, reading.marked, unit, key, text))
+    elif reading.dimension is not None and reading.dimension != unit:
+        context.add_errors(
+            [context.wrong_dimension(f"an entry of {key.text}", reading.dimension, unit, context.place(text))]
+        )
+    return reading.expression
+
+
+def _pending(context: Context, marked: Expression, unit: Dimension | None, key: Scalar, text: Scalar) -> Pending:
+    def where() -> Place:
+        return context.text_place(text)
+
+    return Pending(marked, unit, f"an entry of {key.text}", where, {})
+
+
+# Connections
+
+
+def _read_connection(context: Context, key: Scalar, node: Mapping) -> None:
+    nodes = _read_nodes(context, key, node.values[0])
+    count = len(nodes) // 2
+    for other in node.keys[1:]:
+        if other.text not in ("domains", "relation"):
+            raise context.unknown_key(other, ("domains", "relation"), f"the multiport {key.text}")
+    domains = _read_domains(context, key, node, count)
+    described = node.get("relation")
+    if described is None:
+        fix = "add 'relation: through_3 = K_1*through_1 + K_2*through_2'"
+        raise context.error(rules.MISSING_KEY, key, f"the multiport '{key.text}' has no relation", fix=fix)
+    relations = list(described) if isinstance(described, Sequence) else [described]
+    relation = _Relations(context, key, domains, [context.scalar(text, "a relation") for text in relations]).read()
+    kind = ElementKind(MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer")
+    context.elements[key.text] = Element(
+        key.text, kind, tuple(nodes), None, multiport=relation, place=context.place(key)
+    )
+
+
+def _read_domains(context: Context, key: Scalar, node: Mapping, count: int) -> tuple[str, ...]:
+    described = node.get("domains")
+    texts = [] if described is None else context.texts(described, f"the domains of {key.text}")
+    if len(texts) != count:
+        what = f"the multiport '{key.text}' has {count} ports and {len(texts)} domains"
+        raise context.error(rules.WRONG_SHAPE, described or key, what, fix=f"write 'domains: [...]' with {count} words")
+    for text in texts:
+        if text.text not in DOMAINS:
+            fix = did_you_mean(text.text, DOMAINS) or f"the domains are {', '.join(DOMAINS)}"
+            raise context.error(rules.UNKNOWN_KEY, text, f"'{text.text}' is not a domain", fix=fix)
+    return tuple(text.text for text in texts)
+
+
+class _Relations:
+    """Reads `through_3 = K_1*through_1 + ...`: the ports on the left give power, those on the right take it."""
+
+    def __init__(self, context: Context, key: Scalar, domains: tuple[str, ...], texts: list[Scalar]) -> None:
+        self.context = context
+        self.key = key
+        self.domains = domains
+        self.texts = texts
+        self.left: dict[str, Expression] = {}
+
+    def read(self) -> Multiport:
+        for text in self.texts:
+            name, equals, right = text.text.partition("=")
+            if not equals or not _PORT.fullmatch(name.strip()) or name.strip() in self.left:
+                self._refuse(text, "has no variable of its own on the left side")
+            self.left[name.strip()] = self._right(text, right, len(name) + 1)
+        given = sorted({n for e in self.left.values() for n in e.free_symbols if _PORT.fullmatch(n)}, key=self._port)
+        ports = [self._port(name) for name in (*given, *self.left)]
+        if sorted(ports) != list(range(len(self.domains))):
+            self._refuse(self.texts[0], "must name each port once, on one side")
+        K = tuple(tuple(e.derivative(name) for name in given) for e in self.left.values())
+        for row, expression, text in zip(K, self.left.values(), self.texts, strict=True):
+            rest = expression
+            for name, entry in zip(given, row, strict=True):
+                rest = rest - entry * symbol(name)
+            if not is_zero(rest):
+                self._refuse(text, "is not linear in the variables of its ports")
+        return Multiport(
+            tuple(self._port(n) for n in given),
+            tuple(self._port(n) for n in self.left),
+            tuple(self._side(n) for n in given),
+            tuple(self._side(n) for n in self.left),
+            K,
+        )
+
+    def _right(self, text: Scalar, right: str, at: int) -> Expression:
+        marked = parse_marked(right, self.context.text_place(text, at))
+        variables = {n: port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)}
+        wanted = port_dimension(self.domains, text.text.partition("=")[0].strip())
+        pending = _pending(self.context, marked, wanted, self.key, text)
+        self.context.pending.append(pending._replace(names=variables, subject=f"the relation of {self.key.text}"))
+        return without_marks(marked)
+
+    def _is_port(self, name: str) -> bool:
+        found = _PORT.fullmatch(name)
+        return found is not None and 1 <= int(found[2]) <= len(self.domains)
+
+    @staticmethod
+    def _port(name: str) -> int:
+        return int(name.rpartition("_")[2]) - 1
+
+    @staticmethod
+    def _side(name: str) -> Side:
+        return "across" if name.startswith("across") else "through"
+
+    def _refuse(self, text: Scalar, what: str) -> NoReturn:
+        fix = "write a relation such as 'through_3 = K_1*through_1 + K_2*through_2', each port on one side"
+        raise self.context.error(rules.BAD_RELATION, text, f"the relation of {self.key.text} {what}", fix=fix)
