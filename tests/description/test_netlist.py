@@ -101,10 +101,10 @@ def test_example_12_joins_three_domains_by_its_connection_blocks() -> None:
     model = example("example_12")
     motor, pump = element(model, "K_m"), element(model, "K_p")
     assert motor.kind.domains == ("electrical", "rotational")
-    assert (motor.kind.coupling, motor.kind.reciprocal, motor.nodes) == ("transformer", False, ("3", "0", "4", "B"))
+    assert (motor.kind.coupling, motor.kind.reciprocal, motor.nodes) == ("transformer", False, ("3", "0", "4", "frame"))
     assert motor.variables == {"across_1": "E_m", "across_2": "w_2", "through_1": "I_1", "through_2": "T_m"}
     assert pump.kind.domains == ("rotational", "hydraulic")
-    assert (pump.kind.coupling, pump.kind.reciprocal, pump.nodes) == ("gyrator", False, ("4", "B", "6", "D"))
+    assert (pump.kind.coupling, pump.kind.reciprocal, pump.nodes) == ("gyrator", False, ("4", "frame", "6", "D"))
     assert (motor.value, pump.value) == (symbol("K_m"), symbol("K_p"))
 
 

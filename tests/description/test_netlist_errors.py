@@ -302,6 +302,11 @@ def test_a_text_of_control_characters_is_refused_at_its_first() -> None:
     assert spot(finding)[:2] == (2, 8)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_control_character_is_found_whatever_ends_the_lines(end: str) -> None:
+    assert spot(the_finding(f"eV, 1, 0{end}{end}eR, \x07{end}"))[:2] == (3, 5)
+
+
 def test_a_binary_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "picture.txt"
     path.write_bytes(random.Random(7).randbytes(10_000))

@@ -24,6 +24,7 @@ def bare(model: Model) -> Model:
         source="",
         findings=(),
         elements=tuple(replace(e, place=None) for e in model.elements),
+        fields=tuple(replace(f, place=None) for f in model.fields),
         parameters={name: replace(p, place=None) for name, p in model.parameters.items()},
     )
 

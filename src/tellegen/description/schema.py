@@ -5,17 +5,22 @@ A schema sees keys and shapes. That the kind is the first key, that names exist 
 
 from typing import Any
 
-from tellegen.core.domains import DOMAINS
+from tellegen.core.domains import DOMAINS, Side
+from tellegen.description.bond_graphs.graph import KINDS as ITEM_KINDS
 from tellegen.description.experiment import KEYS as EXPERIMENT_KEYS
 from tellegen.description.experiment import SHAPES
-from tellegen.description.keys import CONNECTION, form_of, make_form
+from tellegen.description.keys import CONNECTION, form_of, make_form, variable_words
+from tellegen.description.ladders.reading import BLOCKS, RESISTIVE, STORAGES
+from tellegen.description.multiports import FIELD, MULTIPORT
 from tellegen.description.reading import TOP_KEYS, VERSION
 from tellegen.elements import KINDS, ElementKind, connection
 
 Schema = dict[str, Any]
+SIDES: tuple[Side, Side] = ("across", "through")
 
-_INDEXED_NAME = r"^[A-Za-z](_?[A-Za-z0-9])*_?(\[[^\[\]]+\])?$"
-_NAME = r"^[A-Za-z](_?[A-Za-z0-9])*_?$"
+_WORD = "[A-Za-z](_?[A-Za-z0-9])*_?"
+_INDEXED_NAME = rf"^{_WORD}(\[[^\[\]]+\])?$"
+_NAME = f"^{_WORD}$"
 _NODE = r"^\s*([A-Za-z](_?[A-Za-z0-9])*_?(\[[^\[\]]+\])?|[0-9]+)\s*$"
 
 _DESCRIPTIONS = {
@@ -35,10 +40,12 @@ def schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Tellegen model",
-        "description": "A physical system as a network of elements, with parameters and an experiment.",
+        "description": "A physical system as a network, a bond graph or a POG ladder, with parameters and an experiment.",
         "type": "object",
         "properties": _top(),
-        "required": ["system", "network"],
+        "required": ["system"],
+        "oneOf": [{"required": [notation]} for notation in ("network", "bond graph", "pog")],
+        "dependentSchemas": {"elements": {"anyOf": [{"required": ["bond graph"]}, {"required": ["pog"]}]}},
         "additionalProperties": False,
         "$defs": _definitions(),
     }
@@ -50,7 +57,11 @@ def _top() -> Schema:
         "about": {"type": "string"},
         "version": {"enum": [VERSION, str(VERSION)]},
         "parameters": {"$ref": "#/$defs/parameters"},
+        "displacements": _names({"type": "string"}, _NAME),
         "network": {"$ref": "#/$defs/network"},
+        "bond graph": _bond_graph(),
+        "pog": {"type": "array", "items": {"$ref": "#/$defs/block"}, "minItems": 1},
+        "elements": {"$ref": "#/$defs/elements"},
         "experiment": {"$ref": "#/$defs/experiment"},
         "layout": True,  # type: ignore[dict-item]  # `true` is a schema that allows everything
     }
@@ -77,14 +88,108 @@ def _definitions() -> Schema:
         "parameters": _names({"type": ["string", "number", "null"]}),
         "network": _names({"$ref": "#/$defs/entry"}) | {"type": ["object", "null"]},
         "entry": {
-            "anyOf": [{"$ref": f"#/$defs/{_key(word)}"} for word in [*KINDS, CONNECTION]] + [{"$ref": "#/$defs/repeat"}]
+            "anyOf": [{"$ref": f"#/$defs/{_key(word)}"} for word in [*KINDS, CONNECTION]]
+            + [{"$ref": f"#/$defs/{word}"} for word in ("repeat", "field", "multiport")]
         },
         "repeat": _repeat(),
+        "field": _field(),
+        "multiport": _multiport(),
+        "block": _block(),
+        "elements": _names(_details(), _NAME) | {"type": ["object", "null"]},
         "experiment": _experiment(),
         "signal": {"type": ["string", "number"], "description": _signals()},
         **{_key(word): _element(word, kind) for word, kind in KINDS.items()},
         _key(CONNECTION): _connection(),
     }
+
+
+def _ports() -> Schema:
+    """The nodes of an element with several ports."""
+    return _listed({"$ref": "#/$defs/node"}, minItems=4)
+
+
+def _field() -> Schema:
+    """Storages or resistive elements coupled by a matrix."""
+    kinds = [word for word, kind in KINDS.items() if kind.role in ("storage", "resistive") and not kind.inverse]
+    row = {"type": "array", "items": {"$ref": "#/$defs/quantity"}, "minItems": 2}
+    words = sorted({word for d in DOMAINS.values() for side in SIDES for word in (*variable_words(d, side), side)})
+    properties: dict[str, Schema] = {f"{word}{FIELD}": _ports() for word in kinds}
+    properties["matrix"] = {"type": "array", "items": row, "minItems": 2, "description": "one row a port"}
+    properties["initial"] = _listed({"$ref": "#/$defs/quantity"}, minItems=2)
+    properties |= {word: _listed({"$ref": "#/$defs/name"}, minItems=2) for word in words}
+    named = [{"required": [f"{word}{FIELD}"]} for word in kinds]
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": ["matrix"],
+        "oneOf": named,
+        "additionalProperties": False,
+    }
+
+
+def _multiport() -> Schema:
+    """A connection of several ports."""
+    properties: dict[str, Schema] = {
+        MULTIPORT: _ports(),
+        "domains": _listed({"enum": list(DOMAINS)}, minItems=2),
+        "relation": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _bond_graph() -> Schema:
+    item = rf"\s*(({'|'.join(ITEM_KINDS)})\s*:\s*)?{_WORD}\s*(\([^()]*\))?\s*"
+    example = "such as 'Se:V -> 1:i (I)' or 'i -> R:R_a'"
+    kinds = "; ".join(f"{kind} is a {text}" for kind, text in ITEM_KINDS.items())
+    line = {"type": "string", "pattern": f"^{item}(->{item})+$", "description": f"bonds, {example}: {kinds}"}
+    return {"type": "array", "items": line, "minItems": 1}
+
+
+def _block() -> Schema:
+    """One entry of a ladder."""
+    element = {"type": "string", "pattern": rf"^\s*({'|'.join((*STORAGES, *RESISTIVE))})\s*:\s*{_WORD}\s*$"}
+    name = {"type": "string", "pattern": rf"^\s*{_WORD}\s*$"}
+    elements = _listed(element, minItems=1)
+    shapes: dict[str, Schema] = {
+        "section": _listed(name, minItems=2, maxItems=2),
+        "series": elements,
+        "parallel": elements,
+        "connect": _listed(name, minItems=1, maxItems=1),
+        "domain": _listed({"enum": list(DOMAINS)}, minItems=1, maxItems=1),
+    }
+    return {
+        "type": "object",
+        "properties": {word: {**shapes[word], "description": text} for word, text in BLOCKS.items()},
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+    }
+
+
+def _listed(item: Schema, **size: int) -> Schema:
+    """A list, or one text with commas."""
+    if size.get("maxItems") == 1:
+        return {"anyOf": [item, {"type": "array", "items": item, **size}]}
+    return {"anyOf": [{"type": "array", "items": item, **size}, {"type": "string", "pattern": r"\S"}]}
+
+
+def _details() -> Schema:
+    """What can be said about an element whose kind a bond graph or a ladder decides: the keys of all kinds."""
+    kinds = [*dict.fromkeys(KINDS.values()), connection(("electrical", "rotational"), "transformer")]
+    properties: Schema = {}
+    for kind in kinds:
+        form = make_form(kind)
+        for key in form.known:
+            if key in ("domains", "relation"):
+                continue
+            meaning = form.keys[key][0]
+            shape = _VALUE_SHAPE if meaning == "value" else _setting(kind, key, *form.keys[key])
+            # The letter of a value in one kind may be the word of a variable in another: both are texts.
+            properties.setdefault(key, shape if meaning != "variable" else {"$ref": "#/$defs/quantity"})
+    return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
+
+
+_VALUE_SHAPE: Schema = {"$ref": "#/$defs/quantity"}
 
 
 def _key(word: str) -> str:

@@ -21,10 +21,11 @@ from tellegen.description.dimensions import (
     without_marks,
 )
 from tellegen.description.experiment import state_variables
-from tellegen.description.keys import CONNECTION, Form, form_of, make_form
-from tellegen.description.model import Element, Experiment, Law, Model, Parameter
+from tellegen.description.keys import CONNECTION, Form, form_of, make_form, port_dimension
+from tellegen.description.model import Element, Experiment, Law, MatrixField, Model, Multiport, Parameter
 from tellegen.description.quantities import parse_marked
 from tellegen.expressions import (
+    ZERO,
     Add,
     Call,
     Expression,
@@ -45,7 +46,7 @@ WIDEST = 24
 def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
     writer = _Writer(model)
-    parts = [writer.head(), writer.parameters(), writer.network(), writer.experiment()]
+    parts = [writer.head(), writer.parameters(), writer.displacements(), writer.network(), writer.experiment()]
     return "\n".join(part for part in parts if part)
 
 
@@ -218,16 +219,60 @@ class _Writer:
             return ""
         return quoted(self.units.text(parameter.expression, parameter.dimension, parameter.unit, keep=True))
 
+    def displacements(self) -> str:
+        rates = {name: to_text(rate) for name, rate in self.model.displacements.items()}
+        return f"displacements: {_mapping(rates)}\n" if rates else ""
+
     # Elements
 
     def network(self) -> str:
-        names = [quoted(e.name) for e in self.model.elements]
-        width = min(max([len(name) for name in names], default=0), WIDEST) + 1
-        lines = [f"  {name + ':':<{width}} {self.line(e)}" for name, e in zip(names, self.model.elements, strict=True)]
+        written = [(quoted(name), line) for name, line in self.lines()]
+        width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
+        lines = [f"  {name + ':':<{width}} {line}" for name, line in written]
         return "network:\n" + "\n".join(lines) + "\n" if lines else "network: {}\n"
+
+    def lines(self) -> Iterable[tuple[str, str]]:
+        """Names and lines of the elements; a field has one line, in the place of its first member."""
+        first = {field.members[0]: field for field in self.model.fields}
+        others = {member for field in self.model.fields for member in field.members[1:]}
+        for element in self.model.elements:
+            if element.name in first:
+                yield first[element.name].name, self.field(first[element.name])
+            elif element.name not in others:
+                yield element.name, self.line(element)
+
+    def field(self, field: MatrixField) -> str:
+        members = [element for element in self.model.elements if element.name in field.members]
+        kind = members[0].kind
+        form = make_form(kind)
+        rows = [_list(self.units.text(entry, form.dimension) for entry in row) for row in field.matrix]
+        pairs = [(f"{kind.name} field", _list(node for member in members for node in member.nodes))]
+        for side in members[0].variables:
+            pairs.append((_word(members[0], form, side), _list(member.variables[side] for member in members)))
+        starts = [member.initial for member in members if member.initial is not None]
+        if starts:
+            pairs.append(("initial", _list(self.units.text(start, form.initial) for start in starts)))
+        return _line([*pairs, ("matrix", "[" + ", ".join(rows) + "]")])
+
+    def multiport(self, element: Element, relation: Multiport) -> str:
+        given = [f"{side}_{port + 1}" for port, side in zip(relation.given, relation.given_sides, strict=True)]
+        gives = [f"{side}_{port + 1}" for port, side in zip(relation.gives, relation.gives_sides, strict=True)]
+        domains = element.kind.domains
+        texts = []
+        for left, row in zip(gives, relation.K, strict=True):
+            wanted = [port_dimension(domains, left).over(port_dimension(domains, name)) for name in given]
+            terms = [
+                f"({self.units.text(entry, unit, keep=True)})*{name}"
+                for entry, unit, name in zip(row, wanted, given, strict=True)
+                if entry is not ZERO
+            ]
+            texts.append(f"{left} = " + " + ".join(terms or ["0"]))
+        return _line([("multiport", _list(element.nodes)), ("domains", _list(domains)), ("relation", _list(texts))])
 
     def line(self, element: Element) -> str:
         kind = element.kind
+        if element.multiport is not None:
+            return self.multiport(element, element.multiport)
         form = form_of(kind.name) or make_form(kind)
         nodes = element.nodes[:1] if kind.grounded and element.nodes[1] == kind.domain.reference else element.nodes
         pairs = [(kind.name, _list(nodes))]
@@ -240,7 +285,7 @@ class _Writer:
             pairs.append(("causality", _causality(element)))
         if element.notes:
             pairs.append(("notes", _mapping(element.notes)))
-        return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+        return _line(pairs)
 
     def value(self, element: Element, form: Form) -> list[tuple[str, str]]:
         if element.value is None or element.kind.quantity is None:
@@ -286,6 +331,10 @@ class _Writer:
 
 def _list(texts: Iterable[str]) -> str:
     return "[" + ", ".join(map(quoted, texts)) + "]"
+
+
+def _line(pairs: Iterable[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
 
 
 def _mapping(texts: Mapping[str, str]) -> str:

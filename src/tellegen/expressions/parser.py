@@ -392,10 +392,8 @@ class _Parser:
         inner = self.text[start:close] if close > 0 else ""
         if not inner or "(" in inner:
             return None
-        words = re.split(r"(?:\^-?[0-9]+)?(?:[*/]|\Z)", inner)
-        if words[-1] != "" or not all(_WORD.fullmatch(word) and self.is_unit_word(word) for word in words[:-1]):
-            return None
-        return close + 1
+        words = [re.sub(r"\^-?[0-9]+\Z", "", factor) for factor in re.split(r"[*/]", inner)]
+        return close + 1 if all(_WORD.fullmatch(word) and self.is_unit_word(word) for word in words) else None
 
     def is_unit_word(self, word: str) -> bool:
         return word not in self.indices and (self.is_unit is None or self.is_unit(word))

@@ -1,12 +1,13 @@
 """The physical domain of every bond: from the words of domains and the units of parameters, spread along bonds."""
 
 from collections.abc import Iterable
+from functools import cache
 
 from tellegen.core.domains import DOMAINS, Domain
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.bond_graphs import rules
-from tellegen.description.bond_graphs.graph import TWO_PORTS, BondGraph, Item
+from tellegen.description.bond_graphs.graph import TWO_PORTS, BondGraph, Item, ItemKind
 from tellegen.description.context import Context
 from tellegen.elements import ElementKind, kinds_of
 
@@ -14,23 +15,38 @@ Place_ = tuple[str, str]
 """An item as seen from one of its bonds: a two-port has a side for each, any other item only one."""
 
 
-def one_port_kinds(item: Item, domain: Domain) -> list[ElementKind]:
+@cache
+def one_port_kinds(letters: ItemKind, domain: Domain) -> tuple[ElementKind, ...]:
     """The kinds of element that a one-port can be in a domain, the one that a bare number means first."""
-    if item.kind in ("Se", "Sf"):
-        side = domain.effort if item.kind == "Se" else domain.flow
-        return [k for k in kinds_of(domain.name, "source") if k.side == side]
-    if item.kind == "R":  # e = R f unless the unit says otherwise
-        return sorted(kinds_of(domain.name, "resistive"), key=lambda k: k.side != domain.effort)
-    side = domain.effort if item.kind == "C" else domain.flow
+    if letters in ("Se", "Sf"):
+        side = domain.effort if letters == "Se" else domain.flow
+        return tuple(k for k in kinds_of(domain.name, "source") if k.side == side)
+    if letters == "R":  # e = R f unless the unit says otherwise
+        return tuple(sorted(kinds_of(domain.name, "resistive"), key=lambda k: k.side != domain.effort))
+    side = domain.effort if letters == "C" else domain.flow
     storages = [k for k in kinds_of(domain.name, "storage") if k.side == side]
-    return sorted(storages, key=lambda k: k.inverse)  # a bare number is a compliance, not a stiffness
+    return tuple(sorted(storages, key=lambda k: k.inverse))  # a bare number is a compliance, not a stiffness
 
 
-def kind_of(item: Item, domain: Domain, dimension: Dimension | None) -> ElementKind:
-    """The kind of element that a one-port is: the one whose parameter has the dimension given."""
-    kinds = one_port_kinds(item, domain)
-    fitting = [k for k in kinds if k.quantity is not None and parse_unit(k.quantity.unit).dimension == dimension]
-    return (fitting or kinds)[0]
+def kind_of(item: Item, domain: Domain, dimension: Dimension | None, keys: Iterable[str] = ()) -> ElementKind:
+    """The kind of element that a one-port is: the one whose parameter has the dimension given, or whose keys are used."""
+    kinds = one_port_kinds(item.kind, domain)
+    fitting = [k for k in kinds if has_dimension(k, dimension)]
+    keyed = [k for k in kinds if k.quantity is not None and k.quantity.key in keys]
+    return (*fitting, *keyed, *kinds)[0]
+
+
+def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
+    """Whether the parameter of a kind has a dimension."""
+    return kind.quantity is not None and parse_unit(kind.quantity.unit).dimension == dimension
+
+
+@cache
+def _domains_of(letters: ItemKind, dimension: Dimension) -> tuple[str, ...]:
+    """The domains in which a one-port can have a parameter of the dimension."""
+    return tuple(
+        d.name for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in one_port_kinds(letters, d))
+    )
 
 
 class Domains:
@@ -61,7 +77,7 @@ class Domains:
                 self._spread((item.name, ""), domain, reason)
         unknown = [end for end in self._neighbours if end not in self.known]
         if unknown:
-            raise self._no_domain(unknown[0][0])
+            raise self._no_domain(unknown)
 
     def domain(self, name: str, direction: str = "") -> Domain:
         """The domain of an item, or of one side of a two-port."""
@@ -72,14 +88,9 @@ class Domains:
             yield item.domain, f"'{item.name}' is called {item.domain}"
         parameter = self.context.parameters.get(item.name)
         if item.kind in ("C", "I", "R") and parameter is not None and parameter.dimension is not None:
-            fitting = [d for d in DOMAINS.values() if self._fits(item, d, parameter.dimension)]
+            fitting = _domains_of(item.kind, parameter.dimension)
             if len(fitting) == 1:
-                yield fitting[0].name, f"'{item.name}' is given in {parameter.unit}"
-
-    @staticmethod
-    def _fits(item: Item, domain: Domain, dimension: Dimension) -> bool:
-        units = [k.quantity.unit for k in one_port_kinds(item, domain) if k.quantity is not None]
-        return any(parse_unit(unit).dimension == dimension for unit in units)
+                yield fitting[0], f"'{item.name}' is given in {parameter.unit}"
 
     def _spread(self, start: Place_, domain: str, reason: str) -> None:
         stack = [start]
@@ -98,8 +109,14 @@ class Domains:
             what, where=item.name, fix="put TF or GY between the two domains", place=item.place
         )
 
-    def _no_domain(self, name: str) -> TellegenError:
-        item = self.graph.items[name]
+    def _no_domain(self, unknown: list[Place_]) -> TellegenError:
+        items = [self.graph.items[name] for name, _ in unknown]
+        item = next((item for item in items if item.kind not in TWO_PORTS), items[0])
         words = ", ".join(DOMAINS)
-        fix = f"write a domain behind it, such as '{item.kind}:{name} (electrical)' (one of {words}), or give units"
-        return rules.NO_DOMAIN.error(f"the domain of '{name}' is not known", where=name, fix=fix, place=item.place)
+        if item.kind in TWO_PORTS:
+            fix = f"put a junction with a domain beside it, such as '1:j (electrical)' (one of {words})"
+        else:
+            shown = f"{item.kind}:{item.name} (electrical)"
+            fix = f"write a domain behind it, such as '{shown}' (one of {words}), or give units"
+        what = f"the domain of '{item.name}' is not known"
+        return rules.NO_DOMAIN.error(what, where=item.name, fix=fix, place=item.place)

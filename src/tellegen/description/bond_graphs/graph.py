@@ -1,6 +1,7 @@
 """A bond graph as a value: junctions, one-ports and two-ports joined by half arrows."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal, final
 
 from tellegen.core.errors import Place
@@ -52,7 +53,15 @@ class BondGraph:
 
     items: dict[str, Item]
     bonds: tuple[Bond, ...]
+    _at: Mapping[str, Sequence[Bond]] = field(init=False, repr=False, compare=False)
 
-    def bonds_of(self, name: str) -> list[Bond]:
-        """The bonds at an item."""
-        return [bond for bond in self.bonds if name in (bond.tail, bond.head)]
+    def __post_init__(self) -> None:
+        at: dict[str, list[Bond]] = {}
+        for bond in self.bonds:
+            at.setdefault(bond.tail, []).append(bond)
+            at.setdefault(bond.head, []).append(bond)
+        object.__setattr__(self, "_at", at)
+
+    def bonds_of(self, name: str) -> Sequence[Bond]:
+        """The bonds at an item; one that starts and ends there counts twice."""
+        return self._at.get(name, ())

@@ -2,22 +2,25 @@
 
 A junction that shares an across variable (0 in the electrical and hydraulic domains, 1 in mechanics) is a node against the
 reference. A junction that shares a through variable is a path: its bonds follow each other round a ring in which that variable
-flows. A bond between the two kinds joins an end of the path to the node; where a path would need a third end, the bond becomes a
-connection of modulus one. Equal junctions bonded to each other are one.
+flows. A bond between the two kinds joins an end of the path to the node. Where a path would need a third end, a node with no other
+such bond becomes two points of the path, and for any other node the bond becomes a connection of modulus one. Equal junctions
+bonded to each other are one, also through a junction that holds nothing else. Masses and inertias stay against the frame.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
 from tellegen.core.domains import Domain, Side
+from tellegen.core.errors import Finding
 from tellegen.description.bond_graphs import rules
 from tellegen.description.bond_graphs.domains import Domains
-from tellegen.description.bond_graphs.graph import JUNCTIONS, ONE_PORTS, TWO_PORTS, Bond, BondGraph
+from tellegen.description.bond_graphs.graph import JUNCTIONS, ONE_PORTS, TWO_PORTS, Bond, BondGraph, Item
 from tellegen.elements import CouplingType
 
 
 @final
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class End:
     """One bond at a junction. Power leaves the junction through it when `leaves`; `item` stands at its other end.
 
@@ -31,7 +34,18 @@ class End:
 
 
 @final
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
+class Joint:
+    """A bond between a path and a node; `settled` when the path ends at the node or the node lies in the path."""
+
+    bond: Bond
+    path: End
+    node: "Group"
+    settled: bool = False
+
+
+@final
+@dataclass(slots=True, eq=False)
 class Group:
     """Equal junctions bonded to each other, which are one junction."""
 
@@ -40,6 +54,8 @@ class Group:
     shares: Side
     variable: str
     ends: list[End] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
+    has_inertia: bool = False
 
 
 _RELATED: dict[tuple[Side, Side], tuple[CouplingType, bool]] = {
@@ -56,144 +72,226 @@ def connection_type(kind: str, tail: Domain, head: Domain) -> tuple[CouplingType
     return _RELATED[tail.effort, head.effort if kind == "TF" else head.flow]
 
 
+def check_bonds(graph: BondGraph) -> list[Finding]:
+    """A finding for each item with too few or too many bonds."""
+    return [
+        rules.WRONG_BONDS.finding(f"'{item.kind}:{item.name}' {what}", where=item.name, fix=fix, place=item.place)
+        for item in graph.items.values()
+        for what, fix in _wrong_bonds(item, graph.bonds_of(item.name))
+    ]
+
+
+def _wrong_bonds(item: Item, bonds: Sequence[Bond]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the bonds of an item, and its repair."""
+    into = sum(bond.head == item.name for bond in bonds)
+    out = sum(bond.tail == item.name for bond in bonds) if item.kind in TWO_PORTS else 0
+    if item.kind in JUNCTIONS:
+        if len(bonds) < 2:
+            yield "has only one bond", "remove the junction, or bond something else to it"
+    elif any(bond.tail == bond.head for bond in bonds):
+        yield "is bonded to itself", "bond it to a junction"
+    elif item.kind in ONE_PORTS:
+        if len(bonds) != 1:
+            yield f"has {len(bonds)} bonds", "a one-port has one: join it through a junction"
+    elif (into, out) != (1, 1):
+        fix = f"write 'a -> {item.kind}:{item.name} -> b': the half arrows pass through it"
+        yield f"has {into} bond{'' if into == 1 else 's'} in and {out} out, not one and one", fix
+
+
 class Layout:
     """Groups the junctions of a bond graph and gives the ends of all bonds their nodes."""
 
     def __init__(self, graph: BondGraph, domains: Domains) -> None:
         self.graph = graph
         self.domains = domains
-        self.taken: set[str] = set()
-        self._group_of: dict[str, Group] = {}
         self.at: dict[tuple[str, str], End] = {}  # the end that a one-port or a side of a two-port hangs on
-        self.rigid: list[tuple[Bond, End, End]] = []  # bonds between junctions that need a connection of modulus one
-        self._straight: list[End] = []  # ends of bonds that became a common node instead
+        self.joints: list[Joint] = []
+        self._leader: dict[str, str] = {}  # union-find over junctions
+        self._group: dict[str, Group] = {}  # by leader
+        self._left_out: set[int] = set()  # bonds of junctions that hold nothing
+        self._taken: set[str] = set()
+
+    @property
+    def rigid(self) -> list[Joint]:
+        """The bonds between junctions that need a connection of modulus one."""
+        return [joint for joint in self.joints if not joint.settled]
 
     def settle(self) -> None:
         """Find groups, hang everything on them, and number the nodes."""
-        self._check_bonds()
         self._find_groups()
         for bond in self.graph.bonds:
             self._hang(bond)
-        for group in self._groups():
-            if group.shares == "through":
+        for group in self._group.values():
+            if group.shares == "through" and group.ends:
                 self._lay_path(group)
 
     def group(self, name: str) -> Group:
         """The group of a junction."""
-        return self._group_of[name]
+        return self._group[self._find(name)]
 
     # -- groups ----------------------------------------------------------------------------------------------------------------
 
-    def _check_bonds(self) -> None:
-        for item in self.graph.items.values():
-            bonds = self.graph.bonds_of(item.name)
-            into = sum(bond.head == item.name for bond in bonds)
-            if item.kind in ONE_PORTS and len(bonds) != 1:
-                self._wrong_bonds(
-                    item.name, f"has {len(bonds)} bonds", "a one-port has one: join it through a junction"
-                )
-            if item.kind in TWO_PORTS and (len(bonds) != 2 or into != 1):
-                self._wrong_bonds(item.name, "has not one bond in and one out", "write 'a -> TF:m -> b'")
-            if item.kind in JUNCTIONS and len(bonds) < 2:
-                self._wrong_bonds(item.name, "has only one bond", "remove the junction, or bond something else to it")
-
-    def _wrong_bonds(self, name: str, what: str, fix: str) -> None:
-        item = self.graph.items[name]
-        raise rules.WRONG_BONDS.error(f"'{item.kind}:{name}' {what}", where=name, fix=fix, place=item.place)
-
-    def _shares(self, name: str) -> Side:
-        domain = self.domains.domain(name)
-        return domain.effort if self.graph.items[name].kind == "0" else domain.flow
-
     def _find_groups(self) -> None:
-        for item in self.graph.items.values():
-            if item.kind in JUNCTIONS:
-                domain = self.domains.domain(item.name)
-                self._group_of[item.name] = Group(item.name, domain, self._shares(item.name), item.variable)
+        items = self.graph.items
+        self._leader = {item.name: item.name for item in items.values() if item.kind in JUNCTIONS}
         for bond in self.graph.bonds:
-            if bond.tail in self._group_of and bond.head in self._group_of:
-                one, two = self._group_of[bond.tail], self._group_of[bond.head]
-                if self._same_kind(bond):
-                    if one is two:
-                        raise rules.RING_OF_JUNCTIONS.error(
-                            f"'{bond.tail} -> {bond.head}' closes a ring of equal junctions",
-                            where=bond.tail,
-                            fix="remove the bond: the junctions are one without it",
-                            place=bond.place,
-                        )
-                    self._merge(one, two)
+            if bond.tail in self._leader and bond.head in self._leader and self._same_kind(bond):
+                self._join(bond.tail, bond.head, bond)
+        self._leave_out_empty_junctions()
+        for name in self._leader:
+            item, leader = items[name], self._find(name)
+            group = self._group.get(leader)
+            if group is None:
+                domain = self.domains.domain(name)
+                shares = domain.effort if item.kind == "0" else domain.flow
+                self._group[leader] = Group(name, domain, shares, item.variable)
+            elif not group.variable:
+                group.variable = item.variable
+
+    def _leave_out_empty_junctions(self) -> None:
+        """A junction that only passes power on from one junction to another makes those two one, and is not there itself."""
+        outside: dict[str, list[Bond]] = {self._find(name): [] for name in self._leader}
+        for bond in self.graph.bonds:
+            if not self._inside(bond):
+                for name in (bond.tail, bond.head):
+                    if name in self._leader:
+                        outside[self._find(name)].append(bond)
+        count = {leader: len(bonds) for leader, bonds in outside.items()}
+        waiting = list(outside)[::-1]
+        while waiting:
+            leader = waiting.pop()
+            if count.get(leader) != 2:
+                continue
+            one, two = outside[leader] = [bond for bond in outside[leader] if id(bond) not in self._left_out]
+            coming, going = (one, two) if self._ends_at(one, leader) else (two, one)
+            if not (self._ends_at(coming, leader) and self._starts_at(going, leader)):
+                continue
+            if coming.tail not in self._leader or going.head not in self._leader:
+                continue
+            before, behind = self._find(coming.tail), self._find(going.head)
+            self._join(coming.tail, going.head, going)
+            self._left_out |= {id(coming), id(going)}
+            count[leader] = 0
+            whole = self._find(before)
+            lists = sorted((outside.pop(before), outside.pop(behind)), key=len)
+            lists[1].extend(lists[0])
+            outside[whole] = lists[1]
+            count[whole] = count.pop(before) + count.pop(behind) - 2
+            waiting.append(whole)
+
+    def _ends_at(self, bond: Bond, leader: str) -> bool:
+        return bond.head in self._leader and self._find(bond.head) == leader
+
+    def _starts_at(self, bond: Bond, leader: str) -> bool:
+        return bond.tail in self._leader and self._find(bond.tail) == leader
 
     def _same_kind(self, bond: Bond) -> bool:
         return self.graph.items[bond.tail].kind == self.graph.items[bond.head].kind
 
-    def _merge(self, one: Group, two: Group) -> None:
-        one.variable = one.variable or two.variable
-        for name, group in self._group_of.items():
-            if group is two:
-                self._group_of[name] = one
+    def _inside(self, bond: Bond) -> bool:
+        return bond.tail in self._leader and bond.head in self._leader and self._same_kind(bond)
 
-    def _groups(self) -> list[Group]:
-        return list({id(group): group for group in self._group_of.values()}.values())
+    def _find(self, name: str) -> str:
+        root = name
+        while self._leader[root] != root:
+            root = self._leader[root]
+        while self._leader[name] != root:
+            self._leader[name], name = root, self._leader[name]
+        return root
+
+    def _join(self, one: str, two: str, bond: Bond) -> None:
+        first, second = self._find(one), self._find(two)
+        if first == second:
+            raise rules.RING_OF_JUNCTIONS.error(
+                f"'{bond.tail} -> {bond.head}' closes a ring of junctions with nothing in it",
+                where=bond.tail,
+                fix="remove the bond: the junctions are one without it",
+                place=bond.place,
+            )
+        self._leader[second] = first
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 
     def _hang(self, bond: Bond) -> None:
-        tail, head = self._group_of.get(bond.tail), self._group_of.get(bond.head)
+        tail = self.group(bond.tail) if bond.tail in self._leader else None
+        head = self.group(bond.head) if bond.head in self._leader else None
         if tail is not None and head is not None:
-            if not self._same_kind(bond):
-                self.rigid.append((bond, self._end(tail, bond.head, True), self._end(head, bond.tail, False)))
-            return
-        if tail is None and head is None:  # two items bonded directly share both variables: a node of their own
+            if not self._same_kind(bond) and id(bond) not in self._left_out:
+                self._join_path(bond, tail, head)
+        elif tail is not None:
+            self.at[self.domains.end(bond.head, "in")] = self._hang_element(bond, tail, bond.head, True)
+        elif head is not None:
+            self.at[self.domains.end(bond.tail, "out")] = self._hang_element(bond, head, bond.tail, False)
+        else:  # two items bonded directly share both variables: a node of their own
             node = self._name(f"{bond.tail}_{bond.head}")
             domain = self.domains.domain(bond.tail, "out")
             for name, direction, leaves in ((bond.tail, "out", False), (bond.head, "in", True)):
                 self.at[self.domains.end(name, direction)] = End(name, leaves, node, domain.reference)
-            return
-        if tail is not None:
-            self.at[self.domains.end(bond.head, "in")] = self._end(tail, bond.head, True)
-        elif head is not None:
-            self.at[self.domains.end(bond.tail, "out")] = self._end(head, bond.tail, False)
+
+    def _hang_element(self, bond: Bond, group: Group, item: str, leaves: bool) -> End:
+        if self.graph.items[item].kind == "I" and group.domain.flow == "across":
+            if group.shares == "through":  # a node of its own, because its speed counts against the frame
+                node = Group(self._name(f"{group.name}_{item}"), group.domain, "across", "")
+                self._join_path(bond, *((group, node) if leaves else (node, group)))
+                group = node
+            group.has_inertia = True
+        return self._end(group, item, leaves)
+
+    def _join_path(self, bond: Bond, tail: Group, head: Group) -> None:
+        leaves = tail.shares == "through"
+        path, node = (tail, head) if leaves else (head, tail)
+        joint = Joint(bond, self._end(path, node.name, leaves), node)
+        path.joints.append(joint)
+        node.joints.append(joint)
+        self.joints.append(joint)
 
     def _end(self, group: Group, item: str, leaves: bool) -> End:
         end = End(item, leaves)
         if group.shares == "across":
-            end.plus, end.minus = self._node_of(group), group.domain.reference
+            end.plus, end.minus = group.name, group.domain.reference
         group.ends.append(end)
         return end
 
-    def _node_of(self, group: Group) -> str:
-        return group.name
-
     def _name(self, wanted: str) -> str:
         name, count = wanted, 1
-        while name in self.taken or name in self._group_of:
+        while name in self._taken or name in self._leader:
             count += 1
             name = f"{wanted}_{count}"
-        self.taken.add(name)
+        self._taken.add(name)
         return name
 
     # -- paths -----------------------------------------------------------------------------------------------------------------
 
     def _lay_path(self, group: Group) -> None:
-        """Lay the ends of a group along a path that starts and stops at nodes of its neighbours, or at the reference."""
-        start = self._joined(group, leaves=False)
-        stop = self._joined(group, leaves=True)
-        first = start.plus if start else group.domain.reference
-        last = stop.plus if stop else group.domain.reference
-        self.rigid = [r for r in self.rigid if not any(end is r[1] or end is r[2] for end in self._straight)]
-        own = [end for end in group.ends if not end.plus and not any(end is used for used in self._straight)]
+        """Lay the ends of a group along a path that starts and stops at nodes of its neighbours, or at the reference.
+
+        Of equal neighbours the first is the start and the last the stop: people write along a chain.
+        """
+        start = self._best([joint for joint in group.joints if not joint.path.leaves])
+        ways = [j for j in group.joints if j.path.leaves and (start is None or j.node is not start.node)]
+        stop = self._best(ways[::-1])
+        if start is not None and len(group.ends) == 2:
+            stop = None  # something must lie in the path
+        for joint in (start, stop):
+            if joint is not None:
+                joint.settled = True
+        first = start.node.name if start else group.domain.reference
+        last = stop.node.name if stop else group.domain.reference
+        used = {id(joint.path) for joint in (start, stop) if joint is not None}
+        own = [end for end in group.ends if id(end) not in used]
         nodes = [first, *(self._name(f"{group.name}_{k}") for k in range(1, len(own))), last]
         for end, here, there in zip(own, nodes, nodes[1:], strict=False):
             end.plus, end.minus = (here, there) if end.leaves else (there, here)
+        for joint in group.joints:
+            if not joint.settled and len(joint.node.joints) == 1 and not joint.node.has_inertia:
+                joint.settled = True
+                for end in joint.node.ends:
+                    end.plus, end.minus = joint.path.plus, joint.path.minus
 
-    def _joined(self, group: Group, *, leaves: bool) -> End | None:
-        """The other end of the first bond to a node junction in the given direction, which the path can be joined to."""
-        for _, tail, head in self.rigid:
-            mine, other = (tail, head) if leaves else (head, tail)
-            if any(mine is end for end in group.ends) and other.plus and other.plus != group.domain.reference:
-                self._straight += [mine, other]
-                return other
-        return None
+    @staticmethod
+    def _best(joints: list[Joint]) -> Joint | None:
+        """The joint where the path shall end: at a node that cannot lie in the path, as far as there is one."""
+        return min(joints, key=lambda j: (not j.node.has_inertia, len(j.node.joints) == 1), default=None)
 
 
 def oriented(end: End, decides: Side) -> tuple[str, str]:

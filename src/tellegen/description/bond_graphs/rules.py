@@ -68,7 +68,7 @@ TWO_DOMAINS = RULES.rule(
 RING_OF_JUNCTIONS = RULES.rule(
     "D408",
     "ring of equal junctions",
-    meaning="Junctions of the same kind are bonded in a ring.",
+    meaning="Junctions of the same kind are bonded in a ring, directly or through junctions that hold nothing else.",
     why="they are one junction, and the bond that closes the ring carries an amount of power that nothing determines",
     example="system: x\n" + _MOTOR.replace("- i -> I:L\n", "- i -> 1:k -> I:L\n  - k -> 1:n -> i\n"),
     instead="system: x\n" + _MOTOR,

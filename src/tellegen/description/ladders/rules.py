@@ -44,13 +44,13 @@ TWO_DOMAINS = RULES.rule(
 )
 LOOSE_CONNECTION = RULES.rule(
     "D455",
-    "connection with nothing on one side",
-    meaning="A connection block does not stand between two elaboration blocks.",
+    "connection or section out of place",
+    meaning="A connection block does not stand between two elaboration blocks, or two sections follow each other.",
     why="its matrix takes the output of the block before it and gives the input of the block behind it",
     example=_MOTOR.replace("  - parallel: [J:J, b:b]\n", ""),
     instead=_MOTOR,
 )
-SECTION_INSIDE = RULES.rule(
+EMPTY_LADDER = RULES.rule(
     "D456",
     "empty ladder",
     meaning="The ladder has no elaboration block.",

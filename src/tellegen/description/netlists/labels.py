@@ -12,7 +12,7 @@ from tellegen.description.netlists.findings import Findings, RefusedLineError
 from tellegen.description.netlists.lines import Label
 from tellegen.expressions import Expression, number, parse
 
-_LABEL = re.compile(rf"(-?)({NAME.pattern})(?:\s*=\s*(\S.*))?")
+_LABEL = re.compile(rf"-?({NAME.pattern})(?:\s*=\s*(\S.*))?")
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _LATEX = re.compile(r"[\\{}\s]")
 
@@ -30,7 +30,7 @@ class LabelReader:
         """The label in a field: a name, a name and a value, or `=value`."""
         match = _LABEL.fullmatch(text)
         if match is not None:
-            _, name, value = match.groups()
+            name, value = match.groups()
         else:
             given, equals, value = text.partition("=")
             name = self._clean(line, field, given.strip())

@@ -6,7 +6,7 @@ Elements that name one parameter share it. A variable has a name of its own, so 
 import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, final
+from typing import final
 
 from tellegen.core.domains import Side
 from tellegen.description.model import Parameter
@@ -56,13 +56,8 @@ def automatic_name(branch: Branch) -> str:
     return f"{branch.kind.netlist[1:] or 'K' if branch.kind else 'K'}{branch.ordinal}"
 
 
-class _Wanted(NamedTuple):
-    """A name wanted for a variable of a branch, by its number; `key` is where it was written."""
-
-    branch: int
-    key: str
-    variable: str
-    label: Label
+_Wanted = tuple[int, str, str, Label]
+"""A name wanted: the number of the branch, the option that gives the name, the variable, and the name."""
 
 
 @final
@@ -139,7 +134,7 @@ class Naming:
         rest: list[_Wanted] = []
         for k, branch in enumerate(self.branches):
             if branch.relation is not None or branch.kind is None:
-                rest += [_Wanted(k, key, _BLOCK_VARIABLES[key], label) for key, label in branch.labels.items()]
+                rest += [(k, key, _BLOCK_VARIABLES[key], label) for key, label in branch.labels.items()]
             else:
                 self._name_own_variable(names, k, branch.kind, rest)
         for k, key, variable, label in rest:
@@ -157,9 +152,9 @@ class Naming:
             if key == own:
                 self._name_variable(names, k, kind.side, label)
             elif key in _SIDE_OF_KEY:
-                rest.append(_Wanted(k, key, _SIDE_OF_KEY[key], label))
+                rest.append((k, key, _SIDE_OF_KEY[key], label))
             elif key == "Qn" and kind.role == "storage":
-                rest.append(_Wanted(k, key, "energy", label))
+                rest.append((k, key, "energy", label))
             elif key == "Qn" or kind.role == "source":
                 what = f"'{key}' says nothing about this {kind.name}"
                 self.findings.notice(rules.NO_EFFECT, what, self.branches[k].line, label.field - 1, fix="remove it")

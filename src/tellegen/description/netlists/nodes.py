@@ -20,6 +20,7 @@ def find_nodes(reader: LineReader) -> dict[str, str]:
     domain_of = _domains(reader.branches, nodes)
     _find_connection_kinds(reader, nodes, domain_of)
     _rename_references(reader, nodes, domain_of)
+    _name_the_frame(reader.branches, nodes)
     return nodes
 
 
@@ -114,3 +115,36 @@ def _rename_references(reader: LineReader, nodes: dict[str, str], domain_of: dic
         for label, node in nodes.items():
             if node == word:
                 nodes[label] = name
+
+
+def _name_the_frame(branches: list[Branch], nodes: dict[str, str]) -> None:
+    """Masses and inertias move against the frame: the node that all of a part have behind them is called so."""
+    grounded = [b for b in branches if b.kind is not None and b.kind.grounded]
+    if not grounded:
+        return
+    parts = _parts(branches, nodes)
+    behind: dict[tuple[str, str], set[str]] = {}
+    for branch in grounded:
+        assert branch.kind is not None, "grounded branches have a kind"
+        node = nodes[branch.points[1]]
+        behind.setdefault((parts[node], branch.kind.domains[0]), set()).add(node)
+    frames = {next(iter(found)) for found in behind.values() if len(found) == 1}
+    for label, node in nodes.items():
+        if node in frames:
+            nodes[label] = "frame"
+
+
+def _parts(branches: list[Branch], nodes: dict[str, str]) -> dict[str, str]:
+    """A representative node for each node: the same for all that branches join without crossing a connection block."""
+    parent = {node: node for node in nodes.values()}
+
+    def root(node: str) -> str:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for branch in branches:
+        for top, bottom in branch.sides():
+            parent[root(nodes[top])] = root(nodes[bottom])
+    return {node: root(node) for node in parent}

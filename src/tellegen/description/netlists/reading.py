@@ -23,6 +23,7 @@ from tellegen.expressions import Expression
 
 MAX_LINE = 10_000
 
+_NO_VALUE = (None, math.nan)
 _KIND_OF_CODE = {kind.netlist: kind for kind in KINDS.values() if kind.netlist}
 _UNDEFINED = frozenset(f"{code}U" for code in BY_CODE)
 _CODES = (*_KIND_OF_CODE, "CB", "--", "*P", "**")
@@ -62,14 +63,12 @@ class LineReader:
 
     def value_of(self, option: str) -> tuple[Expression | None, float]:
         """The value of an option of the system and its size, if the file gives it."""
-        return self._known_value(self.options.get(option))
+        return self.labels.values.get(self.options.get(option, ""), _NO_VALUE)
 
     def default(self, option: str, branch: Branch) -> tuple[Expression | None, float]:
         """The value that the file gives to what has none on a branch (Kn0, In0, En0, Fn0), if it does."""
-        return self._known_value((branch.notes or NOTHING).get(option) or self.options.get(option))
-
-    def _known_value(self, text: str | None) -> tuple[Expression | None, float]:
-        return self.labels.values.get(text, (None, math.nan)) if text else (None, math.nan)
+        text = (branch.notes or NOTHING).get(option) or self.options.get(option)
+        return self.labels.values.get(text, _NO_VALUE) if text else _NO_VALUE
 
     def _line(self, line: int, text: str) -> None:
         if len(text) > MAX_LINE:
