@@ -36,7 +36,7 @@ format: setup  ## write all Python files in the common format
 	@$(BIN)/ruff check --fix .
 
 bench: setup  ## run the benchmarks
-	@sh tools/bench.sh $(BIN)/python
+	@$(BIN)/python -m benchmarks
 
 docs: setup  ## write docs/errors, docs/reference and the outputs shown on pages again
 	@$(BIN)/python tools/generate_docs.py

@@ -1,10 +1,12 @@
 """What every benchmark shares: cases that are timed in a process of their own, rows, targets and tables."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,17 +119,27 @@ def measure(case: AbstractCase, *, repeats: int = REPEATS, limit: float = 120.0)
 
 def _run_apart(case: AbstractCase, limit: float) -> Facts | None:
     kind = type(case)
-    # A benchmark that is itself the main module has the name of its file there.
     order = {"case": f"{kind.__module__}:{kind.__qualname__}", "arguments": asdict(case), "limit": limit}  # type: ignore[call-overload]
     command = [sys.executable, "-m", "benchmarks.child", json.dumps(order)]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, timeout=HARD_LIMIT_FACTOR * limit, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode:
-        raise RuntimeError(f"{kind.__name__} {asdict(case)} failed:\n{done.stderr}")  # type: ignore[call-overload]
+    with tempfile.TemporaryDirectory(
+        prefix="tellegen-bench-"
+    ) as folder:  # for the files of the child, even if it is stopped
+        try:
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                env={**os.environ, "TMPDIR": folder},
+                capture_output=True,
+                text=True,
+                timeout=HARD_LIMIT_FACTOR * limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return None
+    if done.returncode:  # a case that breaks is a wrong result, and no reason to leave the others out
+        print(done.stderr, file=sys.stderr)
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"seconds": 0.0, "cpu": 0.0, "peak_mb": 0.0, "facts": {"ok": False, "check": reason}}
     answer: Facts | None = json.loads(done.stdout.splitlines()[-1])
     return answer
 
@@ -160,6 +172,13 @@ def _at_most(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def written_file(text: str, suffix: str) -> Path:
+    """A file in the folder of the child, which goes with it."""
+    path = Path(tempfile.mkdtemp()) / f"model{suffix}"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def peak_mb() -> float:
@@ -202,6 +221,8 @@ def row(
     if isinstance(outcome, Stopped):
         text = f"stopped after {outcome.limit:g} s"
         return Row(case, size, check=text, ratio=ratio, target=target.judge(outcome.limit) if target else "")
+    if not outcome.facts["ok"]:  # the time of a wrong result says nothing
+        return Row(case, size, check=outcome.facts["check"], ok=False)
     return Row(
         case,
         size,
@@ -212,14 +233,13 @@ def row(
         ratio,
         outcome.facts["check"],
         target.judge(outcome.seconds) if target else "",
-        bool(outcome.facts["ok"]),
-        {name: value for name, value in outcome.facts.items() if name not in {"ok", "check"}},
+        details={name: value for name, value in outcome.facts.items() if name not in {"ok", "check"}},
     )
 
 
 def times(slow: Outcome | Stopped, quick: Outcome | Stopped) -> str:
     """How many times as long the first takes as the second, in CPU seconds."""
-    if isinstance(quick, Stopped):
+    if isinstance(quick, Stopped) or not quick.facts["ok"]:
         return ""
     if isinstance(slow, Stopped):
         return f"> {slow.limit / quick.cpu:,.0f}"

@@ -17,8 +17,10 @@ from tellegen.description import Model, Network, read_model, read_netlist, to_ya
 from tellegen.description.document import write_text
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
+from tellegen.equations.hamiltonian import HamiltonianSystem, port_hamiltonian
 from tellegen.equations.linearisation import linearise_equations
 from tellegen.equations.numeric import with_values
+from tellegen.equations.steps import Derivation, derivation_steps
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix, transfer_matrix
 from tellegen.graph import PowerGraph, lower
@@ -47,7 +49,7 @@ NO_SUCH_FORM = RULES.rule(
     "D303",
     "no such form",
     meaning="Equations were asked for in a form that does not exist.",
-    why="the forms are pog (L x' = -A x + B u), dae (the descriptor form, nothing eliminated) and tf (the transfer matrix)",
+    why="the forms are pog (L x' = -A x + B u), ph (port-Hamiltonian), dae (the descriptor form) and tf (the transfer matrix)",
 )
 NOTHING_TO_IMPORT = RULES.rule(
     "D304",
@@ -67,8 +69,9 @@ SYSTEMS = Path(__file__).parent / "systems"
 
 NETLIST = ".txt"
 
-Form = Literal["pog", "dae", "tf"]
-FORMS: tuple[Form, ...] = ("pog", "dae", "tf")
+Form = Literal["pog", "ph", "dae", "tf"]
+FORMS: tuple[Form, ...] = ("pog", "ph", "dae", "tf")
+Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
 AnyModel = Model | Network | str | os.PathLike[str]
 
 MOST_DERIVED = 300
@@ -227,18 +230,28 @@ def derive(
 
 @overload
 def derive(
-    model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False
-) -> EquationSystem | DescriptorSystem | TransferMatrix: ...
+    model: AnyModel, *, form: Literal["ph"], numeric: bool = False, eliminate: bool = False
+) -> HamiltonianSystem: ...
+
+
+@overload
+def derive(model: AnyModel, *, steps: Literal[True]) -> Derivation: ...
+
+
+@overload
+def derive(model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False) -> Derived: ...
 
 
 def derive(
-    model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False
-) -> EquationSystem | DescriptorSystem | TransferMatrix:
+    model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False, steps: bool = False
+) -> Derived | Derivation:
     """The equations of a model, with symbols.
 
-    `form` is "pog" (`L x' = -A x + B u`), "dae" (the sparse descriptor form, nothing eliminated) or "tf" (the transfer matrix).
+    `form` is "pog" (`L x' = -A x + B u`), "ph" (port-Hamiltonian, `x' = (J - R) grad_H + (g - P) u`), "dae" (the sparse descriptor
+    form, nothing eliminated) or "tf" (the transfer matrix).
     With `numeric`, parameters are replaced by their values: the POG form is then given as the descriptor form, which stays
     sparse for models of any size, unless `eliminate` asks for L, A, B, C, D.
+    With `steps`, the POG form is derived step by step: each entry by the paths that make it.
 
     Raises: TellegenError of the layer that cannot go on.
 
@@ -247,14 +260,29 @@ def derive(
     """
     if form not in FORMS:
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
+    if steps:
+        return _steps(model, form, numeric)
     graph = lower(as_model(model))
     if form == "dae" or (form == "pog" and numeric and not eliminate):
         found = descriptor_form(graph)
         return found.numeric() if numeric else found
     system = derive_equations(assign_causality(graph))
+    if form == "ph":
+        hamiltonian = port_hamiltonian(system)
+        return hamiltonian.numeric() if numeric else hamiltonian
     if form == "tf":
         return transfer_matrix(with_values(system) if numeric else system)
     return with_values(system) if numeric else system
+
+
+def _steps(model: AnyModel, form: Form, numeric: bool) -> Derivation:
+    if form != "pog" or numeric:
+        raise NO_SUCH_FORM.error(
+            f"the form '{form}'{' with numbers' if numeric else ''} is not derived step by step",
+            why="paths explain the entries of the POG form, with symbols",
+            fix="ask for the steps of the form pog, with symbols",
+        )
+    return derivation_steps(derive_equations(assign_causality(lower(as_model(model)))))
 
 
 def linearise(

@@ -103,6 +103,8 @@ def test_the_process_passes_on_streams_and_exit_code() -> None:
         ["derive", "rlc", "--sign", "*"],
         ["derive", "rlc", "--json", "--latex"],
         ["derive", "rlc", "--eliminate"],
+        ["derive", "rlc", "--steps", "--form", "tf"],
+        ["derive", "rlc", "--steps", "--numeric"],
         ["derive", "rlc", "--what"],
     ],
 )
@@ -192,7 +194,7 @@ def test_derive_prints_latex() -> None:
     assert found.stdout.startswith("\\begin{align*}")
 
 
-@pytest.mark.parametrize("form", ["pog", "dae", "tf"])
+@pytest.mark.parametrize("form", ["pog", "ph", "dae", "tf"])
 @pytest.mark.parametrize("output", ["", "--json", "--latex"])
 @pytest.mark.parametrize("numeric", [[], ["--numeric"], ["--numeric", "--eliminate"]])
 def test_every_form_prints_in_every_way(form: str, output: str, numeric: list[str]) -> None:
@@ -207,6 +209,45 @@ def test_numeric_gives_the_sparse_descriptor_form_and_eliminate_the_matrices() -
     sparse = record_of("derive", "rlc", "--numeric")
     assert sorted(e for _, _, e in sparse["E"]) == [1e-5, 0.01]
     assert record_of("derive", "rlc", "--numeric", "--eliminate")["A"] == [[20.0, 1.0], [-1.0, 0.0]]
+
+
+def test_the_port_hamiltonian_form_prints_the_record_of_the_contract() -> None:
+    record = record_of("derive", "dc_motor_pump", "--form", "ph")
+    assert list(record) == ["x", "H", "grad_H", "J", "R", "g", "u", "y", "parameters"]
+    assert record["J"] == [["0", "-K_m", "0"], ["K_m", "0", "-K_p"], ["0", "K_p", "0"]]
+    assert "E" in record_of("derive", "cauer_low_pass", "--form", "ph")
+
+
+def test_the_port_hamiltonian_form_numbers_its_entries_where_asked() -> None:
+    assert record_of("derive", "dc_motor", "--form", "ph", "--numeric")["R"] == [[0.8, 0.0], [0.0, 0.0002]]
+
+
+def test_a_model_without_port_hamiltonian_form_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "stiff.yaml"
+    path.write_text(
+        "system: s\nnetwork:\n  V: {voltage source: [a]}\n  C: {capacitor: [a], C: 1 F}\n  R: {resistor: [a], R: 1 ohm}\n",
+        encoding="utf-8",
+    )
+    found = tellegen("derive", str(path), "--form", "ph")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "error E107: the source 'V' meets the dependent storage 'C'" in found.stderr
+
+
+@pytest.mark.parametrize("output", ["", "--json", "--latex"])
+@pytest.mark.parametrize("sign", ["-", "+"])
+def test_steps_print_in_every_way(output: str, sign: str) -> None:
+    found = tellegen("derive", "transformer_tank", "--steps", "--sign", sign, *([output] if output else []))
+    assert (found.returncode, found.stderr) == (0, "")
+    if output == "--json":
+        assert len(json.loads(found.stdout)["steps"]) == 5
+    elif not output:
+        assert "V_C -> transformer -> R_s -> transformer -> V_C" in found.stdout
+
+
+def test_steps_keep_to_ascii_where_the_terminal_does() -> None:
+    found = tellegen("derive", "dc_motor_pump", "--steps", encoding="ascii")
+    assert found.returncode == 0
+    assert found.stdout.isascii()
 
 
 # Errors

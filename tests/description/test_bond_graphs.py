@@ -262,7 +262,9 @@ SOURCES = {
 
 @pytest.mark.parametrize("domain", EFFORT_IS_ACROSS)
 def test_sources_and_storages_of_a_bond_graph_are_those_of_the_domain(domain: str) -> None:
-    text = f"system: x\nbond graph:\n  - Se:e -> 1:j ({domain}) -> C:c\n  - j -> I:i\n  - j -> 0:k -> Sf:f\n  - k -> R:r\n"
+    text = (
+        f"system: x\nbond graph:\n  - Se:e -> 1:j ({domain}) -> C:c\n  - j -> I:i\n  - j -> 0:k -> Sf:f\n  - k -> R:r\n"
+    )
     kinds = {e.name: e.kind.name for e in read_model(text).elements}
     assert kinds["c"] == STORAGE_OF_EFFORT[domain]
     assert kinds["i"] == STORAGE_OF_FLOW[domain]
@@ -319,7 +321,8 @@ def test_a_gyrator_relates_efforts_to_flows_along_the_half_arrows(one: str, two:
 
 def test_a_gear_has_the_ratio_of_torques_as_its_modulus() -> None:
     """tau_a = m tau_b, omega_b = m omega_a: seen from a, the inertia J_b at b counts m^2 times."""
-    text = "system: x\nbond graph:\n  - Se:tau -> 1:a (rotational) -> I:J_a\n  - a -> TF:m -> 1:b (rotational) -> I:J_b\n  - b -> R:b_b\n"
+    text = "system: x\nbond graph:\n  - Se:tau -> 1:a (rotational) -> I:J_a\n  - a -> TF:m -> 1:b (rotational)\n"
+    text += "  - b -> I:J_b\n  - b -> R:b_b\n"
     system = derived(text)
     assert agree(system.matrices["L"], [["J_a + m^2*J_b"]])
     assert agree(system.matrices["A"], [["m^2*b_b"]])
@@ -404,7 +407,8 @@ def test_notes_may_stand_at_any_mention_of_an_item() -> None:
 
 
 def test_a_junction_may_share_its_name_with_a_parameter() -> None:
-    text = "system: x\nparameters: {R: 3 ohm, j: 2 H}\nbond graph:\n  - Se:V -> 1:R_1 -> I:L\n  - R_1 -> R:R\nelements: {L: {L: j}}\n"
+    text = "system: x\nparameters: {R: 3 ohm, j: 2 H}\nelements: {L: {L: j}}\n"
+    text += "bond graph:\n  - Se:V -> 1:R_1 -> I:L\n  - R_1 -> R:R\n"
     named_alike = text.replace("R_1", "j")
     assert derived(named_alike).to_json() == derived(text).to_json()
 
@@ -417,14 +421,17 @@ def test_junctions_are_nodes_and_not_elements() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "kind"), [("N/m", "spring"), ("m/N", "compliance"), ("N*m/rad", "torsion spring"), ("Pa/m^3", "stiff chamber")]
+    ("unit", "kind"),
+    [("N/m", "spring"), ("m/N", "compliance"), ("N*m/rad", "torsion spring"), ("Pa/m^3", "stiff chamber")],
 )
 def test_the_unit_of_a_parameter_tells_a_stiffness_from_a_compliance(unit: str, kind: str) -> None:
     text = f"system: x\nparameters: {{K: 3 {unit}}}\nbond graph:\n  - Sf:v -> 0:j -> C:K\n  - j -> R:b\n"
     assert element(read_model(text), "K").kind.name == kind
 
 
-@pytest.mark.parametrize(("unit", "kind"), [("ohm", "resistor"), ("S", "conductance"), ("N*s/m", "damper"), ("m/(N*s)", "mobility")])
+@pytest.mark.parametrize(
+    ("unit", "kind"), [("ohm", "resistor"), ("S", "conductance"), ("N*s/m", "damper"), ("m/(N*s)", "mobility")]
+)
 def test_the_unit_of_a_parameter_tells_a_resistance_from_a_conductance(unit: str, kind: str) -> None:
     text = f"system: x\nparameters: {{k: 3 {unit}}}\nbond graph:\n  - Sf:v -> 0:j -> R:k\n  - j -> C:c\n"
     assert element(read_model(text), "k").kind.name == kind
@@ -433,6 +440,24 @@ def test_the_unit_of_a_parameter_tells_a_resistance_from_a_conductance(unit: str
 def test_the_key_of_a_value_tells_the_kind_where_no_parameter_does() -> None:
     text = "system: x\nbond graph:\n  - Sf:v -> 0:j (translational) -> C:spring\n  - j -> R:b\nelements: {spring: {K: 3 N/m}}\n"
     assert element(read_model(text), "spring").kind.name == "spring"
+
+
+@pytest.mark.parametrize("text", [MOTOR_AS_BOND_GRAPH, MOTOR_AS_LADDER], ids=["bond graph", "ladder"])
+def test_the_network_behind_a_notation_can_be_written_and_read_again(text: str) -> None:
+    model = read_model(text)
+    assert tellegen.derive(read_model(tellegen.to_yaml(model))).to_json() == tellegen.derive(model).to_json()
+
+
+def test_masses_of_the_network_behind_a_bond_graph_are_against_the_frame() -> None:
+    """Also where one hangs on a 0-junction, or where three of them meet at one, so that the network can be read again."""
+    text = (
+        "system: x\nbond graph:\n  - Sf:v -> 0:j (translational) -> I:m_1\n  - j -> R:b\n"
+        "  - I:m_2 -> j\n  - j -> 1:k -> I:m_3\n  - k -> R:b_3\n  - j -> I:m_4\n"
+    )
+    model = read_model(text)
+    assert {e.nodes[1] for e in model.elements if e.kind.name == "mass"} == {"frame"}
+    again = read_model(tellegen.to_yaml(model))
+    assert tellegen.derive(again).to_json()["states"] == tellegen.derive(model).to_json()["states"]
 
 
 def test_items_bonded_without_a_junction_share_both_variables() -> None:
@@ -462,7 +487,9 @@ def test_values_initial_values_and_laws_come_from_the_elements_part() -> None:
 
 
 def test_inputs_and_initial_values_of_the_experiment_use_the_names_of_the_bond_graph() -> None:
-    experiment = "experiment: {until: 1 s, inputs: {V_a: step(24 V), Q_0: 0}, initial: {I_a: 1 A, P_0: 3 bar}, outputs: [omega_m]}\n"
+    experiment = (
+        "experiment: {inputs: {V_a: step(24 V), Q_0: 0}, initial: {I_a: 1 A, P_0: 3 bar}, outputs: [omega_m]}\n"
+    )
     model = read_model(MOTOR_AS_BOND_GRAPH + experiment)
     assert set(model.experiment.inputs) == {"V_a", "Q_0"}
     assert set(model.experiment.initial) == {"I_a", "P_0"}

@@ -13,12 +13,14 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.description import read_model, read_netlist
 from tellegen.equations.assembly import derive_equations
+from tellegen.equations.hamiltonian import port_hamiltonian
 from tellegen.graph import lower
 
 RULES = collect_rules()
 SHOWN = [placed for placed in RULES if placed.rule.example]
 
 WITHOUT_EXAMPLE = {
+    **{f"G20{k}": "a scheme asked for, not something in a file" for k in range(1, 9)},
     "D053": "a conversion asked for in Python, not something in a file",
     "D069": "a file that is too large would make a page that is too large",
     "D070": "control characters and broken UTF-8 cannot be shown on a page",
@@ -43,8 +45,8 @@ WITHOUT_EXAMPLE = {
 """Rules that no example on a page can break, each with the reason."""
 
 
-def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
-    """Everything found on the way from a file to its equations."""
+def findings_of(text: str, path: Path, *, netlist: bool, hamiltonian: bool = False) -> list[Finding]:
+    """Everything found on the way from a file to its equations, to their port-Hamiltonian form where a rule is about that."""
     path.write_text(text, encoding="utf-8")
     found: list[Finding] = []
     try:
@@ -54,10 +56,17 @@ def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
         found += graph.findings
         causal = assign_causality(graph)
         found += causal.findings
-        derive_equations(causal)
+        system = derive_equations(causal)
+        if hamiltonian:
+            port_hamiltonian(system)
     except TellegenError as error:
         found += error.findings
     return found
+
+
+def findings_for(placed: PlacedRule, text: str, folder: Path) -> list[Finding]:
+    about_netlists, about_form = placed.is_about_netlists, placed.rule.code == "E107"
+    return findings_of(text, file_for(placed, folder), netlist=about_netlists, hamiltonian=about_form)
 
 
 def file_for(placed: PlacedRule, folder: Path) -> Path:
@@ -83,7 +92,7 @@ def test_rules_with_an_example_say_what_to_write_instead() -> None:
 
 @pytest.mark.parametrize("placed", SHOWN, ids=code_of)
 def test_example_breaks_the_rule(placed: PlacedRule, tmp_path: Path) -> None:
-    found = findings_of(placed.rule.example, file_for(placed, tmp_path), netlist=placed.is_about_netlists)
+    found = findings_for(placed, placed.rule.example, tmp_path)
     mine = [f for f in found if f.code == placed.rule.code]
     assert mine, f"{placed.rule.code} is not among the findings:\n" + "\n".join(map(str, found))
     assert {f.severity for f in mine} == {placed.rule.severity}
@@ -91,7 +100,7 @@ def test_example_breaks_the_rule(placed: PlacedRule, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("placed", [p for p in SHOWN if p.rule.instead], ids=code_of)
 def test_what_stands_instead_is_right(placed: PlacedRule, tmp_path: Path) -> None:
-    found = findings_of(placed.rule.instead, file_for(placed, tmp_path), netlist=placed.is_about_netlists)
+    found = findings_for(placed, placed.rule.instead, tmp_path)
     wrong = [f for f in found if f.code == placed.rule.code or f.severity == "error"]
     assert not wrong, "\n".join(map(str, wrong))
 

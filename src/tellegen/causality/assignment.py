@@ -13,6 +13,7 @@ from tellegen.causality.rigid_loops import junction_loops, refuse_rigid_loops
 from tellegen.core.domains import Side
 from tellegen.core.errors import CausalityError, Finding, Rule
 from tellegen.core.names import listing
+from tellegen.description.files import without_collector
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.union_find import UnionFind
 
@@ -27,9 +28,12 @@ def assign_causality(graph: PowerGraph) -> CausalGraph:
 
     Raises: CausalityError when sources, demands or laws contradict each other, or couplings lock or leave a variable open.
     """
-    order = demands(graph)
-    if graph.couplings:
-        return _by_elimination(graph, order)
+    with without_collector():
+        order = demands(graph)
+        return _by_elimination(graph, order) if graph.couplings else _by_tree(graph, order)
+
+
+def _by_tree(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     tree = NormalTree(graph, order)
     blocks = tree.resistive_blocks(list(graph.resistive()))
     return _finish(

@@ -6,16 +6,28 @@ from tellegen.cli import output
 from tellegen.core.domains import DOMAINS
 from tellegen.core.units import describe, parse_unit
 from tellegen.description import Model, Parameter
-from tellegen.equations.descriptor import DescriptorSystem
 from tellegen.equations.display import Sign
-from tellegen.equations.latex import descriptor_to_latex, equations_to_latex, transfer_to_latex
-from tellegen.equations.record import descriptor_to_record, equations_to_record, transfer_to_record
+from tellegen.equations.hamiltonian import HamiltonianSystem
+from tellegen.equations.latex import descriptor_to_latex, equations_to_latex, hamiltonian_to_latex, transfer_to_latex
+from tellegen.equations.record import (
+    descriptor_to_record,
+    equations_to_record,
+    hamiltonian_to_record,
+    transfer_to_record,
+)
+from tellegen.equations.steps import derivation_steps
 from tellegen.equations.system import EquationSystem, parameter_values
-from tellegen.equations.text import descriptor_to_text, equations_to_text, transfer_to_text
+from tellegen.equations.text import (
+    descriptor_to_text,
+    equations_to_text,
+    hamiltonian_to_text,
+    steps_to_text,
+    transfer_to_text,
+)
 from tellegen.equations.transfer import TransferMatrix
 from tellegen.expressions import Symbol
 from tellegen.graph import StorageLaw
-from tellegen.workflow import Form, as_model
+from tellegen.workflow import Derived, Form, as_model
 from tellegen.workflow import derive as derive_form
 
 
@@ -42,25 +54,42 @@ def show_equations(name: str, wanted: Wanted) -> None:
         output.write(_text(found, wanted, model))
 
 
-def _record(found: EquationSystem | DescriptorSystem | TransferMatrix, wanted: Wanted) -> dict[str, object]:
+def show_steps(name: str, sign: Sign, *, as_json: bool, as_latex: bool) -> None:
+    """Derive the equations of a model step by step and print the steps."""
+    steps = derivation_steps(derive_form(name), sign=sign)
+    if as_json:
+        output.write_json(steps.to_json())
+    elif as_latex:
+        output.write(steps.to_latex())
+    else:
+        output.write(steps_to_text(steps, width=output.width(), unicode=output.shows_unicode()))
+
+
+def _record(found: Derived, wanted: Wanted) -> dict[str, object]:
     if isinstance(found, EquationSystem):
         return equations_to_record(found, wanted.sign, numeric=wanted.numeric)
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_record(found, numeric=wanted.numeric)
     values = parameter_values(found.parameters)
     if isinstance(found, TransferMatrix):
         return transfer_to_record(found, values)
     return descriptor_to_record(found, values, numeric=wanted.numeric)
 
 
-def _latex(found: EquationSystem | DescriptorSystem | TransferMatrix, wanted: Wanted) -> str:
+def _latex(found: Derived, wanted: Wanted) -> str:
     if isinstance(found, EquationSystem):
         return equations_to_latex(found, sign=wanted.sign)
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_latex(found)
     if isinstance(found, TransferMatrix):
         return transfer_to_latex(found)
     return descriptor_to_latex(found)
 
 
-def _text(found: EquationSystem | DescriptorSystem | TransferMatrix, wanted: Wanted, model: Model) -> str:
+def _text(found: Derived, wanted: Wanted, model: Model) -> str:
     width = output.width()
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_text(found, width=width, unicode=output.shows_unicode(), units=_parameter_units(model))
     if isinstance(found, EquationSystem):
         return equations_to_text(
             found, sign=wanted.sign, width=width, unicode=output.shows_unicode(), units=_units(model, found)
@@ -72,17 +101,23 @@ def _text(found: EquationSystem | DescriptorSystem | TransferMatrix, wanted: Wan
 
 def _units(model: Model, found: EquationSystem) -> dict[str, str]:
     """SI units of parameters, states, inputs and outputs, where they are known."""
-    units = {name: unit for name, parameter in model.parameters.items() if (unit := _unit_of(parameter))}
-    for element in model.elements:
-        # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb.
-        if isinstance(element.value, Symbol) and element.kind.quantity is not None:
-            units[element.value.name] = element.kind.quantity.unit
+    units = _parameter_units(model)
     if found.origin is not None:
         for port in found.origin.graph.ports:
             domain = DOMAINS[port.domain]
             units |= {port.across: domain.across.unit, port.through: domain.through.unit}
             if isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable:
                 units[port.state] = domain.energy(port.law.side).unit
+    return {name: unit for name, unit in units.items() if unit != "1"}
+
+
+def _parameter_units(model: Model) -> dict[str, str]:
+    """SI units of the parameters, where they are known."""
+    units = {name: unit for name, parameter in model.parameters.items() if (unit := _unit_of(parameter))}
+    for element in model.elements:
+        # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb.
+        if isinstance(element.value, Symbol) and element.kind.quantity is not None:
+            units[element.value.name] = element.kind.quantity.unit
     return {name: unit for name, unit in units.items() if unit != "1"}
 
 

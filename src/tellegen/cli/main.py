@@ -29,6 +29,7 @@ class FormName(StrEnum):
     """Forms of equations."""
 
     POG = "pog"
+    PH = "ph"
     DAE = "dae"
     TF = "tf"
 
@@ -99,7 +100,9 @@ def derive(
     model: ModelText,
     form: Annotated[
         FormName | None,
-        typer.Option(help="pog: L x' = -A x + B u; dae: descriptor form, nothing eliminated; tf: transfer matrix."),
+        typer.Option(
+            help="pog: L x' = -A x + B u; ph: port-Hamiltonian; dae: descriptor form, nothing eliminated; tf: transfer matrix."
+        ),
     ] = None,
     sign: Annotated[
         SignName, typer.Option(help="The sign of A: '-' for L x' = -A x + B u, '+' for L x' = A x + B u.")
@@ -111,6 +114,9 @@ def derive(
     eliminate: Annotated[
         bool, typer.Option("--eliminate", help="With --numeric: the matrices L, A, B, C, D instead.")
     ] = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="The derivation step by step: each entry by the paths that make it.")
+    ] = False,
     as_json: AsJson = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
 ) -> None:
@@ -119,8 +125,13 @@ def derive(
         raise typer.BadParameter("--json and --latex exclude each other")
     if eliminate and not numeric:
         raise typer.BadParameter("--eliminate goes with --numeric")
-    from tellegen.cli.equations import Wanted, show_equations
+    if steps and (numeric or form not in (None, FormName.POG)):
+        raise typer.BadParameter("--steps goes with the form pog and with symbols")
+    from tellegen.cli.equations import Wanted, show_equations, show_steps
 
+    if steps:
+        show_steps(model, sign.value, as_json=as_json, as_latex=as_latex)
+        return
     wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex)
     show_equations(model, wanted)
 

@@ -228,6 +228,9 @@ class _ModelReader:
             fix = "keep one of them: each notation describes the whole system"
             what = f"the file describes the system twice: {' and '.join(notations)}"
             raise context.error(rules.VALUE_TWICE, root, what, fix=fix)
+        if notations == ["network"] and (details := root.get("elements")) is not None:
+            fix = "write its keys on the lines of the network"
+            raise context.error(rules.WRONG_SHAPE, details, "'elements' goes with a bond graph or a ladder", fix=fix)
         if (bonds := root.get("bond graph")) is not None:
             read_bond_graph(context, bonds, root.get("elements"))
             return

@@ -145,9 +145,18 @@ def _copies(context: Context, block: Block, ranges: list[Range], outer: Copy) ->
     if last < first - 1:
         what = f"the range of '{head.index}' runs backwards, from {first} to {last}"
         raise context.error(rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
-    _check_size(context, block, head, last - first + 1)
+    _check_size(context, block, head, (last - first + 1) * _least_count(rest))
     for value in range(first, last + 1):
         yield from _copies(context, block, rest, (*outer, value))
+
+
+def _least_count(ranges: list[Range]) -> int:
+    """How many copies inner ranges make of each outer one, as far as their bounds are known before counting."""
+    count = 1
+    for inner in ranges:
+        if isinstance(inner.first, Number) and isinstance(inner.last, Number):
+            count *= max(1, int(inner.last.value - inner.first.value) + 1)
+    return count
 
 
 def _whole(context: Context, head: Range, expression: Expression, indices: Indices, copy: Copy) -> int:

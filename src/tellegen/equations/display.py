@@ -10,8 +10,9 @@ place on the left.
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
+from tellegen.equations.explanation import Section
 from tellegen.equations.matrices import Matrix, Vector, negative
-from tellegen.expressions import ZERO, Expression
+from tellegen.expressions import ZERO, Expression, symbol
 
 SparseRows = Mapping[tuple[int, int], Expression]
 Sign = Literal["-", "+"]
@@ -248,3 +249,187 @@ class TransferForm(Protocol):
     @property
     def variable(self) -> str:
         """The Laplace variable."""
+
+
+class HamiltonianForm(Protocol):
+    """What printers read of a port-Hamiltonian form."""
+
+    @property
+    def name(self) -> str:
+        """The name of the system."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of x."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of u."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of y."""
+
+    @property
+    def parameters(self) -> Mapping[str, Expression | None]:
+        """Parameters with their values."""
+
+    @property
+    def matrices(self) -> Mapping[Any, Matrix]:
+        """J, R, g, P, S, N, and E and E_1 in the co-energy form."""
+
+    @property
+    def H(self) -> Expression | None:
+        """The stored energy, None where it has no closed form."""
+
+    @property
+    def grad_H(self) -> Vector:
+        """The co-energy variables."""
+
+    @property
+    def f(self) -> Vector:
+        """Nonlinear resistive laws in the state equation."""
+
+    @property
+    def f_y(self) -> Vector:
+        """Nonlinear resistive laws in the outputs."""
+
+    @property
+    def energy_variables(self) -> Mapping[str, Expression]:
+        """What the states are in power variables; empty in the co-energy form."""
+
+    @property
+    def co_energy(self) -> tuple[str, ...]:
+        """The states that are co-energy variables."""
+
+    @property
+    def algebraic(self) -> Unknowns:
+        """Unknowns of nonlinear resistive loops."""
+
+    @property
+    def where(self) -> Mapping[str, Expression]:
+        """Names inside the entries, in order of definition."""
+
+    @property
+    def displacements(self) -> Mapping[str, Expression]:
+        """Displacements with their rates."""
+
+    def values(self) -> dict[str, float]:
+        """The values of the parameters that have one."""
+
+
+class Share(NamedTuple):
+    """A matrix inside a group, with its sign."""
+
+    negative: bool
+    matrix: str
+    rows: Matrix
+
+
+class Group(NamedTuple):
+    """A sum of matrices times one vector, `(J - R) grad_H`; without a vector, a column of its own."""
+
+    negative: bool
+    shares: tuple[Share, ...]
+    vector: str
+    dotted: bool
+    factors: tuple[Expression, ...]
+
+
+def energy_label(form: HamiltonianForm) -> str:
+    """H, or H(x) where H is a name of the model."""
+    return "H(x)" if "H" in {*form.parameters, *form.states, *form.inputs, *form.where} else "H"
+
+
+def hamiltonian_state(form: HamiltonianForm) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """Both sides of `E x' + E_1 x + f = (J - R) grad_H + (g - P) u`; f stands right. The left one is empty for x' alone."""
+    m = form.matrices
+    x, u = _symbols(form.states), _symbols(form.inputs)
+    left: list[Group] = []
+    if "E" in m:
+        left = [_group([("", "E", m["E"])], "x", x, dotted=True), _group([("", "E_1", m["E_1"])], "x", x)]
+    right = [
+        _group([("", "J", m["J"]), ("-", "R", m["R"])], "grad_H", form.grad_H, kept={"J"}),
+        _group([("", "g", m["g"]), ("-", "P", m["P"])], "u", u, kept={"g"} if u else set()),
+        _group([("", "f", _column(form.f))], "", (), negative=True),
+    ]
+    return _filled(left), _filled(right)
+
+
+def hamiltonian_output(form: HamiltonianForm) -> tuple[Group, ...]:
+    """The right side of `y = (g + P)^T grad_H + (S + N) u + f_y`."""
+    m = form.matrices
+    n = len(form.inputs)
+    g, p = _turned(m["g"], n), _turned(m["P"], n)
+    kept = {"g^T"} if form.states else {"S"}
+    return _filled(
+        [
+            _group([("", "g^T", g), ("", "P^T", p)], "grad_H", form.grad_H, kept=kept),
+            _group([("", "S", m["S"]), ("", "N", m["N"])], "u", _symbols(form.inputs), kept=kept),
+            _group([("", "f_y", _column(form.f_y))], "", ()),
+        ]
+    )
+
+
+def _group(
+    shares: list[tuple[str, str, Matrix]],
+    vector: str,
+    factors: tuple[Expression, ...],
+    *,
+    dotted: bool = False,
+    negative: bool = False,
+    kept: set[str] | frozenset[str] = frozenset(),
+) -> Group:
+    shown = [(sign, name, rows) for sign, name, rows in shares if name in kept or not vanishes(rows)]
+    return Group(negative, tuple(Share(sign == "-", name, rows) for sign, name, rows in shown), vector, dotted, factors)
+
+
+def _filled(groups: list[Group]) -> tuple[Group, ...]:
+    return tuple(group for group in groups if group.shares)
+
+
+def _symbols(names: tuple[str, ...]) -> tuple[Expression, ...]:
+    return tuple(map(symbol, names))
+
+
+def _turned(matrix: Matrix, columns: int) -> Matrix:
+    return tuple(tuple(row[j] for row in matrix) for j in range(columns))
+
+
+class Explanation(Protocol):
+    """What printers read of a derivation step by step."""
+
+    @property
+    def name(self) -> str:
+        """The name of the system."""
+
+    @property
+    def sign(self) -> Sign:
+        """The sign in front of A."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of x."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of u."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of y."""
+
+    @property
+    def parameters(self) -> Mapping[str, Expression | None]:
+        """Parameters with their values."""
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The steps."""
+
+    @property
+    def where(self) -> Mapping[str, Expression]:
+        """Names inside the formulas, in order of definition."""
+
+    def values(self) -> dict[str, float]:
+        """The values of the parameters that have one."""

@@ -4,7 +4,7 @@
     y  = (g + P)^T grad_H + (S + N) u
 
 With L x' = -A x + B u, y = C x + D u and energy variables p = L x: J = -A_w, R = A_s, g = (B + C^T)/2, P = (C^T - B)/2, and S and
-N are the symmetric and the skew part of D (van der Schaft and Jeltsema 2014, section 4.2). Then [[R, P], [P^T, S]] is the part of
+N are the symmetric and the skew part of D (van der Schaft and Jeltsema 2014, chapter 4). Then [[R, P], [P^T, S]] is the part of
 [[A, -B], [C, D]] that dissipates. Where the energy variables cannot be had in closed form, or dependent storages share their
 content, the form is written in co-energy variables, E x' = (J - R) grad_H + (g - P) u with E = L.
 """
@@ -32,6 +32,9 @@ from tellegen.expressions.sympy_view import matrix_to_sympy
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 
+LONGEST_INVERSE = 5
+"""Entries of the inverse of a field with more leaves than this (three coupled coils) make the co-energy form the readable one."""
+
 HamiltonianName = Literal["J", "R", "g", "P", "S", "N", "E", "E_1"]
 
 
@@ -47,8 +50,8 @@ class HamiltonianSystem:
 
         dH/dt = y^T u - [grad_H, u]^T [[R, P], [P^T, S]] [grad_H, u] - grad_H^T f - u^T f_y
 
-    `f` and `f_y` hold nonlinear resistive laws that are no product with the own co-energy variable; they are zero for most models. `H`
-    is None where the energy of a law has no closed form. `matrices` hold our own expressions; `form.J`, ... are SymPy's view.
+    `f` and `f_y` hold nonlinear resistive laws that are no product with the own co-energy variable; most models have none. `H` is
+    None where the energy of a law has no closed form. `matrices` hold our own expressions; `form.J`, ... are SymPy's view.
     """
 
     name: str
@@ -63,7 +66,7 @@ class HamiltonianSystem:
     f_y: Vector
     energy_variables: Mapping[str, Expression] = field(default_factory=dict)
     co_energy: tuple[str, ...] = ()
-    algebraic: Algebraic = Algebraic()
+    algebraic: Algebraic = field(default_factory=Algebraic)
     where: Mapping[str, Expression] = field(default_factory=dict)
     displacements: Mapping[str, Expression] = field(default_factory=dict)
 
@@ -159,7 +162,8 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     """The port-Hamiltonian form of a model.
 
     Energy variables are named by the domain and the element, `phi_L_a`. The co-energy form is given where dependent storages couple
-    states, where displacements move the energy matrix, or where the law of a storage cannot be solved for its output.
+    states, where displacements move the energy matrix, where the law of a storage cannot be solved for its output, or where the
+    inverse of a field is too long to be read.
 
     Raises: EquationError (E107) where a source meets a dependent storage: the form has no derivative of an input.
 
@@ -294,7 +298,7 @@ class _Conversion:
     # -- energy and co-energy variables ----------------------------------------------------------------------------------------
 
     def _has_energy_form(self) -> bool:
-        """Whether p = L x can be solved for x: L constant, and its off-diagonal entries those of fields, not of dependent storages."""
+        """Whether p = L x can be solved for x: L constant, and no dependent storage couples two states."""
         L = self.plain.matrices["L"]
         constant = all(self._is_constant(e) for row in L for e in row)
         return constant and (not self.plain.dependent or self._is_diagonal())
@@ -305,8 +309,8 @@ class _Conversion:
     def _is_diagonal(self) -> bool:
         return all(e is ZERO for i, row in enumerate(self.plain.matrices["L"]) for j, e in enumerate(row) if i != j)
 
-    def _inverse(self) -> Matrix:
-        """L^-1."""
+    def _inverse(self) -> Matrix | None:
+        """L^-1; None where the inverse of a field is too long to be read."""
         L = self.plain.matrices["L"]
         if self._is_diagonal():
             return tuple(tuple(ONE / e if i == j else ZERO for j, e in enumerate(row)) for i, row in enumerate(L))
@@ -316,9 +320,11 @@ class _Conversion:
         found, left = solve(rows, [{n + i: arithmetic.entry(ONE)} for i in range(n)], range(n), arithmetic)
         assert not left, "an energy matrix of independent storages is regular"
         entries = [[found[i].get(n + j) for j in range(n)] for i in range(n)]
-        return tuple(
-            tuple(ZERO if e is None else substituted(e.expression, arithmetic.where) for e in row) for row in entries
+        inverse = tuple(
+            tuple(ZERO if e is None else shortened(substituted(e.expression, arithmetic.where)) for e in row)
+            for row in entries
         )
+        return inverse if all(leaves(e) <= LONGEST_INVERSE for row in inverse for e in row) else None
 
     def _offset(self, k: int) -> Expression:
         """The content of a storage whose output is zero: the flux of a magnet."""
@@ -356,7 +362,9 @@ class _Conversion:
         rows = self.plain.matrices["L"]
         kept = [_keeps(port) for port in self.ports]
         return {
-            name: self._offset(k) + dot(rows[k], x) for k, (name, keeps) in enumerate(zip(names, kept, strict=True)) if not keeps
+            name: self._offset(k) + dot(rows[k], x)
+            for k, (name, keeps) in enumerate(zip(names, kept, strict=True))
+            if not keeps
         }
 
     def _co_energy(self) -> tuple[str, ...]:
@@ -388,7 +396,9 @@ class _Conversion:
 
     def _halves(self, a: Matrix, b: Matrix, sign: int) -> Matrix:
         """(a + sign b)/2."""
-        return tuple(tuple(self._mean(x, sign * y) for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+        return tuple(
+            tuple(self._mean(x, sign * y) for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True)
+        )
 
     def _mean(self, a: Expression, b: Expression) -> Expression:
         """(a + b)/2, recognised where it is zero or simply a."""

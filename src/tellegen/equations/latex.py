@@ -1,20 +1,28 @@
 r"""Equations in LaTeX, as the lecture sets them: each matrix over a brace with its letter. Needs amsmath."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from tellegen.equations.display import (
     Equations,
+    Explanation,
+    Group,
+    HamiltonianForm,
     Sign,
     SparseForm,
     SparseRows,
     Term,
     TransferForm,
+    energy_label,
+    hamiltonian_output,
+    hamiltonian_state,
     output_equation,
     state_equation,
     summaries,
 )
+from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence
 from tellegen.equations.matrices import Matrix
-from tellegen.expressions import ONE, ZERO, Add, Expression, latex_name, to_latex
+from tellegen.expressions import ONE, ZERO, Add, Expression, latex_name, to_latex, to_text
 
 MOST_COLUMNS = 10
 """amsmath's bmatrix has room for so many columns; a wider matrix is an array."""
@@ -39,6 +47,32 @@ def equations_to_latex(equations: Equations, *, sign: Sign = "-", environment: s
     lines += _definitions(equations.dependent)
     lines += _definitions(equations.where)
     return _environment(environment, lines)
+
+
+def hamiltonian_to_latex(form: HamiltonianForm, *, environment: str = "align*") -> str:
+    """The port-Hamiltonian form: state equation, outputs, unknowns, energy, and the names used."""
+    left, right = hamiltonian_state(form)
+    lines: list[str] = []
+    if form.states:
+        rates = _braced(_column(map(dotted, form.states)), r"\dot{\mathbf{x}}")
+        lines.append(f"{_groups(left) or rates} &= {_groups(right)}")
+    if form.outputs:
+        head = _braced(_column(map(latex_name, form.outputs)), r"\mathbf{y}")
+        lines.append(f"{head} &= {_groups(hamiltonian_output(form))}")
+    lines += [f"0 &= {to_latex(e)}" for e in form.algebraic.residuals]
+    lines += [] if form.H is None else [f"{energy_label(form)} &= {to_latex(form.H)}"]
+    lines += _definitions(form.energy_variables)
+    lines += [f"{dotted(name)} &= {to_latex(e)}" for name, e in form.displacements.items()]
+    lines += _definitions(form.where)
+    return _environment(environment, lines)
+
+
+def steps_to_latex(steps: Explanation) -> str:
+    r"""The derivation as paragraphs: sentences, lists, and formulas in `align*`. Needs amsmath."""
+    parts = [_section(n, section) for n, section in enumerate(steps.sections, 1)]
+    if steps.where:
+        parts.append(f"where\n{_environment('align*', _definitions(steps.where))}")
+    return "\n\n".join(parts)
 
 
 def transfer_to_latex(form: TransferForm, *, environment: str = "align*") -> str:
@@ -73,6 +107,78 @@ def dotted(name: str) -> str:
     return rf"\dot{{{letter}}}{brace}{subscript}"
 
 
+def _section(n: int, section: Section) -> str:
+    """A paragraph; neighbours of one kind share an environment."""
+    parts: list[tuple[str, list[str]]] = []
+    for item in section.items:
+        kind, lines = _item(item)
+        if parts and parts[-1][0] == kind:
+            parts[-1][1].extend(lines)
+        else:
+            parts.append((kind, lines))
+    bodies = [_body(kind, lines) for kind, lines in parts]
+    return "\n".join([rf"\paragraph{{{n}. {section.title}}}", *bodies])
+
+
+def _item(item: Item) -> tuple[str, list[str]]:
+    if isinstance(item, Sentence):
+        return ("itemize", [rf"\item {_prose(item.text)}"]) if item.listed else ("", [_prose(item.text)])
+    if isinstance(item, Relation):
+        return "align*", [f"{_quotient(item.name)} &= {to_latex(item.value)}"]
+    if isinstance(item, ExplainedEntry):
+        whole = f"{_place(item)} &= {to_latex(item.value)}"
+        if len(item.paths) == 1 and item.paths[0].gain == item.value:
+            return "align*", [f"{whole} && {_route(item.paths[0])}"]
+        return "align*", [whole, *(rf"&\quad {to_latex(path.gain)} && {_route(path)}" for path in item.paths)]
+    if isinstance(item, Loop):
+        rounds = [rf"&\quad {to_latex(path.gain)} && {_route(path)}" for path in item.rounds]
+        return "align*", [*rounds, f"{latex_name(item.name)} &= {to_latex(item.determinant)}"]
+    return "align*", [f"{_letter(item.name)} &= {_matrix(item.rows)}"]
+
+
+def _body(kind: str, lines: list[str]) -> str:
+    if kind == "itemize":
+        return "\n".join([r"\begin{itemize}", *(f"  {line}" for line in lines), r"\end{itemize}"])
+    return _environment(kind, lines) if kind else " ".join(lines)
+
+
+def _place(entry: ExplainedEntry) -> str:
+    letter, _, subscript = entry.matrix.partition("_")
+    below = ",".join(
+        [*([subscript] if subscript else []), str(entry.row), *([str(entry.column)] if entry.column else [])]
+    )
+    return f"{letter}_{{{below}}}"
+
+
+def _route(path: Path) -> str:
+    return r" \to ".join(map(_stop, path.stops))
+
+
+def _stop(stop: str) -> str:
+    """A name, or the members of a loop in parentheses."""
+    if not stop.startswith("("):
+        return latex_name(stop)
+    return f"({', '.join(latex_name(name) for name in stop[1:-1].split(', '))})"
+
+
+def _quotient(name: str) -> str:
+    """A name; the slope `dq/dV` is a fraction of differentials."""
+    above, slash, below = name.partition("/")
+    return rf"\frac{{d{latex_name(above[1:])}}}{{d{latex_name(below[1:])}}}" if slash else latex_name(name)
+
+
+_IN_PROSE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
+
+
+def _prose(text: str) -> str:
+    """A sentence with its names and letters in mathematics."""
+    return _IN_PROSE.sub(lambda found: f"${latex_name(found[1]) if found[1] else _symbols(found[2])}$", text)
+
+
+def _symbols(text: str) -> str:
+    return re.sub(r"_(\w+)", r"_{\1}", text.replace("[i,j]", "_{ij}"))
+
+
 def _environment(name: str, lines: Iterable[str]) -> str:
     body = " \\\\\n".join(f"  {line}" for line in lines)
     return f"\\begin{{{name}}}\n{body}\n\\end{{{name}}}"
@@ -93,6 +199,27 @@ def _terms(terms: Iterable[Term]) -> str:
     return text
 
 
+def _groups(groups: Iterable[Group]) -> str:
+    text = ""
+    for group in groups:
+        text += (" - " if group.negative else " + ") if text else "-" if group.negative else ""
+        inner = ""
+        for share in group.shares:
+            inner += (" - " if share.negative else " + ") if inner else "-" if share.negative else ""
+            inner += _braced(_matrix(share.rows), _letter(share.matrix))
+        text += rf"\left({inner}\right)" if len(group.shares) > 1 else inner
+        text += f" {_group_factor(group)}" if group.vector else ""
+    return text
+
+
+def _group_factor(group: Group) -> str:
+    if group.vector == "grad_H":
+        return _braced(_column(map(to_latex, group.factors)), r"\nabla H")
+    names = [dotted(to_text(e)) if group.dotted else to_latex(e) for e in group.factors]
+    letter = rf"\mathbf{{{group.vector}}}"
+    return _braced(_column(names), rf"\dot{{{letter}}}" if group.dotted else letter)
+
+
 def _factor(term: Term) -> str:
     names = map(dotted if term.dotted else latex_name, term.factors)
     letter = rf"\mathbf{{{term.vector}}}"
@@ -100,6 +227,9 @@ def _factor(term: Term) -> str:
 
 
 def _letter(matrix: str) -> str:
+    matrix, power, transposed = matrix.partition("^")
+    if power:
+        return rf"\mathbf{{{matrix}}}^{{\mathsf {transposed}}}"
     letter, _, subscript = matrix.partition("_")
     return rf"\mathbf{{{letter}}}_{{{subscript}}}" if subscript else rf"\mathbf{{{letter}}}"
 

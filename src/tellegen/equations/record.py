@@ -6,6 +6,8 @@ from typing import final
 from tellegen.core.names import identifier
 from tellegen.equations.display import (
     Equations,
+    Explanation,
+    HamiltonianForm,
     Sign,
     SparseForm,
     SparseRows,
@@ -13,6 +15,7 @@ from tellegen.equations.display import (
     signed_power_matrix,
     vanishes,
 )
+from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence, ShownMatrix
 from tellegen.equations.matrices import Matrix, Vector
 from tellegen.expressions import Expression, Number, symbol, to_python
 from tellegen.expressions.entries import used_names
@@ -49,6 +52,116 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
     record |= {"L": writer.matrix(m["L"]), "A": writer.matrix(signed_power_matrix(equations, sign))}
     record |= {name: writer.matrix(m[name]) for name in ("B", "C", "D")}
     return record | _further_terms(equations, writer)
+
+
+def hamiltonian_to_record(form: HamiltonianForm, *, numeric: bool = False) -> dict[str, object]:
+    """The record that `derive --form ph --json` prints.
+
+    `H` is a formula of the states, null where it has no closed form; `grad_H` has one formula for each state. `P`, `S`, `N`,
+    `E`, `E_1`, `co_energy`, `f`, `f_y`, `algebraic`, `displacements` and `where` are present only where not zero or empty.
+    """
+    variables = (*form.states, *form.inputs, *form.outputs, *form.algebraic.unknowns, *form.displacements)
+    writer = _Writer([*form.parameters, *variables, *_power_variables(form), *form.where], numeric)
+    m = form.matrices
+    record: dict[str, object] = {
+        "x": writer.names(form.states),
+        "H": None if form.H is None else writer.formula(form.H),
+        "grad_H": [writer.formula(e) for e in form.grad_H],
+        "J": writer.matrix(m["J"]),
+        "R": writer.matrix(m["R"]),
+        "g": writer.matrix(m["g"]),
+        "u": writer.names(form.inputs),
+        "y": writer.names(form.outputs),
+        "parameters": writer.values(form.parameters, form.values()),
+    }
+    record |= {
+        name: writer.matrix(m[name]) for name in ("P", "S", "N", "E", "E_1") if name in m and not vanishes(m[name])
+    }
+    record |= {name: writer.vector(v) for name, v in (("f", form.f), ("f_y", form.f_y)) if not vanishes((v,))}
+    if form.co_energy:
+        record["co_energy"] = writer.names(form.co_energy)
+    if form.algebraic.unknowns:
+        residuals = [writer.formula(e) for e in form.algebraic.residuals]
+        record["algebraic"] = {"w": writer.names(form.algebraic.unknowns), "residual": residuals}
+    if form.displacements:
+        record["displacements"] = writer.definitions(form.displacements)
+    if form.where:
+        record["where"] = writer.definitions(form.where)
+    return record
+
+
+def steps_to_record(steps: Explanation) -> dict[str, object]:
+    """The record that `derive --steps --json` prints.
+
+    Each step has its `text`, and where it has them `relations`, `matrices`, `loops` and `entries`. An entry of a matrix is counted
+    from 1 and lists its `paths`: the `gain` of each, over the names of the record and the determinants of `loops`, and the names
+    that the path goes `through`.
+    """
+    names = [name for section in steps.sections for item in section.items for name in _names_in(item)]
+    variables = (*steps.states, *steps.inputs, *steps.outputs)
+    writer = _Writer([*steps.parameters, *variables, *steps.where, *names], False)
+    record: dict[str, object] = {
+        "sign": steps.sign,
+        "states": writer.names(steps.states),
+        "inputs": writer.names(steps.inputs),
+        "outputs": writer.names(steps.outputs),
+        "parameters": writer.values(steps.parameters, steps.values()),
+        "steps": [_step(section, writer) for section in steps.sections],
+    }
+    if steps.where:
+        record["where"] = writer.definitions(steps.where)
+    return record
+
+
+def _names_in(item: Item) -> list[str]:
+    if isinstance(item, Relation):
+        return [item.name, *sorted(item.value.free_symbols)]
+    return [item.name] if isinstance(item, Loop) else []
+
+
+def _step(section: Section, writer: "_Writer") -> dict[str, object]:
+    of: dict[str, object] = {"title": section.title}
+    of["text"] = [item.plain for item in section.items if isinstance(item, Sentence)]
+    relations = {i.name: i.value for i in section.items if isinstance(i, Relation)}
+    matrices = {i.name: writer.matrix(i.rows) for i in section.items if isinstance(i, ShownMatrix)}
+    loops = [_loop(i, writer) for i in section.items if isinstance(i, Loop)]
+    entries = [_entry(i, writer) for i in section.items if isinstance(i, ExplainedEntry)]
+    of |= {"relations": writer.definitions(relations)} if relations else {}
+    of |= {"matrices": matrices} if matrices else {}
+    of |= {"loops": loops} if loops else {}
+    return of | ({"entries": entries} if entries else {})
+
+
+def _loop(loop: Loop, writer: "_Writer") -> dict[str, object]:
+    return {
+        "members": list(map(identifier, loop.members)),
+        "loops": [_path(path, writer) for path in loop.rounds],
+        "name": writer.name(loop.name),
+        "determinant": writer.formula(loop.determinant),
+    }
+
+
+def _entry(entry: ExplainedEntry, writer: "_Writer") -> dict[str, object]:
+    place = {"row": entry.row, "column": entry.column} if entry.column else {"row": entry.row}
+    paths = [_path(path, writer) for path in entry.paths]
+    return {"matrix": entry.matrix, **place, "value": writer.formula(entry.value), "paths": paths}
+
+
+def _path(path: Path, writer: "_Writer") -> dict[str, object]:
+    found: dict[str, object] = {"gain": writer.formula(path.gain)}
+    if path.delta:
+        found |= {
+            "forward": writer.formula(path.forward),
+            "cofactor": writer.formula(path.cofactor),
+            "delta": writer.name(path.delta),
+        }
+    if path.eliminated:
+        found["eliminated"] = list(map(identifier, path.eliminated))
+    return found | {"through": [identifier(stop) for stop in path.stops if not stop.startswith("(")]}
+
+
+def _power_variables(form: HamiltonianForm) -> list[str]:
+    return sorted({name for e in form.energy_variables.values() for name in e.free_symbols})
 
 
 def transfer_to_record(form: TransferForm, values: Mapping[str, float]) -> dict[str, object]:

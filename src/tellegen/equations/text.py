@@ -6,17 +6,26 @@ from typing import NamedTuple
 
 from tellegen.equations.display import (
     Equations,
+    Explanation,
+    Group,
+    HamiltonianForm,
+    Share,
     Sides,
     Sign,
     SparseForm,
     SparseRows,
     Term,
     TransferForm,
+    energy_label,
+    hamiltonian_output,
+    hamiltonian_state,
     output_equation,
     state_equation,
     summaries,
 )
-from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text
+from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Sentence
+from tellegen.equations.matrices import Matrix
+from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
 
 WIDTH = 100
 MOST_STATES = 12
@@ -86,6 +95,41 @@ def transfer_to_text(form: TransferForm, *, width: int = WIDTH) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def hamiltonian_to_text(
+    form: HamiltonianForm, *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS
+) -> str:
+    """The port-Hamiltonian form with matrices in brackets, then names, energy and what the names stand for."""
+    left, right = hamiltonian_state(form)
+    reading = hamiltonian_output(form)
+    rates = [f"{name}'" for name in form.states]
+    parts = [form.name, _indented(_hamiltonian_letters(form, left, right, reading))]
+    if form.states:
+        parts.append(_grouped(left, right, rates, width, unicode))
+    if form.outputs:
+        parts.append(_grouped((), reading, form.outputs, width, unicode))
+    parts.append(_lists(form, units))
+    energy = "no closed form" if form.H is None else to_text(form.H)
+    parts.append(_wrapped(f"{energy_label(form)} = {energy}", width, ""))
+    parts.append(_named_block("energy variables", form.energy_variables, width))
+    parts.append(_rates_block(form.displacements, width))
+    if form.algebraic.unknowns:
+        parts.append(f"unknowns  {', '.join(form.algebraic.unknowns)}")
+        parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
+    parts.append(_named_block("where", form.where, width))
+    parts.append(parameters_to_text(form.parameters, form.values(), units))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def steps_to_text(steps: Explanation, *, width: int = WIDTH, unicode: bool = True) -> str:
+    """The derivation as numbered sections; an entry with one path takes one line, others one line a path."""
+    parts = [f"{steps.name}, step by step"]
+    for n, section in enumerate(steps.sections, 1):
+        lines = [line for item in section.items for line in _item_lines(item, width, unicode)]
+        parts.append("\n".join([f"{n}. {section.title}", "", *lines]).replace("\n\n\n", "\n\n").rstrip())
+    parts.append(_named_block("where", steps.where, width))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
 def parameters_to_text(
     parameters: Mapping[str, Expression | None], values: Mapping[str, float], units: Mapping[str, str] = NO_UNITS
 ) -> str:
@@ -134,7 +178,11 @@ def _prime(term: Term) -> str:
     return "'" if term.dotted else ""
 
 
-def _lists(equations: Equations, units: Mapping[str, str]) -> str:
+def _rates_block(displacements: Mapping[str, Expression], width: int) -> str:
+    return _named_block("displacements", {f"{name}'": e for name, e in displacements.items()}, width)
+
+
+def _lists(equations: Equations | HamiltonianForm, units: Mapping[str, str]) -> str:
     titles = {"states (x)": equations.states, "inputs (u)": equations.inputs, "outputs (y)": equations.outputs}
     lines = []
     for title, names in titles.items():
@@ -154,13 +202,13 @@ def _indented(text: str) -> str:
     return textwrap.indent(text, "  ")
 
 
-def _wrapped(text: str, width: int, indent: str = "  ") -> str:
+def _wrapped(text: str, width: int, indent: str = "  ", hanging: int = 6) -> str:
     """Lines no wider than asked where spaces allow it; what follows the first is set in."""
     return textwrap.fill(
         text,
         max(width, 40),
         initial_indent=indent,
-        subsequent_indent=indent + "      ",
+        subsequent_indent=indent + " " * hanging,
         break_long_words=False,
         break_on_hyphens=False,
     )
@@ -262,6 +310,138 @@ def _groups(blocks: Iterable[_Block], width: int) -> list[list[_Block]]:
 
 def _text_of(block: _Block) -> str:
     return "\n".join(line.rstrip() for line in block.lines)
+
+
+# Steps
+
+
+def _item_lines(item: Item, width: int, unicode: bool) -> list[str]:
+    if isinstance(item, Sentence):
+        return [_wrapped(item.plain, width, "    " if item.listed else "  ", hanging=2 * item.listed)]
+    if isinstance(item, Relation):
+        return [_wrapped(f"{item.name} = {to_text(item.value)}", width, "      ")]
+    if isinstance(item, ExplainedEntry):
+        return list(_entry_lines(item, width))
+    if isinstance(item, Loop):
+        return list(_loop_lines(item, width))
+    return ["", *_shown_matrix(item.name, item.rows, width, unicode), ""]
+
+
+def _shown_matrix(name: str, rows: Matrix, width: int, unicode: bool) -> list[str]:
+    term = Term(False, name, "", False, rows, ())
+    block = _named_matrix(term, unicode)
+    if block.width + 4 <= width and len(rows) <= MOST_STATES:
+        return [f"    {line.rstrip()}" for line in block.lines]
+    filled = [(i, j, e) for i, row in enumerate(rows, 1) for j, e in enumerate(row, 1) if e is not ZERO]
+    return [_wrapped(f"{name}[{i},{j}] = {to_text(e)}", width, "    ") for i, j, e in filled]
+
+
+def _entry_lines(entry: ExplainedEntry, width: int) -> Iterable[str]:
+    value = to_text(entry.value)
+    if len(entry.paths) == 1 and to_text(entry.paths[0].gain) == value:
+        yield _wrapped(f"{entry.place} = {value}: {_route(entry.paths[0])}", width, "    ")
+        return
+    yield _wrapped(f"{entry.place} = {value}", width, "    ")
+    for path in entry.paths:
+        yield _wrapped(f"{to_text(path.gain)}: {_route(path)}", width, "      ")
+
+
+def _route(path: Path) -> str:
+    return " -> ".join(path.stops)
+
+
+def _loop_lines(loop: Loop, width: int) -> Iterable[str]:
+    for path in loop.rounds:
+        yield _wrapped(f"loop {_route(path)}: {to_text(path.gain)}", width, "    ")
+    yield _wrapped(f"{loop.name} = {to_text(loop.determinant)}", width, "    ")
+
+
+# Groups of matrices
+
+
+def _hamiltonian_letters(
+    form: HamiltonianForm, left: Sequence[Group], right: Sequence[Group], reading: Sequence[Group]
+) -> str:
+    written = []
+    if form.states:
+        rates = _group_letters(left) or "x'"
+        written.append(f"{rates} = {_group_letters(right)}")
+    if form.outputs:
+        letters = _group_letters(reading).replace("(g^T + P^T)", "(g + P)^T")
+        written.append(f"y = {letters}")
+    return ",   ".join(written)
+
+
+def _group_letters(groups: Iterable[Group]) -> str:
+    text = ""
+    for group in groups:
+        inner = ""
+        for share in group.shares:
+            inner += _joint(inner, share.negative) + share.matrix
+        inner = f"({inner})" if len(group.shares) > 1 or inner.startswith("-") else inner
+        factor = f" {group.vector}" + ("'" if group.dotted else "") if group.vector else ""
+        text += _joint(text, group.negative) + inner + factor
+    return text
+
+
+def _grouped(left: Sequence[Group], right: Sequence[Group], names: Sequence[str], width: int, unicode: bool) -> str:
+    """Like `_equation`, for sums of matrices in parentheses; `names` stand left where no matrix does."""
+    groups = [*left, *right]
+    if max(len(names), *(len(group.factors) for group in groups)) <= MOST_STATES:
+        head = _group_blocks(left, unicode) if left else [_vector(names, unicode)]
+        whole = _beside([*head, _word(" = "), *_group_blocks(right, unicode)])
+        if whole.width + 2 <= width:
+            return _indented(_text_of(whole))
+        shares = [share for group in groups for share in group.shares if not share.matrix.endswith("^T")]
+        single = [_beside([_word(f"{s.matrix} = "), _share(s, unicode)]) for s in shares]
+        vectors = [group for group in groups if group.vector == "grad_H" and shares and shares[0].matrix in {"J", "E"}]
+        single += [_beside([_word("grad_H = "), _cells(vectors[0], unicode)])] if vectors else []
+        if all(block.width + 2 <= width for block in single):
+            return _indented("\n\n".join(_text_of(_beside(group)) for group in _groups(single, width - 2)))
+    return "\n".join(_group_rows(left, right, names, width))
+
+
+def _group_blocks(groups: Iterable[Group], unicode: bool) -> list[_Block]:
+    blocks: list[_Block] = []
+    for group in groups:
+        sign = ("-" if group.negative else "") if not blocks else (" - " if group.negative else " + ")
+        many = len(group.shares) > 1 or (group.shares[0].negative and bool(group.vector))
+        blocks += [_word(sign + ("(" if many else ""))] if sign or many else []
+        for k, share in enumerate(group.shares):
+            joint = _joint("before" if k else "", share.negative)
+            blocks += [_word(joint)] if joint else []
+            blocks.append(_share(share, unicode))
+        blocks += [_word(")")] if many else []
+        blocks += [_word(" "), _cells(group, unicode)] if group.vector else []
+    return blocks
+
+
+def _share(share: Share, unicode: bool) -> _Block:
+    return _bracketed([[to_text(e) for e in row] for row in share.rows], unicode)
+
+
+def _cells(group: Group, unicode: bool) -> _Block:
+    return _vector([to_text(e) + ("'" if group.dotted else "") for e in group.factors], unicode)
+
+
+def _group_rows(left: Sequence[Group], right: Sequence[Group], names: Sequence[str], width: int) -> Iterable[str]:
+    for k, name in enumerate(names):
+        head = _group_row(left, k) if left else name
+        yield _wrapped(f"{head} = {_group_row(right, k)}", width)
+
+
+def _group_row(groups: Iterable[Group], k: int) -> str:
+    text = ""
+    for group in groups:
+        if not group.vector:
+            text = _append(text, group.shares[0].rows[k][0], "", group.negative)
+            continue
+        for j, factor in enumerate(group.factors):
+            entry = total(-s.rows[k][j] if s.negative else s.rows[k][j] for s in group.shares)
+            written = to_text(factor) + ("'" if group.dotted else "")
+            written = f"({written})" if isinstance(factor, Add) else written
+            text = _append(text, entry, written, group.negative)
+    return text or "0"
 
 
 # Rows

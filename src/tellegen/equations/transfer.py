@@ -7,7 +7,7 @@ from typing import final
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, plus, scaled
 from tellegen.equations.system import EquationSystem
-from tellegen.expressions import ZERO, Expression, symbol, total
+from tellegen.expressions import ZERO, Call, Expression, postorder, symbol, total
 from tellegen.expressions.elimination import solve
 from tellegen.expressions.entries import NamedEntries, leaves
 from tellegen.expressions.sympy_view import rational_functions
@@ -67,6 +67,8 @@ def _is_small(system: EquationSystem) -> bool:
     entries = [e for matrix in matrices for row in matrix for e in row if e is not ZERO]
     symbols: set[str] = set().union(*(e.free_symbols for e in entries)) if entries else set()
     size = sum(map(leaves, entries))
+    if any(isinstance(node, Call) for node in postorder(*entries)):  # to polynomials, each sine is one more unknown
+        return False
     return (
         not system.where and len(system.states) <= MOST_STATES and len(symbols) <= MOST_SYMBOLS and size <= MOST_LEAVES
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side
 from tellegen.core.errors import Finding, GraphError
 from tellegen.core.names import listing
+from tellegen.description.files import without_collector
 from tellegen.description.model import Element, Law, Model, Multiport
 from tellegen.elements import KINDS, CouplingType
 from tellegen.expressions import ONE, Expression, symbol
@@ -22,6 +23,11 @@ def lower(model: Model) -> PowerGraph:
 
     Raises: GraphError with everything found, when nodes dangle, domains mix or parts do not hang together.
     """
+    with without_collector():
+        return _lowered(model)
+
+
+def _lowered(model: Model) -> PowerGraph:
     if not any(element.kind.role != "coupling" for element in model.elements):
         raise rules.EMPTY.error(f"'{model.name}' has no element to connect", fix="add elements under 'network'")
     nodes = _Nodes()

@@ -12,7 +12,7 @@ from tellegen.description import rules as common_rules
 from tellegen.description.bond_graphs import rules
 from tellegen.description.bond_graphs.graph import JUNCTIONS, KINDS, TWO_PORTS, Bond, BondGraph, Item, ItemKind
 from tellegen.description.context import Context
-from tellegen.description.document import Node, Scalar, Sequence
+from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.files import clip
 from tellegen.expressions import RESERVED_WORDS
 
@@ -29,7 +29,7 @@ def read_lines(context: Context, node: Node) -> BondGraph | None:
     reader = _Reader(context)
     for line in node:
         try:
-            reader.read(context.scalar(line, "a line of the bond graph"))
+            reader.read(_text(context, line))
         except TellegenError as error:
             reader.failed = True
             context.collect(error)
@@ -39,6 +39,15 @@ def read_lines(context: Context, node: Node) -> BondGraph | None:
         return BondGraph(reader.items, tuple(reader.bonds))
     context.broken.update(reader.mentioned)
     return None
+
+
+def _text(context: Context, line: Node) -> Scalar:
+    if isinstance(line, Scalar):
+        return line
+    fix = "write it as one text, such as '- Se:V -> 1:i'"
+    if isinstance(line, Mapping) and line.keys and line.keys[0].text in KINDS:
+        fix = f"put no space behind the colon: '{line.keys[0].text}:...'"
+    raise context.error(rules.BAD_BOND, line, "a line of the bond graph is not a single text", fix=fix)
 
 
 class _Mention(NamedTuple):
@@ -79,14 +88,14 @@ class _Reader:
             self._take(mention)
         self.bonds += [Bond(tail.name, head.name, tail.place) for tail, head in pairwise(mentions)]
 
-    @staticmethod
-    def _mention(text: str, place: Place) -> _Mention:
+    def _mention(self, text: str, place: Place) -> _Mention:
         found = _ITEM.fullmatch(text)
         if found is None:
             what = f"'{place.text}' is not an item" if text else "an arrow has nothing on one side"
             fix = "write 'kind:name', a name used before, or 'kind:name (variable)'"
             raise rules.BAD_BOND.error(what, fix=fix, place=place)
         kind, name, notes = found.groups()
+        self.mentioned.setdefault(name, place)
         if kind is not None and kind not in KINDS:
             fix = did_you_mean(kind, KINDS) or f"the kinds are {', '.join(KINDS)}"
             raise rules.UNKNOWN_ITEM_KIND.error(f"'{clip(kind)}' is no kind of a bond graph", fix=fix, place=place)
@@ -94,7 +103,6 @@ class _Reader:
 
     def _take(self, mention: _Mention) -> None:
         name = mention.name
-        self.mentioned.setdefault(name, mention.place)
         known = self.items.get(name)
         if mention.kind:
             if known is None:

@@ -16,6 +16,7 @@ from tellegen.core.errors import Finding
 from tellegen.description.bond_graphs import rules
 from tellegen.description.bond_graphs.domains import Domains
 from tellegen.description.bond_graphs.graph import JUNCTIONS, ONE_PORTS, TWO_PORTS, Bond, BondGraph, Item
+from tellegen.description.files import clip
 from tellegen.elements import CouplingType
 
 
@@ -75,7 +76,9 @@ def connection_type(kind: str, tail: Domain, head: Domain) -> tuple[CouplingType
 def check_bonds(graph: BondGraph) -> list[Finding]:
     """A finding for each item with too few or too many bonds."""
     return [
-        rules.WRONG_BONDS.finding(f"'{item.kind}:{item.name}' {what}", where=item.name, fix=fix, place=item.place)
+        rules.WRONG_BONDS.finding(
+            f"'{item.kind}:{clip(item.name)}' {what}", where=clip(item.name), fix=fix, place=item.place
+        )
         for item in graph.items.values()
         for what, fix in _wrong_bonds(item, graph.bonds_of(item.name))
     ]
@@ -94,7 +97,7 @@ def _wrong_bonds(item: Item, bonds: Sequence[Bond]) -> Iterator[tuple[str, str]]
         if len(bonds) != 1:
             yield f"has {len(bonds)} bonds", "a one-port has one: join it through a junction"
     elif (into, out) != (1, 1):
-        fix = f"write 'a -> {item.kind}:{item.name} -> b': the half arrows pass through it"
+        fix = f"write 'a -> {item.kind}:{clip(item.name)} -> b': the half arrows pass through it"
         yield f"has {into} bond{'' if into == 1 else 's'} in and {out} out, not one and one", fix
 
 

@@ -91,10 +91,12 @@ class _Emitter:
         for name, kind in kinds.items():
             bond = self.graph.bonds_of(name)[0]
             other = bond.head if bond.tail == name else bond.tail
-            if self.graph.items[name].variable or self.graph.items[other].kind not in JUNCTIONS:
+            if self.graph.items[other].kind not in JUNCTIONS:
                 continue
-            group = self.layout.group(other)
+            own, group = self.graph.items[name].variable, self.layout.group(other)
             rank = self._rank(kind, group.shares, bond.head == name)
+            if own and kind.side == group.shares:  # it has a name of its own, which may be that of the junction
+                rank = -1 if own == group.variable else _NEVER
             if group.variable and rank < best.get(group.name, (_NEVER, ""))[0]:
                 best[group.name] = (rank, name)
         found: dict[str, dict[str, str]] = {
@@ -104,7 +106,7 @@ class _Emitter:
         }
         for junction, (_, name) in best.items():
             group = self.layout.group(junction)
-            found[name] = {group.shares: group.variable}
+            found.setdefault(name, {})[group.shares] = group.variable
         return found
 
     @staticmethod

@@ -18,7 +18,7 @@ from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.bond_graphs.details import add_details, read_elements
 from tellegen.description.context import Context
-from tellegen.description.document import Node, Scalar, Sequence
+from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.files import clip
 from tellegen.description.keys import make_form
 from tellegen.description.ladders import rules
@@ -148,7 +148,12 @@ def _block(context: Context, node: Node) -> Block:
     if word not in BLOCKS:
         fix = did_you_mean(word, BLOCKS) or f"the entries are {', '.join(BLOCKS)}"
         raise context.error(rules.BAD_BLOCK, node, f"'{clip(word)}' is no block of a ladder", fix=fix)
-    texts = context.texts(mapping.values[0], f"'{word}'")
+    given = mapping.values[0]
+    for item in given.items if isinstance(given, Sequence) else (given,):
+        if isinstance(item, Mapping):
+            fix = "put no space behind the colon: 'L:L_a'"
+            raise context.error(rules.BAD_BLOCK, item, f"an entry of '{word}' is not a single text", fix=fix)
+    texts = context.texts(given, f"'{word}'")
     block = Block(word, node, texts, [])
     if word == "section":
         if len(texts) != 2:
@@ -162,9 +167,9 @@ def _block(context: Context, node: Node) -> Block:
         _name(context, texts[0], "a connection")
     elif word == "domain":
         if len(texts) != 1 or texts[0].text not in DOMAINS:
-            given = ", ".join(text.text for text in texts)
-            fix = did_you_mean(given, DOMAINS) or f"the domains are {', '.join(DOMAINS)}"
-            raise context.error(rules.BAD_BLOCK, node, f"'{clip(given)}' is no domain", fix=fix)
+            said = ", ".join(text.text for text in texts)
+            fix = did_you_mean(said, DOMAINS) or f"the domains are {', '.join(DOMAINS)}"
+            raise context.error(rules.BAD_BLOCK, node, f"'{clip(said)}' is no domain", fix=fix)
     else:
         block.entries = [_entry(context, text) for text in texts]
         if not texts:
@@ -286,9 +291,17 @@ class _Emitter:
         self.work = [block for block in blocks if block.word != "domain"]
         self.strong = [block for block in self.work if block.word != "section"]
         self.domains = domains
-        self.more = read_elements(context, details, _names(self.work), "the ladder")
+        self.more = read_elements(context, details, self._elements(), "the ladder")
         self.count = 0
         self.node = ""
+
+    def _elements(self) -> list[str]:
+        names = [entry.name for block in self.work for entry in block.entries]
+        names += [block.texts[0].text for block in self.work if block.word == "connect"]
+        for section, beside in ((self.work[0], self.strong[0]), (self.work[-1], self.strong[-1])):
+            if section.word == "section":
+                names.append(section.name_of(beside.takes).text)
+        return names
 
     def _fresh(self) -> str:
         self.count += 1
@@ -318,21 +331,28 @@ class _Emitter:
 
     def _sections(self) -> list[str]:
         """The name that a section beside each block gives to the variable which its elements share, if any."""
-        names, position, taken = [""] * len(self.strong), 0, set()
+        names, runs, position = [""] * len(self.strong), self._runs(), 0
+        named: set[int] = set()
         for section in self.work:
             if section.word != "section":
                 position += 1
                 continue
             for beside in (position - 1, position):
                 block = self.strong[beside] if 0 <= beside < len(self.strong) else None
-                if block is None or not block.elaborates or names[beside]:
+                if block is None or not block.elaborates or runs[beside] in named:
                     continue
-                name = section.name_of(block.gives).text
-                # At the end a source is there to take the name, and equal blocks in a row share one variable.
-                if name not in taken and (section is not self.work[-1] or self._stores(block)):
-                    names[beside] = name
-                    taken.add(name)
+                if section is not self.work[-1] or self._stores(block):  # at the end a source is there to take the name
+                    names[beside] = section.name_of(block.gives).text
+                    named.add(runs[beside])
         return names
+
+    def _runs(self) -> list[int]:
+        """Equal blocks in a row share a variable: they get the same number."""
+        runs = list(range(len(self.strong)))
+        for k in range(1, len(runs)):
+            if self.strong[k].word == self.strong[k - 1].word:
+                runs[k] = runs[k - 1]
+        return runs
 
     def _stores(self, block: Block) -> bool:
         """Whether an element of the block decides what the block gives."""

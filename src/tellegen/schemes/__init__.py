@@ -1,0 +1,50 @@
+"""Bond graphs and Power-Oriented Graphs as values, raised from any causal model."""
+
+from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, Junction, OnePort, TwoPort
+from tellegen.schemes.bond_lines import bond_graph_text, to_details, to_lines
+from tellegen.schemes.gains import PathGains, path_gains
+from tellegen.schemes.ladder_text import ladder_text, to_ladder, to_ladder_details
+from tellegen.schemes.loops import Loop, elementary_loops
+from tellegen.schemes.networks import NetworkScheme, network_of
+from tellegen.schemes.pog_raising import pog
+from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Section, Summation, VectorBlock
+from tellegen.schemes.raising import bond_graph
+from tellegen.schemes.sign_changes import change_sign
+from tellegen.schemes.signs import SectionParity, SignCheck, check_signs, section_parity
+from tellegen.schemes.simplification import simplification_table
+
+__all__ = [
+    "Block",
+    "Bond",
+    "BondGraphScheme",
+    "Column",
+    "Junction",
+    "Ladder",
+    "Loop",
+    "NetworkScheme",
+    "OnePort",
+    "Output",
+    "PathGains",
+    "PogScheme",
+    "Section",
+    "SectionParity",
+    "SignCheck",
+    "Summation",
+    "TwoPort",
+    "VectorBlock",
+    "bond_graph",
+    "bond_graph_text",
+    "change_sign",
+    "check_signs",
+    "elementary_loops",
+    "ladder_text",
+    "network_of",
+    "path_gains",
+    "pog",
+    "section_parity",
+    "simplification_table",
+    "to_details",
+    "to_ladder",
+    "to_ladder_details",
+    "to_lines",
+]

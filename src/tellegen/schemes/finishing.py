@@ -1,0 +1,188 @@
+"""The finished bond graph: unique names, variables on every bond, numbers and strokes."""
+
+from collections.abc import Iterable
+
+from tellegen.causality import CausalGraph
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import (
+    Bond,
+    BondGraphScheme,
+    Junction,
+    OnePort,
+    OnePortKind,
+    TwoPort,
+)
+from tellegen.schemes.draft import Draft, DraftBond, DraftItem, Key
+from tellegen.schemes.names import UniqueNames, plain_name
+from tellegen.schemes.strokes import Strokes, StrokeSearch
+
+
+def finished(draft: Draft, causal: CausalGraph) -> BondGraphScheme:
+    """The scheme of a draft.
+
+    Raises: GraphError where no strokes are consistent.
+    """
+    return _Finisher(draft, causal).scheme()
+
+
+class _Finisher:
+    """Names items and variables, and finds the strokes."""
+
+    def __init__(self, draft: Draft, causal: CausalGraph) -> None:
+        self.draft = draft
+        self.causal = causal
+        self.graph = causal.graph
+        self.names = UniqueNames()
+        self.signals = UniqueNames(self.graph.parameters)
+        self.name_of: dict[Key, str] = {}
+        self.variable_of: dict[Key, str] = {}
+
+    def scheme(self) -> BondGraphScheme:
+        items = self.draft.items.values()
+        self._name_items()
+        self._name_shared()
+        bonds = self._ordered_bonds()
+        strokes = self._strokes(bonds)
+        finished = [self._bond(k, bond, strokes) for k, bond in enumerate(bonds, 1)]
+        return BondGraphScheme(
+            self.graph.name,
+            {self.name_of[i.key]: self._junction(i) for i in items if i.role == "junction"},
+            {self.name_of[i.key]: self._one_port(i) for i in items if i.role == "one-port"},
+            {self.name_of[i.key]: self._two_port(i) for i in items if i.role == "two-port"},
+            tuple(finished),
+            self.causal,
+        )
+
+    # -- names -----------------------------------------------------------------------------------------------------------------
+
+    def _port(self, key: Key) -> Port:
+        return self.graph.ports[key[1]]
+
+    def _name_items(self) -> None:
+        items = list(self.draft.items.values())
+        for item in items:
+            if item.role == "one-port":
+                self.name_of[item.key] = self.names.take(plain_name(self._port(item.key).element))
+        for item in items:
+            if item.role == "two-port":
+                self.name_of[item.key] = self.names.take(plain_name("_".join(item.origins)))
+
+    def _name_shared(self) -> None:
+        """Name the shared variable of each junction after the element that decides it, and paths after their variable."""
+        for k, port in enumerate(self.graph.ports):
+            own = (port.across, port.through)
+            for name in own:
+                self.signals.reserve(name)
+            assert ("port", k) in self.draft.items, "no rule removes an element"
+        for item in self.draft.items.values():
+            if item.role != "junction":
+                continue
+            self.variable_of[item.key] = self._shared_name(item)
+            wanted = self.graph.nodes[item.key[1]].name if item.key[0] == "node" else self.variable_of[item.key]
+            self.name_of[item.key] = self.names.take(plain_name(wanted))
+
+    def _shared_name(self, item: DraftItem) -> str:
+        ports = [key[1] for bond in item.bonds.values() if (key := bond.other(item.key))[0] == "port"]
+        if ports:
+            best = min(ports, key=lambda k: (self._importance(k, item.shares), k))
+            return self.graph.ports[best].variable(item.shares)
+        symbol = DOMAINS[item.domain].power(item.shares).symbol
+        if item.key[0] == "node":
+            return self.signals.take(f"{symbol}_{plain_name(self.graph.nodes[item.key[1]].name)}")
+        if item.key[0] == "path of port":
+            return self.signals.take(f"{symbol}_{plain_name(self._port(item.key).element)}")
+        beside = [self._item_name(other) for other in self.draft.neighbours(item)]
+        return self.signals.take(f"{symbol}_{'_'.join(name for name in beside if name) or 'joint'}")
+
+    def _item_name(self, item: DraftItem) -> str:
+        """The name of a node or a two-port; empty for what has none yet."""
+        if item.role == "junction":
+            return plain_name(self.graph.nodes[item.key[1]].name) if item.key[0] == "node" else ""
+        return self.name_of[item.key]
+
+    def _importance(self, port: int, side: Side) -> int:
+        """Who gives its name to a shared variable: a state that decides it, an input, a storage, any other."""
+        law, decides = self.graph.ports[port].law, self.causal.decides[port] == side
+        if isinstance(law, StorageLaw):
+            return 0 if decides else 2
+        return 1 if isinstance(law, SourceLaw) and decides else 3
+
+    # -- bonds -----------------------------------------------------------------------------------------------------------------
+
+    def _ordered_bonds(self) -> list[DraftBond]:
+        """The bonds of one-ports in the order of description, then those of two-ports, then the others."""
+        found: dict[int, DraftBond] = {}
+        for role in ("one-port", "two-port", "junction"):
+            for item in self.draft.items.values():
+                if item.role == role:
+                    into_first = sorted(item.bonds.values(), key=lambda bond, key=item.key: bond.head != key)  # type: ignore[misc]
+                    found.update((id(bond), bond) for bond in into_first if id(bond) not in found)
+        return list(found.values())
+
+    def _strokes(self, bonds: list[DraftBond]) -> Strokes:
+        search = StrokeSearch(self.draft)
+        if not search.run(list(self._decided()), bonds):
+            names = [c.element for c in self.graph.couplings]
+            raise rules.NO_STROKES.error(
+                f"no choice of strokes suits all junctions around {', '.join(names)}",
+                where=names[0] if names else "",
+                fix="look at the equations: they exist all the same",
+                members=names,
+            )
+        return search.strokes
+
+    def _decided(self) -> Iterable[tuple[DraftBond, Key]]:
+        for item in self.draft.items.values():
+            if item.role == "one-port":
+                (bond,) = item.bonds.values()
+                gives_effort = self.causal.decides[item.key[1]] == DOMAINS[item.domain].effort
+                yield bond, bond.other(item.key) if gives_effort else item.key
+
+    def _bond(self, number: int, bond: DraftBond, strokes: Strokes) -> Bond:
+        tail, head = self.draft.items[bond.tail], self.draft.items[bond.head]
+        domain = next(item.domain for item in (tail, head) if item.domain)
+        across, through = (self._variable(tail, head, domain, side) for side in ("across", "through"))
+        stroke = "tail" if strokes[id(bond)] == bond.tail else "head"
+        return Bond(number, self.name_of[bond.tail], self.name_of[bond.head], domain, across, through, stroke)  # type: ignore[arg-type]
+
+    def _variable(self, tail: DraftItem, head: DraftItem, domain: str, side: Side) -> str:
+        for item in (tail, head):
+            if item.role == "junction" and item.shares == side:
+                return self.variable_of[item.key]
+        for item in (tail, head):
+            if item.role == "one-port":
+                return self._port(item.key).variable(side)
+        for item in (tail, head):
+            if item.role == "two-port":
+                place = 1 if item is head else 2
+                symbol = DOMAINS[domain].power(side).symbol
+                return self.signals.take(f"{symbol}_{self.name_of[item.key]}_{place}")
+        return self.signals.take(f"{DOMAINS[domain].power(side).symbol}_{self.name_of[tail.key]}")
+
+    # -- items -----------------------------------------------------------------------------------------------------------------
+
+    def _junction(self, item: DraftItem) -> Junction:
+        kind = "0" if DOMAINS[item.domain].effort == item.shares else "1"
+        return Junction(self.name_of[item.key], kind, item.domain, item.shares, self.variable_of[item.key])  # type: ignore[arg-type]
+
+    def _one_port(self, item: DraftItem) -> OnePort:
+        port = self._port(item.key)
+        k = item.key[1]
+        field = next((field.element for field in self.graph.fields if k in field.ports), "")
+        return OnePort(self.name_of[item.key], one_port_kind(port), port, self.causal.decides[k], item.turned, field)
+
+    def _two_port(self, item: DraftItem) -> TwoPort:
+        assert item.modulus is not None, "a two-port has a modulus"
+        return TwoPort(self.name_of[item.key], item.kind, item.modulus, item.domains, item.origins)
+
+
+def one_port_kind(port: Port) -> OnePortKind:
+    """The letters of a one-port in the reading of bond graphs."""
+    domain = DOMAINS[port.domain]
+    if isinstance(port.law, SourceLaw):
+        return "Se" if port.law.side == domain.effort else "Sf"
+    if isinstance(port.law, StorageLaw):
+        return "C" if other_side(port.law.side) == domain.flow else "I"
+    return "R"

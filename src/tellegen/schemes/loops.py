@@ -1,0 +1,138 @@
+"""Elementary loops of a POG and the minus signs along them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.schemes import rules
+from tellegen.schemes.pog_scheme import PogScheme
+
+Edges = Mapping[str, Mapping[str, tuple[int, str]]]
+"""For each signal the signals it leads to, with the sign on the way and the block passed (empty for a summation)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A closed path that passes no signal twice: its signals, the blocks on it, and how many minus signs it has."""
+
+    signals: tuple[str, ...]
+    blocks: tuple[str, ...]
+    minus_signs: int
+
+    @property
+    def odd(self) -> bool:
+        """Whether the number of minus signs is odd, as in every loop of a chained or tree-like scheme."""
+        return self.minus_signs % 2 == 1
+
+
+def elementary_loops(scheme: PogScheme, *, most: int = 10_000) -> list[Loop]:
+    """The elementary loops (Johnson 1975). Signs inside K count.
+
+    Raises: GraphError when there are more than `most`.
+    """
+    edges = signal_edges(scheme)
+    found: list[Loop] = []
+    for signals in _cycles(edges):
+        if len(found) == most:
+            raise rules.TOO_MANY_LOOPS.error(
+                f"the scheme has more than {most} elementary loops", fix="check the signs by 'check_signs' instead"
+            )
+        steps = [edges[a][b] for a, b in zip(signals, (*signals[1:], signals[0]), strict=True)]
+        blocks = tuple(block for _, block in steps if block)
+        found.append(Loop(tuple(signals), blocks, sum(sign < 0 for sign, _ in steps)))
+    return found
+
+
+def signal_edges(scheme: PogScheme) -> Edges:
+    """The signal-flow graph of a scheme."""
+    edges: dict[str, dict[str, tuple[int, str]]] = {name: {} for name in scheme.signals()}
+    for block in scheme.blocks.values():
+        edges[block.input][block.output] = (block.sign, block.name)
+    for summation in scheme.summations.values():
+        for name, sign in summation.inputs:
+            edges[name][summation.output] = (sign, "")
+    return edges
+
+
+def _cycles(edges: Edges) -> Iterator[list[str]]:
+    """Every elementary cycle once: those through a first signal, then those of what is left without it."""
+    work = [part for part in _strong_parts(edges, set(edges)) if len(part) > 1]
+    while work:
+        part = work.pop()
+        start = min(part)
+        yield from _cycles_through(start, part, edges)
+        part.discard(start)
+        work += [p for p in _strong_parts(edges, part) if len(p) > 1]
+
+
+def _cycles_through(start: str, part: set[str], edges: Edges) -> Iterator[list[str]]:
+    path, blocked, closed = [start], {start}, set[str]()
+    waiting: dict[str, set[str]] = {}
+    stack = [(start, [n for n in edges[start] if n in part])]
+    while stack:
+        here, ahead = stack[-1]
+        if ahead:
+            name = ahead.pop()
+            if name == start:
+                yield path[:]
+                closed.update(path)
+            elif name not in blocked:
+                path.append(name)
+                stack.append((name, [n for n in edges[name] if n in part]))
+                closed.discard(name)
+                blocked.add(name)
+            continue
+        if here in closed:
+            _unblock(here, blocked, waiting)
+        else:
+            for name in edges[here]:
+                if name in part:
+                    waiting.setdefault(name, set()).add(here)
+        stack.pop()
+        path.pop()
+
+
+def _unblock(name: str, blocked: set[str], waiting: dict[str, set[str]]) -> None:
+    stack = [name]
+    while stack:
+        here = stack.pop()
+        if here in blocked:
+            blocked.discard(here)
+            stack.extend(waiting.pop(here, ()))
+
+
+def _strong_parts(edges: Edges, among: set[str]) -> list[set[str]]:
+    """The strongly connected components of part of a graph (Tarjan 1972), without recursion."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    on_stack: list[str] = []
+    inside: set[str] = set()
+    found: list[set[str]] = []
+    for root in sorted(among):
+        if root in index:
+            continue
+        work = [(root, iter(sorted(edges[root])))]
+        index[root] = low[root] = len(index)
+        on_stack.append(root)
+        inside.add(root)
+        while work:
+            here, ahead = work[-1]
+            name = next((n for n in ahead if n in among), None)
+            if name is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[here])
+                if low[here] == index[here]:
+                    cut = on_stack.index(here)
+                    found.append(set(on_stack[cut:]))
+                    inside.difference_update(on_stack[cut:])
+                    del on_stack[cut:]
+            elif name not in index:
+                index[name] = low[name] = len(index)
+                on_stack.append(name)
+                inside.add(name)
+                work.append((name, iter(sorted(edges[name]))))
+            elif name in inside:
+                low[here] = min(low[here], index[name])
+    return found

@@ -1,0 +1,37 @@
+"""Names for the items and variables of schemes: plain, and each used once."""
+
+from collections.abc import Iterable
+
+from tellegen.core.domains import REFERENCES
+from tellegen.core.names import identifier, is_name
+from tellegen.expressions import RESERVED_WORDS
+
+
+def plain_name(path: str) -> str:
+    """A path as one name: `drive.R[3]` becomes `drive_R_3`."""
+    name = identifier(path)
+    while "__" in name:
+        name = name.replace("__", "_")
+    if name in RESERVED_WORDS or name in REFERENCES:
+        return f"{name}_n"
+    return name if is_name(name) else "n_" + name.strip("_")
+
+
+class UniqueNames:
+    """Hands out each name once, with a number behind it where it is taken."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def reserve(self, name: str) -> None:
+        """Keep a name from being handed out."""
+        self._taken.add(name)
+
+    def take(self, wanted: str) -> str:
+        """The name itself, or the first free one after it."""
+        name, count = wanted, 1
+        while name in self._taken:
+            count += 1
+            name = f"{wanted.rstrip('_')}_{count}"
+        self._taken.add(name)
+        return name

@@ -1,0 +1,205 @@
+"""A Power-Oriented Graph as a value: a signal-flow graph of blocks and summations, cut by power sections.
+
+A chained or tree-like model is a ladder of columns, each with one elaboration block or one connection block between two power
+sections; a junction with further neighbours has branch columns from which side ladders start. A meshed model is shown as one vector
+block, L x' = -A x + B u; its blocks and summations are there all the same.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from tellegen.core.domains import Side, other_side
+from tellegen.expressions import Expression
+from tellegen.graph.laws import PortLaw
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme
+
+BlockKind = Literal["storage", "derivative", "static", "connection"]
+ColumnKind = Literal["series", "parallel", "connection", "branch"]
+Direction = Literal["right", "left"]
+Matrix = tuple[tuple[Expression, ...], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Block:
+    """output = gain * input, with an integrator before the gain in a storage and a derivative behind it in a dependent one.
+
+    `energy` names the energy variable between integrator and gain. The gain is None where the law is not linear, or belongs to a
+    field; the law says it then. `sign` is the one written in the gain: signs inside K count.
+    """
+
+    name: str
+    kind: BlockKind
+    input: str
+    output: str
+    gain: Expression | None
+    integrator: bool
+    element: str
+    energy: str = ""
+    law: PortLaw | None = None
+    sign: int = 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Summation:
+    """output = sum of sign * input. One input alone is a wire or a change of sign; none at all is zero."""
+
+    output: str
+    inputs: tuple[tuple[str, int], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A power section between two items (an empty name is the outside): the product of its variables is the power through it.
+
+    Power counts as positive in `direction`. The signal of `rightward` goes to the right, that of the other variable to the left.
+    `upper` is the variable on the upper line: a connection block may change it.
+    """
+
+    name: str
+    left: str
+    right: str
+    domain: str
+    across: str
+    through: str
+    direction: Direction
+    rightward: Side
+    upper: Side = "across"
+
+    def variable(self, side: Side) -> str:
+        """The name of a power variable."""
+        return self.across if side == "across" else self.through
+
+    @property
+    def into_right(self) -> str:
+        """The signal that enters the right part."""
+        return self.variable(self.rightward)
+
+    @property
+    def into_left(self) -> str:
+        """The signal that enters the left part."""
+        return self.variable(other_side(self.rightward))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One element (or connection, or branch) of a ladder, with its sections, blocks and the outputs of its summations.
+
+    Series columns share the through variable, parallel ones the across variable. `shared` names the signal.
+    """
+
+    kind: ColumnKind
+    name: str
+    left: str
+    right: str
+    blocks: tuple[str, ...] = ()
+    summations: tuple[str, ...] = ()
+    shared: str = ""
+    junction: str = ""
+    branch: "Ladder | None" = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Columns from left to right. `entry` is the section at the left end, empty where nothing stands there."""
+
+    columns: tuple[Column, ...]
+    entry: str = ""
+
+    def all_columns(self) -> Iterator[Column]:
+        """The columns of this ladder and of its side ladders."""
+        for column in self.columns:
+            yield column
+            if column.branch is not None:
+                yield from column.branch.all_columns()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The conjugate of an input: sign * signal times the input is the power supplied."""
+
+    signal: str
+    sign: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VectorBlock:
+    """L x' = -A x + B u + B_1 u' as one vector block; A = A_s + A_w. B_1 is zero unless a source meets a dependent storage."""
+
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    L: Matrix
+    A: Matrix
+    B: Matrix
+    B_1: Matrix
+
+
+@final
+@dataclass(frozen=True)
+class PogScheme:
+    """A POG. `states` names the integrator blocks in the order of the state vector, `inputs` the input signals."""
+
+    name: str
+    ladders: tuple[Ladder, ...]
+    sections: Mapping[str, Section]
+    blocks: Mapping[str, Block]
+    summations: Mapping[str, Summation]
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[Output, ...]
+    bond_graph: BondGraphScheme = field(compare=False, repr=False)
+    vector: VectorBlock | None = None
+
+    @property
+    def vectorial(self) -> bool:
+        """Whether the model is meshed and shown as one vector block."""
+        return self.vector is not None
+
+    @property
+    def chained(self) -> bool:
+        """Whether the scheme is one ladder without side ladders."""
+        return len(self.ladders) == 1 and all(column.branch is None for column in self.ladders[0].columns)
+
+    def signals(self) -> list[str]:
+        """Every variable of the scheme, once."""
+        found: dict[str, None] = dict.fromkeys(self.inputs)
+        for block in self.blocks.values():
+            found |= {block.input: None, block.output: None}
+        for summation in self.summations.values():
+            found |= dict.fromkeys([name for name, _ in summation.inputs]) | {summation.output: None}
+        return list(found)
+
+    def __str__(self) -> str:
+        """The ladder in words: sections and columns from left to right, then the sums."""
+        if self.vector is not None:
+            return (
+                f"vectorial: L x' = -A x + B u, x = [{', '.join(self.vector.states)}], u = [{', '.join(self.inputs)}]"
+            )
+        lines = [line for ladder in self.ladders for line in self._ladder_lines(ladder, "")]
+        return "\n".join([*lines, *map(_sum_text, self.summations.values())])
+
+    def _ladder_lines(self, ladder: Ladder, indent: str) -> Iterator[str]:
+        if ladder.entry:
+            yield indent + self._section_text(ladder.entry)
+        for column in ladder.columns:
+            yield f"{indent}{column.kind} {column.name or column.junction}"
+            if column.branch is not None:
+                yield from self._ladder_lines(column.branch, indent + "  ")
+            if column.right:
+                yield indent + self._section_text(column.right)
+
+    def _section_text(self, name: str) -> str:
+        section = self.sections[name]
+        return f"| {section.across}, {section.through} | {'->' if section.direction == 'right' else '<-'}"
+
+
+def _sum_text(summation: Summation) -> str:
+    terms = " ".join(f"{'+' if sign > 0 else '-'} {name}" for name, sign in summation.inputs)
+    return f"{summation.output} = {terms.removeprefix('+ ') or '0'}"

@@ -1,0 +1,110 @@
+"""From a causal graph to its bond graph, one junction for each node and for each element between nodes.
+
+A node that is no reference becomes the junction that shares its across variable; an element between two nodes stands at a junction
+that shares its through variable, with a bond from the first node and one to the second. References are junctions of a zero
+variable. Rules then simplify what an engineer would not draw.
+"""
+
+from tellegen.causality import CausalGraph
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.graph import Branch, Coupling, Port, PowerGraph, SourceLaw
+from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, TwoPortKind
+from tellegen.schemes.draft import Draft, DraftItem, Key
+from tellegen.schemes.finishing import finished
+from tellegen.schemes.simplification import simplify
+
+
+def bond_graph(causal: CausalGraph, *, simplified: bool = True, merge_two_ports: bool = False) -> BondGraphScheme:
+    """The bond graph of a causal graph, with strokes and variables.
+
+    `merge_two_ports` joins neighbouring TF and GY into one.
+
+    A coupling with a matrix becomes a two-port for each entry; the one-ports of a field name it.
+
+    Raises: GraphError for shorted elements, and for junctions that admit no strokes.
+    """
+    graph = causal.graph
+    _refuse_shorted(graph)
+    draft = _draft(graph)
+    simplify(draft, graph, everything=simplified, merge_two_ports=merge_two_ports)
+    return finished(draft, causal)
+
+
+def two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[TwoPortKind, Expression]:
+    """TF or GY, and its modulus along the half arrows, where z_2 = K z_1."""
+    flow_1, flow_2 = _is_flow(one), _is_flow(two)
+    kind: TwoPortKind = "TF" if flow_1 == flow_2 else "GY"
+    return kind, K if flow_1 else ONE / K
+
+
+def _is_flow(branch: Branch) -> bool:
+    side: Side = branch.side
+    return DOMAINS[branch.domain].flow == side
+
+
+def _refuse_shorted(graph: PowerGraph) -> None:
+    ends = [(p.element, p.plus, p.minus, p.place) for p in graph.ports]
+    ends += [(c.element, b.plus, b.minus, c.place) for c in graph.couplings for b in (*c.side_1, *c.side_2)]
+    for name, plus, minus, place in ends:
+        if plus == minus:
+            what = f"both ends of '{name}' are at node '{graph.nodes[plus].name}'"
+            raise rules.SHORTED_ELEMENT.error(what, where=name, fix=f"remove '{name}'", place=place)
+
+
+def _draft(graph: PowerGraph) -> Draft:
+    draft = Draft()
+    for k, node in enumerate(graph.nodes):
+        draft.add(DraftItem(("node", k), "junction", node.domain, "across", node.reference))
+    for k, port in enumerate(graph.ports):
+        _draw_port(draft, k, port)
+    for coupling in graph.couplings:
+        _draw_coupling(draft, coupling)
+    return draft
+
+
+def _draw_port(draft: Draft, k: int, port: Port) -> None:
+    path, me = ("path of port", k), ("port", k)
+    draft.add(DraftItem(path, "junction", port.domain, "through"))
+    draft.add(DraftItem(me, "one-port", port.domain))
+    source = isinstance(port.law, SourceLaw)
+    draft.bond(me, path) if source else draft.bond(path, me)
+    # Power counts out of a source, so an imposed across variable rises along the path.
+    rises = source and port.law.side == "across"
+    _lay(draft, path, *((port.minus, port.plus) if rises else (port.plus, port.minus)))
+
+
+def _draw_coupling(draft: Draft, coupling: Coupling) -> None:
+    """A coupling by a matrix: one two-port for each entry, between junctions that share z_1 and the conjugates of z_2."""
+    into = [_spread(draft, branch, branch.side, leaves=False) for branch in coupling.side_1]
+    out = [_spread(draft, branch, other_side(branch.side), leaves=True) for branch in coupling.side_2]
+    scalar = len(into) == len(out) == 1
+    for i, (two, head) in enumerate(zip(coupling.side_2, out, strict=True)):
+        for j, (one, tail) in enumerate(zip(coupling.side_1, into, strict=True)):
+            if coupling.K[i][j] is not ZERO:
+                origin = coupling.element if scalar else f"{coupling.element}[{i + 1},{j + 1}]"
+                kind, modulus = two_port_modulus(one, two, coupling.K[i][j])
+                me = draft.fresh("coupling")
+                domains = (one.domain, two.domain)
+                draft.add(DraftItem(me, "two-port", "", kind=kind, modulus=modulus, domains=domains, origins=(origin,)))
+                draft.bond(tail, me)
+                draft.bond(me, head)
+
+
+def _spread(draft: Draft, branch: Branch, shares: Side, *, leaves: bool) -> Key:
+    """The junctions of one branch of a coupling; gives the one that shares the variable asked for."""
+    path = draft.fresh("side")
+    draft.add(DraftItem(path, "junction", branch.domain, "through"))
+    _lay(draft, path, *((branch.minus, branch.plus) if leaves else (branch.plus, branch.minus)))
+    if shares == "through":
+        return path
+    spot = draft.fresh("side")
+    draft.add(DraftItem(spot, "junction", branch.domain, "across"))
+    draft.bond(*((spot, path) if leaves else (path, spot)))
+    return spot
+
+
+def _lay(draft: Draft, path: Key, start: int, stop: int) -> None:
+    draft.bond(("node", start), path)
+    draft.bond(path, ("node", stop))

@@ -1,0 +1,54 @@
+"""The rules of schemes (codes G2xx): what cannot be drawn in one of the notations."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("G")
+
+NO_SCALAR_BOND = RULES.rule(
+    "G201",
+    "element without a scalar bond graph",
+    meaning="A coupling with a matrix, or a field of several ports, cannot be shown with scalar bonds.",
+    why="TF and GY join two bonds; a matrix joins as many as it has rows and columns",
+)
+SHORTED_ELEMENT = RULES.rule(
+    "G202",
+    "element between a node and itself",
+    meaning="Both ends of an element are at one node, so no bond carries its power.",
+    why="its across variable is zero whatever happens: it takes no part in any junction",
+)
+NO_STROKES = RULES.rule(
+    "G203",
+    "junctions without consistent strokes",
+    meaning="The variables can be solved for, but not by giving each bond one direction of cause and effect.",
+    why="at a 0-junction one bond decides the effort and at a 1-junction one decides the flow; some loops of gyrators leave no such choice",
+)
+NO_LADDER = RULES.rule(
+    "G204",
+    "scheme that is no ladder",
+    meaning="A scheme with branches, meshes, sources in the middle or variables counted against it cannot be written as a ladder.",
+    why="a ladder is a chain of blocks between two ends, and counts power from left to right",
+)
+NO_NETWORK = RULES.rule(
+    "G205",
+    "junction structure that is no network",
+    meaning="A bond between junctions stays a connection of modulus one: no wire can take its place.",
+    why="a wire joins nodes that share a reference; this bond joins across variables of two different pairs of nodes",
+)
+NO_SUCH_SIGNAL = RULES.rule(
+    "G206",
+    "no such variable in the scheme",
+    meaning="A sign was to be changed of something that is no variable of the scheme.",
+    why="signs belong to the variables that sections, blocks and summations name",
+)
+NO_LAW_TEXT = RULES.rule(
+    "G207",
+    "law that cannot be written",
+    meaning="A law uses parameters that have the names of all letters of its variable.",
+    why="in a law the letters of the domain stand for the variables of the element",
+)
+TOO_MANY_LOOPS = RULES.rule(
+    "G208",
+    "too many loops to list",
+    meaning="The scheme has more elementary loops than were asked for.",
+    why="in a mesh their number grows exponentially",
+)

@@ -1,0 +1,115 @@
+"""Causal strokes: what elements decide, spread through junctions and two-ports.
+
+At a junction exactly one bond brings the shared variable. TF passes a variable on, GY turns it into its conjugate. Where spreading
+stops short of all bonds, a loop of junctions can be solved in more than one direction: one is tried, and taken back if it leads to
+a contradiction.
+"""
+
+from collections.abc import Sequence
+
+from tellegen.core.domains import DOMAINS
+from tellegen.schemes.draft import Draft, DraftBond, DraftItem, Key
+
+Strokes = dict[int, Key]
+"""For each bond, by its identity, the item at the end that receives the effort."""
+
+
+class StrokeSearch:
+    """Spreads strokes over the bonds of a draft."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.strokes: Strokes = {}
+        self.trail: list[DraftBond] = []
+        self.open: dict[Key, int] = {}
+        self.brought: dict[Key, int] = {}
+        for item in draft.items.values():
+            if item.role == "junction":
+                self.open[item.key] = len(item.bonds)
+                self.brought[item.key] = 0
+
+    def run(self, decided: Sequence[tuple[DraftBond, Key]], bonds: Sequence[DraftBond]) -> bool:
+        """Start from the strokes at elements and settle all bonds; False where that cannot be."""
+        if not all(self._settle(bond, end) for bond, end in decided):
+            return False
+        choices: list[tuple[int, int, DraftBond]] = []  # length of the trail, position in `bonds`, the bond tried
+        position = 0
+        while True:
+            while position < len(bonds) and id(bonds[position]) in self.strokes:
+                position += 1
+            if position == len(bonds):
+                return True
+            bond = bonds[position]
+            choices.append((len(self.trail), position, bond))
+            if self._settle(bond, bond.head):
+                continue
+            while choices:
+                length, position, bond = choices.pop()
+                self._undo(length)
+                if self._settle(bond, bond.tail):
+                    break
+            else:
+                return False
+
+    def _undo(self, length: int) -> None:
+        while len(self.trail) > length:
+            bond = self.trail.pop()
+            for key in (bond.tail, bond.head):
+                if key in self.open:
+                    self.open[key] += 1
+                    self.brought[key] -= self._brings(bond, self.draft.items[key])
+            del self.strokes[id(bond)]
+
+    def _brings(self, bond: DraftBond, junction: DraftItem) -> bool:
+        """Whether a bond decides the shared variable of a junction."""
+        receives_effort = self.strokes[id(bond)] == junction.key
+        return receives_effort == (DOMAINS[junction.domain].effort == junction.shares)
+
+    def _settle(self, bond: DraftBond, end: Key) -> bool:
+        """Put a stroke and all that follow from it; False at a contradiction."""
+        stack = [(bond, end)]
+        while stack:
+            bond, end = stack.pop()
+            known = self.strokes.get(id(bond))
+            if known is not None:
+                if known != end:
+                    return False
+                continue
+            self.strokes[id(bond)] = end
+            self.trail.append(bond)
+            for key in (bond.tail, bond.head):
+                if key in self.open:
+                    self.open[key] -= 1
+                    self.brought[key] += self._brings(bond, self.draft.items[key])
+            for key in (bond.tail, bond.head):
+                follows = self._follows(self.draft.items[key], bond)
+                if follows is None:
+                    return False
+                stack.extend(follows)
+        return True
+
+    def _follows(self, item: DraftItem, bond: DraftBond) -> list[tuple[DraftBond, Key]] | None:
+        """The strokes that follow at an item; None where they contradict each other."""
+        if item.role == "junction":
+            return self._at_junction(item)
+        if item.role == "one-port":
+            return []
+        other = next(b for b in item.bonds.values() if b is not bond)
+        here = self.strokes[id(bond)] == item.key
+        # TF: the effort that comes in goes out at the other side; GY: it comes in at both or goes out at both.
+        inwards = not here if item.kind == "TF" else here
+        return [(other, item.key if inwards else other.other(item.key))]
+
+    def _at_junction(self, item: DraftItem) -> list[tuple[DraftBond, Key]] | None:
+        brought, left = self.brought[item.key], self.open[item.key]
+        if brought > 1 or (left == 0 and brought == 0):
+            return None
+        if left == 0 or (brought == 0 and left > 1):
+            return []
+        effort_shared = DOMAINS[item.domain].effort == item.shares
+        follow = []
+        for bond in item.bonds.values():
+            if id(bond) not in self.strokes:
+                inwards = effort_shared == (brought == 0)
+                follow.append((bond, item.key if inwards else bond.other(item.key)))
+        return follow

@@ -1,0 +1,101 @@
+"""The graph of junctions and two-ports: its parts, whether they are trees, and where ladders run in them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import final
+
+from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """A part of a bond graph that hangs together. `members` are junctions and two-ports."""
+
+    graph: BondGraphScheme = field(repr=False)
+    members: tuple[str, ...]
+
+    def bonds(self, name: str) -> list[Bond]:
+        """The bonds of a member to other members."""
+        return [b for b in self.graph.bonds_of(name) if b.other(name) not in self.graph.one_ports]
+
+    def is_tree(self) -> bool:
+        """Whether no mesh closes through its junctions."""
+        return sum(len(self.bonds(name)) for name in self.members) == 2 * (len(self.members) - 1)
+
+    def is_path(self) -> bool:
+        """Whether no member has more than two neighbours."""
+        return self.is_tree() and all(len(self.bonds(name)) <= 2 for name in self.members)
+
+    def start(self) -> str:
+        """Where the main ladder starts: the end nearest to the first source of a path, else the junction of the first source."""
+        first = self._first_junction()
+        if not self.is_path():
+            return first
+        ends = [name for name in self.members if len(self.bonds(name)) <= 1]
+        distance = self._distances(first)
+        return min(ends, key=lambda name: (distance[name], self._first_element(name)))
+
+    def _elements(self, name: str) -> Iterable[str]:
+        return (b.other(name) for b in self.graph.bonds_of(name) if b.other(name) in self.graph.one_ports)
+
+    def _first_element(self, name: str) -> int:
+        order = {element: k for k, element in enumerate(self.graph.one_ports)}
+        return min((order[element] for element in self._elements(name)), default=len(order))
+
+    def _first_junction(self) -> str:
+        members = set(self.members)
+        sources = [item.name for item in self.graph.sources()]
+        for name in (*sources, *self.graph.one_ports):
+            (bond,) = self.graph.bonds_of(name)
+            if bond.other(name) in members:
+                return bond.other(name)
+        return self.members[0]
+
+    def _distances(self, start: str) -> dict[str, int]:
+        found = {start: 0}
+        queue = [start]
+        for name in queue:
+            for bond in self.bonds(name):
+                other = bond.other(name)
+                if other not in found:
+                    found[other] = found[name] + 1
+                    queue.append(other)
+        return found
+
+
+def parts(graph: BondGraphScheme) -> list[Part]:
+    """The parts of a bond graph, in the order of its junctions."""
+    found: list[Part] = []
+    seen: set[str] = set()
+    for name in graph.junctions:
+        if name in seen:
+            continue
+        seen.add(name)
+        queue = [name]
+        for member in queue:
+            for bond in graph.bonds_of(member):
+                other = bond.other(member)
+                if other not in seen and other not in graph.one_ports:
+                    seen.add(other)
+                    queue.append(other)
+        found.append(Part(graph, tuple(queue)))
+    return found
+
+
+def heavy_children(part: Part, root: str) -> dict[str, list[Bond]]:
+    """For each member of a tree the bonds that lead away from the root, the one to the deepest subtree first."""
+    order, parent = [root], {root: ""}
+    for name in order:
+        for bond in part.bonds(name):
+            other = bond.other(name)
+            if other != parent[name]:
+                parent[other] = name
+                order.append(other)
+    height = dict.fromkeys(order, 0)
+    found: dict[str, list[Bond]] = {}
+    for name in reversed(order):
+        away = [bond for bond in part.bonds(name) if bond.other(name) != parent[name]]
+        found[name] = sorted(away, key=lambda bond, name=name: -height[bond.other(name)])  # type: ignore[misc]
+        height[name] = 1 + max((height[bond.other(name)] for bond in away), default=0)
+    return found

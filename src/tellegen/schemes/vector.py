@@ -1,0 +1,58 @@
+"""The vector block of a meshed POG."""
+
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.graph import StorageLaw
+from tellegen.schemes.gains import dependent_gains, path_gains
+from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, VectorBlock
+
+Rows = tuple[tuple[Expression, ...], ...]
+
+
+def vector_block(scheme: PogScheme) -> VectorBlock:
+    """L x' = -A x + B u + B_1 u', the dependent storages brought in by the congruent transformation x = T z + T_u u."""
+    A, B = path_gains(scheme)
+    states = [scheme.blocks[name] for name in scheme.states]
+    dependent, T, T_u = dependent_gains(scheme)
+    n, m = len(states), len(scheme.inputs)
+    identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+    whole: Rows = (*identity, *T)
+    whole_u: Rows = (*((ZERO,) * m for _ in states), *T_u)
+    energy = _energy(scheme, [*states, *dependent])
+    items = scheme.bond_graph.one_ports
+    B_1 = _congruent(whole, energy, whole_u, n, m)
+    return VectorBlock(
+        states=tuple(items[block.name].port.state for block in states),
+        inputs=scheme.inputs,
+        L=_congruent(whole, energy, whole, n, n),
+        A=A,
+        B=B,
+        B_1=tuple(tuple(-e for e in row) for row in B_1),
+    )
+
+
+def _energy(scheme: PogScheme, blocks: list[Block]) -> dict[tuple[int, int], Expression]:
+    """The energy matrix of storages: diagonal but for fields."""
+    items = scheme.bond_graph.one_ports
+    at = {items[block.name].port.element: k for k, block in enumerate(blocks)}
+    found = {}
+    for k, block in enumerate(blocks):
+        law = block.law
+        assert isinstance(law, StorageLaw), "only storages hold energy"
+        port = items[block.name].port
+        found[k, k] = ONE if law.keeps_energy_variable else law.inertia_at(symbol(port.variable(law.side)))
+    ports = scheme.bond_graph.causal.graph.ports
+    for field in scheme.bond_graph.causal.graph.fields:
+        names = [ports[k].element for k in field.ports]
+        for a, row in zip(names, field.matrix, strict=True):
+            for b, entry in zip(names, row, strict=True):
+                if a in at and b in at:
+                    found[at[a], at[b]] = entry
+    return found
+
+
+def _congruent(left: Rows, middle: dict[tuple[int, int], Expression], right: Rows, rows: int, columns: int) -> Matrix:
+    """left^T * middle * right."""
+    return tuple(
+        tuple(total(left[a][i] * e * right[b][j] for (a, b), e in middle.items()) for j in range(columns))
+        for i in range(rows)
+    )

@@ -1,0 +1,87 @@
+"""The JSON Schema of bond graphs and ladders agrees with the reader."""
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tellegen.core.errors import DescriptionError
+from tellegen.description import read_model, schema
+from tellegen.description.document import Mapping, Node, Scalar, Sequence, read_document
+
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+PARAMETERS = "system: T\nparameters: {L: 2 mH, R: 1 ohm, K: 0.1 N*m/A, J: 1e-3 kg*m^2, b: 1e-3 N*m*s}\n"
+GRAPH = PARAMETERS + (
+    "bond graph:\n  - Se:V -> 1:i (I, electrical) -> I:L\n  - i -> R:R\n  - i -> GY:K -> 1:w -> I:J\n  - w -> R:b\n"
+    "elements:\n  L: {initial: 3 A, causality: integral}\n  b: {law: tau = 3*omega}\n  K: {K: 0.2 N*m/A}\n"
+)
+LADDER = PARAMETERS + (
+    "pog:\n  - domain: electrical\n  - section: [V, I]\n  - series: [L:L, R:R]\n  - connect: K\n  - parallel: [J:J, b:b]\n"
+    "  - section: omega, tau\nelements: {J: {initial: 3 rad/s, notes: {x: y}}}\n"
+)
+
+
+def plain(node: Node) -> Any:
+    """The document as JSON, every scalar a text."""
+    if isinstance(node, Scalar):
+        return node.text
+    if isinstance(node, Sequence):
+        return [plain(item) for item in node]
+    assert isinstance(node, Mapping)
+    return {key.text: plain(value) for key, value in node.items()}
+
+
+def is_valid(text: str) -> bool:
+    return bool(VALIDATOR.is_valid(plain(read_document(text).root)))
+
+
+@pytest.mark.parametrize("text", [GRAPH, LADDER], ids=["bond graph", "ladder"])
+def test_a_system_in_this_notation_keeps_the_schema_and_reads(text: str) -> None:
+    VALIDATOR.validate(plain(read_document(text).root))
+    read_model(text.replace(", b: 1e-3 N*m*s", "").replace("K: 0.1 N*m/A, ", "") if "law" in text else text)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (GRAPH, "Se:V ->", "Se:V -"),
+        (GRAPH, "Se:V", "SE:V"),
+        (GRAPH, "R:R", "R:2R"),
+        (GRAPH, "-> I:L", "->"),
+        (GRAPH, "(I, electrical)", "(I, electrical"),
+        (GRAPH, "Se:V -> 1:i", "{a: b}\n  - Se:V -> 1:i"),
+        (GRAPH, "initial: 3 A", "inital: 3 A"),
+        (GRAPH, "bond graph:", "network: {}\nbond graph:"),
+        (GRAPH, "bond graph:", "bondgraph:"),
+        (LADDER, "series:", "serie:"),
+        (LADDER, "series: [", "series: [X:Y, "),
+        (LADDER, "[V, I]", "[V]"),
+        (LADDER, "[V, I]", "[V, I, W]"),
+        (LADDER, "domain: electrical", "domain: electric"),
+        (LADDER, "  - connect: K", "  - {connect: K, domain: rotational}"),
+        (LADDER, "connect: K", "connect: 2*K"),
+        (LADDER, "[L:L, R:R]", "[]"),
+        (LADDER, "pog:", "POG:"),
+    ],
+)
+def test_a_slip_breaks_the_schema_and_the_reader_refuses_it_too(text: str, old: str, new: str) -> None:
+    assert old in text
+    broken = text.replace(old, new, 1)
+    assert not is_valid(broken)
+    with pytest.raises(DescriptionError):
+        read_model(broken)
+
+
+@pytest.mark.parametrize(
+    "text", ["system: T\n", "system: T\nbond graph: []\n", "system: T\npog: []\n", "system: T\npog: x\n"]
+)
+def test_a_file_that_describes_nothing_breaks_the_schema(text: str) -> None:
+    assert not is_valid(text)
+    with pytest.raises(DescriptionError):
+        read_model(text)
+
+
+def test_elements_belong_to_a_bond_graph_or_a_ladder() -> None:
+    assert not is_valid(
+        "system: T\nnetwork: {R: {resistor: [a]}, V: {voltage source: [a]}}\nelements: {R: {R: 3 ohm}}\n"
+    )

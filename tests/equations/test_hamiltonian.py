@@ -1,0 +1,440 @@
+"""The port-Hamiltonian form: its structure, its power balance without rounding, and its agreement with the POG form."""
+
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import tellegen as tg
+from support import exact
+from support.evaluated import legal
+from support.networks import Network, agree, element, equations, law, model
+from support.strategies import networks
+from tellegen.core.errors import EquationError
+from tellegen.description import read_model
+from tellegen.description.model import Element
+from tellegen.equations.hamiltonian import HamiltonianName, HamiltonianSystem, port_hamiltonian
+from tellegen.equations.system import EquationSystem
+from tellegen.equations.text import hamiltonian_to_text
+from tellegen.expressions import Expression, evaluate_exact, symbol
+from tellegen.expressions.entries import substituted
+
+seeds = st.integers(0, 2**16)
+EXAMPLES = [example.name for example in tg.examples()]
+
+FORCE = element("F", "force source", "frame", "m")
+MASS = element("m", "mass", "m", "frame")
+CURRENT = element("I", "current source", "gnd", "a")
+LEAK = element("R", "resistor", "a", "gnd")
+
+
+def chosen(chance: random.Random, names: Sequence[str]) -> dict[str, Fraction]:
+    return {name: Fraction(chance.randint(1, 40), chance.randint(1, 9)) for name in names}
+
+
+class Point:
+    """A port-Hamiltonian system at given parameters, states and inputs, as exact numbers; sines and the like are rounded."""
+
+    def __init__(self, form: HamiltonianSystem, values: Mapping[str, Fraction]) -> None:
+        self.form = form
+        self.rounded = False
+        self.values = dict(values)
+        for name, e in form.where.items():
+            self.values[name] = self.at(e)
+        self.n, self.m = len(form.states), len(form.inputs)
+
+    def at(self, expression: Expression) -> Fraction:
+        try:
+            return evaluate_exact(expression, self.values)
+        except ValueError:
+            self.rounded = True
+            return Fraction(expression.evaluate({name: float(v) for name, v in self.values.items()}))
+
+    def matrix(self, name: HamiltonianName) -> exact.Rows:
+        return [[self.at(e) for e in row] for row in self.form.matrices[name]]
+
+    def vector(self, entries: Sequence[Expression]) -> list[Fraction]:
+        return [self.at(e) for e in entries]
+
+    @cached_property
+    def e(self) -> list[Fraction]:
+        return self.vector(self.form.grad_H)
+
+    @cached_property
+    def u(self) -> list[Fraction]:
+        return [self.values[name] for name in self.form.inputs]
+
+    @cached_property
+    def driven(self) -> list[Fraction]:
+        """(J - R) grad_H + (g - P) u - f."""
+        inner = exact.times(exact.plus(self.matrix("J"), self.matrix("R"), -1), self.e)
+        outer = exact.times(exact.plus(self.matrix("g"), self.matrix("P"), -1), self.u)
+        return [a + b - c for a, b, c in zip(inner, outer, self.vector(self.form.f), strict=True)]
+
+    @cached_property
+    def y(self) -> list[Fraction]:
+        """(g + P)^T grad_H + (S + N) u + f_y."""
+        reading = exact.transposed(exact.plus(self.matrix("g"), self.matrix("P")), self.m)
+        direct = exact.times(exact.plus(self.matrix("S"), self.matrix("N")), self.u)
+        rest = self.vector(self.form.f_y)
+        return [a + b + c for a, b, c in zip(exact.times(reading, self.e), direct, rest, strict=True)]
+
+    @cached_property
+    def rate(self) -> list[Fraction]:
+        if not self.form.co_energy:
+            return self.driven
+        x = [self.values[name] for name in self.form.states]
+        moved = exact.times(self.matrix("E_1"), x)
+        right = [[a - b] for a, b in zip(self.driven, moved, strict=True)]
+        found = exact.solve_dense(self.matrix("E"), right)
+        assert found is not None
+        return [row[0] for row in found]
+
+    @property
+    def stored(self) -> Fraction:
+        """dH/dt along the motion, from H itself."""
+        assert self.form.H is not None
+        H = substituted(self.form.H, self.form.where)
+        moving = [*zip(self.form.states, self.rate, strict=True)]
+        moving += [(name, self.at(e)) for name, e in self.form.displacements.items()]
+        return sum((self.at(H.derivative(name)) * rate for name, rate in moving), Fraction(0))
+
+    @cached_property
+    def dissipation(self) -> exact.Rows:
+        """[[R, P], [P^T, S]]."""
+        P = self.matrix("P")
+        upper = [[*r, *p] for r, p in zip(self.matrix("R"), P, strict=True)]
+        return upper + [[*p, *s] for p, s in zip(exact.transposed(P, self.m), self.matrix("S"), strict=True)]
+
+    def assert_structure(self) -> None:
+        for name, size, sign in (("J", self.n, -1), ("R", self.n, 1), ("S", self.m, 1), ("N", self.m, -1)):
+            found = self.matrix(name)  # type: ignore[arg-type]
+            assert exact.transposed(found, size) == [[sign * e for e in row] for row in found], name
+
+    def assert_power_balance(self) -> None:
+        """What is supplied is stored or dissipated."""
+        z = [*self.e, *self.u]
+        lost = exact.dot(z, exact.times(self.dissipation, z))
+        lost += exact.dot(self.e, self.vector(self.form.f)) + exact.dot(self.u, self.vector(self.form.f_y))
+        supplied = exact.dot(self.y, self.u)
+        if self.rounded:
+            assert float(self.stored) == pytest.approx(float(supplied - lost), rel=1e-9)
+        else:
+            assert self.stored == supplied - lost
+
+
+def point(form: HamiltonianSystem, seed: int | str, parameters: Mapping[str, Fraction] | None = None) -> Point:
+    chance = random.Random(seed)
+    names = (*form.parameters, *form.states, *form.inputs, *form.displacements)
+    return Point(form, {**chosen(chance, names), **(parameters or {})})
+
+
+def assert_same_as_pog(form: HamiltonianSystem, system: EquationSystem, here: Point) -> None:
+    """L x' and y at the same power variables."""
+    values = {**here.values, **dict(zip(system.states, here.e, strict=True))}
+    for name, e in system.where.items():
+        values[name] = evaluate_exact(e, values)
+    m = {key: [[evaluate_exact(e, values) for e in row] for row in rows] for key, rows in system.matrices.items()}
+    x, u = here.e, here.u
+    driven = [b - a for a, b in zip(exact.times(m["A"], x), exact.times(m["B"], u), strict=True)]
+    assert here.driven == driven
+    assert here.y == [a + b for a, b in zip(exact.times(m["C"], x), exact.times(m["D"], u), strict=True)]
+    if not form.co_energy:
+        states = [[here.values[name]] for name in form.states]
+        assert exact.solve_dense(m["L"], states) == [[e] for e in x]
+
+
+# -- linear models -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_keeps_the_power_balance_and_the_values_of_its_pog_form(name: str) -> None:
+    system = tg.derive(name)
+    if not (system.is_zero("B_1") and system.is_zero("D_1")):
+        with pytest.raises(EquationError, match="E107"):
+            port_hamiltonian(system)
+        return
+    form = port_hamiltonian(system)
+    given = {name: Fraction(value) for name, value in system.values().items()}
+    for seed in range(3):
+        here = point(form, f"{name}{seed}", given)
+        here.assert_power_balance()
+        if here.rounded:
+            continue
+        here.assert_structure()
+        there = point(form, f"{name}{seed}, other parameters")
+        there.assert_power_balance()
+        if system.linear:
+            assert exact.is_positive_semidefinite(there.dissipation)
+            assert_same_as_pog(form, system, there)
+
+
+@given(networks(), seeds)
+def test_a_random_network_keeps_the_power_balance_and_the_values_of_its_pog_form(network: Network, seed: int) -> None:
+    evaluated = legal(network)
+    assume(not evaluated.has_input_rates)
+    form = port_hamiltonian(evaluated.system)
+    here = point(form, seed, network.values)
+    here.assert_structure()
+    here.assert_power_balance()
+    assert exact.is_positive_semidefinite(here.dissipation)
+    assert_same_as_pog(form, evaluated.system, here)
+
+
+@given(networks())
+def test_a_random_network_has_one_name_for_each_variable(network: Network) -> None:
+    evaluated = legal(network)
+    assume(not evaluated.has_input_rates)
+    form = port_hamiltonian(evaluated.system)
+    names = [*form.parameters, *form.states, *form.inputs, *form.where]
+    assert len(set(names)) == len(names)
+    known = {*names, *form.algebraic.unknowns}
+    entries = [e for m in form.matrices.values() for row in m for e in row]
+    assert all(e.free_symbols <= known for e in (*entries, *form.grad_H, *form.f, *form.f_y))
+
+
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
+@given(networks(many_sources=True))
+def test_a_random_network_with_input_rates_names_a_source_and_a_storage(network: Network) -> None:
+    evaluated = legal(network)
+    assume(evaluated.has_input_rates)
+    with pytest.raises(EquationError) as caught:
+        port_hamiltonian(evaluated.system)
+    (finding,) = caught.value.findings
+    assert finding.code == "E107"
+    members = {part.name: part for part in network.parts if part.name in finding.members}
+    assert any(part.is_source for part in members.values())
+    assert any(not part.is_source for part in members.values())
+
+
+def test_the_motor_with_pump_has_the_energy_variables_of_the_lecture() -> None:
+    form = tg.derive("dc_motor_pump", form="ph")
+    assert form.states == ("phi_L_a", "p_J_m", "V_C_0")
+    assert agree([form.grad_H], [["phi_L_a/L_a", "p_J_m/J_m", "V_C_0/C_0"]])
+    assert agree(form.matrices["J"], [["0", "-K_m", "0"], ["K_m", "0", "-K_p"], ["0", "K_p", "0"]])
+    assert agree(form.matrices["R"], [["R_a", "0", "0"], ["0", "b_m", "0"], ["0", "0", "alpha_p"]])
+    assert agree(form.matrices["g"], [["1", "0"], ["0", "0"], ["0", "1"]])
+    assert form.H is not None
+    assert agree([[form.H]], [["phi_L_a^2/(2*L_a) + p_J_m^2/(2*J_m) + V_C_0^2/(2*C_0)"]])
+
+
+def test_a_resistor_at_a_source_gives_dissipation_between_state_and_input() -> None:
+    form = tg.derive("transformer_tank", form="ph")
+    assert agree(form.matrices["g"], [["0"], ["0"]])
+    assert agree(form.matrices["P"], [["-n/R_s"], ["0"]])
+    assert agree(form.matrices["S"], [["1/R_s"]])
+
+
+def test_dependent_storages_that_couple_states_give_the_co_energy_form() -> None:
+    system = tg.derive("cauer_low_pass")
+    form = port_hamiltonian(system)
+    assert form.states == form.co_energy == system.states
+    assert form.matrices["E"] == system.matrices["L"]
+    assert form.grad_H == tuple(map(symbol, system.states))
+    assert system.stored_energy == form.H
+
+
+def test_a_dependent_storage_beside_one_state_adds_to_its_content() -> None:
+    parts = [element(name, "capacitor", "a", "gnd") for name in ("C_1", "C_2")]
+    form = port_hamiltonian(equations(model(CURRENT, *parts, LEAK)))
+    assert not form.co_energy
+    assert agree([form.grad_H], [["q_C_1/(C_1 + C_2)"]])
+
+
+def test_three_coupled_coils_keep_their_currents() -> None:
+    form = tg.derive("pmsm", form="ph")
+    assert form.co_energy == form.states == ("I_1", "I_2", "I_3", "omega")
+    assert agree([form.matrices["E"][0]], [["L_e", "-M_0/2", "-M_0/2", "0"]])
+
+
+def test_a_name_that_is_taken_gets_a_trailing_underscore() -> None:
+    text = (
+        "system: s\nparameters: {q_C: 1 ohm}\nnetwork:\n  I: {current source: [gnd, a]}\n  C: {capacitor: [a]}\n"
+        "  R: {resistor: [a], R: q_C}\n"
+    )
+    assert tg.derive(read_model(text), form="ph").states == ("q_C_",)
+
+
+def test_numbers_take_the_place_of_parameters() -> None:
+    form = tg.derive("dc_motor", form="ph", numeric=True)
+    assert agree(form.matrices["R"], [["0.8", "0"], ["0", "0.0002"]])
+    assert agree([form.grad_H], [["500*phi_L", "10000*p_J"]])
+
+
+def test_a_parameter_without_a_value_is_named() -> None:
+    parts = (CURRENT, element("C", "capacitor", "a", "gnd"), LEAK)
+    with pytest.raises(EquationError, match="'R' has no value"):
+        port_hamiltonian(equations(model(*parts))).numeric()
+
+
+# -- nonlinear models ----------------------------------------------------------------------------------------------------------
+
+
+def damper(formula: str, *nodes: str, name: str = "c") -> Element:
+    return element(name, "damper", *(nodes or ("m", "frame")), law=law("resistive", "v", formula, "through"))
+
+
+def test_a_spring_given_by_its_force_keeps_its_displacement() -> None:
+    spring = element("s", "spring", "m", "frame", law=law("output", "x", "K*x + k*x^3", "through"))
+    form = port_hamiltonian(equations(model(FORCE, MASS, spring)))
+    assert form.states == ("p_m", "x_s")
+    assert agree([form.grad_H], [["p_m/m", "K*x_s + k*x_s^3"]])
+    assert agree(form.matrices["J"], [["0", "-1"], ["1", "0"]])
+    assert form.H is not None
+    assert agree([[form.H]], [["p_m^2/(2*m) + K*x_s^2/2 + k*x_s^4/4"]])
+    here = point(form, 1)
+    here.assert_structure()
+    here.assert_power_balance()
+
+
+def test_a_charge_of_the_voltage_gives_the_co_energy_form() -> None:
+    charge = element("C", "capacitor", "a", "gnd", law=law("content", "v", "C_0*v + k*v^3"))
+    form = port_hamiltonian(equations(model(CURRENT, charge, LEAK)))
+    assert form.co_energy == form.states == ("V_C",)
+    assert agree(form.matrices["E"], [["C_0 + 3*k*V_C^2"]])
+    point(form, 2).assert_power_balance()
+
+
+def test_a_content_with_an_offset_is_solved_for_its_output() -> None:
+    flux = element("L", "inductor", "a", "gnd", law=law("content", "i", "phi_0 + L_0*i", "through"))
+    form = port_hamiltonian(equations(model(CURRENT, flux, LEAK)))
+    assert form.states == ("phi_L",)
+    assert agree([form.grad_H], [["(phi_L - phi_0)/L_0"]])
+    assert agree([[form.energy_variables["phi_L"]]], [["phi_0 + L_0*I_L"]])
+    point(form, 3).assert_power_balance()
+
+
+def test_the_two_kinds_of_laws_together_keep_the_power_balance() -> None:
+    charge = element("C", "capacitor", "a", "gnd", law=law("content", "v", "C_0*v + k*v^3"))
+    flux = element("L", "inductor", "a", "gnd", law=law("output", "phi", "a*phi + b*phi^3", "through"))
+    form = port_hamiltonian(equations(model(CURRENT, charge, flux, LEAK)))
+    assert form.states == ("V_C", "phi_L")
+    assert form.co_energy == ("V_C",)
+    here = point(form, 4)
+    here.assert_structure()
+    here.assert_power_balance()
+
+
+def test_drag_is_a_resistance_that_depends_on_the_state() -> None:
+    form = port_hamiltonian(equations(model(FORCE, MASS, damper("b*v*abs(v)"))))
+    assert agree(form.matrices["R"], [["b*abs(p_m/m)"]])
+    assert agree([form.f], [["0"]])
+    point(form, 5).assert_power_balance()
+
+
+def test_friction_that_is_no_product_with_the_speed_stays_a_term_of_its_own() -> None:
+    form = port_hamiltonian(equations(model(FORCE, MASS, damper("F_c*sign(v)"))))
+    assert agree([form.f], [["F_c*sign(p_m/m)"]])
+    assert form.to_json()["f"] == ["F_c*sign(p_m/m)"]
+    assert "- f" in str(form)
+    point(form, 6).assert_power_balance()
+
+
+def test_drag_between_two_masses_stays_a_term_of_its_own() -> None:
+    masses = [element(name, "mass", name, "frame") for name in ("m", "k")]
+    form = port_hamiltonian(equations(model(FORCE, *masses, damper("b*v*abs(v)", "m", "k"))))
+    assert len([e for e in form.f if str(e) != "0"]) == 2
+    here = point(form, 7)
+    here.assert_structure()
+    here.assert_power_balance()
+
+
+def test_unknowns_of_a_nonlinear_loop_are_kept() -> None:
+    one = element("R_1", "resistor", "p", "a", law=law("resistive", "i", "a*i + b*i^3"))
+    two = element("R_2", "resistor", "a", "gnd", law=law("resistive", "i", "c*i + d*i^3"))
+    three = element("C", "capacitor", "p", "gnd")
+    system = equations(model(CURRENT, one, two, three))
+    form = port_hamiltonian(system)
+    assert form.algebraic.unknowns == system.algebraic.unknowns
+    assert system.algebraic.unknowns
+    assert "algebraic" in form.to_json()
+
+
+# -- what cannot be ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_source_at_a_dependent_storage_is_refused_with_both_names() -> None:
+    text = "system: s\nnetwork:\n  V: {voltage source: [a]}\n  C: {capacitor: [a], C: 1 F}\n  R: {resistor: [a], R: 1 ohm}\n"
+    with pytest.raises(EquationError) as caught:
+        tg.derive(read_model(text), form="ph")
+    (finding,) = caught.value.findings
+    assert finding.code == "E107"
+    assert "'V'" in finding.what
+    assert "'C'" in finding.what
+    assert "differentiable" in finding.why
+
+
+# -- printouts -----------------------------------------------------------------------------------------------------------------
+
+MOTOR = """\
+DC motor
+
+  x' = (J - R) grad_H + g u,   y = g^T grad_H
+
+  ⎡ phi_L' ⎤ = (⎡ 0  -K ⎤ - ⎡ R  0 ⎤) ⎡ phi_L/L ⎤ + ⎡ 1  0 ⎤ ⎡  V  ⎤
+  ⎣  p_J'  ⎦    ⎣ K  0  ⎦   ⎣ 0  b ⎦  ⎣  p_J/J  ⎦   ⎣ 0  1 ⎦ ⎣ tau ⎦
+
+  ⎡   I   ⎤ = ⎡ 1  0 ⎤ ⎡ phi_L/L ⎤
+  ⎣ omega ⎦   ⎣ 0  1 ⎦ ⎣  p_J/J  ⎦
+
+states (x)   phi_L, p_J
+inputs (u)   V, tau
+outputs (y)  I, omega
+
+H = p_J^2/(2*J) + phi_L^2/(2*L)
+
+energy variables
+  phi_L = I*L
+  p_J = J*omega
+
+parameters
+  L  0.002
+  R  0.8
+  K  0.06
+  J  0.0001
+  b  0.0002
+"""
+
+
+def test_the_motor_as_text() -> None:
+    assert str(tg.derive("dc_motor", form="ph")) == MOTOR
+
+
+def test_a_narrow_terminal_gets_each_matrix_by_itself_and_then_rows() -> None:
+    form = tg.derive("dc_motor_pump", form="ph")
+    single = hamiltonian_to_text(form, width=70)
+    assert "J = ⎢ K_m   0    -K_p ⎥" in single
+    assert "grad_H = ⎢  p_J_m/J_m  ⎥" in single
+    rows = hamiltonian_to_text(form, width=20)
+    assert "phi_L_a' = -R_a*phi_L_a/L_a - K_m*p_J_m/J_m + V_a" in " ".join(rows.split())
+
+
+def test_the_record_has_the_names_of_the_contract() -> None:
+    record = tg.derive("dc_motor", form="ph").to_json()
+    assert list(record) == ["x", "H", "grad_H", "J", "R", "g", "u", "y", "parameters"]
+    assert record["grad_H"] == ["phi_L/L", "p_J/J"]
+    assert record["J"] == [["0", "-K"], ["K", "0"]]
+    more = tg.derive("cauer_low_pass", form="ph").to_json()
+    assert {"E", "co_energy", "P", "S"} <= more.keys()
+    assert "N" not in more
+
+
+def test_latex_braces_every_matrix() -> None:
+    text = tg.derive("transformer_tank", form="ph").to_latex()
+    assert text.startswith("\\begin{align*}")
+    for letter in ("J", "R", "g", "P", "S"):
+        assert f"\\mathbf{{{letter}}}" in text
+    assert "\\nabla H" in text
+
+
+def test_sympy_shows_the_matrices() -> None:
+    form = tg.derive("rlc", form="ph")
+    assert (form.J + form.J.T).is_zero_matrix
+    assert form.R == form.R.T
+    assert form.g.shape == (2, 1)
+    assert form.P.shape == (2, 1)
+    assert (form.S.shape, form.N.shape) == ((1, 1), (1, 1))

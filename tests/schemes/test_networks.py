@@ -1,0 +1,67 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from schemes.comparing import assert_same, legal_causality
+from support.networks import Network, causality, element, model
+from support.strategies import networks
+from tellegen.causality import assign_causality
+from tellegen.core.errors import GraphError
+from tellegen.description.model import Element
+from tellegen.elements import connection
+from tellegen.expressions import ONE
+from tellegen.graph import lower
+from tellegen.schemes import network_of
+from tellegen.workflow import examples, load
+
+
+@pytest.mark.parametrize("name", [example.name for example in examples()])
+def test_examples_come_back_as_networks(name: str) -> None:
+    described = load(name)
+    causal = assign_causality(lower(described))
+    found = network_of(causal)
+    again = replace(described, elements=found.elements, fields=found.fields)
+    assert_same(causal, assign_causality(lower(again)), by_name=True)
+    kinds = {e.name: e.kind.name for e in described.elements if e.kind.role != "coupling"}
+    assert {e.name: e.kind.name for e in found.elements if e.kind.role != "coupling"} == kinds
+
+
+@given(networks(grounded=True))
+def test_random_networks_come_back(described: Network) -> None:
+    causal = legal_causality(described)
+    found = network_of(causal)
+    assert_same(causal, assign_causality(lower(replace(described.model(), elements=found.elements))))
+
+
+def rigid(*nodes: str) -> Element:
+    """A bond between junctions as bond graphs leave it where a path would need a third end."""
+    return Element("rigid", connection(("electrical", "electrical"), "transformer"), nodes, ONE)
+
+
+def test_a_bond_that_is_no_wire_is_named() -> None:
+    causal = causality(
+        model(
+            element("V", "voltage source", "a", "gnd"),
+            element("R", "resistor", "a", "b"),
+            rigid("a", "b", "c", "gnd"),
+            element("C", "capacitor", "c", "gnd"),
+            element("L", "inductor", "b", "gnd"),
+        )
+    )
+    with pytest.raises(GraphError, match="the bond 'rigid' joins two pairs of nodes"):
+        network_of(causal)
+
+
+def test_connections_of_modulus_one_between_grounded_nodes_are_wires() -> None:
+    described = model(
+        element("V", "voltage source", "a", "gnd"),
+        rigid("a", "gnd", "b", "gnd"),
+        element("R", "resistor", "b", "c"),
+        element("C", "capacitor", "c", "gnd"),
+    )
+    causal = causality(described)
+    found = network_of(causal)
+    assert [e.name for e in found.elements] == ["V", "R", "C"]
+    assert found.elements[1].nodes == ("a", "c")
+    assert_same(causal, causality(replace(described, elements=found.elements)))
