@@ -55,6 +55,7 @@ def equations_to_text(
         parts.append(_equation(output_equation(equations), equations.outputs, "y", width, unicode))
     parts.append(_lists(equations, units))
     parts.append("\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in summaries(equations)))
+    parts.append(_named_block("displacements", {f"{n}'": e for n, e in equations.displacements.items()}, width))
     parts.append(_named_block("dependent storages", equations.dependent, width))
     if equations.algebraic.unknowns:
         parts.append(f"unknowns  {', '.join(equations.algebraic.unknowns)}")
