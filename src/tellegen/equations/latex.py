@@ -44,6 +44,7 @@ def equations_to_latex(equations: Equations, *, sign: Sign = "-", environment: s
         lines.append(f"{left} &= {_terms(output_equation(equations).right)}")
     lines += [f"0 &= {to_latex(e)}" for e in equations.algebraic.residuals]
     lines += [f"{_NAMES_OF_SUMMARIES[name]} &= {to_latex(e)}" for name, e in summaries(equations)]
+    lines += [f"{dotted(name)} &= {to_latex(e)}" for name, e in equations.displacements.items()]
     lines += _definitions(equations.dependent)
     lines += _definitions(equations.where)
     return _environment(environment, lines)
