@@ -68,3 +68,12 @@ def test_the_rigid_rod_reaches_the_published_angle_after_one_second() -> None:
     run = solve_ivp(rate, (0.0, 1.0), [math.pi / 2, 0.0], method="DOP853", rtol=1e-9, atol=1e-9)
     assert run.y[0, -1] == pytest.approx(53.4272962109, abs=2e-6)
     assert run.y[1, -1] == pytest.approx(80.4768484635, abs=2e-5)
+
+
+def test_the_descriptor_form_keeps_the_angle_among_its_unknowns() -> None:
+    form = tg.derive("crank_rod", form="dae").numeric()
+    row = form.unknowns.index("theta")
+    assert form.E[row, row] is parse("1")
+    assert form.h[row] is symbol("omega")
+    moving = [e for e in form.F.values() if "theta" in e.free_symbols]
+    assert [e.evaluate({"theta": math.pi / 2}) for e in moving] == pytest.approx([0.05, 0.05])  # -H = R sin(theta)

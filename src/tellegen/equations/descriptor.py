@@ -12,6 +12,7 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.equations.system import parameter_values
 from tellegen.equations.values import number_of, refuse_missing
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol
+from tellegen.expressions.entries import substituted
 from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 
@@ -102,13 +103,22 @@ class _Writer:
                 self._source(port, port.law)
         for coupling in self.graph.couplings:
             self._coupling(coupling)
+        for name, rate in self.graph.displacements.items():
+            place = self._own(name)
+            row = self._row()
+            self.E[row, place] = ONE
+            self.h[row] = rate
         E, F, G, H, D = (
-            {place: e for place, e in matrix.items() if e is not ZERO}
+            {place: self._written(e) for place, e in matrix.items() if e is not ZERO}
             for matrix in (self.E, self.F, self.G, self.H, self.D)
         )
-        h = {row: e for row, e in self.h.items() if e is not ZERO}
+        h = {row: self._written(e) for row, e in self.h.items() if e is not ZERO}
         names, inputs, outputs = tuple(self.names), tuple(self.inputs), tuple(self.outputs)
         return DescriptorSystem(self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h)
+
+    def _written(self, expression: Expression) -> Expression:
+        """An entry with the parameters that follow displacements written out."""
+        return substituted(expression, self.graph.moving)
 
     def _unknown(self, name: str) -> int:
         """An unknown that the model has no name for."""
