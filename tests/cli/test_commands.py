@@ -335,3 +335,12 @@ def test_import_without_a_target_prints_the_model(tmp_path: Path, monkeypatch: p
     found = tellegen("import", "circuit.txt")
     assert found.returncode == 0
     assert "inductor" in found.stdout
+
+
+def test_an_import_as_json_says_the_model_and_where_it_went(tmp_path: Path) -> None:
+    netlist, target = tmp_path / "rc.txt", tmp_path / "rc.yaml"
+    netlist.write_text("eV, 1, a, En, V\neR, 1, 2, Kn, R_1=2\neC, 2, a, Kn, C_1=3\n", encoding="utf-8")
+    assert record_of("import", str(netlist))["written"] is None
+    record = record_of("import", str(netlist), "-o", str(target))
+    assert record["written"] == str(target)
+    assert target.read_text(encoding="utf-8") == record["model"]

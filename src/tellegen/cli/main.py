@@ -143,12 +143,15 @@ def import_(
         Path | None, typer.Option("-o", "--output", metavar="MODEL.yaml", help="Where to write; else it is printed.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Turn a file of another tool into a model file."""
     from tellegen import workflow
 
     text = workflow.import_model(file, target, force=force)
-    if target is None:
+    if as_json:
+        output.write_json({"model": text, "written": None if target is None else str(target)})
+    elif target is None:
         output.write(text)
 
 

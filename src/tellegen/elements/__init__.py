@@ -1,6 +1,8 @@
 """What each part means physically: the registry of element kinds, as data."""
 
 from tellegen.elements.kinds import (
+    ACTS_ON,
+    COUPLING_OF,
     KINDS,
     CouplingType,
     ElementKind,
@@ -14,6 +16,8 @@ from tellegen.elements.kinds import (
 )
 
 __all__ = [
+    "ACTS_ON",
+    "COUPLING_OF",
     "KINDS",
     "CouplingType",
     "ElementKind",

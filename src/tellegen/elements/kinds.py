@@ -15,6 +15,17 @@ Role = Literal["storage", "resistive", "source", "coupling"]
 CouplingType = Literal["transformer", "gyrator"]
 """In the across / through reading: a transformer relates like variables, a gyrator crosses them."""
 
+ACTS_ON: dict[tuple[CouplingType, bool], tuple[Side, Side]] = {
+    ("transformer", False): ("through", "through"),  # through_2 = K through_1, across_1 = K across_2
+    ("transformer", True): ("across", "across"),  # across_2 = K across_1, through_1 = K through_2
+    ("gyrator", False): ("across", "through"),  # through_2 = K across_1, through_1 = K across_2
+    ("gyrator", True): ("through", "across"),  # across_2 = K through_1, across_1 = K through_2
+}
+"""The power variables z_1 and z_2 with z_2 = K z_1, of a coupling and of its reciprocal."""
+
+COUPLING_OF: dict[tuple[Side, Side], tuple[CouplingType, bool]] = {sides: kind for kind, sides in ACTS_ON.items()}
+"""The coupling with z_2 = K z_1, by the power variables z_1 and z_2."""
+
 
 @final
 @dataclass(frozen=True, slots=True)

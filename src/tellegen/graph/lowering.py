@@ -7,7 +7,7 @@ from tellegen.core.errors import Finding, GraphError
 from tellegen.core.names import listing
 from tellegen.description.files import without_collector
 from tellegen.description.model import Element, Law, Model, Multiport
-from tellegen.elements import KINDS, CouplingType
+from tellegen.elements import ACTS_ON, KINDS
 from tellegen.expressions import ONE, Expression, symbol
 from tellegen.expressions.polynomial import powers_of, sum_of_powers
 from tellegen.graph import rules
@@ -198,21 +198,13 @@ def _is_energy_letter(law: Law, element: Element) -> bool:
     return law.variable in domain.energy(element.kind.side).letters or law.variable == element.variables.get("energy")
 
 
-_ACTS_ON: dict[tuple[CouplingType, bool], tuple[Side, Side]] = {
-    ("transformer", False): ("through", "through"),  # through_2 = K through_1, across_1 = K across_2
-    ("transformer", True): ("across", "across"),  # across_2 = K across_1, through_1 = K through_2
-    ("gyrator", False): ("across", "through"),  # through_2 = K across_1, through_1 = K across_2
-    ("gyrator", True): ("through", "across"),  # across_2 = K through_1, across_1 = K through_2
-}
-
-
 def _coupling(element: Element, ends: tuple[int, ...]) -> Coupling:
     kind = element.kind
     if element.multiport is not None:
         return _multiport(element, element.multiport, ends)
     assert kind.coupling is not None, "a coupling says which variables it relates"
     modulus = element.value if element.value is not None else symbol(element.name)
-    one, two = _ACTS_ON[kind.coupling, kind.reciprocal]
+    one, two = ACTS_ON[kind.coupling, kind.reciprocal]
     side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
     side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
     return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place)

@@ -4,23 +4,16 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.core.domains import REFERENCES, Side
+from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.description.model import Element, MatrixField, Multiport
 from tellegen.description.multiports import MULTIPORT
-from tellegen.elements import KINDS, CouplingType, ElementKind, connection
+from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection
 from tellegen.expressions import ONE
 from tellegen.graph import Coupling, Port, PowerGraph, SourceLaw
 from tellegen.graph.union_find import UnionFind
 from tellegen.schemes import rules
 from tellegen.schemes.element_texts import default_name, element_kind, element_law, element_value
-
-_ACTS_ON: dict[tuple[Side, Side], tuple[CouplingType, bool]] = {
-    ("through", "through"): ("transformer", False),
-    ("across", "across"): ("transformer", True),
-    ("across", "through"): ("gyrator", False),
-    ("through", "across"): ("gyrator", True),
-}
 
 
 @final
@@ -146,7 +139,7 @@ def _coupling(coupling: Coupling, nodes: _Nodes) -> Element:
     if not _is_scalar(coupling):
         return _multiport(coupling, nodes)
     one, two = coupling.side_1[0], coupling.side_2[0]
-    kind = _coupling_kind((one.domain, two.domain), *_ACTS_ON[one.side, two.side])
+    kind = _coupling_kind((one.domain, two.domain), *COUPLING_OF[one.side, two.side])
     ends = tuple(nodes.name(k) for k in (one.plus, one.minus, two.plus, two.minus))
     return Element(coupling.element, kind, ends, coupling.K[0][0], place=coupling.place)
 

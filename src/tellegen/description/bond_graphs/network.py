@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.core.domains import Domain, Side
+from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Finding
 from tellegen.description.bond_graphs import rules
 from tellegen.description.bond_graphs.domains import Domains
 from tellegen.description.bond_graphs.graph import JUNCTIONS, ONE_PORTS, TWO_PORTS, Bond, BondGraph, Item
 from tellegen.description.files import clip
-from tellegen.elements import CouplingType
+from tellegen.elements import COUPLING_OF, CouplingType
 
 
 @final
@@ -59,18 +59,10 @@ class Group:
     has_inertia: bool = False
 
 
-_RELATED: dict[tuple[Side, Side], tuple[CouplingType, bool]] = {
-    ("across", "across"): ("transformer", False),
-    ("through", "through"): ("transformer", True),
-    ("across", "through"): ("gyrator", True),
-    ("through", "across"): ("gyrator", False),
-}
-"""The connection whose law is: this variable of side 1 = K times that variable of side 2."""
-
-
 def connection_type(kind: str, tail: Domain, head: Domain) -> tuple[CouplingType, bool]:
     """How a two-port reads across / through: TF gives e_a = m e_b, GY e_a = r f_b."""
-    return _RELATED[tail.effort, head.effort if kind == "TF" else head.flow]
+    given = head.effort if kind == "TF" else head.flow
+    return COUPLING_OF[other_side(tail.effort), other_side(given)]  # the conjugates run the other way
 
 
 def check_bonds(graph: BondGraph) -> list[Finding]:

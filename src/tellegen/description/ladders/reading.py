@@ -23,7 +23,7 @@ from tellegen.description.files import clip
 from tellegen.description.keys import make_form
 from tellegen.description.ladders import rules
 from tellegen.description.network import Line, emit_line, reserved
-from tellegen.elements import CouplingType, ElementKind, Role, connection, kinds_of
+from tellegen.elements import COUPLING_OF, ElementKind, Role, connection, kinds_of
 from tellegen.expressions import RESERVED_WORDS
 
 BLOCKS = {
@@ -45,14 +45,6 @@ _AT_HOME = {
     "K": (*_MECHANICS, "hydraulic"),
 }
 """The domains of letters that do not mean something everywhere."""
-
-_RELATED: dict[tuple[Side, Side], tuple[CouplingType, bool]] = {
-    ("through", "through"): ("transformer", False),
-    ("across", "across"): ("transformer", True),
-    ("across", "through"): ("gyrator", False),
-    ("through", "across"): ("gyrator", True),
-}
-"""The connection with x_2 = K x_1, by the power variables x_1 and x_2."""
 
 
 @final
@@ -390,7 +382,7 @@ class _Emitter:
         return (*fitting, *keyed, *kinds)[0]
 
     def _connect(self, block: Block, before: Block, after: Block) -> None:
-        coupling, reciprocal = _RELATED[before.gives, after.takes]
+        coupling, reciprocal = COUPLING_OF[before.gives, after.takes]
         one, two = self._domain(before), self._domain(after)
         kind = connection((one.name, two.name), coupling, reciprocal=reciprocal)
         here, self.node = self.node, self._fresh()
