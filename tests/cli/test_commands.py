@@ -175,7 +175,19 @@ def test_derive_keeps_to_ascii_where_the_terminal_does() -> None:
 
 def test_derive_prints_the_record_of_the_contract() -> None:
     record = record_of("derive", "dc_motor_pump")
-    assert list(record) == ["sign", "states", "inputs", "outputs", "parameters", "L", "A", "B", "C", "D"]
+    assert list(record) == [
+        "sign",
+        "states",
+        "inputs",
+        "outputs",
+        "parameters",
+        "displacements",
+        "L",
+        "A",
+        "B",
+        "C",
+        "D",
+    ]
     assert record["A"] == [["R_a", "K_m", "0"], ["-K_m", "b_m", "K_p"], ["0", "-K_p", "alpha_p"]]
     assert record["parameters"]["C_0"] == 2e-12
 

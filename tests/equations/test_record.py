@@ -12,7 +12,7 @@ from tellegen.equations.record import descriptor_to_record, equations_to_record,
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import PYTHON_NAMESPACE, number, symbol
 
-ALWAYS = ["sign", "states", "inputs", "outputs", "parameters", "L", "A", "B", "C", "D"]
+ALWAYS = ["sign", "states", "inputs", "outputs", "parameters", "displacements", "L", "A", "B", "C", "D"]
 
 SOURCE_MEETS_STORAGE = """\
 system: source meets storage

@@ -40,8 +40,7 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
         "outputs": writer.names(equations.outputs),
         "parameters": writer.values(equations.parameters, equations.values()),
     }
-    if equations.displacements:
-        record["displacements"] = writer.definitions(equations.displacements)
+    record["displacements"] = writer.definitions(equations.displacements)
     m = equations.matrices
     shown = [e for matrix in m.values() for row in matrix for e in row] + [
         e for v in equations.vectors.values() for e in v
