@@ -195,11 +195,9 @@ def test_a_square_root_of_a_dimension_is_described() -> None:
 
 
 @settings(deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from(sorted(unit_words())), st.integers(-3, 3)), max_size=3)
-)  # powers stay below 30
+@given(st.lists(st.tuples(st.sampled_from(sorted(unit_words())), st.integers(-2, 2)), max_size=3))
 def test_a_dimension_survives_its_description(powers: list[tuple[str, int]]) -> None:
-    scales = ("degC", "°C", "degF", "°F")
+    scales = ("degC", "°C", "degF", "°F")  # and three squares at most, because exponents beyond 30 are refused
     text = "*".join(f"{word}^{power}" for word, power in powers if word not in scales) or "1"
     dimension = dimension_of(text)
     assert dimension_of(describe(dimension).split(" ")[0]) == dimension
