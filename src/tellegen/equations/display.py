@@ -31,16 +31,12 @@ class Unknowns(Protocol):
         """What vanishes at their solution."""
 
 
-class Equations(Protocol):
-    """What printers read of a system of equations."""
+class Labelled(Protocol):
+    """What printers read of every form."""
 
     @property
     def name(self) -> str:
         """The name of the system."""
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """The names of x."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -53,6 +49,14 @@ class Equations(Protocol):
     @property
     def parameters(self) -> Mapping[str, Expression | None]:
         """Parameters with their values, None for those without one."""
+
+
+class Equations(Labelled, Protocol):
+    """What printers read of a system of equations."""
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of x."""
 
     @property
     def displacements(self) -> Mapping[str, Expression]:
@@ -171,28 +175,12 @@ def summaries(equations: Equations) -> Iterator[tuple[str, Expression]]:
         yield "P_d", equations.dissipated_power
 
 
-class SparseForm(Protocol):
+class SparseForm(Labelled, Protocol):
     """What printers read of a form `E w' = F w + G u + h`, `y = H w + D u`; entries by row and column, from 0."""
-
-    @property
-    def name(self) -> str:
-        """The name of the system."""
 
     @property
     def unknowns(self) -> tuple[str, ...]:
         """The names of w."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The names of u."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of y."""
-
-    @property
-    def parameters(self) -> Mapping[str, Expression | None]:
-        """Parameters with their values."""
 
     @property
     def E(self) -> SparseRows:
@@ -219,24 +207,8 @@ class SparseForm(Protocol):
         """What is not linear in w, by row."""
 
 
-class TransferForm(Protocol):
+class TransferForm(Labelled, Protocol):
     """What printers read of a transfer matrix: one row an output, one column an input."""
-
-    @property
-    def name(self) -> str:
-        """The name of the system."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The names of u."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of y."""
-
-    @property
-    def parameters(self) -> Mapping[str, Expression | None]:
-        """Parameters with their values."""
 
     @property
     def entries(self) -> Matrix:
@@ -251,28 +223,12 @@ class TransferForm(Protocol):
         """The Laplace variable."""
 
 
-class HamiltonianForm(Protocol):
+class HamiltonianForm(Labelled, Protocol):
     """What printers read of a port-Hamiltonian form."""
-
-    @property
-    def name(self) -> str:
-        """The name of the system."""
 
     @property
     def states(self) -> tuple[str, ...]:
         """The names of x."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The names of u."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of y."""
-
-    @property
-    def parameters(self) -> Mapping[str, Expression | None]:
-        """Parameters with their values."""
 
     @property
     def matrices(self) -> Mapping[Any, Matrix]:
