@@ -1,6 +1,7 @@
 """Equations in LaTeX."""
 
 import re
+from typing import Any, Literal
 
 import pytest
 
@@ -76,3 +77,13 @@ def test_dependent_storages_and_energy_are_part_of_the_display() -> None:
     assert r"V_{C2} &= V_{C1} - V_{C3}" in text
     assert "E &= " in text
     assert "P_{d} &= " in text
+
+
+@pytest.mark.parametrize("form", ["dae", "tf"])
+def test_every_form_shows_itself(form: Literal["dae", "tf"]) -> None:
+    value: Any = tg.derive("rlc", form=form)
+    assert str(value).startswith(value.name)
+    shown = value._repr_latex_()
+    assert shown.startswith("$$\n\\begin{aligned}")
+    assert_balanced(shown)
+    assert value.to_json()["inputs"] == ["V"]

@@ -13,9 +13,9 @@ from tellegen.causality.rigid_loops import junction_loops, refuse_rigid_loops
 from tellegen.core.domains import Side
 from tellegen.core.errors import CausalityError, Finding, Rule
 from tellegen.core.names import listing
+from tellegen.core.union_find import UnionFind
 from tellegen.description.files import without_collector
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.graph.union_find import UnionFind
 
 Partners = Callable[[Sequence[int]], dict[int, list[int]]]
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from tellegen.causality.blocks import biconnected_components
 from tellegen.causality.demands import Demand
 from tellegen.core.domains import Side
+from tellegen.core.union_find import UnionFind
 from tellegen.graph import PowerGraph
-from tellegen.graph.union_find import UnionFind
 
 
 class NormalTree:

@@ -9,12 +9,12 @@ from tellegen.causality.exact import ExactCausality, exact_causality, generic_re
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import CausalityError, Finding
 from tellegen.core.names import listing
+from tellegen.core.union_find import UnionFind
 from tellegen.expressions import ONE, ZERO, Add, symbol
 from tellegen.expressions.elimination import Elimination
 from tellegen.expressions.entries import NamedEntries, substituted
 from tellegen.graph import Coupling, PowerGraph, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
-from tellegen.graph.union_find import UnionFind
 
 MOST_COUPLINGS = 500
 """Loops inside the junction structure are looked for with symbols, which is not worth its time beyond this."""

@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.equations.latex import descriptor_to_latex
+from tellegen.equations.record import descriptor_to_record
 from tellegen.equations.system import parameter_values
+from tellegen.equations.text import descriptor_to_text
 from tellegen.equations.values import number_of, refuse_missing
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol
 from tellegen.expressions.entries import substituted
@@ -62,6 +65,24 @@ class DescriptorSystem:
             {place: value(e) for place, e in matrix.items()} for matrix in (self.E, self.F, self.G, self.H, self.D)
         )
         return replace(self, E=E, F=F, G=G, H=H, D=D, h={row: value(e) for row, e in self.h.items()})
+
+    def to_text(self) -> str:
+        """The form as a terminal shows it."""
+        return descriptor_to_text(self)
+
+    def to_latex(self) -> str:
+        """The form in LaTeX, an `align*` environment."""
+        return descriptor_to_latex(self)
+
+    def to_json(self) -> dict[str, object]:
+        """The form as names and formulas in Python syntax."""
+        return descriptor_to_record(self, parameter_values(self.parameters))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{descriptor_to_latex(self, environment='aligned')}\n$$"
 
 
 def descriptor_form(graph: PowerGraph) -> DescriptorSystem:

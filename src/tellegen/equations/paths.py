@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import permutations
 
 from tellegen.causality import CausalGraph
+from tellegen.core.union_find import UnionFind
 from tellegen.equations.explanation import Loop, Path
 from tellegen.equations.structure import CausalStructure, causal_structure
 from tellegen.expressions import ONE, Add, Expression, Symbol, number, symbol, total
 from tellegen.expressions.entries import NamedEntries, substituted, used_names
 from tellegen.graph import Coupling, ResistiveLaw
-from tellegen.graph.union_find import UnionFind
 
 MOST_COUPLED = 3
 """Algebraic loops of so many resistive elements are written out by Mason's rule; larger ones are solved by elimination."""

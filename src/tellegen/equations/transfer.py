@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from typing import final
 
 from tellegen.equations import rules
+from tellegen.equations.latex import transfer_to_latex
 from tellegen.equations.matrices import Matrix, plus, scaled
-from tellegen.equations.system import EquationSystem
+from tellegen.equations.record import transfer_to_record
+from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.equations.text import transfer_to_text
 from tellegen.expressions import ZERO, Call, Expression, postorder, symbol, total
 from tellegen.expressions.elimination import solve
 from tellegen.expressions.entries import NamedEntries, leaves
@@ -28,6 +31,24 @@ class TransferMatrix:
     entries: Matrix
     where: Mapping[str, Expression] = field(default_factory=dict)
     variable: str = "s"
+
+    def to_text(self) -> str:
+        """The form as a terminal shows it."""
+        return transfer_to_text(self)
+
+    def to_latex(self) -> str:
+        """The form in LaTeX, an `align*` environment."""
+        return transfer_to_latex(self)
+
+    def to_json(self) -> dict[str, object]:
+        """The form as names and formulas in Python syntax."""
+        return transfer_to_record(self, parameter_values(self.parameters))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{transfer_to_latex(self, environment='aligned')}\n$$"
 
 
 def transfer_matrix(system: EquationSystem) -> TransferMatrix:

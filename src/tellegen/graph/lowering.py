@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side
 from tellegen.core.errors import Finding, GraphError
 from tellegen.core.names import listing
+from tellegen.core.union_find import UnionFind
 from tellegen.description.files import without_collector
 from tellegen.description.model import Element, Law, Model, Multiport
 from tellegen.elements import ACTS_ON, KINDS
@@ -15,7 +16,6 @@ from tellegen.graph.invertibility import is_invertible
 from tellegen.graph.laws import ARGUMENT, PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
 from tellegen.graph.naming import Names
 from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, PowerGraph
-from tellegen.graph.union_find import UnionFind
 
 
 def lower(model: Model) -> PowerGraph:

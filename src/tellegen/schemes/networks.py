@@ -6,12 +6,12 @@ from typing import final
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
+from tellegen.core.union_find import UnionFind
 from tellegen.description.model import Element, MatrixField, Multiport
 from tellegen.description.multiports import MULTIPORT
 from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection
 from tellegen.expressions import ONE
 from tellegen.graph import Coupling, Port, PowerGraph, SourceLaw
-from tellegen.graph.union_find import UnionFind
 from tellegen.schemes import rules
 from tellegen.schemes.element_texts import default_name, element_kind, element_law, element_value
 

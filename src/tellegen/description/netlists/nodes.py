@@ -6,6 +6,7 @@ A connection block may join any two domains, so its kind is known only here.
 import functools
 
 from tellegen.core.domains import DOMAINS, REFERENCES
+from tellegen.core.union_find import UnionFind
 from tellegen.description.netlists import rules
 from tellegen.description.netlists.findings import Findings
 from tellegen.description.netlists.lines import Branch, Wire
@@ -26,19 +27,15 @@ def find_nodes(reader: LineReader) -> dict[str, str]:
 
 def _joined_points(order: dict[str, int], wires: list[Wire]) -> dict[str, str]:
     """The node of each point: the first label met of those that wires join."""
-    parent = {label: label for label in order}
-
-    def root(label: str) -> str:
-        while (above := parent[label]) != label:
-            parent[label] = label = parent[above]
-        return label
-
+    groups = UnionFind(len(order))
+    labels = sorted(order, key=order.__getitem__)
+    number = {label: k for k, label in enumerate(labels)}
     for wire in wires:
-        one, two = root(wire.points[0]), root(wire.points[1])
-        if one != two:
-            first, second = (one, two) if order[one] < order[two] else (two, one)
-            parent[second] = first
-    return {label: root(label) for label in order}
+        groups.join(number[wire.points[0]], number[wire.points[1]])
+    first: dict[int, str] = {}
+    for k, label in enumerate(labels):
+        first.setdefault(groups.find(k), label)
+    return {label: first[groups.find(number[label])] for label in order}
 
 
 def _domains(branches: list[Branch], nodes: dict[str, str]) -> dict[str, str]:
@@ -61,13 +58,13 @@ def _spread(domain_of: dict[str, str], sides: list[tuple[str, str]]) -> None:
     for top, bottom in sides:
         neighbours.setdefault(top, []).append(bottom)
         neighbours.setdefault(bottom, []).append(top)
-    todo = [node for node in neighbours if node in domain_of]
-    while todo:
-        node = todo.pop()
+    known = [node for node in neighbours if node in domain_of]
+    while known:
+        node = known.pop()
         for other in neighbours[node]:
             if other not in domain_of:
                 domain_of[other] = domain_of[node]
-                todo.append(other)
+                known.append(other)
 
 
 # Connection blocks
@@ -123,7 +120,7 @@ def _name_the_frame(branches: list[Branch], nodes: dict[str, str]) -> None:
     if not grounded:
         return
     parts = _parts(branches, nodes)
-    behind: dict[tuple[str, str], set[str]] = {}
+    behind: dict[tuple[int, str], set[str]] = {}
     for branch in grounded:
         assert branch.kind is not None, "grounded branches have a kind"
         node = nodes[branch.points[1]]
@@ -134,17 +131,11 @@ def _name_the_frame(branches: list[Branch], nodes: dict[str, str]) -> None:
             nodes[label] = "frame"
 
 
-def _parts(branches: list[Branch], nodes: dict[str, str]) -> dict[str, str]:
-    """A representative node for each node: the same for all that branches join without crossing a connection block."""
-    parent = {node: node for node in nodes.values()}
-
-    def root(node: str) -> str:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
+def _parts(branches: list[Branch], nodes: dict[str, str]) -> dict[str, int]:
+    """A number for each node: the same for all that branches join without crossing a connection block."""
+    number = {node: k for k, node in enumerate(dict.fromkeys(nodes.values()))}
+    groups = UnionFind(len(number))
     for branch in branches:
         for top, bottom in branch.sides():
-            parent[root(nodes[top])] = root(nodes[bottom])
-    return {node: root(node) for node in parent}
+            groups.join(number[nodes[top]], number[nodes[bottom]])
+    return {node: groups.find(k) for node, k in number.items()}
