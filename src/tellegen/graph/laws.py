@@ -80,10 +80,14 @@ class ResistiveLaw:
 @final
 @dataclass(frozen=True, slots=True)
 class SourceLaw:
-    """A source that imposes the power variable `side`, named `input`."""
+    """A source that imposes the power variable `side`, named `input`.
+
+    `signal` is what drives it, where the model says so; for the equations it is an input all the same.
+    """
 
     side: Side
     input: str
+    signal: Expression | None = None
 
 
 PortLaw = StorageLaw | ResistiveLaw | SourceLaw

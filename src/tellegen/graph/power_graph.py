@@ -6,13 +6,15 @@ branches, and a bond between junctions that is no tree a transformer of modulus 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
 from tellegen.expressions import Expression
 from tellegen.graph.laws import PortLaw, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.modes import SwitchingLaw
+from tellegen.graph.signals import SignalLaw
 
 
 @final
@@ -101,7 +103,8 @@ class PowerGraph:
     """A flattened model. Ports stand in the order of description; node 0.. are listed in order of first use.
 
     `displacements` are states of their own that laws and moduli may read: name and rate, an expression of power variables.
-    `moving` are parameters that depend on them.
+    `moving` are parameters that depend on them. `signals` are causal and without power, each after those it reads at the same time.
+    `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now.
     """
 
     name: str
@@ -113,6 +116,8 @@ class PowerGraph:
     fields: tuple[Field, ...] = ()
     displacements: Mapping[str, Expression] = field(default_factory=dict)
     moving: Mapping[str, Expression] = field(default_factory=dict)
+    signals: tuple[SignalLaw, ...] = ()
+    switching: Mapping[int, SwitchingLaw] = field(default_factory=dict)
 
     def storages(self) -> Iterator[int]:
         """Indices of the storage ports."""
@@ -129,3 +134,11 @@ class PowerGraph:
     def domain_of(self, port: int) -> Domain:
         """The domain of a port."""
         return DOMAINS[self.ports[port].domain]
+
+    def in_mode(self, mode: Mapping[str, str]) -> "PowerGraph":
+        """The same graph with each switching element named in `mode` in the mode given there."""
+        ports = list(self.ports)
+        for k, law in self.switching.items():
+            if (word := mode.get(ports[k].element)) is not None:
+                ports[k] = replace(ports[k], law=law.modes[word])
+        return replace(self, ports=tuple(ports))
