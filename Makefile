@@ -29,14 +29,14 @@ test-slow: setup  ## run all tests, the slow ones too, with more random examples
 check: setup  ## check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy src tests tools $(wildcard benchmarks/*.py)
+	@$(BIN)/mypy src tests tools
 
 format: setup  ## write all Python files in the common format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
 bench: setup  ## run the benchmarks
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/tellegen bench
 
 docs: setup  ## write docs/errors, docs/reference and the outputs shown on pages again
 	@$(BIN)/python tools/generate_docs.py

@@ -41,6 +41,7 @@ WITHOUT_EXAMPLE = {
     "E104": "a form asked for, not something in a file",
     "E105": "numbers asked for, not something in a file",
     "E106": "an operating point asked for, not something in a file",
+    "S900": "a name given to a command, not something in a file",
 }
 """Rules that no example on a page can break, each with the reason."""
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from tellegen.cli import output
+from tellegen.cli.pairs import pairs
 from tellegen.core.errors import TellegenError
 
 app = typer.Typer(
@@ -117,6 +118,10 @@ def derive(
     steps: Annotated[
         bool, typer.Option("--steps", help="The derivation step by step: each entry by the paths that make it.")
     ] = False,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(metavar="S=closed", help="The mode of an element that has modes; once for each element."),
+    ] = None,
     as_json: AsJson = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
 ) -> None:
@@ -129,10 +134,11 @@ def derive(
         raise typer.BadParameter("--steps goes with the form pog and with symbols")
     from tellegen.cli.equations import Wanted, show_equations, show_steps
 
+    modes = pairs(mode or (), "--mode", "S=closed")
     if steps:
-        show_steps(model, sign.value, as_json=as_json, as_latex=as_latex)
+        show_steps(model, sign.value, modes, as_json=as_json, as_latex=as_latex)
         return
-    wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex)
+    wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex, modes)
     show_equations(model, wanted)
 
 
@@ -166,6 +172,22 @@ def schema() -> None:
     from tellegen.description import schema as model_schema
 
     output.write(json.dumps(model_schema(), indent=2))
+
+
+@app.command(epilog="Example: tellegen bench symbolic")
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Benchmarks; without one, all.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="All sizes; takes minutes.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Time Tellegen beside the peers that are installed, and check every result.
+
+    Exits with 1 when a result is wrong, never because something is slow.
+    """
+    from tellegen.benchmarks.running import bench as run_benchmarks
+
+    if not run_benchmarks(*(names or ()), full=full, as_json_text=as_json):
+        raise typer.Exit(output.MODEL_ERRORS)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, final
 
-from benchmarks.harness import (
+from tellegen.benchmarks.harness import (
     AbstractCase,
     Facts,
     Outcome,
@@ -167,7 +167,7 @@ class LadderToDescriptor(AbstractCase):
         return derive(given, form="dae", numeric=True)
 
     def check(self, given: Path, found: DescriptorSystem) -> Facts:
-        from benchmarks.nodal import POINTS, descriptor_response
+        from tellegen.benchmarks.nodal import POINTS, descriptor_response
 
         error = 0.0
         for s in (*POINTS, 1j / self.sections**2):

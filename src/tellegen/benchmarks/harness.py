@@ -17,7 +17,6 @@ from math import log
 from pathlib import Path
 from typing import Any, final
 
-ROOT = Path(__file__).resolve().parent.parent
 REPEATS = 3
 HARD_LIMIT_FACTOR = 4
 """A child gets so much more time than its work, for imports and for the check of its result."""
@@ -120,14 +119,13 @@ def measure(case: AbstractCase, *, repeats: int = REPEATS, limit: float = 120.0)
 def _run_apart(case: AbstractCase, limit: float) -> Facts | None:
     kind = type(case)
     order = {"case": f"{kind.__module__}:{kind.__qualname__}", "arguments": asdict(case), "limit": limit}  # type: ignore[call-overload]
-    command = [sys.executable, "-m", "benchmarks.child", json.dumps(order)]
+    command = [sys.executable, "-m", "tellegen.benchmarks.child", json.dumps(order)]
     with tempfile.TemporaryDirectory(
         prefix="tellegen-bench-"
     ) as folder:  # for the files of the child, even if it is stopped
         try:
             done = subprocess.run(
                 command,
-                cwd=ROOT,
                 env={**os.environ, "TMPDIR": folder},
                 capture_output=True,
                 text=True,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row, written_file
+from tellegen.benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row, written_file
 from tellegen.workflow import Check, check, derive
 
 R, C = 2.0, 0.5
@@ -64,7 +64,7 @@ class MeshCheck(AbstractCase):
 
     def _error(self, path: Path) -> float:
         """The largest relative error of the response, and of the current at rest."""
-        from benchmarks.nodal import POINTS, Branch, descriptor_response, largest_error, nodal_response
+        from tellegen.benchmarks.nodal import POINTS, Branch, descriptor_response, largest_error, nodal_response
 
         n = self.n
         at = {(i, j): 1 + i * n + j for i in range(n) for j in range(n)}

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from benchmarks.harness import ROOT, Row, Target
+from tellegen.benchmarks.harness import Row, Target
 
 RUNS = 10
 TARGET = Target(0.3)
@@ -36,7 +36,7 @@ def _best(name: str, command: Sequence[str], start: str, target: Target | None, 
     walls, cpus, ok = [], [], True
     for _ in range(RUNS):
         before, wall = _children_cpu(), time.perf_counter()
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         walls.append(time.perf_counter() - wall)
         cpus.append(_children_cpu() - before)
         # A terminal program pads its lines: leading blanks and line ends are no part of the comparison.

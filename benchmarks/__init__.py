@@ -1,1 +1,0 @@
-"""What is timed: one module a question. `python -m benchmarks` runs them."""

@@ -1,0 +1,1 @@
+"""What is timed: one module a question. `tellegen bench` runs them."""

@@ -1,0 +1,57 @@
+"""Hand-written C, built against the SUNDIALS libraries of the wheel."""
+
+# ruff: noqa: PLC0415  NumPy is loaded where it is needed
+
+import ctypes
+import subprocess
+import sysconfig
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tellegen.benchmarks.solvers.problems import SAMPLES, Problem
+
+if TYPE_CHECKING:
+    from tellegen.benchmarks.solvers.problems import Array
+
+SOURCE = Path(__file__).with_name("hand_written.c")
+LIBRARIES = ("core", "cvode", "nvecserial", "sunmatrixband", "sunlinsolband")
+
+
+@cache
+def _library() -> Any:
+    folder = Path(sysconfig.get_path("platlib")) / "scikit_sundae.libs"
+    wanted = [str(next(folder.glob(f"libsundials_{name}-*"))) for name in LIBRARIES]
+    target = Path(tempfile.mkdtemp(prefix="tellegen-bench-")) / "hand_written.so"
+    flags = ["-O2", "-march=native", "-std=c99", "-shared", "-fPIC", f"-Wl,-rpath,{folder}"]
+    subprocess.run(["cc", *flags, str(SOURCE), "-o", str(target), *wanted, "-lm"], check=True)
+    return ctypes.CDLL(str(target))
+
+
+def build() -> None:
+    """Compile; the set-up of hand-written code."""
+    _library()
+
+
+def solve(problem: Problem, tolerance: float) -> "Array":
+    """The states at the sample times, in the order of the problem."""
+    import numpy as np
+
+    n = 2 if problem.name.startswith("P1") else 2 * problem.size
+    out = np.empty((SAMPLES, n))
+    if problem.name.startswith("P3"):
+        _library().ladder_by_taylor(
+            problem.size, ctypes.c_double(problem.until), SAMPLES, ctypes.c_double(tolerance), _at(out)
+        )
+        return out
+    constants = np.array([*problem.constants.values(), float(problem.size)])
+    scale = np.array([1.0, 1.0]) if n == 2 else np.tile([1.0, 1e-3], problem.size)
+    weights = np.ascontiguousarray(scale * tolerance)
+    run = _library().crank_by_cvode if n == 2 else _library().chain_by_cvode
+    run(_at(constants), ctypes.c_double(problem.until), SAMPLES, ctypes.c_double(tolerance), _at(weights), _at(out))
+    return out if n == 2 else np.hstack([out[:, 1::2], out[:, 0::2]])
+
+
+def _at(array: "Array") -> Any:
+    return array.ctypes.data_as(ctypes.c_void_p)
