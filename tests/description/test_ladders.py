@@ -164,7 +164,7 @@ def test_inputs_and_initial_values_of_the_experiment_use_the_names_of_the_ladder
         ("connect: K", "connect: 2*K", "D103", "'2*K' cannot name a connection", "start with a letter", (6, 14)),
         ("[L:L, R:R]", "[]", "D451", "the series block is empty", "or remove it", (5, 5)),
         (" [L:L, R:R]", "", "D451", "the series block is empty", "or remove it", (5, 5)),
-        ("[L:L, R:R]", "[[L:L]]", "D102", "an entry of 'series' is not a single text", "write one value", (5, 14)),
+        ("[L:L, R:R]", "[[[L:L]]]", "D102", "an element of 'series' is not a single text", "write one value", (5, 15)),
         (
             "[L:L, R:R]",
             "[L: L]",

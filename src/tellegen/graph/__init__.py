@@ -2,7 +2,10 @@
 
 from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.lowering import lower
+from tellegen.graph.modes import SwitchingLaw, Transition
 from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, PowerGraph
+from tellegen.graph.signal_lowering import algebraic_signals, drive
+from tellegen.graph.switching import put_into_mode
 
 __all__ = [
     "Branch",
@@ -14,5 +17,10 @@ __all__ = [
     "ResistiveLaw",
     "SourceLaw",
     "StorageLaw",
+    "SwitchingLaw",
+    "Transition",
+    "algebraic_signals",
+    "drive",
     "lower",
+    "put_into_mode",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.core.domains import Side
-from tellegen.expressions import Expression, symbol
+from tellegen.expressions import ZERO, Expression, symbol
 
 ARGUMENT = "@"
 """Stands for the argument of a nonlinear law; no user can write it."""
@@ -68,6 +68,11 @@ class ResistiveLaw:
     def linear(self) -> bool:
         """Whether one coefficient says it all."""
         return self.coefficient is not None
+
+    @property
+    def ideal(self) -> bool:
+        """Whether the law makes its variable zero whatever the other one is: a closed or an open switch."""
+        return self.coefficient is ZERO
 
     def value_at(self, argument: Expression) -> Expression:
         """The power variable `side` at a value of the other one."""

@@ -1,21 +1,25 @@
 """From a described model to its PowerGraph: nodes are numbered, references found, laws brought into one form."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side
 from tellegen.core.errors import Finding, GraphError
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
 from tellegen.description.files import without_collector
-from tellegen.description.model import Element, Law, Model, Multiport
+from tellegen.description.model import Element, Law, MatrixField, Model, Multiport
 from tellegen.elements import ACTS_ON, KINDS
-from tellegen.expressions import ONE, Expression, symbol
+from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.expressions.polynomial import powers_of, sum_of_powers
 from tellegen.graph import rules
 from tellegen.graph.invertibility import is_invertible
 from tellegen.graph.laws import ARGUMENT, PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
+from tellegen.graph.modes import SwitchingLaw
 from tellegen.graph.naming import Names
 from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, PowerGraph
+from tellegen.graph.signal_lowering import with_signals
+from tellegen.graph.switching import command_signal, switching_law
 
 
 def lower(model: Model) -> PowerGraph:
@@ -35,22 +39,28 @@ def _lowered(model: Model) -> PowerGraph:
     names = Names(model)
     moving = _moving_parameters(model)
     parameters = {name: p.expression for name, p in model.parameters.items() if name not in moving}
-    ports, couplings = [], []
+    ports: list[Port] = []
+    couplings: list[Coupling] = []
+    switching: dict[int, SwitchingLaw] = {}
+    commands = [command_signal(e, parameters) for e in model.elements if e.switching is not None]
     for element, ends in zip(model.elements, terminals, strict=True):
         if element.kind.role == "coupling":
             couplings.append(_coupling(element, ends))
         else:
+            if element.switching is not None:
+                switching[len(ports)] = switching_law(element, parameters)
             ports.append(_port(element, ends, names, parameters))
     findings = [*nodes.findings, *names.findings, *_dangling(model.elements, terminals, nodes)]
     references, notices = _references(terminals, nodes)
-    findings += _unconnected(model.elements, terminals, len(nodes.names))
+    findings += _unconnected(model, terminals, len(nodes.names))
     if any(finding.severity == "error" for finding in findings):
         raise GraphError([finding for finding in findings if finding.severity == "error"])
     listed = tuple(
         Node(name, domain, k in references)
         for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
     )
-    return PowerGraph(
+    fields = _fields(model, ports)
+    graph = PowerGraph(
         name=model.name,
         nodes=listed,
         ports=tuple(ports),
@@ -59,8 +69,12 @@ def _lowered(model: Model) -> PowerGraph:
         findings=(*model.findings, *findings, *notices),
         displacements=model.displacements,
         moving=moving,
-        fields=_fields(model, ports),
+        fields=fields,
+        vectors=model.vectors,
+        signals=tuple(command for command in commands if command is not None),
+        switching=switching,
     )
+    return with_signals(graph, model)
 
 
 def _moving_parameters(model: Model) -> dict[str, Expression]:
@@ -156,6 +170,9 @@ def _port(element: Element, ends: tuple[int, ...], names: Names, parameters: Map
 
 def _law(element: Element, names: Names, parameters: Mapping[str, Expression | None]) -> PortLaw:
     kind = element.kind
+    if kind.role == "switching":
+        law = switching_law(element, parameters)
+        return law.modes[law.start]
     if kind.role == "source":
         return SourceLaw(kind.side, names.input_of(element))
     if element.law is not None:
@@ -166,7 +183,8 @@ def _law(element: Element, names: Names, parameters: Mapping[str, Expression | N
     assert element.value is not None, f"'{element.name}' has neither a value nor a law"
     if kind.role == "storage":
         return StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
-    return ResistiveLaw(kind.side, element.value)
+    # What is zero by its nature (an ideal sensor) can only be told the other variable.
+    return ResistiveLaw(kind.side, element.value, invertible=element.value is not ZERO)
 
 
 def _of_argument(law: Law, expression: Expression) -> Expression:
@@ -222,9 +240,24 @@ def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> 
     return Coupling(element.name, side_1, side_2, relation.K, element.place)
 
 
-def _fields(model: Model, ports: Sequence[Port]) -> tuple[Field, ...]:
+def _fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
     at = {port.element: k for k, port in enumerate(ports)} if model.fields else {}
-    return tuple(Field(f.name, tuple(at[member] for member in f.members), f.matrix) for f in model.fields)
+    return tuple(_field(f, [at[member] for member in f.members], ports) for f in model.fields)
+
+
+def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
+    """A field; the laws of its ports, which read all its energy variables, get the names of the states for them."""
+    if field.energy is None:
+        return Field(field.name, tuple(members), field.matrix)
+    states = {letter: symbol(ports[k].state) for letter, k in zip(field.letters, members, strict=True)}
+    for k, letter in zip(members, field.letters, strict=True):
+        others = {name: state for name, state in states.items() if name != letter}
+        law = ports[k].law
+        assert isinstance(law, StorageLaw), "only storages have an energy"
+        assert law.output is not None, "the law of such a port gives its output"
+        share = field.energy.substitute({**others, letter: argument()}) if k == members[0] else ZERO
+        ports[k] = replace(ports[k], law=replace(law, output=law.output.substitute(others), energy=share))
+    return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
 
 
 def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:
@@ -280,11 +313,17 @@ def _references(terminals: list[tuple[int, ...]], nodes: _Nodes) -> tuple[set[in
     return references, notices
 
 
-def _unconnected(elements: tuple[Element, ...], terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
+def _unconnected(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
+    elements = model.elements
     groups = UnionFind(count)
     for ends in terminals:
         for node in ends[1:]:
             groups.join(ends[0], node)
+    if model.fields:  # a matrix passes power between its ports
+        first = {element.name: ends[0] for element, ends in zip(elements, terminals, strict=True)}
+        for coupled in model.fields:
+            for member in coupled.members[1:]:
+                groups.join(first[coupled.members[0]], first[member])
     members: dict[int, list[Element]] = {}
     for element, ends in zip(elements, terminals, strict=True):
         members.setdefault(groups.find(ends[0]), []).append(element)

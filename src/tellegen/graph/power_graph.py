@@ -89,12 +89,14 @@ class Field:
     """Ports of one storage or resistive element whose laws are coupled by a matrix.
 
     Storages: energy variables = matrix * outputs, the matrix symmetric. Resistive: the variables that the laws give = matrix * the
-    others. The laws of the ports hold the diagonal.
+    others. The laws of the ports hold the diagonal. A field with an `energy`, which is over the states of its ports, has laws that
+    give their outputs by all these states; its matrix is the identity, and the first port holds the energy of all.
     """
 
     element: str
     ports: tuple[int, ...]
     matrix: tuple[tuple[Expression, ...], ...]
+    energy: Expression | None = None
 
 
 @final
@@ -104,7 +106,8 @@ class PowerGraph:
 
     `displacements` are states of their own that laws and moduli may read: name and rate, an expression of power variables.
     `moving` are parameters that depend on them. `signals` are causal and without power, each after those it reads at the same time.
-    `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now.
+    `switching` gives the modes of ports that have them, by index; the law of such a port is that of its mode now. `now` names the
+    modes of ports that are not where they start. `vectors` name the elements that were written as one vector item.
     """
 
     name: str
@@ -118,6 +121,8 @@ class PowerGraph:
     moving: Mapping[str, Expression] = field(default_factory=dict)
     signals: tuple[SignalLaw, ...] = ()
     switching: Mapping[int, SwitchingLaw] = field(default_factory=dict)
+    now: Mapping[int, str] = field(default_factory=dict)
+    vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def storages(self) -> Iterator[int]:
         """Indices of the storage ports."""
@@ -135,10 +140,21 @@ class PowerGraph:
         """The domain of a port."""
         return DOMAINS[self.ports[port].domain]
 
+    def mode_of(self, port: int) -> str:
+        """The mode in which a port is now; empty for ports without modes."""
+        law = self.switching.get(port)
+        return "" if law is None else self.now.get(port, law.start)
+
+    @property
+    def mode(self) -> dict[str, str]:
+        """The mode of every element that has modes."""
+        return {self.ports[k].element: self.mode_of(k) for k in self.switching}
+
     def in_mode(self, mode: Mapping[str, str]) -> "PowerGraph":
         """The same graph with each switching element named in `mode` in the mode given there."""
-        ports = list(self.ports)
+        ports, now = list(self.ports), dict(self.now)
         for k, law in self.switching.items():
             if (word := mode.get(ports[k].element)) is not None:
                 ports[k] = replace(ports[k], law=law.modes[word])
-        return replace(self, ports=tuple(ports))
+                now[k] = word
+        return replace(self, ports=tuple(ports), now=now)

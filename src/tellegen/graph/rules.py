@@ -78,3 +78,44 @@ EMPTY = RULES.rule(
     example="system: nothing\nnetwork: {}\n",
     instead="system: something\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
 )
+NO_SUCH_MODE = RULES.rule(
+    "G108",
+    "mode that is not there",
+    meaning="Equations or a run were asked for in a mode of an element that has no such mode, or none at all.",
+    why="switches, diodes, dry friction, clutches and stops have modes, each with words of its own",
+)
+NOT_REACHED = RULES.rule(
+    "G121",
+    "variable that no sensor reaches",
+    meaning="A signal reads a variable of a coupling, or a difference between nodes, that does not follow from variables of elements.",
+    why="signals are computed from the power variables of storages, resistive elements and sources",
+    example=(
+        "system: gears\nnetwork:\n  tau: {torque source: [frame, a]}\n  J: {inertia: [a], J: 1 kg*m^2}\n"
+        "  g_1: {gear: [a, b], n: 3}\n  g_2: {gear: [b, c], n: 3}\n  J_c: {inertia: [c], J: 1 kg*m^2}\n"
+        "signals: {omega_b: {across: [b]}}\n"
+    ),
+    instead=(
+        "system: gears\nnetwork:\n  tau: {torque source: [frame, a]}\n  J: {inertia: [a], J: 1 kg*m^2}\n"
+        "  g_1: {gear: [a, b], n: 3}\n  g_2: {gear: [b, c], n: 3}\n  J_c: {inertia: [c], J: 1 kg*m^2}\n"
+        "signals: {omega_b: {across: [c]}}\n"
+    ),
+)
+NO_SUCH_INPUT = RULES.rule(
+    "G122",
+    "no such input",
+    meaning="A course over time was given to something that is not an input.",
+    why="the inputs of a system are its sources",
+)
+DRIVEN_TWICE = RULES.rule(
+    "G123",
+    "input with two drivers",
+    meaning="A course over time was given to an input that a signal of the model drives.",
+    why="a source follows one course; two would contradict each other",
+)
+IDLE_INPUT = RULES.rule(
+    "G124",
+    "input that nothing drives",
+    meaning="An input has neither a signal nor a course in the experiment; it is zero.",
+    why="a run needs a value for each input at all times",
+    severity="notice",
+)

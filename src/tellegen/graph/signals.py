@@ -8,10 +8,21 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 from tellegen.core.errors import Place
+from tellegen.core.names import TIME
 from tellegen.expressions import Expression
 
-TIME = "t"
-"""The name of time in signals."""
+__all__ = [
+    "TIME",
+    "Break",
+    "Delayed",
+    "External",
+    "Integral",
+    "Interpolation",
+    "Sampled",
+    "SignalLaw",
+    "Table",
+    "Value",
+]
 
 Interpolation = Literal["linear", "previous", "cubic"]
 

@@ -1,0 +1,229 @@
+"""Signals of a model as the six primitives of the graph, each after those it reads at the same time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.description.model import Model, Points, Signal, SignalDefinition
+from tellegen.description.signals.blocks import expand
+from tellegen.description.signals.ordering import ordered
+from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
+from tellegen.graph import rules
+from tellegen.graph.breaks import breaks_of
+from tellegen.graph.laws import SourceLaw
+from tellegen.graph.measuring import Measuring
+from tellegen.graph.power_graph import Port, PowerGraph
+from tellegen.graph.signals import Delayed, External, Integral, Interpolation, Sampled, SignalLaw, Table, Value
+
+
+def with_signals(graph: PowerGraph, model: Model) -> PowerGraph:
+    """The graph with the signals of its model, in order, and with those that drive sources."""
+    if not model.signals and not any(element.signal is not None for element in model.elements):
+        return graph
+    return _Lowering(graph, model).graph()
+
+
+class _Lowering:
+    """Turns definitions into signals over the variables of ports."""
+
+    def __init__(self, graph: PowerGraph, model: Model) -> None:
+        self.power = graph
+        self.model = model
+        self.measuring = Measuring(graph.nodes, graph.ports, graph.couplings, model.elements)
+        self.taken = taken_names(graph) | model.signals.keys()
+
+    def graph(self) -> PowerGraph:
+        parts = [part for definition in self.model.signals.values() for part in expand(definition, self._fresh)]
+        signals = [self._signal(part) for part in ordered(parts).signals]
+        courses = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
+        return _with_courses(replace(self.power, signals=(*signals, *self.power.signals)), courses)
+
+    def _fresh(self, wanted: str) -> str:
+        while wanted in self.taken:
+            wanted += "_"
+        self.taken.add(wanted)
+        return wanted
+
+    def _written(self, expression: Expression, where: str) -> Expression:
+        """A formula over variables of ports."""
+        unreachable = self.measuring.unreachable(expression.free_symbols - self.model.signals.keys())
+        if unreachable:
+            raise _not_reached(unreachable[0], where)
+        found = self.measuring.replacements(expression.free_symbols - self.model.signals.keys())
+        found = {name: e for name, e in found.items() if name not in self.model.parameters}
+        return expression.substitute(found) if found else expression
+
+    def _formula(self, part: SignalDefinition, key: str, default: Expression = ZERO) -> Expression:
+        return self._written(cast(Expression, part.settings.get(key, default)), part.name)
+
+    def _signal(self, part: SignalDefinition) -> SignalLaw:
+        return _PRIMITIVES[part.block](self, part)
+
+    def _value(self, part: SignalDefinition) -> SignalLaw:
+        expression = self._formula(part, "formula")
+        return Value(part.name, expression, breaks_of(expression, self.power.parameters), part.place)
+
+    def _across(self, part: SignalDefinition) -> SignalLaw:
+        nodes = cast(tuple[str, ...], part.settings["across"])
+        domain = next((d for n in nodes if (d := self._domain(n)) is not None), None)
+        ends = nodes if len(nodes) == 2 else (nodes[0], self._reference(domain))
+        found = self.measuring.between(ends[0], ends[1], domain)
+        if found is None:
+            raise _not_reached(f"{ends[0]} to {ends[1]}", part.name, "the across variable from ")
+        return Value(part.name, found, (), part.place)
+
+    def _domain(self, node: str) -> str | None:
+        """The domain of a node that only one domain can have."""
+        return None if any(n.name == node and n.reference for n in self.power.nodes) else self.measuring.domain_of(node)
+
+    def _reference(self, domain: str | None) -> str:
+        return next((n.name for n in self.power.nodes if n.reference and n.domain == domain), "")
+
+    def _integral(self, part: SignalDefinition) -> SignalLaw:
+        return Integral(part.name, self._formula(part, "integral"), self._formula(part, "initial"), part.place)
+
+    def _sampled(self, part: SignalDefinition) -> SignalLaw:
+        keys = ("sample", "every", "offset", "initial")
+        expression, period, offset, initial = (self._formula(part, key) for key in keys)
+        return Sampled(part.name, expression, period, offset, initial, part.place)
+
+    def _delayed(self, part: SignalDefinition) -> SignalLaw:
+        expression, by, initial = (self._formula(part, key) for key in ("delay", "by", "initial"))
+        return Delayed(part.name, expression, by, initial, part.place)
+
+    def _table(self, part: SignalDefinition) -> SignalLaw:
+        points = cast(Points, part.settings["table"])
+        how = cast(Interpolation, part.settings["interpolation"])
+        return Table(part.name, self._formula(part, "at"), points.points, points.values, how, part.place)
+
+    def _external(self, part: SignalDefinition) -> SignalLaw:
+        arguments = cast(tuple[Expression, ...], part.settings["python"])
+        function = cast(Callable[..., float], part.settings["function"])
+        written = tuple(self._written(argument, part.name) for argument in arguments)
+        return External(part.name, written, function, part.place)
+
+
+_PRIMITIVES: Mapping[str, Callable[[_Lowering, SignalDefinition], SignalLaw]] = {
+    "formula": _Lowering._value,
+    "across": _Lowering._across,
+    "integral": _Lowering._integral,
+    "sample": _Lowering._sampled,
+    "delay": _Lowering._delayed,
+    "table": _Lowering._table,
+    "python": _Lowering._external,
+}
+
+
+def taken_names(graph: PowerGraph) -> set[str]:
+    """Every name that means something in a graph."""
+    variables = {name for port in graph.ports for name in (port.across, port.through, port.state)}
+    inputs = {port.law.input for port in graph.ports if isinstance(port.law, SourceLaw)}
+    signals = {signal.name for signal in graph.signals}
+    return variables | inputs | signals | {*graph.parameters, *graph.moving, *graph.displacements}
+
+
+def _not_reached(name: str, where: str, before: str = "") -> TellegenError:
+    what = f"'{where}' reads {before}'{name}', which does not follow from the variables of elements"
+    return rules.NOT_REACHED.error(
+        what, where=where, fix="read a variable of a storage, a resistive element or a source"
+    )
+
+
+# What drives sources
+
+
+def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) -> PowerGraph:
+    """The graph with a course for every input: those of `inputs`, else the signal that the model gives, else zero with a notice.
+
+    A course is a `Signal` of an experiment, an expression of time, signals, variables and parameters, or a number.
+
+    Raises: GraphError for a name that is no input, or an input that a signal of the model drives already.
+    """
+    sources = {port.law.input: port for port in graph.ports if isinstance(port.law, SourceLaw)}
+    for name in inputs:
+        if name not in sources:
+            fix = did_you_mean(name, sources) or f"the inputs are {listing(sources, 20)}"
+            raise rules.NO_SUCH_INPUT.error(f"'{name}' is not an input of '{graph.name}'", fix=fix)
+        if _course_of(sources[name]) is not None:
+            what = f"the input '{name}' is driven by a signal of the model already"
+            raise rules.DRIVEN_TWICE.error(what, where=sources[name].element, fix="leave one of the two out")
+    measuring = Measuring(graph.nodes, graph.ports, graph.couplings)
+    known = taken_names(graph)
+    courses: dict[str, Expression] = {}
+    for name, course in inputs.items():
+        expression = _expression(course)
+        found = measuring.replacements(expression.free_symbols - known)
+        courses[sources[name].element] = expression.substitute(found) if found else expression
+    idle = [name for name, port in sources.items() if name not in inputs and _course_of(port) is None]
+    courses |= {sources[name].element: ZERO for name in idle}
+    notices = [
+        rules.IDLE_INPUT.finding(
+            f"nothing drives the input '{name}': it is zero",
+            where=sources[name].element,
+            fix=f"give its course, as 'inputs: {{{name}: ...}}' in the experiment",
+            place=sources[name].place,
+        )
+        for name in idle
+    ]
+    driven = _with_courses(graph, courses)
+    return replace(driven, findings=(*driven.findings, *notices))
+
+
+def _course_of(port: Port) -> Expression | None:
+    return port.law.signal if isinstance(port.law, SourceLaw) else None
+
+
+def _expression(course: Signal | Expression | float) -> Expression:
+    if isinstance(course, Signal):
+        assert course.expression is not None, "the signals of an experiment say what they are over time"
+        return course.expression
+    return course if isinstance(course, Expression) else as_expression(course)
+
+
+def _with_courses(graph: PowerGraph, courses: Mapping[str, Expression]) -> PowerGraph:
+    """Sources with their courses, by element; one that jumps or bends at known times is a signal of its own, which tells when."""
+    taken = taken_names(graph)
+    signals = list(graph.signals)
+    ports: list[Port] = []
+    for port in graph.ports:
+        course = courses.get(port.element)
+        if course is None or not isinstance(port.law, SourceLaw):
+            ports.append(port)
+            continue
+        breaks = () if isinstance(course, Symbol | Number) else breaks_of(course, graph.parameters)
+        if breaks:
+            name = _unused(f"{port.law.input}_course", taken)
+            signals.append(Value(name, course, breaks, port.place))
+            course = symbol(name)
+        ports.append(replace(port, law=replace(port.law, signal=course)))
+    return replace(graph, ports=tuple(ports), signals=tuple(signals))
+
+
+def _unused(wanted: str, taken: set[str]) -> str:
+    while wanted in taken:
+        wanted += "_"
+    taken.add(wanted)
+    return wanted
+
+
+def algebraic_signals(signals: Sequence[SignalLaw]) -> tuple[str, ...]:
+    """The signals that others read before they are computed: unknowns of loops without a state."""
+    later = {signal.name for signal in signals}
+    torn: dict[str, None] = {}
+    for signal in signals:
+        torn |= dict.fromkeys(sorted(_reads_now(signal) & later))
+        later.discard(signal.name)
+    return tuple(torn)
+
+
+def _reads_now(signal: SignalLaw) -> frozenset[str]:
+    """The names whose values a signal needs at the same time."""
+    if isinstance(signal, Value):
+        return signal.expression.free_symbols
+    if isinstance(signal, Table):
+        return signal.argument.free_symbols
+    if isinstance(signal, External):
+        return frozenset().union(*(argument.free_symbols for argument in signal.arguments))
+    return frozenset()

@@ -1,0 +1,194 @@
+"""Elements with modes as laws: what each behaviour asks of its port in each mode, and when it leaves it.
+
+All guards use the port's own variables ACROSS and THROUGH. The sign of ACROSS is that of the first node against the second.
+"""
+
+from collections.abc import Callable, Mapping
+
+from tellegen.core.domains import Side
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.description.model import Element, Switching
+from tellegen.elements import Behaviour
+from tellegen.expressions import ONE, ZERO, Expression, call, logic, relation, symbol
+from tellegen.graph import rules
+from tellegen.graph.breaks import breaks_of
+from tellegen.graph.laws import ARGUMENT, ResistiveLaw, argument
+from tellegen.graph.modes import ACROSS, THROUGH, SwitchingLaw, Transition
+from tellegen.graph.power_graph import PowerGraph
+from tellegen.graph.signals import Break, Value
+
+Settings = Mapping[str, Expression]
+Laws = dict[str, ResistiveLaw]
+Transitions = dict[str, tuple[Transition, ...]]
+
+FREE = ResistiveLaw("through", ZERO, invertible=False)
+"""Nothing passes: an open switch."""
+HELD = ResistiveLaw("across", ZERO, invertible=False)
+"""No difference across: a closed switch, sticking friction."""
+
+
+def switching_law(element: Element, parameters: Mapping[str, Expression | None]) -> SwitchingLaw:
+    """The modes of an element and when it changes them, the mode in which a run begins first."""
+    kind, given = element.kind, element.switching
+    assert kind.behaviour is not None, "a kind with modes has a behaviour"
+    assert given is not None, "an element with modes has settings"
+    settings = {s.part: given.settings[s.key] for s in kind.settings if s.key in given.settings}
+    command = command_signal(element, parameters)
+    if command is not None:
+        settings["limit" if kind.behaviour == "clutch" else "control"] = symbol(command.name)
+    modes, transitions = _BEHAVIOURS[kind.behaviour](kind.modes, settings)
+    if kind.behaviour == "clutch" and command is None:
+        del modes["open"]  # a constant capacity holds for ever
+        transitions = {k: tuple(t for t in found if t.to != "open") for k, found in transitions.items() if k != "open"}
+    start = given.start or _start(given, kind.modes)
+    modes = {start: modes[start], **modes}
+    return SwitchingLaw(modes, {word: transitions.get(word, ()) for word in modes})
+
+
+def command_signal(element: Element, parameters: Mapping[str, Expression | None]) -> Value | None:
+    """The signal that an element follows: the control or the schedule of a switch, the capacity of a clutch that is no constant."""
+    given = element.switching
+    if given is None or element.kind.behaviour not in ("switch", "clutch"):
+        return None
+    setting = element.kind.settings[0]
+    name = f"{setting.key}_{element.name}"
+    if given.schedule:
+        breaks = tuple(Break(time) for time in given.schedule)
+        return Value(name, _scheduled(given.schedule), breaks, element.place)
+    command = given.settings.get(setting.key)
+    if command is None or (element.kind.behaviour == "clutch" and command.free_symbols <= parameters.keys()):
+        return None
+    return Value(name, command, breaks_of(command, parameters), element.place)
+
+
+def _scheduled(times: tuple[Expression, ...]) -> Expression:
+    """1 between the first time and the second, the third and the fourth, ..., else 0; without a last time for ever."""
+    t = symbol(TIME)
+    inside = []
+    for k in range(0, len(times), 2):
+        begun = relation(">=", t, times[k])
+        inside.append(logic("and", begun, relation("<", t, times[k + 1])) if k + 1 < len(times) else begun)
+    return call("if", logic("or", *inside), ONE, ZERO)
+
+
+def _start(given: Switching, modes: tuple[str, ...]) -> str:
+    """A schedule that begins at zero begins with the passing mode."""
+    return modes[1] if given.schedule and given.schedule[0] is ZERO else modes[0]
+
+
+def put_into_mode(graph: PowerGraph, mode: Mapping[str, str]) -> PowerGraph:
+    """The graph with the elements named in `mode` in the modes given there.
+
+    Raises: GraphError (G108) for an element without modes or a mode that it does not have.
+    """
+    modes = {graph.ports[k].element: tuple(law.modes) for k, law in graph.switching.items()}
+    for name, word in mode.items():
+        if name not in modes:
+            known = f"elements with modes are {listing(modes)}" if modes else "no element of this system has modes"
+            raise rules.NO_SUCH_MODE.error(f"'{name}' has no modes", fix=did_you_mean(name, modes) or known)
+        if word not in modes[name]:
+            fix = did_you_mean(word, modes[name]) or f"its modes are {listing(modes[name])}"
+            raise rules.NO_SUCH_MODE.error(f"'{name}' has no mode '{word}'", where=name, fix=fix)
+    return graph.in_mode(mode) if mode else graph
+
+
+# -- Behaviours ------------------------------------------------------------------------------------------------------------------
+
+
+def _switch(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
+    off, on = modes
+    laws = {off: FREE, on: _resistance(settings)}
+    control = settings.get("control")
+    if control is None:
+        return laws, {}
+    # A control of zero opens, and a signal may rest at zero: so the guards are never zero themselves.
+    closes = call("if", relation(">", control, ZERO), ONE, -ONE)
+    return laws, {off: (Transition(on, closes),), on: (Transition(off, -closes),)}
+
+
+def _one_way(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
+    blocking, conducting = modes
+    threshold = settings.get("threshold", ZERO)
+    law = _resistance(settings)
+    if threshold is not ZERO:
+        slope = settings.get("resistance", ZERO)
+        law = ResistiveLaw("across", None, threshold + slope * argument(), invertible=slope is not ZERO)
+    return {blocking: FREE, conducting: law}, {
+        blocking: (Transition(conducting, symbol(ACROSS) - threshold),),
+        conducting: (Transition(blocking, -symbol(THROUGH)),),
+    }
+
+
+def _friction(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
+    stick, forward, backward = modes
+    limit, viscous = settings["limit"], settings.get("viscous", ZERO)
+    breakaway = settings.get("breakaway", limit)
+    laws = {stick: HELD, forward: _slip(limit, viscous), backward: _slip(-limit, viscous)}
+    return laws, {
+        stick: (
+            Transition(forward, symbol(THROUGH) - breakaway),
+            Transition(backward, -symbol(THROUGH) - breakaway),
+        ),
+        forward: (Transition(stick, -symbol(ACROSS)),),
+        backward: (Transition(stick, symbol(ACROSS)),),
+    }
+
+
+def _clutch(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
+    *slipping, apart = modes
+    laws, transitions = _friction(tuple(slipping), settings)
+    laws[apart] = FREE
+    pressed = relation(">", settings["limit"], ZERO)
+    released = Transition(apart, call("if", pressed, -ONE, ONE))
+    transitions = {word: (*found, released) for word, found in transitions.items()}
+    # Which way a clutch slips when it is pressed depends on the speeds at that moment.
+    ways = (
+        relation("==", symbol(ACROSS), ZERO),
+        relation(">", symbol(ACROSS), ZERO),
+        relation("<", symbol(ACROSS), ZERO),
+    )
+    transitions[apart] = tuple(
+        Transition(word, call("if", logic("and", pressed, way), ONE, -ONE))
+        for word, way in zip(slipping, ways, strict=True)
+    )
+    return laws, transitions
+
+
+def _stop(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions]:
+    apart, contact = modes
+    closed = -settings["gap"]
+    across, through = symbol(ACROSS), symbol(THROUGH)
+    restitution = settings.get("restitution")
+    if restitution is not None:
+        # Only an approach is an impact: after it the gap may still count as closed for a rounding error.
+        hits = call("min", closed, across)
+        return {apart: FREE, contact: HELD}, {
+            apart: (Transition(contact, hits, restitution),),
+            contact: (Transition(apart, -through),),
+        }
+    force = settings["stiffness"] * closed + settings.get("damping", ZERO) * argument()
+    law = ResistiveLaw("through", None, force, invertible="damping" in settings)
+    pushes = force.substitute({ARGUMENT: across})
+    return {apart: FREE, contact: law}, {
+        apart: (Transition(contact, call("min", closed, pushes)),),
+        contact: (Transition(apart, call("max", -closed, -pushes)),),
+    }
+
+
+def _resistance(settings: Settings) -> ResistiveLaw:
+    value = settings.get("resistance")
+    return HELD if value is None else ResistiveLaw("across", value)
+
+
+def _slip(force: Expression, viscous: Expression) -> ResistiveLaw:
+    side: Side = "through"
+    return ResistiveLaw(side, None, force + viscous * argument(), invertible=viscous is not ZERO)
+
+
+_BEHAVIOURS: dict[Behaviour, Callable[[tuple[str, ...], Settings], tuple[Laws, Transitions]]] = {
+    "switch": _switch,
+    "one way": _one_way,
+    "friction": _friction,
+    "clutch": _clutch,
+    "stop": _stop,
+}
