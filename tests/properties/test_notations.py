@@ -86,7 +86,6 @@ def test_no_other_choice_has_more_storages_of_a_bond_graph_in_integral_causality
 @settings(max_examples=2 * settings.default.max_examples if settings.default else 100)
 @given(graphs())
 def test_a_bond_graph_is_refused_exactly_when_its_definition_leaves_no_answer(graph: Graph) -> None:
-    """A potential that nothing determines and nobody notices, between couplings only, is let pass."""
     freedom = Freedom(graph)
     fighting = not freedom.can_decide(tuple(item for item in freedom.one_ports if item.is_source))
     try:
@@ -98,7 +97,7 @@ def test_a_bond_graph_is_refused_exactly_when_its_definition_leaves_no_answer(gr
     else:
         assert model.n <= len(graph.of("C", "I"))
         assert not fighting
-        assert not freedom.lets_something_circulate
+        assert not freedom.leaves_something_open
 
 
 @given(graphs())

@@ -13,6 +13,7 @@ from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, is_zero
 from tellegen.expressions.entries import substituted
 from tellegen.graph import lower
+from tellegen.schemes.names import plain_name
 
 ROWS_ARE_STATES: dict[MatrixName, tuple[bool, bool]] = {
     "L": (True, True),
@@ -57,7 +58,8 @@ def assert_same(one: CausalGraph, two: CausalGraph, *, by_name: bool = False) ->
 
 def _order(one: Sequence[str], two: Sequence[str], by_name: bool) -> list[int]:
     assert len(one) == len(two), f"{one} and {two}"
-    return [two.index(name) for name in one] if by_name else list(range(len(one)))
+    plain = [plain_name(name) for name in two]  # component k of a vector may have become a name of its own
+    return [plain.index(plain_name(name)) for name in one] if by_name else list(range(len(one)))
 
 
 def _extra(a: EquationSystem, b: EquationSystem) -> dict[str, Expression]:

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given
 
@@ -7,6 +9,9 @@ from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import GraphError
+from tellegen.description import read_model
+from tellegen.description.model import Model
+from tellegen.equations.system import EquationSystem
 from tellegen.expressions import is_zero, parse
 from tellegen.graph import lower
 from tellegen.schemes import (
@@ -17,7 +22,7 @@ from tellegen.schemes import (
     to_details,
     to_lines,
 )
-from tellegen.workflow import examples, load
+from tellegen.workflow import derive, examples, load
 
 NAMES = [example.name for example in examples()]
 
@@ -37,6 +42,17 @@ def assert_strokes_are_consistent(scheme: BondGraphScheme) -> None:
     for name, item in scheme.one_ports.items():
         (bond,) = scheme.bonds_of(name)
         assert bond.brings(name) == item.decides
+
+
+def assert_vector_strokes_are_consistent(scheme: BondGraphScheme) -> None:
+    """Every component of every junction is decided by one bond, whether that is drawn alone or in a vector bond."""
+    for name in scheme.junctions:
+        size, decided = scheme.size_of(name), Counter[int]()
+        for bond in scheme.bonds_of(name):
+            if bond.receives(name) == scheme.junctions[name].shares:
+                port = bond.tail_port if bond.tail == name else bond.head_port
+                decided.update([port] if port else range(1, size + 1))
+        assert decided == Counter(range(1, size + 1)), f"{name} is decided by {decided}"
 
 
 def test_motor_and_pump_reads_as_in_the_textbook() -> None:
@@ -74,26 +90,62 @@ def test_dependent_storages_are_marked() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_strokes_of_the_examples_are_consistent(name: str) -> None:
     assert_strokes_are_consistent(bond_graph(example(name)))
+    assert_vector_strokes_are_consistent(bond_graph(example(name), vectors=True))
+
+
+def record(model: Model) -> dict[str, object]:
+    system = derive(model)
+    assert isinstance(system, EquationSystem)
+    return system.to_json()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_examples_come_back_from_their_lines(name: str) -> None:
+def test_examples_come_back_from_their_lines_with_the_same_record(name: str) -> None:
+    described = load(name)
+    causal = assign_causality(lower(described))
+    again = read_model(bond_graph_text(bond_graph(causal, vectors=True), model=described))
+    assert record(again) == record(described)
+    assert lower(again).switching == lower(described).switching
+    assert again.experiment.inputs == described.experiment.inputs
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not (example(n).graph.switching or example(n).graph.signals)])
+def test_examples_come_back_from_lines_without_their_model(name: str) -> None:
     causal = example(name)
-    scheme = bond_graph(causal)
-    if causal.graph.fields:
-        with pytest.raises(GraphError, match="field"):
-            to_lines(scheme)
-    else:
-        assert_same(causal, causal_of(bond_graph_text(scheme)))
+    assert_same(causal, causal_of(bond_graph_text(bond_graph(causal, vectors=True))))
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not example(n).graph.fields])
+def test_examples_come_back_from_scalar_bonds(name: str) -> None:
+    described = load(name)
+    causal = assign_causality(lower(described))
+    assert_same(causal, causal_of(bond_graph_text(bond_graph(causal), model=described)))
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if example(n).graph.fields])
+def test_a_field_needs_vector_bonds_in_a_file(name: str) -> None:
+    with pytest.raises(GraphError, match="scalar bonds have no place for its matrix") as caught:
+        to_lines(bond_graph(example(name)))
+    assert "vectors=True" in caught.value.findings[0].fix
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if example(n).graph.switching or example(n).graph.signals])
+def test_modes_and_signals_need_their_model_in_a_file(name: str) -> None:
+    expected = "has modes, and the scheme does not know their settings|the sources follow signals such as"
+    with pytest.raises(GraphError, match=expected) as caught:
+        bond_graph_text(bond_graph(example(name), vectors=True))
+    assert "model=..." in caught.value.findings[0].fix
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_bond_graph_read_back_is_raised_to_the_same_bond_graph(name: str) -> None:
-    scheme = bond_graph(example(name))
-    again = bond_graph(causal_of(bond_graph_text(scheme)))
-    for one, two in ((scheme.junctions, again.junctions), (scheme.two_ports, again.two_ports)):
-        assert sorted(item.kind for item in one.values()) == sorted(item.kind for item in two.values())
-    assert len(scheme.bonds) == len(again.bonds)
+    described = load(name)
+    scheme = bond_graph(assign_causality(lower(described)), vectors=True)
+    again = bond_graph(causal_of(bond_graph_text(scheme, model=described)), vectors=True)
+    assert len(scheme.junctions) == len(again.junctions)
+    assert {n: scheme.kind_of(n) for n in scheme.two_ports} == {n: again.kind_of(n) for n in again.two_ports}
+    assert sorted(bond.size for bond in scheme.bonds) == sorted(bond.size for bond in again.bonds)
+    assert {scheme.kind_of(name) for name in scheme.one_ports} == {again.kind_of(name) for name in again.one_ports}
 
 
 @given(networks())
@@ -215,3 +267,156 @@ def test_the_table_of_rules_can_be_printed() -> None:
     lines = simplification_table().splitlines()
     assert lines[0].startswith("grounds: ")
     assert all(": " in line and "; " in line for line in lines)
+
+
+# -- vector bonds --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_motor_with_coupled_coils_has_vector_bonds() -> None:
+    scheme = bond_graph(example("pmsm"), vectors=True)
+    lines = to_lines(scheme)
+    assert lines[0] == "Se:V_1 -> 1[3]:I[1] (electrical)"
+    assert "I -> I:coils" in lines
+    assert "I -> MGY:rotor -> shaft" in lines
+    (bond,) = [bond for bond in scheme.bonds if bond.head == "coils"]
+    assert (bond.size, bond.stroke) == (3, "head")
+    assert [part.through for part in bond.parts] == ["I_1", "I_2", "I_3"]
+    assert to_details(scheme)["rotor"] == {"K": [["K_1", "K_2", "K_3"]]}
+
+
+def test_a_field_whose_ports_differ_in_causality_is_bonded_port_by_port() -> None:
+    """The first capacitance follows the source, the second is a state."""
+    text = (
+        "system: x\nbond graph:\n  - Se:V -> 0[2]:v[1] (electrical)\n  - v -> C:c\n  - v[2] -> R:R\n"
+        "elements: {c: {matrix: [[3, 1], [1, 2]]}}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal, vectors=True)
+    strokes = {bond.head_port: bond.stroke for bond in scheme.bonds if bond.head == "c"}
+    assert strokes == {1: "head", 2: "tail"}
+    assert [part.causality for part in scheme.one_ports["c"].parts] == ["derivative", "integral"]
+    assert_same(causal, causal_of(bond_graph_text(scheme)))
+
+
+def test_components_with_values_of_their_own_stay_one_item() -> None:
+    text = (
+        "system: x\nparameters: {R_a: 3 ohm}\nbond graph:\n  - Se[2]:V -> 1:i (electrical)\n  - i -> I:L\n  - i -> R:R\n"
+        "elements: {R: {R: [2 ohm, R_a]}, L: {initial: [1 A, 0 A]}}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal, vectors=True)
+    assert to_lines(scheme) == ["Se:V -> 1[2]:I_L (electrical)", "I_L -> I:L", "I_L -> R:R"]
+    assert to_details(scheme) == {"L": {"initial": ["1", "0"]}, "R": {"R": ["R[1]", "R_a"]}}
+    assert_same(causal, causal_of(bond_graph_text(scheme)))
+
+
+def test_components_with_different_laws_are_drawn_apart() -> None:
+    text = (
+        "system: x\nparameters: {k: 3 ohm}\nbond graph:\n  - Se[2]:V -> 1:i (electrical)\n  - i -> I:L\n  - i -> R:R\n"
+        "elements: {R: {law: [v = k*i, v = k*i^3*1 A^-2]}}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal, vectors=True)
+    assert {name for name in scheme.one_ports if name.startswith("R")} == {"R_1", "R_2"}
+    assert_same(causal, causal_of(bond_graph_text(scheme)))
+
+
+def test_a_square_two_port_may_be_driven_from_both_sides() -> None:
+    """Of a 2 x 2 transformer one bond in and one bond out run against the matrix, because its entry between them is not zero."""
+    text = (
+        "system: x\nbond graph:\n  - Sf:u -> 1:a (rotational)\n  - Se:w -> 1:b (rotational)\n  - a -> TF:n[1]\n  - b -> n[2]\n"
+        "  - n[1] -> 1:c (rotational)\n  - n[2] -> 1:d (rotational)\n  - c -> I:J\n  - d -> R:r\n"
+        "elements: {n: {K: [[2, 3], [5, 7]]}}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal, vectors=True)
+    assert_vector_strokes_are_consistent(scheme)
+    against = [bond for bond in scheme.bonds_of("n") if bond.receives("n") == "through" and bond.head == "n"]
+    assert [bond.head_port for bond in against] == [2]
+    assert_same(causal, causal_of(bond_graph_text(scheme)))
+
+
+def test_a_sign_between_equal_junctions_does_not_go_into_a_modulus() -> None:
+    """Two inductors whose half arrows point at the junction, one of them coupled to another port of the transformer."""
+    text = (
+        "system: x\nbond graph:\n  - 0[2]:j (electrical) -> TF:t\n  - Sf[2]:u -> j\n  - C[2]:c -> j\n"
+        "  - I[2]:p -> 1[2]:k (electrical)\n  - I:q -> k[1]\n  - t -> k\n"
+        "elements: {t: {K: [[0, 1], [1, 1]]}, c: {matrix: [[3, 0], [0, 3]]}, p: {matrix: [[4, 1], [1, 4]]}}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal, vectors=True)
+    assert scheme.two_ports["t"].matrix == causal.graph.couplings[0].K
+    assert_same(causal, causal_of(bond_graph_text(scheme)))
+
+
+def test_a_port_of_a_resistive_field_is_not_turned() -> None:
+    text = (
+        "system: x\nbond graph:\n  - 1[2]:j (translational) -> I:m\n  - R:r -> j\n  - Se:u -> j[1]\n"
+        "elements: {m: {matrix: [[3, 0], [0, 3]]}, r: {matrix: [[4, 1], [1, 4]]}}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal, vectors=True)
+    assert not any(part.turned for part in scheme.one_ports["r"].parts)
+    assert_same(causal, causal_of(bond_graph_text(scheme)))
+
+
+def test_a_coupling_that_mixes_efforts_and_flows_is_drawn_entry_by_entry() -> None:
+    text = (
+        "system: x\nnetwork:\n  V: {voltage source: [a]}\n  L: {inductor: [a, b]}\n  J: {inertia: [s]}\n  C: {capacitor: [c]}\n"
+        "  k: {multiport: [b, gnd, c, gnd, s, frame], domains: [electrical, electrical, rotational],\n"
+        "      relation: through_3 = k_1*through_1 + k_2*across_2}\n  R: {resistor: [c]}\n  r: {friction: [s]}\n"
+        "parameters: {k_1: 0.1 N*m/A, k_2: 0.2 N*m/V}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal, vectors=True)
+    assert sorted(two_port.kind for two_port in scheme.two_ports.values()) == ["GY", "TF"]
+    assert_same(causal, causal_of(bond_graph_text(scheme)))
+
+
+def test_moduli_that_move_are_shown_as_modulated() -> None:
+    kinds = {
+        name: bond_graph(example("crank_rod")).kind_of(name) for name in bond_graph(example("crank_rod")).two_ports
+    }
+    assert set(kinds.values()) == {"MTF"}
+    assert bond_graph(example("dc_motor_pump")).kind_of("motor") == "GY"
+
+
+# -- causality in lines --------------------------------------------------------------------------------------------------------
+
+
+def test_forced_and_preferred_causality_are_written_and_come_back() -> None:
+    text = (
+        "system: x\nbond graph:\n  - Sf:u -> 0:a (electrical)\n  - a -> C:C_1\n  - a -> C:C_2\n  - a -> R:R\n"
+        "elements: {C_1: {causality: force derivative}, R: {causality: voltage}}\n"
+    )
+    causal = causal_of(text)
+    scheme = bond_graph(causal)
+    assert to_details(scheme)["C_1"] == {"causality": "force through"}
+    assert to_details(scheme)["C_2"] == {"causality": "integral"}
+    assert to_details(scheme)["R"] == {"causality": "across"}
+    again = causal_of(bond_graph_text(scheme))
+    assert again.decides == causal.decides
+    assert [(p.prefer, p.forced) for p in again.graph.ports if p.element == "C_1"] == [("through", True)]
+
+
+def test_a_law_that_cannot_be_inverted_fixes_its_stroke() -> None:
+    """Coulomb friction gives the force by the velocity, so it takes the flow and gives the effort."""
+    text = (
+        "system: x\nbond graph:\n  - Sf:v -> 0:f (translational)\n  - f -> C:K\n  - f -> 1:a -> I:m\n  - a -> R:c\n"
+        "elements: {c: {law: F = F_c*sign(v)}}\nparameters: {F_c: 3 N}\n"
+    )
+    scheme = bond_graph(causal_of(text))
+    (bond,) = scheme.bonds_of("c")
+    assert bond.stroke == "tail"
+    assert_same(causal_of(text), causal_of(bond_graph_text(scheme)))
+
+
+def test_a_scheme_without_modulus_one_transformers_and_grounds_is_what_an_engineer_draws() -> None:
+    text = (
+        "system: x\nnetwork:\n  tau: {torque source: [frame, a]}\n  J: {inertia: [a]}\n  n: {gear: [a, frame, b, frame], n: 1}\n"
+        "  one: {connection: [b, frame, c, frame], domains: [rotational, rotational], relation: across_2 = across_1}\n"
+        "  b: {friction: [c]}\n"
+    )
+    scheme = bond_graph(causal_of(text))
+    assert list(scheme.two_ports) == ["n"]
+    assert len(scheme.bonds) == 5

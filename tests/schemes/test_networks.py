@@ -20,7 +20,7 @@ from tellegen.workflow import examples, load
 def test_examples_come_back_as_networks(name: str) -> None:
     described = load(name)
     causal = assign_causality(lower(described))
-    found = network_of(causal)
+    found = network_of(causal, model=described)
     again = replace(described, elements=found.elements, fields=found.fields)
     assert_same(causal, assign_causality(lower(again)), by_name=True)
     kinds = {e.name: e.kind.name for e in described.elements if e.kind.role != "coupling"}

@@ -208,7 +208,6 @@ class Freedom:
         moduli = {i.name: Fraction(random.Random(i.name).randrange(1, exact.PRIME)) for i in graph.of("TF", "GY")}
         rows = [{c: exact.residue(e) for c, e in row.items()} for row in whole.interconnection(moduli)]
         basis = exact.null_space(rows, whole.count)
-        self._whole, self._rows = whole, rows
         self.one_ports = graph.of("Se", "Sf", "C", "I", "R")
         self.dimension = len(basis)
         self.variables: dict[str, tuple[list[int], list[int]]] = {}
@@ -228,19 +227,6 @@ class Freedom:
     def leaves_something_open(self) -> bool:
         """Whether power can circulate in the junction structure that no one-port notices."""
         return exact.rank([row for pair in self.variables.values() for row in pair]) < self.dimension
-
-    @property
-    def lets_something_circulate(self) -> bool:
-        """Whether currents, forces or flow rates can circulate that no one-port notices."""
-        known = [2 * k + side for item in self.one_ports for k, _ in self._whole.at[item.name] for side in (0, 1)]
-        hidden = exact.null_space([*self._rows, *({c: 1} for c in known)], self._whole.count)
-        items = self._whole.graph.items
-        for k, (tail, head) in enumerate(self._whole.graph.bonds):
-            domain = items[tail].domain or items[head].domain
-            through = 2 * k + (0 if domain in MECHANICS else 1)
-            if any(vector[through] for vector in hidden):
-                return True
-        return False
 
     @property
     def locks_something(self) -> bool:

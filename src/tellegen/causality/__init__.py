@@ -2,5 +2,6 @@
 
 from tellegen.causality.assignment import assign_causality
 from tellegen.causality.causal_graph import CausalGraph, Dependence, PathKind, ZeroOrderPath
+from tellegen.causality.modes import impossible_modes
 
-__all__ = ["CausalGraph", "Dependence", "PathKind", "ZeroOrderPath", "assign_causality"]
+__all__ = ["CausalGraph", "Dependence", "PathKind", "ZeroOrderPath", "assign_causality", "impossible_modes"]

@@ -8,6 +8,7 @@ from tellegen.causality import rules
 from tellegen.causality.causal_graph import CausalGraph, Dependence, ZeroOrderPath
 from tellegen.causality.demands import Demand, demands
 from tellegen.causality.exact import ExactCausality, exact_causality, generic_residue, given_residue
+from tellegen.causality.ideal_ports import idle_notices, mode_conflict, with_idle_ports
 from tellegen.causality.normal_tree import NormalTree
 from tellegen.causality.rigid_loops import junction_loops, refuse_rigid_loops
 from tellegen.core.domains import Side
@@ -35,7 +36,7 @@ def assign_causality(graph: PowerGraph) -> CausalGraph:
 
 def _by_tree(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     tree = NormalTree(graph, order)
-    blocks = tree.resistive_blocks(list(graph.resistive()))
+    blocks = tree.resistive_blocks(_following(graph))
     return _finish(
         graph, order, tree.decides, lambda ports: {k: tree.partners(k) for k in ports}, blocks, "normal tree"
     )
@@ -64,15 +65,19 @@ def _finish(
     method: Literal["normal tree", "elimination"],
 ) -> CausalGraph:
     denied = [demand.port for demand in order if demand.must and decides[demand.port] != demand.wants]
+    idle: list[int] = []
     if denied:
         found = partners(denied)
-        raise CausalityError([_conflict(graph, port, found[port], decides) for port in denied])
+        idle = [k for k in denied if _is_ideal(graph, k) and all(_is_ideal(graph, j) for j in found[k])]
+        if len(idle) < len(denied):
+            raise CausalityError([_conflict(graph, k, found[k], decides) for k in denied if k not in idle])
+        graph = with_idle_ports(graph, idle)
     dependent = _dependent(graph, decides, partners)
     overruled = [_overruled(graph, d) for d in dependent if _deciding_laws(graph, d)]
     if overruled:
         raise CausalityError(overruled)
     paths = [*_storage_paths(graph, dependent), *_resistive_paths(graph, blocks)]
-    findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks)]
+    findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks), *idle_notices(graph, idle)]
     return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))
 
 
@@ -90,11 +95,11 @@ def _storage(graph: PowerGraph, port: int) -> StorageLaw:
 
 def _coupled_blocks(graph: PowerGraph, causality: ExactCausality) -> list[list[int]]:
     """Resistive ports that decide each other: connected groups, since the relation is mutual."""
-    resistive = list(graph.resistive())
+    resistive = _following(graph)
     groups = UnionFind(len(graph.ports))
     for k, partners in causality.partners_of(resistive).items():
         for other in partners:
-            if isinstance(graph.ports[other].law, ResistiveLaw):
+            if isinstance(graph.ports[other].law, ResistiveLaw) and not _is_ideal(graph, other):
                 groups.join(k, other)
     blocks: dict[int, list[int]] = {}
     for k in resistive:
@@ -110,6 +115,8 @@ def _storage_paths(graph: PowerGraph, dependent: Iterable[Dependence]) -> Iterab
     for d in dependent:
         me = graph.ports[d.port].element
         for k in d.on:
+            if _is_ideal(graph, k):
+                continue
             kind = "source-storage" if isinstance(graph.ports[k].law, SourceLaw) else "storage-storage"
             yield ZeroOrderPath(kind, (graph.ports[k].element, me))  # type: ignore[arg-type]
 
@@ -134,7 +141,9 @@ def _dependence_notices(graph: PowerGraph, dependent: Iterable[Dependence]) -> I
                 members=[me, *_names(graph, d.on)],
             )
         else:
-            on = f"depends on {listing(_names(graph, others))}" if others else "is always zero"
+            free = [k for k in others if not _is_ideal(graph, k)]
+            on = f"depends on {listing(_names(graph, others))}" if free else "is always zero"
+            on += f", held by {listing(_names(graph, others))}" if others and not free else ""
             yield rules.DEPENDENT_STORAGE.finding(
                 f"'{me}' is in derivative causality: {variable} {on}",
                 where=me,
@@ -159,6 +168,8 @@ def _conflict(graph: PowerGraph, port: int, partners: Sequence[int], decides: Se
     rule = _conflict_rule(me.law, me.forced)
     members = [me.element, *others]
     decide = "decides" if len(others) == 1 else "decide"
+    if port in graph.switching and others:
+        return mode_conflict(graph, port, others, variable)
     if not others:
         what = f"'{me.element}' cannot decide its {variable}: the network leaves it at zero"
         fix = f"check how '{me.element}' is joined"
@@ -175,7 +186,17 @@ def _deciding_laws(graph: PowerGraph, dependence: Dependence) -> list[int]:
     """Resistive ports that decide the output of a storage which nobody asked to follow."""
     if graph.ports[dependence.port].forced:
         return []
-    return [k for k in dependence.on if isinstance(graph.ports[k].law, ResistiveLaw)]
+    return [k for k in dependence.on if isinstance(graph.ports[k].law, ResistiveLaw) and not _is_ideal(graph, k)]
+
+
+def _following(graph: PowerGraph) -> list[int]:
+    """Resistive ports whose decision depends on what they are told: all but ideal ones."""
+    return [k for k in graph.resistive() if not _is_ideal(graph, k)]
+
+
+def _is_ideal(graph: PowerGraph, port: int) -> bool:
+    law = graph.ports[port].law
+    return isinstance(law, ResistiveLaw) and law.ideal
 
 
 def _overruled(graph: PowerGraph, dependence: Dependence) -> Finding:

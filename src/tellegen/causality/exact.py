@@ -21,7 +21,10 @@ from tellegen.graph.interconnection import Interconnection, column
 @final
 @dataclass(frozen=True)
 class ExactCausality:
-    """What each port decides, whether something circulates undetermined in couplings, and the equations to ask further."""
+    """What each port decides, whether something circulates undetermined between couplings, and the equations to ask further.
+
+    What circulates is a through variable in couplings, or an across variable between them that no port notices.
+    """
 
     decides: tuple[Side, ...]
     circulates: bool
@@ -42,8 +45,7 @@ def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callabl
     """Grant the wishes in order; `residue` gives the value of a modulus modulo the prime."""
     interconnection = Interconnection(graph)
     elimination = Elimination(interconnection.rows(residue), Residues())
-    undetermined = elimination.eliminate_all(interconnection.internal)
-    circulates = any(c in interconnection.coupling_columns for c in undetermined)
+    circulates = bool(elimination.eliminate_all(interconnection.internal))
     decides: list[Side] = ["across"] * len(graph.ports)
     for demand in order:
         side = demand.wants

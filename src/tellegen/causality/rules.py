@@ -84,6 +84,20 @@ SPECIAL_VALUES = RULES.rule(
         "  g_1: {gear: [a, frame, b, c], n: 2}\n  g_2: {gear: [a, frame, c, frame], n: 3}\n  J_b: {inertia: [b], J: 1 kg*m^2}\n"
     ),
 )
+LOCKED_MODE = RULES.rule(
+    "K107",
+    "mode that cannot be",
+    meaning="In this mode an element with modes would impose a variable that other elements decide already.",
+    why="a closed switch leaves no voltage, but a source imposes one; an open one leaves no current, but a source drives one",
+    example=(
+        "system: short\nnetwork:\n  V: {voltage source: [a, gnd]}\n  S: {switch: [a, gnd], start: closed}\n"
+        "  R: {resistor: [a, gnd], R: 1 ohm}\n"
+    ),
+    instead=(
+        "system: load\nnetwork:\n  V: {voltage source: [a, gnd]}\n  S: {switch: [a, b], start: closed}\n"
+        "  R: {resistor: [b, gnd], R: 1 ohm}\n"
+    ),
+)
 DEPENDENT_STORAGE = RULES.rule(
     "K201",
     "dependent storage",
@@ -121,4 +135,26 @@ ALGEBRAIC_LOOP = RULES.rule(
         "system: filter\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R_1: {resistor: [a, b], R: 1 ohm}\n"
         "  C: {capacitor: [b, gnd], C: 1 F}\n"
     ),
+)
+IDLE_ELEMENT = RULES.rule(
+    "K204",
+    "ideal element that repeats others",
+    meaning="An ideal element asks for what others impose already, so how they share the load is not determined: it takes none.",
+    why="of two closed switches side by side, each holds the voltage at zero, and no law says how they share the current",
+    severity="notice",
+    example=(
+        "system: doubled\nnetwork:\n  V: {voltage source: [a, gnd]}\n  S_1: {switch: [a, b], start: closed}\n"
+        "  S_2: {switch: [a, b], start: closed}\n  R: {resistor: [b, gnd], R: 1 ohm}\n"
+    ),
+    instead=(
+        "system: single\nnetwork:\n  V: {voltage source: [a, gnd]}\n  S_1: {switch: [a, b], start: closed}\n"
+        "  R: {resistor: [b, gnd], R: 1 ohm}\n"
+    ),
+)
+IMPOSSIBLE_MODE = RULES.rule(
+    "K205",
+    "combination of modes that cannot be",
+    meaning="In one combination of the modes of its elements the system has no causality; a run never enters it.",
+    why="ideal elements would impose a variable that sources decide already",
+    severity="notice",
 )

@@ -1,16 +1,28 @@
 """What the user wrote: elements between nodes, parameters and an experiment, from a file or from Python calls."""
 
 from tellegen.description.building import Network
-from tellegen.description.experiment import SHAPES
-from tellegen.description.model import Element, Experiment, Law, LawForm, Model, Parameter, Signal
+from tellegen.description.model import (
+    Element,
+    Experiment,
+    Law,
+    LawForm,
+    Model,
+    Parameter,
+    Points,
+    Signal,
+    SignalDefinition,
+)
 from tellegen.description.netlists import read_netlist
 from tellegen.description.reading import read_model
 from tellegen.description.rules import RULES
 from tellegen.description.schema import schema
+from tellegen.description.shapes import SHAPES
+from tellegen.description.signals.blocks import BLOCKS
 from tellegen.description.values import parameter_values
 from tellegen.description.writing import to_yaml
 
 __all__ = [
+    "BLOCKS",
     "RULES",
     "SHAPES",
     "Element",
@@ -20,7 +32,9 @@ __all__ = [
     "Model",
     "Network",
     "Parameter",
+    "Points",
     "Signal",
+    "SignalDefinition",
     "parameter_values",
     "read_model",
     "read_netlist",

@@ -14,13 +14,18 @@ The calls are written down as lines of the file format, and `model` reads them: 
 import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import final
 
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description import rules
-from tellegen.description.keys import CONNECTION
+from tellegen.description.document import read_document
+from tellegen.description.files import without_collector
+from tellegen.description.keys import CONNECTION, form_of
 from tellegen.description.model import Model
-from tellegen.description.reading import read_model
+from tellegen.description.reading import model_of
+from tellegen.description.signals import rules as signal_rules
+from tellegen.description.signals.blocks import BLOCKS
 from tellegen.description.writing import number_text, quoted, sentence
 from tellegen.elements import KINDS
 from tellegen.expressions import Expression, Number, number, to_text
@@ -54,7 +59,15 @@ class Network:
         self.name = name
         self.about = about
         self._parameters: dict[str, str] = {}
+        self._displacements: dict[str, str] = {}
         self._lines: dict[str, str] = {}
+        self._ports: dict[str, str] = {}
+        self._signal_ports: dict[str, str] = {}
+        self._parts: dict[str, str] = {}
+        self._given: dict[str, Model] = {}
+        self._parts_first = False
+        self._signals: dict[str, str] = {}
+        self._functions: dict[str, Callable[..., float]] = {}
         self._experiment: dict[str, object] = {}
 
     def parameter(self, name: str, value: Value | None = None) -> None:
@@ -67,14 +80,82 @@ class Network:
         for name, value in values.items():
             self.parameter(name, value)
 
+    def displacement(self, name: str, rate: Value) -> None:
+        """Name an angle or a position that values may read, by its rate: `net.displacement("x", "v_m")`."""
+        _require_new(name, self._displacements, "displacement")
+        self._displacements[name] = value_text(rate)
+
     def add(
         self, kind: str, name: str, *nodes: str | int, **settings: Value | Iterable[str] | Mapping[str, str]
     ) -> None:
         """Add an element of a kind, between nodes, with its value and whatever else its line may say."""
         _require_new(name, self._lines, "element")
-        pairs = [(kind, _list(nodes)), *[(key.replace("_", " "), _setting(value)) for key, value in settings.items()]]
-        pairs = [(_file_key(key), text) for key, text in pairs]
+        pairs = [(kind, _list(nodes)), *[(_file_key(kind, key), _setting(value)) for key, value in settings.items()]]
         self._lines[name] = "{" + ", ".join(f"{quoted(key)}: {text}" for key, text in pairs) + "}"
+
+    def port(self, name: str, *nodes: str | int, source: str = "") -> None:
+        """Offer a port to larger systems: one node against the reference, two nodes, or the place of a source."""
+        _require_new(name, self._ports, "port")
+        self._ports[name] = f"{{source: {quoted(source)}}}" if source else _list(nodes)
+
+    def signal_ports(self, *, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> None:
+        """Offer signals: those that a larger system may give a formula, and those that are meant to be read."""
+        given = {"inputs": tuple(inputs), "outputs": tuple(outputs)}
+        self._signal_ports = {key: _list(names) for key, names in given.items() if names}
+
+    def part(
+        self,
+        name: str,
+        use: "str | Model | Network",
+        *,
+        ports: Mapping[str, str | Iterable[str]] | None = None,
+        signals: Mapping[str, Value] | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        **bindings: Value,
+    ) -> None:
+        """Add a system as a part: a file, a part of the library by its name, or a model built in Python.
+
+        `net.part("left", "dc_motor", ports={"electrical": "a", "shaft": "s"}, K="K_m")`. `ports` joins ports to nodes (a port to
+        one node or to two), `signals` gives formulas to signal inputs, and all other keywords are parameters of the part.
+        Files lie in the folder where the program runs, or below.
+        """
+        _require_new(name, self._parts, "part")
+        called = use if isinstance(use, str) else f"<{name}>"
+        if not isinstance(use, str):
+            self._given[called] = use.model() if isinstance(use, Network) else use
+        pairs = [("use", quoted(called))]
+        pairs += [("ports", _nested(ports))] if ports else []
+        pairs += [("signals", _nested(signals))] if signals else []
+        pairs += [("parameters", _nested({**(parameters or {}), **bindings}))] if parameters or bindings else []
+        self._parts_first = self._parts_first or not (self._lines or self._parts)
+        self._parts[name] = "{" + ", ".join(f"{key}: {text}" for key, text in pairs) + "}"
+
+    def signal(
+        self,
+        name: str,
+        formula: Value | None = None,
+        *,
+        function: Callable[..., float] | None = None,
+        **settings: Value | Iterable[Value] | Mapping[str, object],
+    ) -> None:
+        """Add a signal: a formula, or a block by keywords as in a file, its own word first, with `_` for a space.
+
+        `net.signal("e", "omega_ref - omega")`, `net.signal("V", pid="e", K_p=0.2, K_i=8, limits=["-24 V", "24 V"])`. A Python
+        function of variables is `net.signal("u", python=["omega", "t"], function=law)`: each value costs a call, so it is slow.
+        """
+        _require_new(name, self._signals, "signal")
+        if (formula is None) == (not settings):
+            what = f"the signal '{name}' has {'a formula and a block' if settings else 'neither a formula nor a block'}"
+            raise signal_rules.BAD_SETTING.error(what, where=name, fix="give a formula, or the keys of one block")
+        if (function is not None) != ("python" in settings):
+            what = f"the signal '{name}' has {'no arguments for its function' if function else 'no function'}"
+            fix = "write python=[...] for what it is given and function=... for itself"
+            raise signal_rules.MISSING_SETTING.error(what, where=name, fix=fix)
+        if function is not None:
+            self._functions[name] = function
+        pairs = [(_signal_key(key), _nested(value)) for key, value in settings.items()]
+        line = "{" + ", ".join(f"{quoted(key)}: {text}" for key, text in pairs) + "}"
+        self._signals[name] = line if formula is None else quoted(value_text(formula))
 
     def experiment(
         self,
@@ -105,8 +186,14 @@ class Network:
         lines += [
             f"  {quoted(name)}: {quoted(value) if value else ''}".rstrip() for name, value in self._parameters.items()
         ]
-        lines += ["network:" if self._lines else "network: {}"]
-        lines += [f"  {quoted(name)}: {line}" for name, line in self._lines.items()]
+        lines += ["displacements:"] if self._displacements else []
+        lines += [f"  {quoted(name)}: {quoted(rate)}" for name, rate in self._displacements.items()]
+        lines += _section("ports", self._ports) + _section("signal ports", self._signal_ports)
+        structure = [_section("parts", self._parts), _section("network", self._lines)]
+        first, second = structure if self._parts_first else structure[::-1]
+        lines += [*first, *second] or ["network: {}"]
+        lines += ["signals:"] if self._signals else []
+        lines += [f"  {quoted(name)}: {line}" for name, line in self._signals.items()]
         lines += ["experiment:"] if self._experiment else []
         lines += [f"  {key}: {_part(value)}" for key, value in self._experiment.items()]
         return "\n".join(lines) + "\n"
@@ -116,7 +203,9 @@ class Network:
 
         Raises: DescriptionError with every error found.
         """
-        return read_model(self.text(), file=f"<{self.name}>")
+        with without_collector():
+            document = read_document(self.text(), f"<{self.name}>")
+            return model_of(document, self._functions, self._given, Path.cwd())
 
     def __getattr__(self, word: str) -> Callable[..., None]:
         """The method of a kind of element."""
@@ -138,6 +227,10 @@ class Network:
         return sorted({*super().__dir__(), *(word.replace(" ", "_") for word in [*KINDS, CONNECTION])})
 
 
+def _section(title: str, lines: Mapping[str, str]) -> list[str]:
+    return [f"{title}:", *(f"  {quoted(name)}: {line}" for name, line in lines.items())] if lines else []
+
+
 def _require_new(name: str, taken: Mapping[str, str], subject: str) -> None:
     if name in taken:
         raise rules.DESCRIBED_TWICE.error(
@@ -145,9 +238,26 @@ def _require_new(name: str, taken: Mapping[str, str], subject: str) -> None:
         )
 
 
-def _file_key(key: str) -> str:
-    """`across 1` was `across_1`; all other keys have spaces in a file."""
-    return key.replace(" ", "_") if key[:-1] in ("across ", "through ") else key
+def _file_key(kind: str, key: str) -> str:
+    """The key of a keyword: `across_1` and `R_on` are keys themselves; in all others an underscore stands for a space."""
+    form = form_of(kind)
+    known = key[:-1] in ("across_", "through_") or (form is not None and key in form.keys)
+    return key if known else key.replace("_", " ")
+
+
+def _signal_key(key: str) -> str:
+    """The key of a keyword: `K_p` is a key itself; in others an underscore stands for a space or a hyphen."""
+    known = {k.name for block in BLOCKS.values() for k in block.keys}
+    return next((word for word in (key, key.replace("_", " "), key.replace("_", "-")) if word in known), key)
+
+
+def _nested(value: object) -> str:
+    if isinstance(value, str | int | float | Fraction | Expression):
+        return quoted(value_text(value))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(str(k))}: {_nested(v)}" for k, v in value.items()) + "}"
+    assert isinstance(value, Iterable), "a setting is a value, a list or a mapping"
+    return "[" + ", ".join(_nested(item) for item in value) + "]"
 
 
 def _setting(value: Value | Iterable[str] | Mapping[str, str]) -> str:

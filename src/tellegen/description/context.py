@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
-from tellegen.core.names import did_you_mean, is_name, listing
+from tellegen.core.names import did_you_mean, is_dotted, is_name, listing
 from tellegen.core.units import Dimension, is_unit
 from tellegen.description import rules
 from tellegen.description.dimensions import (
@@ -22,7 +22,7 @@ from tellegen.description.dimensions import (
 )
 from tellegen.description.document import Document, Node, Scalar, Sequence
 from tellegen.description.document import Mapping as MappingNode
-from tellegen.description.model import Element, MatrixField, Parameter
+from tellegen.description.model import Element, MatrixField, Parameter, SignalDefinition
 from tellegen.description.quantities import Reading, not_finite, read_quantity
 from tellegen.expressions import Expression
 
@@ -46,6 +46,15 @@ class Pending(NamedTuple):
     pure: Callable[[int | Fraction], bool] = is_any_factor
 
 
+class Driven(NamedTuple):
+    """The formula that drives a source, whose names and unit are checked when all variables are known."""
+
+    source: str
+    marked: Expression
+    wanted: Dimension
+    node: Scalar
+
+
 class EnoughError(Exception):
     """Reading stops: what follows would not help."""
 
@@ -63,10 +72,19 @@ class Context:
         self.parameters: dict[str, Parameter] = {}
         self.displacements: dict[str, Expression] = {}
         self.fields: list[MatrixField] = []
+        self.vectors: dict[str, tuple[str, ...]] = {}
+        self.signals: dict[str, SignalDefinition] = {}
+        self.signal_names: frozenset[str] = frozenset()  # known before the signals are read: they are no units
+        self.signal_measures: dict[str, Measure] = {}
+        self.driven: list[Driven] = []
+        self.functions: Mapping[str, Callable[..., float]] = {}
         self.variables: dict[str, str] = {}
         self.counts: dict[str, int] = {}  # whole numbers that ranges may use
+        self.counted: set[str] = set()  # those of them that ranges and indices did use
+        self.given_counts: Mapping[str, int] = {}  # those that a larger system gives this one, as a part of it
         self.broken: set[str] = set()  # names whose description failed: known, but nothing more can be said
         self.pending: list[Pending] = []
+        self.formulas: list[tuple[Expression, Dimension | None, str, Scalar]] = []  # those that may read signals and time too
         self.without_value: int = 0
 
     # Findings
@@ -177,7 +195,7 @@ class Context:
 
     def name(self, node: Scalar, subject: str) -> str:
         """The text of a node, which must be a name."""
-        if not is_name(node.text):
+        if not (is_name(node.text) or is_dotted(node.text)):
             raise self.bad_name(node, subject)
         return node.text
 
@@ -210,6 +228,16 @@ class Context:
             self.add_errors([self.wrong_dimension(pending.subject, measure, pending.wanted, pending.where())])
         return measure
 
+    def dimension_of(self, reading: Reading) -> Dimension | None:
+        """The dimension of a formula as far as its names are known now; None where nothing follows, or something is wrong."""
+        if reading.marked is None:
+            return reading.dimension
+        try:
+            measure = measure_of(reading.marked, lambda name: self._measure(name, {}))
+        except DimensionError:
+            return None
+        return None if isinstance(measure, Open) else measure
+
     def wrong_dimension(self, subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
         """The finding for a quantity in a unit of something else; it also says where a parameter was read as a unit."""
         taken = [word for word in _JOINED.findall(place.text) if is_unit(word) and word in self.parameters]
@@ -221,13 +249,16 @@ class Context:
 
     def is_known(self, name: str) -> bool:
         """Whether expressions may use the name."""
-        return name in self.parameters or name in self.displacements or name in self.broken
+        described = name in self.parameters or name in self.displacements or name in self.signals
+        return described or name in self.broken
 
     def _measure(self, name: str, names: Mapping[str, Measure]) -> Measure:
         if name in names:
             return names[name]
         parameter = self.parameters.get(name)
-        return UNKNOWN if parameter is None or parameter.dimension is None else parameter.dimension
+        if parameter is None:
+            return self.signal_measures.get(name, UNKNOWN)
+        return UNKNOWN if parameter.dimension is None else parameter.dimension
 
     def unknown_name(self, name: str, pending: Pending) -> Finding:
         """The finding for a name that is no parameter."""
@@ -236,7 +267,7 @@ class Context:
             return not_finite(
                 f"{pending.subject} uses '{name}', which is not a finite number", place, place.text
             ).finding
-        known = [*pending.names, *self.parameters, *self.displacements]
+        known = [*pending.names, *self.parameters, *self.displacements, *self.signals]
         fix = did_you_mean(name, known[:2000]) or f"add '{name}' to the parameters"
         what = f"{pending.subject} uses '{name}', which is not a parameter"
         at = place.text.find(name)

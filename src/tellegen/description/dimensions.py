@@ -107,24 +107,48 @@ def _measure(
     if isinstance(node, Symbol):
         return _MARKS[node.name] if node.name[0] == "@" else look_up(node.name)
     if isinstance(node, Add):
-        terms = [_weighted(found[term], c, pure) for term, c in node.terms]
-        return _like([*terms, NUMBER] if node.constant else terms, "adds")
+        terms = _terms(node, found, pure)
+        return like([*terms, NUMBER] if node.constant else terms, "adds")
     if isinstance(node, Mul):
-        return _weighted(_product([_power(found[base], q) for base, q in node.factors]), node.coefficient, pure)
+        whole = product_of([_power(found[base], q) for base, q in node.factors])
+        return whole if _has_unit(node) else _weighted(whole, node.coefficient, pure)
     if isinstance(node, Pow):
         return _general_power(found[node.base], node.exponent, found[node.exponent])
     if isinstance(node, Call):
         return _call(node, found)
     if isinstance(node, Relation):
-        return _like([found[node.left], found[node.right]], "compares")
+        return like([found[node.left], found[node.right]], "compares")
     return NUMBER  # conditions joined by and, or, not
+
+
+def _terms(node: Add, found: dict[Expression, Measure], pure: Callable[[int | Fraction], bool]) -> list[Measure]:
+    """What is known about the terms of a sum.
+
+    A number times a sum stands in each of its terms, so that 6 A - 3*I may be 3*(2 A - I): where one factor hides a unit, all may.
+    """
+    weighted = [_weighted(found[term], c, pure) for term, c in node.terms]
+    plain = [(term, w) for (term, _), w in zip(node.terms, weighted, strict=True) if not _has_unit(term)]
+    if any(w is UNKNOWN and found[term] is not UNKNOWN for term, w in plain):
+        return weighted
+    return [found[t] if _has_unit(t) else w for (t, _), w in zip(node.terms, weighted, strict=True)]
+
+
+def _has_unit(node: Expression) -> bool:
+    """Whether a factor is certainly a number because a unit stands beside it: `1000 ohm*i`."""
+    if isinstance(node, Mul):
+        return any(isinstance(base, Symbol) and base.name[0] == "@" for base, _ in node.factors)
+    return isinstance(node, Symbol) and node.name[0] == "@"
 
 
 def _weighted(measure: Measure, factor: int | Fraction, pure: Callable[[int | Fraction], bool]) -> Measure:
     return measure if pure(factor) or measure is NUMBER else UNKNOWN
 
 
-def _like(measures: list[Measure], verb: str) -> Measure:
+def like(measures: list[Measure], verb: str) -> Measure:
+    """What quantities of one kind have in common.
+
+    Raises: DimensionError where two of them differ; `verb` says what joins them.
+    """
     dimensions = list(dict.fromkeys(m for m in measures if not isinstance(m, Open)))
     if len(dimensions) > 1:
         first, second = sorted(dimensions, key=_reading_order)[:2]
@@ -138,7 +162,8 @@ def _reading_order(dimension: Dimension) -> tuple[bool, str]:
     return dimension == DIMENSIONLESS, describe(dimension)
 
 
-def _product(measures: list[Measure]) -> Measure:
+def product_of(measures: list[Measure]) -> Measure:
+    """What is known about the unit of a product."""
     result: Measure = NUMBER
     for measure in measures:
         if measure is UNKNOWN or result is UNKNOWN:
@@ -163,11 +188,11 @@ def _general_power(base: Measure, exponent: Expression, of_exponent: Measure) ->
 def _call(node: Call, found: dict[Expression, Measure]) -> Measure:
     measures = [found[argument] for argument in node.arguments]
     if node.name in _LIKE:
-        return _like(measures, f"in '{node.name}' joins")
+        return like(measures, f"in '{node.name}' joins")
     if node.name == "if":
-        return _like(measures[1:], "in 'if' joins")
+        return like(measures[1:], "in 'if' joins")
     if node.name in _OF_LIKE:
-        _like(measures, f"in '{node.name}' joins")
+        like(measures, f"in '{node.name}' joins")
     elif node.name not in _OF_ANYTHING:
         wrong = [m for m in measures if not isinstance(m, Open) and m != DIMENSIONLESS]
         if wrong:

@@ -1,20 +1,21 @@
 """The experiment: how long, with which inputs, from where, and what to show."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, final
+from collections.abc import Mapping
 
-from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.description import rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.document import Node, Scalar
-from tellegen.description.indexing import split_at_commas
 from tellegen.description.model import Element, Experiment, Signal
 from tellegen.description.quantities import read_quantity
+from tellegen.description.shapes import SECOND, SHAPES, place_arguments
+from tellegen.description.signals import rules as signal_rules
+from tellegen.description.signals.formulas import Scope, parse_formula, refuse_angular
 from tellegen.description.values import finite_value
+from tellegen.description.variables import input_name, known_variables, state_variables
 from tellegen.expressions import FUNCTIONS, Expression, Number
 
 KEYS = {
@@ -26,66 +27,7 @@ KEYS = {
     "atol": "the absolute tolerance",
 }
 
-SECOND = Dimension(s=1)
-
-
-class Argument(NamedTuple):
-    """An argument of a shape; its unit is that of the input to the power `of_input`, times seconds to the power `of_time`."""
-
-    name: str
-    of_input: int
-    of_time: int
-
-
-@final
-class Shape(NamedTuple):
-    """A shape of a signal over time: how many arguments it takes, and what they are."""
-
-    least: int
-    most: int
-    summary: str
-    arguments: tuple[Argument, ...]
-
-    def usage(self, name: str) -> str:
-        """`step(height, [start])`."""
-        parts = [argument.name if i < self.least else f"[{argument.name}]" for i, argument in enumerate(self.arguments)]
-        return f"{name}({', '.join(parts)})"
-
-
-def _shape(summary: str, least: int, *arguments: Argument) -> Shape:
-    return Shape(least, len(arguments), summary, arguments)
-
-
-SHAPES: dict[str, Shape] = {
-    "step": _shape("zero, then `height` from `start` on (0 s)", 1, Argument("height", 1, 0), Argument("start", 0, 1)),
-    "ramp": _shape(
-        "rises with `slope` from `start` on (0 s), and stays where it is from `end` on",
-        1,
-        Argument("slope", 1, -1),
-        Argument("start", 0, 1),
-        Argument("end", 0, 1),
-    ),
-    "sine": _shape(
-        "offset + amplitude*sin(2*pi*frequency*t + phase)",
-        2,
-        Argument("amplitude", 1, 0),
-        Argument("frequency", 0, -1),
-        Argument("phase", 0, 0),
-        Argument("offset", 1, 0),
-    ),
-    "pulse": _shape(
-        "`height` from `start` on for the time `width`, then zero; again after each `period`",
-        3,
-        Argument("height", 1, 0),
-        Argument("start", 0, 1),
-        Argument("width", 0, 1),
-        Argument("period", 0, 1),
-    ),
-}
-"""The shapes that an input can have; a quantity alone is constant."""
-
 _CALL = re.compile(r"([A-Za-z]\w*)\s*\((.*)\)", re.DOTALL)
-_ANGULAR = re.compile(r"\b(rad|rpm|deg)\b")
 
 
 def read_experiment(context: Context, node: Node) -> Experiment:
@@ -164,37 +106,49 @@ class _ExperimentReader:
             raise self.context.error(rules.UNKNOWN_INPUT, key, f"'{key.text}' is not an input", fix=fix)
         else:
             unit = parse_unit(source.kind.domain.power(source.kind.side).unit).dimension
+        if source is not None and source.signal is not None:
+            what = f"the input {key.text} has a signal on the line of {source.name} and another in the experiment"
+            raise self.context.error(signal_rules.TWO_DRIVERS, key, what, fix="keep one of them", where=source.name)
         text = self.context.formula(node, f"the signal of {key.text}")
         match = _CALL.fullmatch(text.text.strip())
         if match is None or not _closes_last(match.group(2)) or match.group(1) in FUNCTIONS:
-            value = self.quantity(text, unit, f"the input {key.text}")
-            return Signal("constant", (value,), text.text.strip())
+            return self.read_formula(key, text, unit)
         return self.read_shape(key, text, unit, match.group(1), match.group(2))
+
+    def read_formula(self, key: Scalar, text: Scalar, unit: Dimension | None) -> Signal:
+        """A quantity, which stays constant, or a formula of shapes, signals and variables."""
+        marked = parse_formula(self.context, text, f"the input {key.text}")
+        if not marked.free_symbols or self.is_constant(marked):
+            value = self.quantity(text, unit, f"the input {key.text}")
+            return Signal("constant", (value,), text.text.strip(), value)
+        expression = Scope(self.context).checked(marked, unit, f"the input {key.text}", text)
+        return Signal("formula", (), text.text.strip(), expression)
+
+    def is_constant(self, marked: Expression) -> bool:
+        """Whether a formula holds parameters alone; what nobody knows is reported as such."""
+        changing = Scope(self.context).changing
+        return not any(name[0] != "@" and changing(name) for name in marked.free_symbols)
 
     def read_shape(self, key: Scalar, node: Scalar, unit: Dimension | None, name: str, inside: str) -> Signal:
         shape = SHAPES.get(name)
         if shape is None:
             fix = did_you_mean(name, SHAPES) or f"the shapes are {listing([s.usage(n) for n, s in SHAPES.items()])}"
             raise self.context.error(rules.UNKNOWN_SHAPE, node, f"'{name}' is not a shape of a signal", fix=fix)
-        pieces = split_at_commas(inside)
-        if not shape.least <= len(pieces) <= shape.most:
-            counts = f"{shape.least}" if shape.least == shape.most else f"{shape.least} to {shape.most}"
-            what = f"'{name}' has {len(pieces)} argument{'' if len(pieces) == 1 else 's'}, not {counts}"
-            raise self.context.error(
-                rules.WRONG_ARGUMENTS, node, what, fix=f"write {shape.usage(name)}: {shape.summary}"
-            )
+        refuse_angular(self.context, node, key.text)
+        placed = place_arguments(shape, inside)
+        if isinstance(placed, str):
+            fix = f"write {shape.usage(name)}: {shape.summary}"
+            raise self.context.error(rules.WRONG_ARGUMENTS, node, f"'{name}' {placed}", fix=fix)
         start = node.text.index("(") + 1
-        arguments = []
-        for argument, (at, piece) in zip(shape.arguments, pieces, strict=False):
-            if argument.name == "frequency" and _ANGULAR.search(piece):
-                what = f"the frequency of {key.text} is given as an angular velocity: '{piece.strip()}'"
-                raise self.context.error(
-                    rules.RADIANS_PER_SECOND, node, what, fix="give it in Hz; divide rad/s by 2*pi"
-                )
+        arguments: list[Expression | None] = []
+        for argument, found in placed:
             wanted = None if unit is None else unit.power(argument.of_input).times(SECOND.power(argument.of_time))
             subject = f"the {argument.name} of the input {key.text}"
-            arguments.append(self.quantity(node, wanted, subject, start + at, piece))
-        return Signal(name, tuple(arguments), node.text.strip())
+            arguments.append(
+                None if found is None else self.quantity(node, wanted, subject, start + found[0], found[1])
+            )
+        given = tuple(e for e in arguments if e is not None)
+        return Signal(name, given, node.text.strip(), shape.build(*arguments))
 
     # Variables
 
@@ -213,6 +167,7 @@ class _ExperimentReader:
 
     def read_outputs(self, node: Node) -> tuple[str, ...]:
         known = known_variables(self.context.elements.values())
+        known |= dict.fromkeys((*self.context.displacements, *self.context.signals), DIMENSIONLESS)
         names = self.context.texts(node, "the outputs")
         for name in names:
             if name.text not in known and not self.context.broken:
@@ -251,66 +206,3 @@ def _closes_last(inside: str) -> bool:
         if depth < 0:
             return False
     return True
-
-
-# Names of variables
-
-
-def input_name(source: Element) -> str:
-    """The name of the input that a source follows."""
-    return source.variables.get(source.kind.side, source.name)
-
-
-def variable_name(element: Element, side: Side) -> str:
-    """The name of a power variable of a one-port: the one chosen, else `<symbol>_<element>`; an input is named by its source."""
-    if element.kind.role == "source" and side == element.kind.side:
-        return input_name(element)
-    return element.variables.get(side) or f"{element.kind.domain.power(side).symbol}_{element.name}"
-
-
-def state_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
-    """What storages remember: their outputs and their contents."""
-    found: dict[str, Dimension] = {}
-    for element in elements:
-        if element.kind.role == "storage":
-            domain, side = element.kind.domain, element.kind.side
-            found[variable_name(element, side)] = _dimension(domain.power(side).unit)
-            stored = element.variables.get("energy") or f"{domain.energy(side).symbol}_{element.name}"
-            found.setdefault(stored, _dimension(domain.energy(side).unit))
-    return found
-
-
-def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
-    """All variables of the elements, with their dimensions."""
-    listed = list(elements)
-    found = state_variables(listed)
-    for element in listed:
-        found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
-        found.setdefault(f"power.{element.name}", _dimension("W"))
-        found.setdefault(f"energy.{element.name}", _dimension("J"))
-    return found
-
-
-def _port_variables(element: Element) -> dict[str, Dimension]:
-    side = element.kind.side
-    sides: tuple[Side, Side] = (side, other_side(side))
-    return {variable_name(element, s): _dimension(element.kind.domain.power(s).unit) for s in sides}
-
-
-def _coupling_variables(element: Element) -> dict[str, Dimension]:
-    found: dict[str, Dimension] = {}
-    for port, name in enumerate(element.kind.domains, start=1):
-        for side in ("across", "through"):
-            variable = DOMAINS[name].across if side == "across" else DOMAINS[name].through
-            chosen = element.variables.get(f"{side}_{port}")
-            names = (
-                (chosen,)
-                if chosen
-                else (f"{variable.symbol}_{element.name}", f"{variable.symbol}_{element.name}_{port}")
-            )
-            found |= dict.fromkeys(names, _dimension(variable.unit))
-    return found
-
-
-def _dimension(unit: str) -> Dimension:
-    return parse_unit(unit).dimension if unit else DIMENSIONLESS

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import final
 
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import NAME, is_name, listing, nearest
+from tellegen.core.names import NAME, is_dotted, is_name, listing, nearest
 from tellegen.description import rules
 from tellegen.description.context import Context
 from tellegen.description.document import Scalar
@@ -53,6 +53,8 @@ def name_at(name: str | Pattern, copy: Copy) -> str:
 def read_name(context: Context, node: Scalar, indices: tuple[str, ...], subject: str) -> str | Pattern:
     """A name, a name with whole numbers as indices, or inside a `repeat` a pattern."""
     text = node.text
+    if is_dotted(text):
+        return text
     if "[" not in text:
         if not is_name(text):
             raise context.bad_name(node, subject)
@@ -63,6 +65,8 @@ def read_name(context: Context, node: Scalar, indices: tuple[str, ...], subject:
 def read_node(context: Context, node: Scalar, indices: tuple[str, ...]) -> str | Pattern:
     """A node: as a name, or a whole number as netlists have them."""
     text = node.text
+    if is_dotted(text):
+        return text
     if "[" in text:
         return _read_indexed(context, node, indices, "a node")
     if is_name(text) or (text.isascii() and text.isdigit()):
@@ -104,6 +108,7 @@ def split_at_commas(text: str) -> list[tuple[int, str]]:
 def integer_expression(context: Context, node: Scalar, text: str, indices: tuple[str, ...]) -> Expression:
     """An expression of indices and of parameters that are whole numbers, these replaced by their values."""
     parsed = parse(text, place=context.text_place(node, max(node.text.find(text), 0)))
+    context.counted |= parsed.free_symbols & context.counts.keys()
     for name in sorted(parsed.free_symbols):
         if name not in indices and name not in context.counts:
             raise _unknown_index(context, node, name, indices)

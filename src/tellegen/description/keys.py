@@ -6,7 +6,7 @@ from typing import Literal, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
-from tellegen.elements import KINDS, ElementKind
+from tellegen.elements import KINDS, START, ElementKind, schedule_key
 
 Meaning = Literal[
     "value",
@@ -18,6 +18,10 @@ Meaning = Literal[
     "notes",
     "domains",
     "relation",
+    "setting",
+    "schedule",
+    "start",
+    "signal",
     "no value",
     "no law",
 ]
@@ -79,11 +83,25 @@ def make_form(kind: ElementKind) -> Form:
     keys["coenergy"] = ("law" if storage else "no law", "coenergy")
     keys["causality"] = ("causality", "")
     keys["notes"] = ("notes", "")
+    if kind.role == "source":
+        keys["signal"] = ("signal", "")
+    if kind.role == "switching":
+        keys |= _modes(kind)
     if kind.name == CONNECTION:
         keys |= {"domains": ("domains", ""), "relation": ("relation", "")}
     unit = kind.quantity.unit if kind.quantity else ""
     dimension = parse_unit(unit).dimension if unit else modulus_dimension(kind)
     return Form(kind, keys, dimension, parse_unit(kind.domain.power(kind.side).unit).dimension)
+
+
+def _modes(kind: ElementKind) -> dict[str, tuple[Meaning, str]]:
+    """The keys of a kind with modes."""
+    keys: dict[str, tuple[Meaning, str]] = {START: ("start", "")}
+    for setting in kind.settings:
+        keys |= dict.fromkeys((setting.key, setting.word), ("setting", setting.key))
+    if key := schedule_key(kind):
+        keys[key] = ("schedule", "")
+    return keys
 
 
 def _variables(kind: ElementKind) -> dict[str, tuple[Meaning, str]]:

@@ -20,7 +20,7 @@ from tellegen.description.keys import with_article
 from tellegen.description.model import Law, LawForm
 from tellegen.description.quantities import Reading, parse_marked
 from tellegen.elements import ElementKind
-from tellegen.expressions import Expression, is_zero, symbol
+from tellegen.expressions import ZERO, Expression, is_zero, symbol
 
 JOULE: Dimension = parse_unit("J").dimension
 
@@ -92,6 +92,8 @@ class _LawReader:
         if group is None:
             self.refuse_left(left.strip())
         argument = self.argument_of(group)
+        if self.kind.role == "resistive" and group == self.kind.side and right.strip() == "0":  # an ideal sensor
+            return LawReading(None, Reading(ZERO, ZERO), self.pending(ZERO, self.letters.dimension(group)))
         marked, letter = self.right_side(right, len(left) + 1, (argument,))
         form: LawForm = "resistive" if self.kind.role == "resistive" else "content" if group == "energy" else "output"
         gives = self.kind.side if form != "resistive" or group == self.kind.side else other_side(self.kind.side)

@@ -1,6 +1,6 @@
 """What the user described: elements between nodes, parameters, inputs and the experiment. The first value of the pipeline."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, final
@@ -65,12 +65,32 @@ class Multiport:
 @final
 @dataclass(frozen=True, slots=True)
 class MatrixField:
-    """Elements whose laws are coupled by a matrix; their own values are its diagonal."""
+    """Elements whose laws are coupled by a matrix; their own values are its diagonal.
+
+    A field with an `energy` has laws that give the outputs of its members by all their energy variables, for which `letters` stand
+    in the energy and in the laws; its matrix is the identity.
+    """
 
     name: str
     members: tuple[str, ...]
     matrix: tuple[tuple[Expression, ...], ...]
     place: Place | None = None
+    energy: Expression | None = None
+    letters: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Switching:
+    """What the line of an element with modes says: settings by key, times at which a switch closes and opens, its first mode.
+
+    `texts` keeps formulas as the user wrote them.
+    """
+
+    settings: Mapping[str, Expression]
+    schedule: tuple[Expression, ...] = ()
+    start: str = ""
+    texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
 
 
 @final
@@ -90,9 +110,13 @@ class Element:
     place: Place | None = None
     notes: Mapping[str, str] = field(default_factory=nothing)
     multiport: Multiport | None = None
+    signal: Expression | None = None
+    signal_text: str = field(default="", compare=False)
+    switching: Switching | None = None
 
     # `variables` maps "across" / "through" (a coupling: "across_1", ...; a storage: "energy" too) to names that the user chose.
     # `prefer` is the power variable that the element should decide; `forced` makes that a demand.
+    # `signal` is what drives a source: a formula of signals, variables, parameters and time.
     # `notes` keeps what other tools wrote about the element, such as the geometry of a netlist.
 
 
@@ -114,11 +138,46 @@ class Parameter:
 @final
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """What an input does over time: a constant, or a named shape such as `step(24 V)` with its arguments in SI units."""
+    """What an input does over time: a constant, a named shape such as `step(24 V)` with its arguments in SI units, or a formula.
+
+    `expression` says it as a formula of time, parameters, signals and variables, whatever the shape.
+    """
 
     shape: str
     arguments: tuple[Expression, ...]
     text: str
+    expression: Expression | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points of a table, in SI units, with what they were read from: a file and its columns, or nothing."""
+
+    points: tuple[float, ...]
+    values: tuple[float, ...]
+    source: str = field(default="", compare=False)
+
+
+SignalSetting = Expression | tuple[Expression, ...] | tuple[str, ...] | str | Points | Callable[..., float]
+"""What a key of a signal block holds: a formula, several, names, a word, the points of a table, a Python function."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SignalDefinition:
+    """A causal signal: `block` is a word of the table of signal blocks, `settings` what its keys hold, in SI units.
+
+    A plain formula is the block `formula` with the setting `formula`. Settings that were left out are not there: the table has
+    their defaults. `texts` keeps what the user wrote for each key, `dimension` is None where the unit is not known.
+    """
+
+    name: str
+    block: str
+    settings: Mapping[str, SignalSetting]
+    dimension: Dimension | None = None
+    place: Place | None = field(default=None, compare=False)
+    texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
 
 
 @final
@@ -136,10 +195,57 @@ class Experiment:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Port:
+    """Where a system can be joined to others: two nodes of one domain, power positive into the system where across and through are.
+
+    The second node is the reference of the domain where the port was given by one. `source` is the source whose place the other
+    system takes; it stays as long as nothing is joined.
+    """
+
+    name: str
+    domain: str
+    nodes: tuple[str, str]
+    source: str = ""
+    place: Place | None = field(default=None, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A system used as an element of another. Its elements are among those of the whole, with the name of the part before theirs.
+
+    `model` is what the part is by itself, with parts of its own; `use` is how the user called it. `ports` tells which nodes of the
+    whole its ports are joined to, `bindings` which parameters follow the whole, `signals` what its signal inputs are given.
+    """
+
+    name: str
+    use: str
+    model: "Model" = field(repr=False)
+    ports: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    bindings: Mapping[str, Parameter] = field(default_factory=dict)
+    signals: Mapping[str, Expression] = field(default_factory=dict)
+    place: Place | None = field(default=None, compare=False)
+    texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
+
+    # `texts` keeps bindings and signals as the user wrote them.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SignalPorts:
+    """The signals that a system takes from others, and those that it offers."""
+
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Model:
     """A described system. `findings` are the notices and warnings met while reading it; errors are raised instead.
 
-    `displacements` are states of their own that parameters, laws and moduli may read: name and rate.
+    `displacements` are states of their own that parameters, laws and moduli may read: name and rate. `signals` are causal and carry
+    no power: references, sensors and controllers, by name, in the order of description.
     """
 
     name: str
@@ -151,8 +257,25 @@ class Model:
     about: str = ""
     displacements: Mapping[str, Expression] = field(default_factory=dict)
     fields: tuple[MatrixField, ...] = ()
+    signals: Mapping[str, SignalDefinition] = field(default_factory=dict)
+    vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    ports: Mapping[str, Port] = field(default_factory=dict)
+    signal_ports: SignalPorts = SignalPorts()
+    parts: tuple[Part, ...] = field(default=(), compare=False)
+    counts: frozenset[str] = field(default=frozenset(), compare=False)
+
+    # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.
+    # `parts` tells where elements with dotted names come from; the elements themselves are all in `elements`.
+    # `counts` are the parameters that decided how many elements there are: another value makes another model.
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs: one a source, in order of description."""
         return tuple(e.variables.get(e.kind.side, e.name) for e in self.elements if e.kind.role == "source")
+
+
+def all_parts(model: Model, prefix: str = "") -> Iterator[tuple[str, Part]]:
+    """The parts of a model and those inside them, by dotted name, each before what is inside."""
+    for part in model.parts:
+        yield prefix + part.name, part
+        yield from all_parts(part.model, f"{prefix}{part.name}.")

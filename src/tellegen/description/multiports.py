@@ -1,6 +1,7 @@
 """Elements with several ports and a matrix: fields that store or lose energy, and connections that pass it on.
 
 coils: {inductor field: [a, n, b, n], current: [I_1, I_2], matrix: [[L_1, M], [M, L_2]]}
+magnet: {field: [a, gnd, x, frame], kinds: [inductor, compliance], energy: phi_1^2*(x_0 + x_2)/(2*L_0)}
 motor: {multiport: [a, n, b, n, shaft, frame], domains: [electrical, electrical, rotational],
         relation: through_3 = K_1*through_1 + K_2*through_2}
 """
@@ -9,22 +10,33 @@ import re
 from typing import NoReturn
 
 from tellegen.core.domains import DOMAINS, Side
-from tellegen.core.errors import Place
 from tellegen.core.names import did_you_mean
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.units import parse_unit
 from tellegen.description import rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
+from tellegen.description.fields import (
+    ENERGY,
+    LAWS,
+    MATRIX,
+    FieldLaw,
+    field_energy,
+    field_laws,
+    field_matrix,
+    read_entry,
+)
 from tellegen.description.indexing import read_node
 from tellegen.description.keys import port_dimension, variable_words
 from tellegen.description.model import Element, MatrixField, Multiport
-from tellegen.description.quantities import parse_marked, read_quantity
+from tellegen.description.quantities import parse_marked
 from tellegen.elements import KINDS, ElementKind
 from tellegen.expressions import Expression, is_zero, symbol
 
 MULTIPORT = "multiport"
 FIELD = " field"
+MIXED_FIELD = "field"
+KINDS_OF_PORTS = "kinds"
 _PORT = re.compile(r"(across|through)_(\d+)")
 
 
@@ -33,7 +45,7 @@ def is_multiport(node: Node) -> bool:
     if not isinstance(node, Mapping) or not node.keys:
         return False
     word = node.keys[0].text
-    return word == MULTIPORT or (word.endswith(FIELD) and word.removesuffix(FIELD) in KINDS)
+    return word in (MULTIPORT, MIXED_FIELD) or (word.endswith(FIELD) and word.removesuffix(FIELD) in KINDS)
 
 
 def read_multiport(context: Context, key: Scalar, node: Mapping) -> None:
@@ -61,75 +73,89 @@ def _read_nodes(context: Context, key: Scalar, node: Node) -> list[str]:
 
 
 def _read_field(context: Context, key: Scalar, node: Mapping) -> None:
-    kind = KINDS[node.keys[0].text.removesuffix(FIELD)]
-    if kind.role not in ("storage", "resistive") or kind.inverse:
-        what = f"'{node.keys[0].text}' is not a kind of element: a field stores or loses energy, by a matrix that multiplies"
-        raise context.error(
-            rules.UNKNOWN_KIND, node.keys[0], what, fix="write 'inductor field', 'compliance field', ..."
-        )
     nodes = _read_nodes(context, key, node.values[0])
-    count = len(nodes) // 2
-    words = {word: side for side in ("across", "through") for word in (*variable_words(kind.domain, side), side)}
-    known = ["matrix", "initial", *words]
-    entries: list[list[Scalar]] = []
+    kinds = _field_kinds(context, key, node, len(nodes) // 2)
+    words = _variable_words(kinds)
     names: dict[str, list[Scalar]] = {}
     initial: list[Scalar] = []
+    law: FieldLaw | None = None
     for other, value in zip(node.keys[1:], node.values[1:], strict=True):
-        if other.text == "matrix":
-            entries = _square(context, key, value, count)
+        if other.text in _LAWS and (law is None or other.text == MATRIX):
+            law = _LAWS[other.text](context, key, kinds, value)
         elif other.text == "initial":
-            initial = _list(context, key, value, count, "initial values")
+            initial = _list(context, key, value, len(kinds), "initial values")
         elif other.text in words:
-            names[words[other.text]] = _list(context, key, value, count, f"names of the {other.text}")
-        else:
+            names[words[other.text]] = _list(context, key, value, len(kinds), f"names of the {other.text}")
+        elif other.text != KINDS_OF_PORTS or node.keys[0].text != MIXED_FIELD:
+            known = [*_LAWS, "initial", *words]
             raise context.unknown_key(other, known, f"the {node.keys[0].text} {key.text}")
-    if not entries:
-        fix = f"add 'matrix: [[...], ...]' with {count} rows"
+    if law is None:
+        fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
         raise context.error(rules.MISSING_KEY, key, f"the field '{key.text}' has no matrix", fix=fix)
-    _emit_field(context, key, kind, nodes, entries, names, initial)
+    _emit_field(context, key, kinds, nodes, law, names, initial)
+
+
+_LAWS = {MATRIX: field_matrix, ENERGY: field_energy, LAWS: field_laws}
+"""The ways to say the law of a field."""
+
+
+def _field_kinds(context: Context, key: Scalar, node: Mapping, count: int) -> list[ElementKind]:
+    """The kind of each port: all the same, or as `kinds` says."""
+    word = node.keys[0]
+    if word.text != MIXED_FIELD:
+        return [_field_kind(context, word, word.text.removesuffix(FIELD))] * count
+    given = node.get(KINDS_OF_PORTS)
+    texts = [] if given is None else context.texts(given, f"the kinds of {key.text}")
+    if len(texts) != count:
+        what = f"the field '{key.text}' has {count} ports and {len(texts)} kinds"
+        raise context.error(rules.WRONG_SHAPE, given or key, what, fix=f"write 'kinds: [...]' with {count} words")
+    kinds = [_field_kind(context, text, text.text) for text in texts]
+    if len({kind.role for kind in kinds}) > 1:
+        what = f"the field '{key.text}' stores energy and loses it"
+        raise context.error(rules.WRONG_SHAPE, given or key, what, fix="describe two fields")
+    return kinds
+
+
+def _field_kind(context: Context, at: Scalar, word: str) -> ElementKind:
+    kind = KINDS.get(word)
+    if kind is None or kind.role not in ("storage", "resistive") or kind.inverse:
+        what = f"'{at.text}' is not a kind of element: a field stores or loses energy, by a matrix that multiplies"
+        fix = did_you_mean(word, [k.name for k in KINDS.values() if k.role == "storage" and not k.inverse])
+        fix = fix if kind is None and fix else "write 'inductor field', 'compliance field', ..."
+        raise context.error(rules.UNKNOWN_KIND, at, what, fix=fix)
+    return kind
+
+
+def _variable_words(kinds: list[ElementKind]) -> dict[str, Side]:
+    """The keys that name variables: words of the domain, where all ports have one."""
+    sides: tuple[Side, Side] = ("across", "through")
+    words: dict[str, Side] = {side: side for side in sides}
+    if len({kind.domain.name for kind in kinds}) == 1:
+        words |= {word: side for side in sides for word in variable_words(kinds[0].domain, side)}
+    return words
 
 
 def _emit_field(
     context: Context,
     key: Scalar,
-    kind: ElementKind,
+    kinds: list[ElementKind],
     nodes: list[str],
-    entries: list[list[Scalar]],
+    law: FieldLaw,
     names: dict[str, list[Scalar]],
     initial: list[Scalar],
 ) -> None:
-    assert kind.quantity is not None, "storages and resistive elements have a parameter"
-    unit = parse_unit(kind.quantity.unit).dimension
-    matrix = tuple(tuple(_entry(context, text, unit, key) for text in row) for row in entries)
-    if kind.role == "storage":
-        _check_symmetry(context, key, matrix)
     place = context.place(key)
-    power = parse_unit(kind.domain.power(kind.side).unit).dimension
     members = []
-    for k in range(len(entries)):
+    for k, kind in enumerate(kinds):
+        power = parse_unit(kind.domain.power(kind.side).unit).dimension
         chosen = {side: context.name(texts[k], "a variable") for side, texts in names.items()}
-        start = _entry(context, initial[k], power, key) if initial else None
+        start = read_entry(context, initial[k], power, key) if initial else None
         member = f"{key.text}[{k + 1}]"
         ends = (nodes[2 * k], nodes[2 * k + 1])
-        context.elements[member] = Element(member, kind, ends, matrix[k][k], None, chosen, start, place=place)
+        own = law.laws[k] if law.laws else None
+        context.elements[member] = Element(member, kind, ends, law.value(k), own, chosen, start, place=place)
         members.append(member)
-    context.fields.append(MatrixField(key.text, tuple(members), matrix, place))
-
-
-def _check_symmetry(context: Context, key: Scalar, matrix: tuple[tuple[Expression, ...], ...]) -> None:
-    for i, row in enumerate(matrix):
-        for j in range(i):
-            if not is_zero(row[j] - matrix[j][i]):
-                what = f"the field '{key.text}' is not conservative: its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) differ"
-                raise context.error(rules.NOT_CONSERVATIVE, key, what, fix="give a symmetric matrix", where=key.text)
-
-
-def _square(context: Context, key: Scalar, node: Node, count: int) -> list[list[Scalar]]:
-    rows = list(node) if isinstance(node, Sequence) else []
-    if len(rows) != count:
-        what = f"the matrix of '{key.text}' has {len(rows)} rows, not {count}"
-        raise context.error(rules.WRONG_SHAPE, node, what, fix=f"write {count} rows of {count} entries")
-    return [_list(context, key, row, count, "entries in a row of its matrix") for row in rows]
+    context.fields.append(MatrixField(key.text, tuple(members), law.matrix, place, law.energy, law.letters))
 
 
 def _list(context: Context, key: Scalar, node: Node, count: int, what: str) -> list[Scalar]:
@@ -139,24 +165,6 @@ def _list(context: Context, key: Scalar, node: Node, count: int, what: str) -> l
             rules.WRONG_SHAPE, node, f"'{key.text}' has {len(texts)} {what}, not {count}", fix=f"give {count}"
         )
     return texts
-
-
-def _entry(context: Context, text: Scalar, unit: Dimension, key: Scalar) -> Expression:
-    reading = read_quantity(text.text, lambda: context.text_place(text))
-    if reading.marked is not None:
-        context.pending.append(_pending(context, reading.marked, unit, key, text))
-    elif reading.dimension is not None and reading.dimension != unit:
-        context.add_errors(
-            [context.wrong_dimension(f"an entry of {key.text}", reading.dimension, unit, context.place(text))]
-        )
-    return reading.expression
-
-
-def _pending(context: Context, marked: Expression, unit: Dimension | None, key: Scalar, text: Scalar) -> Pending:
-    def where() -> Place:
-        return context.text_place(text)
-
-    return Pending(marked, unit, f"an entry of {key.text}", where, {})
 
 
 # Connections
@@ -233,8 +241,10 @@ class _Relations:
         marked = parse_marked(right, self.context.text_place(text, at))
         variables = {n: port_dimension(self.domains, n) for n in marked.free_symbols if self._is_port(n)}
         wanted = port_dimension(self.domains, text.text.partition("=")[0].strip())
-        pending = _pending(self.context, marked, wanted, self.key, text)
-        self.context.pending.append(pending._replace(names=variables, subject=f"the relation of {self.key.text}"))
+        pending = Pending(
+            marked, wanted, f"the relation of {self.key.text}", lambda: self.context.text_place(text), variables
+        )
+        self.context.pending.append(pending)
         return without_marks(marked)
 
     def _is_port(self, name: str) -> bool:

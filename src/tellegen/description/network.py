@@ -10,7 +10,7 @@ from tellegen.core.errors import DescriptionError, Place, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.description import rules
-from tellegen.description.context import MOST_NOTICES, Context, Pending
+from tellegen.description.context import MOST_NOTICES, Context, Driven, Pending
 from tellegen.description.dimensions import NUMBER, Measure, Open, names_in, si_unit, without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.indexing import Pattern, read_name, read_node
@@ -25,10 +25,13 @@ from tellegen.description.keys import (
     with_article,
 )
 from tellegen.description.laws import LawReading, read_law
-from tellegen.description.model import NOTHING, Element, Law, Parameter
+from tellegen.description.model import NOTHING, Element, Law, Parameter, Switching
+from tellegen.description.moving import let_read_states
 from tellegen.description.quantities import Reading, parse_marked, read_plain, read_quantity
+from tellegen.description.signals.formulas import parse_formula
+from tellegen.description.switching import SwitchingLine, switching_of
 from tellegen.elements import KINDS, CouplingType, ElementKind, connection, kind_names
-from tellegen.expressions import RESERVED_WORDS, Expression, symbol
+from tellegen.expressions import ONE, RESERVED_WORDS, ZERO, Expression, symbol
 
 Indices = tuple[str, ...]
 Names = TypingMapping[str, str | Pattern]
@@ -53,6 +56,9 @@ class Line:
     notes: dict[str, str] | None = None
     value_node: Scalar | None = None
     initial_node: Scalar | None = None
+    switching: SwitchingLine | None = None
+    signal: Expression | None = None
+    signal_text: str = ""
 
 
 def read_line(context: Context, key: Scalar, node: Node, indices: Indices) -> Line:
@@ -70,10 +76,15 @@ def read_line(context: Context, key: Scalar, node: Node, indices: Indices) -> Li
         raise _unknown_kind(context, key, node)
     place = Place(context.file, key.line, key.column, key.text)
     line = Line(key, place, form, name, _nodes(context, key, node.values[0], form.kind, indices))
+    if form.kind.role == "switching":
+        line.switching = SwitchingLine(context, key.text, form.kind, indices)
     if len(node.keys) == 2 and (quick := _quick_value(form, node)) is not None:
         line.value, line.value_node = quick
     elif len(node.keys) > 1:
+        first = len(context.pending)
         _LineReader(context, line, indices).read(node)
+        if form.kind.role in ("coupling", "resistive") and line.law is None:
+            let_read_states(context, first)
     return line
 
 
@@ -305,11 +316,36 @@ class _LineReader:
         if found.value is None:
             self.context.pending.append(found.pending)
             return
+        if found.value.expression is ZERO:  # an ideal sensor, an open line: nothing to be changed without another causality
+            self.line.value = Reading(ZERO, ZERO)
+            return
         word = self.kind.quantity.word if self.kind.quantity else "value"
         self.line.value_node = node
         self.line.value = settle(
             self.context, found.value, self.form.dimension, f"the {word} in the law of {self.name}", node, self.indices
         )
+
+    def read_signal(self, key: Scalar, node: Node, _: str) -> None:
+        """What drives a source; names and units are checked when all signals and variables are known."""
+        text = self.context.formula(node, f"the signal of {self.name}")
+        marked = parse_formula(self.context, text, f"the signal of {self.name}")
+        self.line.signal, self.line.signal_text = without_marks(marked), text.text.strip()
+        self.context.driven.append(Driven(self.name, marked, self.form.initial, text))
+
+    def read_setting(self, key: Scalar, node: Node, setting: str) -> None:
+        self.modes.read_setting(key, node, setting)
+
+    def read_schedule(self, key: Scalar, node: Node, _: str) -> None:
+        self.modes.read_schedule(key, node)
+
+    def read_start(self, key: Scalar, node: Node, _: str) -> None:
+        self.modes.read_start(node)
+
+    @property
+    def modes(self) -> SwitchingLine:
+        """What the line says about the modes of its element."""
+        assert self.line.switching is not None, "only kinds with modes have such keys"
+        return self.line.switching
 
     def read_causality(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.scalar(node, f"the causality of {self.name}")
@@ -364,12 +400,17 @@ class _LineReader:
         domains = self.kind.domains
         wanted = port_dimension(domains, f"{left[0]}_{left[1]}").over(port_dimension(domains, f"{right[0]}_{right[1]}"))
         reading = Reading(without_marks(modulus), modulus)
-        self.line.value = settle(self.context, reading, wanted, f"the modulus of {self.name}", at, self.indices)
+        settled = settle(self.context, reading, wanted, f"the modulus of {self.name}", at, self.indices)
+        # `through_2 = through_1` has no modulus that one could change: it stays as it is written.
+        self.line.value = reading if given is None and reading.expression is ONE else settled
 
     def read_no_value(self, key: Scalar, node: Node, _: str) -> None:
         if self.kind.role == "source":
-            fix = f"give its course in 'experiment', as 'inputs: {{{self.name}: ...}}'"
+            fix = f"give its course in 'experiment', as 'inputs: {{{self.name}: ...}}', or by 'signal: ...' on its line"
             what = f"the {self.kind.name} {self.name} has no '{key.text}': it follows an input"
+        elif self.kind.role == "switching" and key.text == "value":
+            fix = f"its keys are {listing(self.form.known, 12)}"
+            what = f"the {self.kind.name} {self.name} has no 'value'"
         else:
             fix = "leave it out"
             what = f"the {self.kind.name} {self.name} has no initial value: it stores nothing"
@@ -380,6 +421,7 @@ class _LineReader:
             "source": "it follows an input",
             "coupling": "its modulus says all: it passes on power",
             "resistive": "it keeps no energy",
+            "switching": "it has one law in each of its modes",
         }
         what = f"the {self.kind.name} {self.name} has no '{key.text}': {reasons[self.kind.role]}"
         fix = f"write a law such as '{self.kind.law}'" if self.kind.role == "resistive" else "leave it out"
@@ -421,6 +463,7 @@ def emit(
     value: Expression | None,
     law: Law | None,
     initial: Expression | None,
+    switching: Switching | None = None,
 ) -> None:
     """Add an element to the network, and the parameter that its value becomes."""
     kind = line.form.kind
@@ -433,7 +476,7 @@ def emit(
         if line.value is not None and line.value.marked is None and name not in context.parameters:
             context.parameters[name] = Parameter(name, value, line.value.dimension, line.value.unit, line.place)
             value = symbol(name)
-    elif law is None and kind.role != "source":
+    elif law is None and kind.role not in ("source", "switching"):
         value = symbol(name)
         if name not in context.parameters:
             _stay_symbol(context, line, name)
@@ -456,6 +499,9 @@ def emit(
         line.forced,
         line.place,
         line.notes or NOTHING,
+        signal=line.signal,
+        signal_text=line.signal_text,
+        switching=switching,
     )
 
 
@@ -463,7 +509,10 @@ def emit_line(context: Context, line: Line) -> None:
     """Add the element of a line outside any `repeat`, where names and values are what they are."""
     value = None if line.value is None else line.value.expression
     initial = None if line.initial is None else line.initial.expression
-    emit(context, line, line.name, line.nodes, line.variables, value, line.law, initial)  # type: ignore[arg-type]
+    name = line.name
+    assert isinstance(name, str), "outside a 'repeat' a name is a text"
+    modes = None if line.switching is None else switching_of(context, line.switching, name, line.key)
+    emit(context, line, name, line.nodes, line.variables, value, line.law, initial, modes)  # type: ignore[arg-type]
 
 
 def _refuse_twice(context: Context, line: Line, name: str) -> NoReturn:

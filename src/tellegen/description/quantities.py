@@ -10,7 +10,7 @@ from tellegen.core.errors import Place, TellegenError
 from tellegen.core.units import OFFSET_UNIT, Dimension, Unit, is_unit, parse_unit
 from tellegen.description import rules
 from tellegen.description.dimensions import mark, without_marks
-from tellegen.expressions import Expression, number, parse
+from tellegen.expressions import Expression, Macro, number, parse
 
 _WORD = r"[A-Za-z%°µμΩΩ]+(?:\^-?[0-9]+)?"
 _PLAIN = re.compile(
@@ -20,6 +20,7 @@ _PLAIN = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+|[%°]")
 _MOST_KEPT = 20_000
 NO_INDICES: Mapping[str, int] = {}
+NO_MACROS: Mapping[str, Macro] = {}
 
 Where = Callable[[], Place | None]
 """A place that is found only when somebody asks: most texts are right."""
@@ -111,8 +112,17 @@ def _general(text: str, place: Place | None, indices: Mapping[str, int]) -> Read
     return Reading(without_marks(marked), marked)
 
 
-def parse_marked(text: str, place: Place | None, indices: Mapping[str, int] = NO_INDICES) -> Expression:
-    """The expression of a text, with a mark for each unit."""
+def parse_marked(
+    text: str,
+    place: Place | None,
+    indices: Mapping[str, int] = NO_INDICES,
+    macros: Mapping[str, Macro] = NO_MACROS,
+    names: frozenset[str] = frozenset(),
+) -> Expression:
+    """The expression of a text, with a mark for each unit; `macros` are functions beside the usual ones.
+
+    Of a product such as `2 V*t`, the words in `names` are names and no units.
+    """
 
     def unit(words: str, offset: int) -> Expression:
         spot = place and place._replace(column=place.column + offset)
@@ -124,4 +134,7 @@ def parse_marked(text: str, place: Place | None, indices: Mapping[str, int] = NO
             )
         return number(found.factor) * mark(found.dimension)
 
-    return parse(text, place=place, unit=unit, is_unit=is_unit, indices=indices)
+    def is_joined(word: str) -> bool:
+        return word not in names and is_unit(word)
+
+    return parse(text, place=place, unit=unit, is_unit=is_joined, indices=indices, macros=macros)

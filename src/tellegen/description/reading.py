@@ -2,44 +2,60 @@
 
 import contextlib
 from collections.abc import Callable
+from collections.abc import Mapping as TypingMapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.description import rules
 from tellegen.description.bond_graphs import read_bond_graph
 from tellegen.description.context import MOST_NOTICES, Context, EnoughError, Pending
 from tellegen.description.dimensions import Open, si_unit
 from tellegen.description.document import Document, Mapping, Node, Scalar, read_document
-from tellegen.description.experiment import input_name, read_experiment, state_variables
+from tellegen.description.experiment import read_experiment
 from tellegen.description.files import without_collector
 from tellegen.description.indexing import read_name
 from tellegen.description.keys import form_of, make_form
 from tellegen.description.ladders import read_ladder
-from tellegen.description.model import Experiment, Model, Parameter
+from tellegen.description.model import Experiment, Model, Parameter, Part, Port, SignalPorts
 from tellegen.description.multiports import is_multiport, read_multiport
 from tellegen.description.network import emit_line, read_line, reserved
+from tellegen.description.parts.ports import read_ports, read_signal_ports
+from tellegen.description.parts.reading import PartsReader
+from tellegen.description.parts.shelf import Shelf
 from tellegen.description.quantities import Reading
 from tellegen.description.repeating import emit_block, is_block, read_block
+from tellegen.description.signals import rules as signal_rules
+from tellegen.description.signals.checking import SignalsChecker
+from tellegen.description.signals.formulas import Scope
+from tellegen.description.signals.reading import SignalsReader
+from tellegen.description.switching import check_switching
 from tellegen.description.values import check_physics, definition_order, evaluate_in_order
-from tellegen.expressions import RESERVED_WORDS, Number, Symbol, parse
+from tellegen.description.variables import input_name, known_variables, state_variables
+from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number, parse
 
 TOP_KEYS = {
     "system": "the name of the system",
     "about": "what it is, in a sentence or two",
     "version": "the version of this format: 1",
     "parameters": "named constants: numbers with units, and expressions of other parameters",
+    "ports": "where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source",
+    "signal ports": "the signals that this system takes from others and those that it offers",
     "displacements": "angles and positions that parameters may read, with their rates: 'theta: omega'",
+    "parts": "systems used as elements of this one, one a line: {use: motor.yaml, ports: {shaft: s}, K: 0.1 N*m/A}",
     "network": "elements between nodes, one a line",
     "bond graph": "junctions, one-ports and two-ports joined by half arrows, one chain of bonds a line",
     "pog": "the sections, elaboration blocks and connections of a ladder",
+    "signals": "references, sensors and controllers: formulas and blocks that are causal and carry no power",
     "elements": "laws, values and initial values of the elements of a bond graph or a ladder",
     "experiment": "how long to run, with which inputs, from where",
     "layout": "where things are drawn",
 }
 VERSION = 1
+
+Functions = dict[str, Callable[..., float]]
 
 _Given = TypeVar("_Given")
 _Found = TypeVar("_Found")
@@ -59,26 +75,50 @@ def read_model(source: Path | str, *, file: str = "<text>") -> Model:
         return model_of(read_document(source, file))
 
 
-def model_of(document: Document) -> Model:
-    """The model that a document describes."""
+def model_of(
+    document: Document,
+    functions: Functions | None = None,
+    parts: TypingMapping[str, Model] | None = None,
+    folder: Path | None = None,
+) -> Model:
+    """The model that a document describes.
+
+    `functions` are those of its signals that are Python functions, by signal; `parts` are systems that its parts may use besides
+    files, by name. Files of parts lie in the folder of the document, or in `folder` where it is no file.
+    """
     context = Context(document)
+    context.functions = functions or {}
+    return _read(context, Shelf(_read_part, document.file, parts or {}, folder))
+
+
+def _read_part(document: Document, shelf: Shelf, counts: TypingMapping[str, int]) -> Model:
+    """A system as a part of another; its own experiment is not read."""
+    context = Context(document)
+    context.given_counts = counts
+    return _read(context, shelf, as_part=True)
+
+
+def _read(context: Context, shelf: Shelf, *, as_part: bool = False) -> Model:
     # What cannot be collected any more ends the reading; everything found until then is raised below.
     with contextlib.suppress(EnoughError):
-        model = _ModelReader(context).read(document.root)
+        model = _ModelReader(context, shelf).read(context.document.root, as_part=as_part)
     context.raise_errors()
     return model
 
 
 class _ModelReader:
-    """Reads the parts in the order in which they depend on each other."""
+    """Reads the sections of a file in the order in which they depend on each other."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, shelf: Shelf) -> None:
         self.context = context
+        self.shelf = shelf
         self.readings: dict[str, Reading] = {}  # of parameters whose dimension is not known yet
         self.texts: dict[str, Scalar] = {}
         self.rates: dict[str, Scalar] = {}
+        self.signals = SignalsReader(context)
+        self.checker = SignalsChecker(context, self.signals.lines)
 
-    def read(self, root: Mapping) -> Model:
+    def read(self, root: Mapping, *, as_part: bool = False) -> Model:
         context = self.context
         context.check_keys(root, TOP_KEYS, "a system")
         name = self._attempt(self._read_name, root) or ""
@@ -88,17 +128,25 @@ class _ModelReader:
             self._attempt(self._read_displacements, displacements)
         if (parameters := root.get("parameters")) is not None:
             self._attempt(self._read_parameters, parameters)
+        if (signals := root.get("signals")) is not None:
+            self._attempt(self.signals.read, signals)
         self._attempt(self._read_network, root)
+        parts = self._attempt(self._read_parts, root) or ()
+        ports = {} if (offered := root.get("ports")) is None else self._attempt(self._read_ports, offered)
         self._settle_parameters()
+        self.checker.settle()
         for pending in context.pending:
             context.check(pending)
         self._check_own_names()
         self._check_rates()
+        self._check_formulas()
         experiment = Experiment()
-        if (described := root.get("experiment")) is not None:
+        if (described := root.get("experiment")) is not None and not as_part:
             experiment = read_experiment(context, described)
+        self._check_time(experiment)
         self._check_values()
         self._sum_up_notices()
+        signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
         elements = tuple(context.elements.values())
         return Model(
             name,
@@ -110,6 +158,12 @@ class _ModelReader:
             about,
             context.displacements,
             tuple(context.fields),
+            context.signals,
+            context.vectors,
+            ports or {},
+            signal_ports,
+            parts,
+            frozenset(context.counted),
         )
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
@@ -168,6 +222,31 @@ class _ModelReader:
                 what = f"the rate of {name} uses '{other}', which is no variable of a storage"
                 self.context.collect(self.context.error(rules.UNKNOWN_VARIABLE, self.rates[name], what, fix=fix))
 
+    def _check_formulas(self) -> None:
+        """Formulas of elements with modes read what those of signals read."""
+        if self.context.formulas:
+            scope = Scope(self.context)
+            for marked, wanted, subject, node in self.context.formulas:
+                scope.checked(marked, wanted, subject, node)
+
+    def _check_time(self, experiment: Experiment) -> None:
+        """Where something depends on time, nothing else is named like it."""
+        context = self.context
+        courses = [signal.expression for signal in experiment.inputs.values() if signal.expression is not None]
+        if not (context.signals or context.driven or any(TIME in e.free_symbols for e in courses)):
+            return
+        named = {
+            "parameter": context.parameters.keys(),
+            "displacement": context.displacements.keys(),
+            "variable": known_variables(context.elements.values()).keys(),
+        }
+        for word, names in named.items():
+            if TIME in names:
+                parameter = context.parameters.get(TIME)
+                place = parameter.place if parameter is not None else None
+                what = f"a {word} is named '{TIME}', like the time"
+                context.add_errors([signal_rules.TIME_TAKEN.finding(what, fix="rename it", place=place)])
+
     # Parameters
 
     def _read_parameters(self, node: Node) -> None:
@@ -192,6 +271,10 @@ class _ModelReader:
             context.parameters[name] = Parameter(name, None, None, "", place)
             return
         self.texts[name] = text
+        if name in context.given_counts:
+            context.parameters[name] = Parameter(name, number(context.given_counts[name]), None, "", place)
+            context.counts[name] = context.given_counts[name]
+            return
         reading = context.quantity(text, f"the value of {name}")
         context.parameters[name] = Parameter(name, reading.expression, reading.dimension, reading.unit, place)
         if reading.marked is not None:
@@ -202,6 +285,16 @@ class _ModelReader:
             and type(reading.expression.rational) is int
         ):
             context.counts[name] = reading.expression.rational
+
+    def _settle_early(self) -> None:
+        """The dimensions of parameters given by formulas, for a notation in which units choose the kind of an element.
+
+        What is wrong in a formula is said later, when all parameters are known.
+        """
+        parameters = self.context.parameters
+        for name in definition_order(parameters)[0]:
+            if name in self.readings and (dimension := self.context.dimension_of(self.readings[name])) is not None:
+                parameters[name] = replace(parameters[name], dimension=dimension, unit=si_unit(dimension))
 
     def _settle_parameters(self) -> None:
         """The dimensions of parameters, each after those it uses."""
@@ -232,10 +325,13 @@ class _ModelReader:
             fix = "write its keys on the lines of the network"
             raise context.error(rules.WRONG_SHAPE, details, "'elements' goes with a bond graph or a ladder", fix=fix)
         if (bonds := root.get("bond graph")) is not None:
+            self._settle_early()
             read_bond_graph(context, bonds, root.get("elements"))
             return
         if (ladder := root.get("pog")) is not None:
             read_ladder(context, ladder, root.get("elements"))
+            return
+        if node is None and root.get("parts") is not None:
             return
         if node is None:
             fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
@@ -252,6 +348,27 @@ class _ModelReader:
             except TellegenError as error:
                 context.broken.add(key.text)
                 context.collect(error)
+
+    # Hierarchy
+
+    def _read_parts(self, root: Mapping) -> tuple[Part, ...]:
+        """Parts are joined once the elements beside them are known, and stand before them where the file says so."""
+        node = root.get("parts")
+        if node is None:
+            return ()
+        reader = PartsReader(self.context, self.shelf)
+        order = [key.text for key in root.keys if key.text in ("parts", "network", "bond graph", "pog")]
+        reader.read(node, first=order[0] == "parts")
+        for name, (reading, text) in reader.readings.items():
+            self.readings[name], self.texts[name] = reading, text
+        return reader.parts
+
+    def _read_ports(self, node: Node) -> dict[str, Port]:
+        return read_ports(self.context, node)
+
+    def _read_signal_ports(self, root: Mapping) -> SignalPorts:
+        node = root.get("signal ports")
+        return SignalPorts() if node is None else read_signal_ports(self.context, node)
 
     def _check_own_names(self) -> None:
         """A parameter that an element takes by its own name has the unit of the element; one without value takes it over."""
@@ -283,7 +400,18 @@ class _ModelReader:
         context.add_errors(problems)
         errors, warnings = check_physics(context.elements.values(), values)
         context.add_errors(errors)
+        context.add_errors(check_switching(context.elements.values(), values, self._constant()))
         context.notes.extend(warnings)
+        self.checker.check_numbers(values)
+
+    def _constant(self) -> frozenset[str]:
+        """Parameters that depend on no displacement."""
+        moving = set(self.context.displacements)
+        for name in self.order:
+            expression = self.context.parameters[name].expression if name in self.context.parameters else None
+            if expression is not None and expression.free_symbols & moving:
+                moving.add(name)
+        return frozenset(self.context.parameters.keys() - moving)
 
     def _sum_up_notices(self) -> None:
         context = self.context

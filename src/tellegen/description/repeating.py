@@ -18,6 +18,7 @@ from tellegen.description.indexing import Copy, NotWholeError, integer_expressio
 from tellegen.description.model import Law
 from tellegen.description.network import Indices, Line, emit, read_line, reserved, settle
 from tellegen.description.quantities import read_quantity
+from tellegen.description.switching import switching_of
 from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, Symbol, number, to_text
 
 MOST_ELEMENTS = 5_000_000
@@ -54,6 +55,17 @@ def is_block(node: Node) -> bool:
 def read_block(context: Context, key: Scalar, node: Mapping, outer: Indices) -> Block:
     """The block with its templates."""
     context.check_keys(node, ("repeat", "network"), f"the repeated block {key.text}")
+    ranges, indices = read_ranges(context, key, node, outer)
+    inner = node.get("network")
+    if inner is None:
+        raise context.error(
+            rules.MISSING_KEY, node, f"the repeated block {key.text} has no network", fix="add 'network: {...}'"
+        )
+    return Block(key, indices, ranges, _read_lines(context, key, inner, indices))
+
+
+def read_ranges(context: Context, key: Scalar, node: Mapping, outer: Indices) -> tuple[list[Range], Indices]:
+    """The ranges of a `repeat`, and all indices that its lines may use."""
     repeat = context.mapping(node.values[node.position("repeat") or 0], f"the repeat of {key.text}")
     if not repeat.keys:
         raise context.error(
@@ -65,12 +77,7 @@ def read_block(context: Context, key: Scalar, node: Mapping, outer: Indices) -> 
         _check_index(context, index, indices)
         ranges.append(_read_range(context, index, context.scalar(text, f"the range of {index.text}"), indices))
         indices = (*indices, index.text)
-    inner = node.get("network")
-    if inner is None:
-        raise context.error(
-            rules.MISSING_KEY, node, f"the repeated block {key.text} has no network", fix="add 'network: {...}'"
-        )
-    return Block(key, indices, ranges, _read_lines(context, key, inner, indices))
+    return ranges, indices
 
 
 def _read_lines(context: Context, key: Scalar, node: Node, indices: Indices) -> "list[Line | Block]":
@@ -123,7 +130,7 @@ def emit_block(context: Context, block: Block, outer: Copy = ()) -> None:
         for line in block.lines
     ]
     broken: set[int] = set()  # one error a line is enough; its other copies would repeat it
-    for copy in _copies(context, block, block.ranges, outer):
+    for copy in copies(context, block, block.ranges, outer):
         for position, (line, template) in enumerate(templates):
             if isinstance(line, Block):
                 emit_block(context, line, copy)
@@ -135,7 +142,8 @@ def emit_block(context: Context, block: Block, outer: Copy = ()) -> None:
                     context.collect(error)
 
 
-def _copies(context: Context, block: Block, ranges: list[Range], outer: Copy) -> Iterator[Copy]:
+def copies(context: Context, block: Block, ranges: list[Range], outer: Copy) -> Iterator[Copy]:
+    """The values of the indices in each copy of a block."""
     if not ranges:
         yield outer
         return
@@ -147,7 +155,7 @@ def _copies(context: Context, block: Block, ranges: list[Range], outer: Copy) ->
         raise context.error(rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
     _check_size(context, block, head, (last - first + 1) * _least_count(rest))
     for value in range(first, last + 1):
-        yield from _copies(context, block, rest, (*outer, value))
+        yield from copies(context, block, rest, (*outer, value))
 
 
 def _least_count(ranges: list[Range]) -> int:
@@ -210,7 +218,8 @@ class _Template:
         except ZeroDivisionError:
             what = f"a value of {name} divides by zero"
             raise self.context.error(rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere") from None
-        emit(self.context, line, name, nodes, variables, value, law, initial)
+        modes = None if line.switching is None else switching_of(self.context, line.switching, name, line.key, copy)
+        emit(self.context, line, name, nodes, variables, value, law, initial, modes)
 
     def _again(self, line: Line, copy: Copy) -> Expression | None:
         """A value that uses names with indices, such as `R[i-1]`, is read again for each copy."""

@@ -8,20 +8,24 @@ from typing import Any
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.description.bond_graphs.graph import KINDS as ITEM_KINDS
 from tellegen.description.experiment import KEYS as EXPERIMENT_KEYS
-from tellegen.description.experiment import SHAPES
 from tellegen.description.keys import CONNECTION, form_of, make_form, variable_words
-from tellegen.description.ladders.reading import BLOCKS, RESISTIVE, STORAGES
-from tellegen.description.multiports import FIELD, MULTIPORT
+from tellegen.description.ladders.shapes import block_shape
+from tellegen.description.multiports import FIELD, KINDS_OF_PORTS, MIXED_FIELD, MULTIPORT
+from tellegen.description.parts.schema import parts_shape, ports_shape, signal_ports_shape
 from tellegen.description.reading import TOP_KEYS, VERSION
+from tellegen.description.shapes import SHAPES
+from tellegen.description.signals.blocks import BLOCKS, Block, Key
+from tellegen.description.signals.tables import KEYS as TABLE_KEYS
 from tellegen.elements import KINDS, ElementKind, connection
 
 Schema = dict[str, Any]
 SIDES: tuple[Side, Side] = ("across", "through")
 
 _WORD = "[A-Za-z](_?[A-Za-z0-9])*_?"
-_INDEXED_NAME = rf"^{_WORD}(\[[^\[\]]+\])?$"
-_NAME = f"^{_WORD}$"
-_NODE = r"^\s*([A-Za-z](_?[A-Za-z0-9])*_?(\[[^\[\]]+\])?|[0-9]+)\s*$"
+_INDEXED_WORD = rf"{_WORD}(\[[^\[\]]+\])?"
+_INDEXED_NAME = rf"^({_INDEXED_WORD}\.)*{_INDEXED_WORD}$"
+_NAME = rf"^({_INDEXED_WORD}\.)*{_WORD}$"
+_NODE = rf"^\s*(({_INDEXED_WORD}\.)*{_INDEXED_WORD}|[0-9]+)\s*$"
 
 _DESCRIPTIONS = {
     "initial": "the output of the storage at the start, with its unit",
@@ -44,11 +48,16 @@ def schema() -> Schema:
         "type": "object",
         "properties": _top(),
         "required": ["system"],
-        "oneOf": [{"required": [notation]} for notation in ("network", "bond graph", "pog")],
+        "oneOf": [*(notations := [{"required": [word]} for word in ("network", "bond graph", "pog")]), _parts_alone(notations)],
         "dependentSchemas": {"elements": {"anyOf": [{"required": ["bond graph"]}, {"required": ["pog"]}]}},
         "additionalProperties": False,
         "$defs": _definitions(),
     }
+
+
+def _parts_alone(notations: list[Schema]) -> Schema:
+    """A system that is made of parts and of nothing else."""
+    return {"required": ["parts"], "not": {"anyOf": notations}}
 
 
 def _top() -> Schema:
@@ -57,10 +66,14 @@ def _top() -> Schema:
         "about": {"type": "string"},
         "version": {"enum": [VERSION, str(VERSION)]},
         "parameters": {"$ref": "#/$defs/parameters"},
+        "ports": {"$ref": "#/$defs/ports"},
+        "signal ports": signal_ports_shape(),
         "displacements": _names({"type": "string"}, _NAME),
+        "parts": {"$ref": "#/$defs/parts"},
         "network": {"$ref": "#/$defs/network"},
         "bond graph": _bond_graph(),
         "pog": {"type": "array", "items": {"$ref": "#/$defs/block"}, "minItems": 1},
+        "signals": {"$ref": "#/$defs/signals"},
         "elements": {"$ref": "#/$defs/elements"},
         "experiment": {"$ref": "#/$defs/experiment"},
         "layout": True,  # type: ignore[dict-item]  # `true` is a schema that allows everything
@@ -92,12 +105,21 @@ def _definitions() -> Schema:
             + [{"$ref": f"#/$defs/{word}"} for word in ("repeat", "field", "multiport")]
         },
         "repeat": _repeat(),
+        "ports": ports_shape(_INDEXED_NAME),
+        "parts": parts_shape(_INDEXED_NAME, _ranges()),
         "field": _field(),
+        "listed": {
+            "type": "array",
+            "items": {"anyOf": [_VALUE_SHAPE, {"type": "array", "items": _VALUE_SHAPE}]},
+            "description": "an entry for each component of a vector item, or the rows of a matrix",
+        },
         "multiport": _multiport(),
-        "block": _block(),
+        "block": block_shape(_WORD),
         "elements": _names(_details(), _NAME) | {"type": ["object", "null"]},
         "experiment": _experiment(),
         "signal": {"type": ["string", "number"], "description": _signals()},
+        "signals": _names({"anyOf": [{"$ref": "#/$defs/signal"}, *map(_signal_block, BLOCKS.values())]}, _NAME)
+        | {"type": ["object", "null"]},
         **{_key(word): _element(word, kind) for word, kind in KINDS.items()},
         _key(CONNECTION): _connection(),
     }
@@ -114,14 +136,19 @@ def _field() -> Schema:
     row = {"type": "array", "items": {"$ref": "#/$defs/quantity"}, "minItems": 2}
     words = sorted({word for d in DOMAINS.values() for side in SIDES for word in (*variable_words(d, side), side)})
     properties: dict[str, Schema] = {f"{word}{FIELD}": _ports() for word in kinds}
+    properties[MIXED_FIELD] = _ports()
+    properties[KINDS_OF_PORTS] = _listed({"enum": kinds}, minItems=2)
     properties["matrix"] = {"type": "array", "items": row, "minItems": 2, "description": "one row a port"}
+    properties["energy"] = {"type": "string", "description": "a formula of the energy variables, such as phi_1 and x_2"}
+    properties["law"] = {"type": "array", "items": {"type": "string"}, "description": "outputs by energy variables"}
     properties["initial"] = _listed({"$ref": "#/$defs/quantity"}, minItems=2)
     properties |= {word: _listed({"$ref": "#/$defs/name"}, minItems=2) for word in words}
     named = [{"required": [f"{word}{FIELD}"]} for word in kinds]
+    named.append({"required": [MIXED_FIELD, KINDS_OF_PORTS]})
     return {
         "type": "object",
         "properties": properties,
-        "required": ["matrix"],
+        "anyOf": [{"required": [word]} for word in ("matrix", "energy", "law")],
         "oneOf": named,
         "additionalProperties": False,
     }
@@ -138,32 +165,14 @@ def _multiport() -> Schema:
 
 
 def _bond_graph() -> Schema:
-    item = rf"\s*(({'|'.join(ITEM_KINDS)})\s*:\s*)?{_WORD}\s*(\([^()]*\))?\s*"
-    example = "such as 'Se:V -> 1:i (I)' or 'i -> R:R_a'"
+    count = r"(\s*\[\s*\w+\s*\])?"
+    item = rf"\s*(({'|'.join(ITEM_KINDS)}){count}\s*:\s*)?{_WORD}{count}\s*(\([^()]*\))?\s*"
+    example = "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils'; 'De:v => MSe:V' leads a signal to a source"
     kinds = "; ".join(f"{kind} is a {text}" for kind, text in ITEM_KINDS.items())
-    line = {"type": "string", "pattern": f"^{item}(->{item})+$", "description": f"bonds, {example}: {kinds}"}
+    formula = r"[^>]*[^>\s][^>]*"
+    signal = rf"{formula}(=>{formula})*=>{item}"
+    line = {"type": "string", "pattern": f"^({item}(->{item})+|{signal})$", "description": f"bonds, {example}: {kinds}"}
     return {"type": "array", "items": line, "minItems": 1}
-
-
-def _block() -> Schema:
-    """One entry of a ladder."""
-    element = {"type": "string", "pattern": rf"^\s*({'|'.join((*STORAGES, *RESISTIVE))})\s*:\s*{_WORD}\s*$"}
-    name = {"type": "string", "pattern": rf"^\s*{_WORD}\s*$"}
-    elements = _listed(element, minItems=1)
-    shapes: dict[str, Schema] = {
-        "section": _listed(name, minItems=2, maxItems=2),
-        "series": elements,
-        "parallel": elements,
-        "connect": _listed(name, minItems=1, maxItems=1),
-        "domain": _listed({"enum": list(DOMAINS)}, minItems=1, maxItems=1),
-    }
-    return {
-        "type": "object",
-        "properties": {word: {**shapes[word], "description": text} for word, text in BLOCKS.items()},
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": False,
-    }
 
 
 def _listed(item: Schema, **size: int) -> Schema:
@@ -183,13 +192,20 @@ def _details() -> Schema:
             if key in ("domains", "relation"):
                 continue
             meaning = form.keys[key][0]
-            shape = _VALUE_SHAPE if meaning == "value" else _setting(kind, key, *form.keys[key])
+            shape = _VALUE_SHAPE if meaning in _TEXTS else _setting(kind, key, *form.keys[key])
             # The letter of a value in one kind may be the word of a variable in another: both are texts.
             properties.setdefault(key, shape if meaning != "variable" else {"$ref": "#/$defs/quantity"})
-    return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
+    vectors: Schema = {key: {"anyOf": [shape, {"$ref": "#/$defs/listed"}]} for key, shape in properties.items()}
+    vectors |= {
+        "matrix": {"$ref": "#/$defs/listed", "description": "couples the ports of a field, row by row"},
+        "ports": {"$ref": "#/$defs/listed", "description": "I or C for each port of an IC field"},
+        "kind": {"type": "string", "description": "the kind of an element with modes"},
+    }
+    return {"type": ["object", "null"], "properties": vectors, "additionalProperties": False}
 
 
 _VALUE_SHAPE: Schema = {"$ref": "#/$defs/quantity"}
+_TEXTS = ("value", "setting", "start")
 
 
 def _key(word: str) -> str:
@@ -223,12 +239,28 @@ def _setting(kind: ElementKind, key: str, meaning: str, detail: str) -> Schema:
         return {"$ref": "#/$defs/quantity", "description": f"{kind.quantity.word}{unit}"}
     if meaning == "variable":
         return {"$ref": "#/$defs/name", "description": f"names the {key}"}
+    if meaning == "signal":
+        return {"$ref": "#/$defs/signal", "description": "what drives the source"}
     if meaning == "notes":
         return {"type": "object", "description": _DESCRIPTIONS["notes"]}
+    if meaning == "setting":
+        return _setting_of_modes(kind, detail)
+    if meaning == "schedule":
+        times = {"$ref": "#/$defs/quantity"}
+        return _listed(times, minItems=1) | {"description": f"the times at which it is {key}, and no longer, in turn"}
+    if meaning == "start":
+        return {"enum": list(kind.modes), "description": "the mode in which a run begins"}
     if meaning == "initial":
         return {"$ref": "#/$defs/quantity", "description": _DESCRIPTIONS["initial"]}
     example = f", such as {kind.law}" if key == "law" else ""
     return {"type": "string", "description": _DESCRIPTIONS[key] + example}
+
+
+def _setting_of_modes(kind: ElementKind, key: str) -> Schema:
+    setting = next(s for s in kind.settings if s.key == key)
+    unit = f" in {setting.unit}" if setting.unit not in ("", "1") else ""
+    more = ", a formula of signals, variables and time" if setting.formula else ""
+    return {"$ref": "#/$defs/quantity", "description": f"{setting.word}{unit}{more}"}
 
 
 def _connection() -> Schema:
@@ -266,12 +298,16 @@ def _connection() -> Schema:
     }
 
 
-def _repeat() -> Schema:
+def _ranges() -> Schema:
     bounds = {"type": "string", "pattern": r"^.+\.\..+$", "description": "first..last, such as 1..100"}
+    return _names(bounds, f"^{_WORD}$") | {"minProperties": 1}
+
+
+def _repeat() -> Schema:
     return {
         "type": "object",
         "description": "a block of lines, copied for each value of its indices",
-        "properties": {"repeat": _names(bounds, _NAME) | {"minProperties": 1}, "network": {"$ref": "#/$defs/network"}},
+        "properties": {"repeat": _ranges(), "network": {"$ref": "#/$defs/network"}},
         "required": ["repeat", "network"],
         "additionalProperties": False,
     }
@@ -293,4 +329,48 @@ def _experiment() -> Schema:
 
 def _signals() -> str:
     shapes = "; ".join(f"{shape.usage(name)}: {shape.summary}" for name, shape in SHAPES.items())
-    return f"a quantity, which stays constant, or a shape over time: {shapes}"
+    return f"a quantity, which stays constant, or a formula of signals, variables, the time t and shapes: {shapes}"
+
+
+def _signal_block(block: Block) -> Schema:
+    """The mapping of one signal block."""
+    keys = [key for key in block.keys if key.name != "function"]
+    return {
+        "type": "object",
+        "description": block.summary,
+        "properties": {key.name: _signal_key(key) for key in keys},
+        "required": [key.name for key in keys if key.required],
+        "additionalProperties": False,
+    }
+
+
+def _signal_key(key: Key) -> Schema:
+    formula = {"$ref": "#/$defs/quantity"}
+    shapes: dict[str, Schema] = {
+        "formula": formula,
+        "constant": formula,
+        "time": formula,
+        "formulas": _listed(formula, minItems=1),
+        "arguments": _listed(formula, minItems=1),
+        "limits": _listed(formula, minItems=2, maxItems=2),
+        "word": {"enum": list(key.words)},
+        "nodes": _listed({"$ref": "#/$defs/node"}, minItems=1, maxItems=2),
+        "table": _table(),
+    }
+    default = f" ({key.default} where left out)" if key.default else ""
+    return {**shapes[key.reads], "description": key.summary + default}
+
+
+def _table() -> Schema:
+    """Points, or a file with two columns."""
+    point = {"type": "array", "items": {"$ref": "#/$defs/quantity"}, "minItems": 2, "maxItems": 2}
+    points = {"type": "array", "items": point, "minItems": 2}
+    text = {"type": "string"}
+    properties = {key: {**(points if key == "points" else text), "description": t} for key, t in TABLE_KEYS.items()}
+    mapping = {
+        "type": "object",
+        "properties": properties,
+        "anyOf": [{"required": ["points"]}, {"required": ["file", "time", "column"]}],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [points, mapping]}

@@ -181,7 +181,7 @@ def _judge_coupling(element: Element, value: float, errors: list[Finding], warni
 
 
 def _judge_source(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
-    """A source has no value of its own."""
+    """Sources and elements with modes have no value of their own."""
 
 
 _JUDGES: dict[str, Judge] = {
@@ -189,6 +189,7 @@ _JUDGES: dict[str, Judge] = {
     "resistive": _judge_resistive,
     "coupling": _judge_coupling,
     "source": _judge_source,
+    "switching": _judge_source,
 }
 
 

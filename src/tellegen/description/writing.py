@@ -20,11 +20,27 @@ from tellegen.description.dimensions import (
     si_unit,
     without_marks,
 )
-from tellegen.description.experiment import state_variables
+from tellegen.description.fields import entry_dimension
 from tellegen.description.keys import CONNECTION, Form, form_of, make_form, port_dimension
-from tellegen.description.model import Element, Experiment, Law, MatrixField, Model, Multiport, Parameter
+from tellegen.description.model import (
+    Element,
+    Experiment,
+    Law,
+    MatrixField,
+    Model,
+    Multiport,
+    Parameter,
+    SignalDefinition,
+    Switching,
+)
+from tellegen.description.parts.writing import KeptParts, kept_parts, part_keys, port_texts
 from tellegen.description.quantities import parse_marked
+from tellegen.description.signals.blocks import FORMULA
+from tellegen.description.signals.writing import Text, formula_text, readable, signal_keys
+from tellegen.description.variables import state_variables
+from tellegen.elements import START, ElementKind, schedule_key
 from tellegen.expressions import (
+    ONE,
     ZERO,
     Add,
     Call,
@@ -45,9 +61,29 @@ WIDEST = 24
 
 def to_yaml(model: Model) -> str:
     """The text of a file that `read_model` turns into the same model (comments and places aside)."""
+    writer = _Writer(model, kept_parts(model))
+    structure = [writer.parts(), writer.network()]
+    described = structure if writer.kept.first else structure[::-1]
+    begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
+    return "\n".join(text for text in [*begin, *described, writer.signals(), writer.experiment()] if text)
+
+
+def file_around(model: Model, notation: str, details: str) -> str:
+    """The text of a file whose elements stand in another notation than the network: all else is as `to_yaml` writes it."""
     writer = _Writer(model)
-    parts = [writer.head(), writer.parameters(), writer.displacements(), writer.network(), writer.experiment()]
-    return "\n".join(part for part in parts if part)
+    writer.inline, writer.implied = set(), set()
+    parts = [writer.head(), writer.ports(), writer.parameters(), writer.displacements(), writer.signals(), notation, details]
+    return "\n".join(part for part in (*parts, writer.experiment()) if part)
+
+
+def mode_settings(model: Model) -> dict[str, dict[str, str]]:
+    """What the elements with modes need, beside their nodes: their kind, settings, schedules and first modes."""
+    writer = _Writer(model)
+    return {
+        e.name: {"kind": e.kind.name, **dict(writer.modes(e, e.switching))}
+        for e in model.elements
+        if e.switching is not None
+    }
 
 
 # Texts
@@ -100,8 +136,9 @@ def number_text(value: int | Fraction, unit: str) -> str:
 class _Units:
     """Expressions as texts whose units agree: `3*d` that was `3 N * d` becomes `3*(1 N)*d`."""
 
-    def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+    def __init__(self, parameters: Mapping[str, Parameter], variables: Mapping[str, Dimension]) -> None:
         self.parameters = parameters
+        self.variables = variables
         self.used: list[str] = []
 
     def text(self, expression: Expression, wanted: Dimension | None, unit: str = "", *, keep: bool = False) -> str:
@@ -136,7 +173,9 @@ class _Units:
         if name.startswith("?"):
             return parse_unit(self.used[int(name[1:])]).dimension
         parameter = self.parameters.get(name)
-        return UNKNOWN if parameter is None or parameter.dimension is None else parameter.dimension
+        if parameter is None:
+            return self.variables.get(name, UNKNOWN)
+        return UNKNOWN if parameter.dimension is None else parameter.dimension
 
     def annotated(self, expression: Expression, wanted: Dimension, keep: bool) -> Expression:
         """The expression times units where a reader would otherwise find another dimension."""
@@ -176,13 +215,15 @@ class _Units:
 
 
 class _Writer:
-    """Writes the parts of one model."""
+    """Writes the sections of one model; what `kept` parts bring along stands in their files."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, kept: KeptParts = KeptParts()) -> None:  # noqa: B008  # a value that never changes
         self.model = model
-        self.units = _Units(model.parameters)
+        self.kept = kept
+        self.units = _Units(model.parameters, {**state_variables(model.elements), **readable(model)})
         self.inline = {e.name for e in model.elements if self._is_inline(e)}
         self.implied = {e.name for e in model.elements if self._is_implied(e)}
+        self.implied |= {name for e in model.elements for name in self._implied_settings(e)}
 
     def _own(self, element: Element) -> Parameter | None:
         """The parameter that an element takes by its own name."""
@@ -205,12 +246,20 @@ class _Writer:
         own = self._own(element)
         return own is not None and own.expression is None and element.kind.name != CONNECTION
 
+    def _implied_settings(self, element: Element) -> Iterable[str]:
+        """Parameters without value that the reader adds by itself for settings of an element with modes."""
+        for key, value in element.switching.settings.items() if element.switching is not None else ():
+            own = self.model.parameters.get(f"{key}_{element.name}")
+            if own is not None and own.expression is None and value is symbol(own.name):
+                yield own.name
+
     def head(self) -> str:
         about = f"about: {sentence(self.model.about)}\n" if self.model.about else ""
         return f"system: {sentence(self.model.name)}\n{about}"
 
     def parameters(self) -> str:
-        shown = {n: p for n, p in self.model.parameters.items() if n not in self.inline and n not in self.implied}
+        hidden = {*self.inline, *self.implied, *self.kept.names}
+        shown = {n: p for n, p in self.model.parameters.items() if n not in hidden}
         lines = [f"  {quoted(name)}: {self.parameter(p)}".rstrip() for name, p in shown.items()]
         return "parameters:\n" + "\n".join(lines) + "\n" if lines else ""
 
@@ -220,8 +269,26 @@ class _Writer:
         return quoted(self.units.text(parameter.expression, parameter.dimension, parameter.unit, keep=True))
 
     def displacements(self) -> str:
-        rates = {name: to_text(rate) for name, rate in self.model.displacements.items()}
+        shown = {name: rate for name, rate in self.model.displacements.items() if name not in self.kept.names}
+        rates = {name: to_text(rate) for name, rate in shown.items()}
         return f"displacements: {_mapping(rates)}\n" if rates else ""
+
+    # Hierarchy
+
+    def ports(self) -> str:
+        ports, signals = self.model.ports, self.model.signal_ports
+        text = f"ports: {_tree(port_texts(ports))}\n" if ports else ""
+        named = {"inputs": list(signals.inputs), "outputs": list(signals.outputs)}
+        offered = {key: names for key, names in named.items() if names}
+        return text + (f"signal ports: {_tree(offered)}\n" if offered else "")
+
+    def parts(self) -> str:
+        lines = [f"  {quoted(part.name)}: {_tree(part_keys(part, self._part_text))}\n" for part in self.kept.parts]
+        return "parts:\n" + "".join(lines) if lines else ""
+
+    def _part_text(self, expression: Expression, written: str, dimension: Dimension | None, unit: str) -> str:
+        names = frozenset(self.model.signals)
+        return formula_text(expression, written, names, lambda e: self.units.text(e, dimension, unit, keep=True))
 
     # Elements
 
@@ -229,6 +296,8 @@ class _Writer:
         written = [(quoted(name), line) for name, line in self.lines()]
         width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
         lines = [f"  {name + ':':<{width}} {line}" for name, line in written]
+        if not lines and self.kept.parts:
+            return ""
         return "network:\n" + "\n".join(lines) + "\n" if lines else "network: {}\n"
 
     def lines(self) -> Iterable[tuple[str, str]]:
@@ -236,23 +305,37 @@ class _Writer:
         first = {field.members[0]: field for field in self.model.fields}
         others = {member for field in self.model.fields for member in field.members[1:]}
         for element in self.model.elements:
+            if element.name in self.kept.names:
+                continue
             if element.name in first:
                 yield first[element.name].name, self.field(first[element.name])
             elif element.name not in others:
                 yield element.name, self.line(element)
 
     def field(self, field: MatrixField) -> str:
-        members = [element for element in self.model.elements if element.name in field.members]
-        kind = members[0].kind
-        form = make_form(kind)
-        rows = [_list(self.units.text(entry, form.dimension) for entry in row) for row in field.matrix]
-        pairs = [(f"{kind.name} field", _list(node for member in members for node in member.nodes))]
-        for side in members[0].variables:
-            pairs.append((_word(members[0], form, side), _list(member.variables[side] for member in members)))
-        starts = [member.initial for member in members if member.initial is not None]
+        by_name = {element.name: element for element in self.model.elements if element.name in field.members}
+        members = [by_name[name] for name in field.members]
+        kinds = [member.kind for member in members]
+        mixed = len({kind.name for kind in kinds}) > 1
+        pairs = [("field" if mixed else f"{kinds[0].name} field", _list(n for member in members for n in member.nodes))]
+        pairs += [("kinds", _list(kind.name for kind in kinds))] if mixed else []
+        for side in ("across", "through"):
+            if all(side in member.variables for member in members):
+                word = side if mixed else _word(members[0], make_form(kinds[0]), side)
+                pairs.append((word, _list(member.variables[side] for member in members)))
+        starts = [(member.initial, make_form(member.kind).initial) for member in members if member.initial is not None]
         if starts:
-            pairs.append(("initial", _list(self.units.text(start, form.initial) for start in starts)))
-        return _line([*pairs, ("matrix", "[" + ", ".join(rows) + "]")])
+            pairs.append(("initial", _list(self.units.text(start, unit) for start, unit in starts)))
+        return _line([*pairs, self.field_law(field, kinds)])
+
+    def field_law(self, field: MatrixField, kinds: list[ElementKind]) -> tuple[str, str]:
+        if field.energy is not None:
+            return "energy", quoted(to_text(field.energy))
+        rows = [
+            _list(self.units.text(entry, entry_dimension(one, two)) for two, entry in zip(kinds, row, strict=True))
+            for one, row in zip(kinds, field.matrix, strict=True)
+        ]
+        return "matrix", "[" + ", ".join(rows) + "]"
 
     def multiport(self, element: Element, relation: Multiport) -> str:
         given = [f"{side}_{port + 1}" for port, side in zip(relation.given, relation.given_sides, strict=True)]
@@ -277,6 +360,8 @@ class _Writer:
         nodes = element.nodes[:1] if kind.grounded and element.nodes[1] == kind.domain.reference else element.nodes
         pairs = [(kind.name, _list(nodes))]
         pairs += self.relation(element) if kind.name == CONNECTION else self.value(element, form)
+        pairs += self.modes(element, element.switching) if element.switching is not None else []
+        pairs += self.driver(element, form)
         pairs += [(_law_key(element.law), quoted(law_text(element.law, element)))] if element.law else []
         pairs += [(_word(element, form, side), quoted(name)) for side, name in element.variables.items()]
         if element.initial is not None:
@@ -292,9 +377,25 @@ class _Writer:
             return []
         key = element.kind.quantity.key
         own = self._own(element)
+        if element.value is ZERO and element.kind.role == "resistive":  # a number would become a parameter
+            return [("law", f"{element.kind.domain.power(element.kind.side).letters[0]} = 0")]
         if own is None:
             return [(key, quoted(self.units.text(element.value, form.dimension)))]
         return [(key, self.parameter(own))] if element.name in self.inline else []
+
+    def modes(self, element: Element, switching: Switching) -> list[tuple[str, str]]:
+        """The settings of an element with modes."""
+        pairs = []
+        for setting in element.kind.settings:
+            value = switching.settings.get(setting.key)
+            if value is not None and f"{setting.key}_{element.name}" not in self.implied:
+                wanted = parse_unit(setting.unit).dimension if setting.unit else None
+                written = switching.texts.get(setting.key) if setting.formula else None
+                pairs.append((setting.key, quoted(written or self.units.text(value, wanted))))
+        if switching.schedule:
+            times = [self.units.text(time, Dimension(s=1)) for time in switching.schedule]
+            pairs.append((schedule_key(element.kind), _list(times)))
+        return pairs + ([(START, switching.start)] if switching.start else [])
 
     def relation(self, element: Element) -> list[tuple[str, str]]:
         kind = element.kind
@@ -305,8 +406,32 @@ class _Writer:
             self.units.text(value, form.dimension) if not isinstance(value, Number) else number_text(value.rational, "")
         )
         factor = text if isinstance(value, Symbol) else f"({text})"
-        relation = f"{left} = {factor}*{right.split('*')[1]}"
+        other = right.split("*")[1]
+        relation = f"{left} = {other}" if value is ONE else f"{left} = {factor}*{other}"
         return [("domains", _list(kind.domains)), ("relation", quoted(relation))]
+
+    # Signals
+
+    def driver(self, element: Element, form: Form) -> list[tuple[str, str]]:
+        """What drives a source."""
+        course = element.signal
+        if course is None:
+            return []
+        names = frozenset(self.model.signals)
+        text = formula_text(course, element.signal_text, names, lambda e: self.units.text(e, form.initial))
+        return [("signal", quoted(text))]
+
+    def signals(self) -> str:
+        shown = {name: s for name, s in self.model.signals.items() if name not in self.kept.names}
+        written = [(quoted(name), self.signal(definition)) for name, definition in shown.items()]
+        width = min(max([len(name) for name, _ in written], default=0), WIDEST) + 1
+        return "signals:\n" + "".join(f"  {name + ':':<{width}} {line}\n" for name, line in written) if written else ""
+
+    def signal(self, definition: SignalDefinition) -> str:
+        keys = list(signal_keys(definition, self.units.text, frozenset(self.model.signals)))
+        if definition.block == FORMULA:
+            return quoted(str(keys[0][1]))
+        return _line([(key, _nested(text)) for key, text in keys])
 
     # The experiment
 
@@ -333,8 +458,21 @@ def _list(texts: Iterable[str]) -> str:
     return "[" + ", ".join(map(quoted, texts)) + "]"
 
 
+def _nested(text: Text) -> str:
+    if isinstance(text, str):
+        return quoted(text)
+    return "[" + ", ".join(quoted(entry) if isinstance(entry, str) else _list(entry) for entry in text) + "]"
+
+
 def _line(pairs: Iterable[tuple[str, str]]) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+
+
+def _tree(value: object) -> str:
+    """Texts, lists and mappings of texts in braces and brackets."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(str(key))}: {_tree(item)}" for key, item in value.items()) + "}"
+    return _list(value) if isinstance(value, list) else quoted(str(value))
 
 
 def _mapping(texts: Mapping[str, str]) -> str:

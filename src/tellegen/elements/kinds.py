@@ -9,8 +9,11 @@ from typing import Literal, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 
-Role = Literal["storage", "resistive", "source", "coupling"]
-"""What a port does with power: keep it, lose it, bring it, or pass it on."""
+Role = Literal["storage", "resistive", "source", "coupling", "switching"]
+"""What a port does with power: keep it, lose it, bring it, pass it on, or change its mind (an element with modes)."""
+
+Behaviour = Literal["switch", "one way", "friction", "clutch", "stop"]
+"""How an element with modes changes them: told to, by the signs of its variables, by a limit of its force, by a gap."""
 
 CouplingType = Literal["transformer", "gyrator"]
 """In the across / through reading: a transformer relates like variables, a gyrator crosses them."""
@@ -39,12 +42,29 @@ class Quantity:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A further key of a kind with modes, and its part in the behaviour. `needed`: where nobody gives it, it stays a symbol.
+
+    A `formula` may read signals, states, displacements and time; others read parameters only.
+    """
+
+    key: str
+    word: str
+    unit: str
+    part: str
+    needed: bool = False
+    formula: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ElementKind:
     """A kind of element.
 
     `side` is the power variable that the element's law gives: the output of a storage in integral causality, the left side of a
     resistive law, the variable that a source imposes. `inverse` marks a storage whose parameter divides (a stiffness: F = K x).
-    A coupling has two ports; `law` is then the relation that defines its modulus.
+    A coupling has two ports; `law` is then the relation that defines its modulus. A kind with modes has a `behaviour`, `settings`
+    and the words of its `modes`; `side` is then the power variable that it lets free in its first one.
     """
 
     name: str
@@ -60,6 +80,9 @@ class ElementKind:
     aliases: tuple[str, ...] = ()
     netlist: str = ""
     grounded: bool = False
+    behaviour: Behaviour | None = None
+    settings: tuple[Setting, ...] = ()
+    modes: tuple[str, ...] = ()
 
     @property
     def domain(self) -> Domain:

@@ -19,13 +19,17 @@ Causality = Literal["integral", "derivative", ""]
 @final
 @dataclass(frozen=True, slots=True)
 class Junction:
-    """A 0-junction (one effort) or a 1-junction (one flow). `shares` is the same in the across / through reading."""
+    """A 0-junction (one effort) or a 1-junction (one flow). `shares` is the same in the across / through reading.
+
+    A vector junction has the junctions of its components as `parts`.
+    """
 
     name: str
     kind: JunctionKind
     domain: str
     shares: Side
     variable: str
+    parts: "tuple[Junction, ...]" = ()
 
     @property
     def series(self) -> bool:
@@ -38,7 +42,10 @@ class Junction:
 class OnePort:
     """A storage, resistive element or source. `decides` is the power variable that it imposes; `turned` reverses its signs.
 
-    Only linear resistive elements are turned: their law does not see it. `field` names the multiport it is part of.
+    Only linear resistive elements are turned: their law does not see it. `field` names the multiport it is part of. `letters` are
+    what stands before its name: those of its kind, or MSe, MSf, MR where a signal or a motion moves it, De, Df for an ideal sensor,
+    rSe, rSf for a residual sink, IC for a field of both kinds. A vector one-port or a field has its components as `parts`, `port`
+    being that of the first.
     """
 
     name: str
@@ -47,6 +54,8 @@ class OnePort:
     decides: Side
     turned: bool = False
     field: str = ""
+    letters: str = ""
+    parts: "tuple[OnePort, ...]" = ()
 
     @property
     def domain(self) -> str:
@@ -64,19 +73,29 @@ class OnePort:
 @final
 @dataclass(frozen=True, slots=True)
 class TwoPort:
-    """TF: e_a = m e_b, f_b = m f_a; GY: e_a = r f_b, e_b = r f_a, along the half arrows a -> b. `origins` names its couplings."""
+    """TF: e_a = m e_b, f_b = m f_a; GY: e_a = r f_b, e_b = r f_a, along the half arrows a -> b. `origins` names its couplings.
+
+    With a `matrix`, TF: f_b = K f_a, e_a = K^T e_b; GY: e_b = K f_a, e_a = K^T f_b, and `domains` are those of the first bonds in
+    and out. `letters` are MTF or MGY where the modulus moves.
+    """
 
     name: str
     kind: TwoPortKind
     modulus: Expression
     domains: tuple[str, str]
     origins: tuple[str, ...]
+    letters: str = ""
+    matrix: tuple[tuple[Expression, ...], ...] = ()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bond:
-    """A half arrow: power counts as positive from `tail` to `head`. The stroke stands at the end that receives the effort."""
+    """A half arrow: power counts as positive from `tail` to `head`. The stroke stands at the end that receives the effort.
+
+    A vector bond has the scalar bonds it stands for as `parts`, all with the same stroke. A scalar bond says which component of a
+    vector item, or which port of a two-port with a matrix, it ends at, counted from 1.
+    """
 
     number: int
     tail: str
@@ -85,6 +104,14 @@ class Bond:
     across: str
     through: str
     stroke: BondEnd
+    tail_port: int = 0
+    head_port: int = 0
+    parts: "tuple[Bond, ...]" = ()
+
+    @property
+    def size(self) -> int:
+        """The number of scalar bonds it stands for."""
+        return len(self.parts) or 1
 
     @property
     def effort(self) -> str:
@@ -144,11 +171,16 @@ class BondGraphScheme:
         return (item for item in self.one_ports.values() if isinstance(item.port.law, SourceLaw))
 
     def kind_of(self, name: str) -> str:
-        """The letters that stand before the name of an item: 0, 1, Se, Sf, C, I, R, TF or GY."""
-        for table in (self.junctions, self.one_ports, self.two_ports):
-            if name in table:
-                return str(table[name].kind)
-        raise KeyError(name)
+        """The letters that stand before the name of an item: 0, 1, Se, Sf, C, I, R, TF, GY, MTF, De, ..."""
+        if name in self.junctions:
+            return self.junctions[name].kind
+        item: OnePort | TwoPort = self.one_ports[name] if name in self.one_ports else self.two_ports[name]
+        return item.letters or item.kind
+
+    def size_of(self, name: str) -> int:
+        """The number of components of an item; 1 for two-ports, which have a size on either side."""
+        item = self.junctions.get(name) or self.one_ports.get(name)
+        return len(item.parts) or 1 if item is not None else 1
 
     def __str__(self) -> str:
         """One bond a line: number, items, stroke (`|` at its end), effort and flow."""
@@ -156,5 +188,10 @@ class BondGraphScheme:
 
     def _line(self, bond: Bond) -> str:
         arrow = "|->" if bond.stroke == "tail" else "->|"
-        ends = (f"{self.kind_of(name)}:{name}" for name in (bond.tail, bond.head))
+        if bond.size > 1:
+            arrow = arrow.replace("->", f"-[{bond.size}]->")
+        ends = (
+            f"{self.kind_of(name)}:{name}" + (f"[{port}]" if port else "")
+            for name, port in ((bond.tail, bond.tail_port), (bond.head, bond.head_port))
+        )
         return f"{bond.number:>3}  {f' {arrow} '.join(ends)}   ({bond.effort}, {bond.flow})"

@@ -1,59 +1,155 @@
 """A bond graph in the notation of files: the lines of `bond graph:` and what stands under `elements:`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from tellegen.core.domains import DOMAINS
-from tellegen.description.writing import quoted
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.description.fields import energy_letters
+from tellegen.description.model import Model
+from tellegen.description.writing import file_around, mode_settings, quoted
 from tellegen.elements import ElementKind, kinds_of
-from tellegen.expressions import symbol, to_text
+from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
-from tellegen.schemes.element_texts import default_name, element_details
-from tellegen.schemes.file_text import file_text
+from tellegen.schemes.element_texts import default_name, element_details, element_kind, element_value
+from tellegen.schemes.file_text import Detail, Yaml, details_text, file_text
 
-Details = Mapping[str, Mapping[str, str]]
+Details = Mapping[str, Mapping[str, Detail]]
+_SENSORS = ("De", "Df", "rSe", "rSf")
+_GIVE_MODEL = "give the model that the scheme was raised from: 'model=...'"
 
 
 def to_lines(scheme: BondGraphScheme) -> list[str]:
     """The lines of `bond graph:`, one-ports in the order of description. `to_details` says the rest.
 
-    Raises: GraphError for fields, which the notation does not have.
+    Raises: GraphError for fields in a scheme of scalar bonds.
     """
     _refuse_fields(scheme)
-    return _Lines(scheme).write()
+    return [*_Lines(scheme).write(), *_signal_lines(scheme)]
 
 
-def to_details(scheme: BondGraphScheme) -> Details:
-    """What stands under `elements:`, by element: values and names that differ from the element's own, laws, causality.
+def to_details(scheme: BondGraphScheme, model: Model | None = None) -> Details:
+    """What stands under `elements:`, by element: values and names that differ from the element's own, laws, causality, matrices.
 
-    Raises: GraphError for fields, and for laws that cannot be written.
+    The settings of elements with modes are those of the `model` that the scheme was raised from.
+
+    Raises: GraphError for fields in a scheme of scalar bonds, for laws that cannot be written, and for modes without a model.
     """
     _refuse_fields(scheme)
-    ties = any(item.causality == "derivative" for item in scheme.one_ports.values())
-    found: dict[str, Mapping[str, str]] = {}
+    modes = {} if model is None else mode_settings(model)
+    parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
+    ties = any(part.causality == "derivative" for part in parts)
+    found: dict[str, Mapping[str, Detail]] = {}
     for name, item in scheme.one_ports.items():
-        named = (item.port.law.side,) if _note(item) else ()
-        default = _default_kind(item)
-        details = element_details(item.port, name, item.decides, default=default, ties=ties, named=named)
+        details = _vector_details(scheme, item, ties) if item.parts else _details(item, name, ties, noted=True)
+        if item.letters == "Sw":
+            law = element_kind(item.port).quantity
+            own = {key: text for key, text in details.items() if key not in ("law", law.key if law else "")}
+            details = _modes(item, modes) | own
         if details:
             found[name] = details
     for name, two_port in scheme.two_ports.items():
-        if two_port.modulus is not symbol(name):
+        if two_port.matrix:
+            found[name] = {"K": _matrix(two_port.matrix)}
+        elif two_port.modulus is not symbol(name):
             found[name] = {"K": to_text(two_port.modulus)}
     return found
 
 
-def bond_graph_text(scheme: BondGraphScheme, parameters: Mapping[str, str] | None = None) -> str:
-    """The scheme as the text of a model file; `parameters` gives texts with units, which are plain SI numbers otherwise."""
-    lines = "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
-    return file_text(scheme.causal.graph, "bond graph:\n" + lines, to_details(scheme), parameters)
+def bond_graph_text(
+    scheme: BondGraphScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None
+) -> str:
+    """The scheme as the text of a model file.
+
+    Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
+    parameters with their units, its signals and its experiment are part of the file.
+    """
+    lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
+    details = to_details(scheme, model)
+    if model is not None:
+        return file_around(model, lines, details_text(details))
+    graph = scheme.causal.graph
+    if graph.signals:
+        names = [signal.name for signal in graph.signals]
+        what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
+        raise rules.NO_MODES.error(what, where=names[0], fix=_GIVE_MODEL, members=names[:50])
+    return file_text(graph, lines, details, parameters)
 
 
 def _refuse_fields(scheme: BondGraphScheme) -> None:
-    for field in scheme.causal.graph.fields:
-        what = f"'{field.element}' is a field of {len(field.ports)} ports, and a file has no bonds for it"
-        raise rules.NO_SCALAR_BOND.error(what, where=field.element, fix="write it in a network")
+    for name, item in scheme.one_ports.items():
+        if item.field and not item.parts:
+            what = f"'{name}' is a port of the field '{item.field}', and scalar bonds have no place for its matrix"
+            raise rules.NO_SCALAR_BOND.error(what, where=item.field, fix="raise the model with 'vectors=True'")
+
+
+# -- details -------------------------------------------------------------------------------------------------------------------
+
+
+def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, Detail]:
+    """What one scalar element needs; `noted` when its lines name its variable."""
+    named: tuple[Side, ...] = (item.port.law.side,) if noted and _note(item) else ()
+    if item.letters in ("De", "Df"):
+        named = (other_side(item.port.law.side),)
+    details: dict[str, Detail] = {}
+    details |= element_details(item.port, name, item.decides, default=_default_kind(item), ties=ties, named=named)
+    if item.letters in _SENSORS:
+        quantity = element_kind(item.port).quantity
+        details.pop(quantity.key if quantity else "", None)
+    return details
+
+
+def _modes(item: OnePort, settings: Mapping[str, Mapping[str, str]]) -> dict[str, Detail]:
+    """The kind and the settings of an element with modes."""
+    element = item.port.element
+    if element not in settings:
+        what = f"'{element}' has modes, and the scheme does not know their settings"
+        raise rules.NO_MODES.error(what, where=element, fix=_GIVE_MODEL)
+    return {key: Yaml(text) for key, text in settings[element].items()}
+
+
+def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[str, Detail]:
+    """Lists with an entry for each component; one text where all are the same, and the matrix of a field."""
+    kinds = [element_kind(part.port) for part in item.parts]
+    each = [_details(part, part.port.element, ties, noted=False) for part in item.parts]
+    field = next((f for f in scheme.causal.graph.fields if f.element == item.field), None)
+    found: dict[str, Detail] = {}
+    if item.letters == "IC":
+        found["ports"] = [part.kind for part in item.parts]
+    said = {"law", "energy", *(kind.quantity.key for kind in kinds if kind.quantity is not None)} if field else set()
+    for key in dict.fromkeys(key for details in each for key in details if key not in said):
+        texts = [details.get(key, _filler(key, part)) for details, part in zip(each, item.parts, strict=True)]
+        found[key] = texts if len(set(map(str, texts))) > 1 else texts[0]
+    if field is not None and field.energy is not None:
+        states = [part.port.state for part in item.parts]
+        letters = map(symbol, energy_letters(kinds))
+        found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
+    elif field is not None:
+        found[_matrix_key(item)] = _matrix(field.matrix)
+    return found
+
+
+def _filler(key: str, part: OnePort) -> str:
+    """What a component that says nothing about a key would say."""
+    if key in ("initial", "causality"):
+        return "0" if key == "initial" else "integral"
+    kind = element_kind(part.port)
+    if kind.quantity is not None and key == kind.quantity.key:
+        return to_text(element_value(part.port, kind) or ONE)
+    domain = DOMAINS[part.domain]
+    side: Side = "across" if key == domain.across.word else "through"
+    return default_name(part.port, part.port.element, side)
+
+
+def _matrix_key(item: OnePort) -> str:
+    """The key of the matrix: that of the kind where a reader would take another one."""
+    kind = element_kind(item.port)
+    plain = kind is _default_kind(item.parts[0]) or kind.quantity is None
+    return "matrix" if plain or kind.quantity is None else kind.quantity.key
+
+
+def _matrix(rows: Sequence[Sequence[Expression]]) -> Detail:
+    return [[to_text(entry) for entry in row] for row in rows]
 
 
 def _default_kind(item: OnePort) -> ElementKind | None:
@@ -69,9 +165,24 @@ def _default_kind(item: OnePort) -> ElementKind | None:
 
 def _note(item: OnePort) -> str:
     """The name of the variable that a one-port gives, where it is not the default one."""
+    if item.letters in _SENSORS or item.parts:
+        return ""
     side = item.port.law.side
     name = item.port.variable(side)
     return "" if name == default_name(item.port, item.name, side) or "[" in name or name in DOMAINS else name
+
+
+# -- lines ---------------------------------------------------------------------------------------------------------------------
+
+
+def _signal_lines(scheme: BondGraphScheme) -> list[str]:
+    """What drives each source that follows a signal."""
+    found = []
+    for name, item in scheme.one_ports.items():
+        law = item.port.law
+        if isinstance(law, SourceLaw) and law.signal is not None and not item.parts:
+            found.append(f"{to_text(law.signal)} => {name}")
+    return found
 
 
 class _Lines:
@@ -88,24 +199,28 @@ class _Lines:
             if bond.number not in self.written:
                 chain = self._chain(bond)
                 self.written.update(b.number for b in chain)
-                lines.append(" -> ".join(map(self._item, [chain[0].tail, *(b.head for b in chain)])))
+                first = self._item(chain[0].tail, chain[0].tail_port)
+                lines.append(" -> ".join([first, *(self._item(b.head, b.head_port) for b in chain)]))
         return lines
 
     def _chain(self, bond: Bond) -> list[Bond]:
-        """A bond with the one behind its two-port, where that is not written yet."""
-        if bond.head in self.scheme.two_ports:
-            behind = next(b for b in self.scheme.bonds_of(bond.head) if b is not bond)
-            if behind.number not in self.written:
+        """A bond with the one behind its two-port, where that has no others and is not written yet."""
+        around = self.scheme.bonds_of(bond.head)
+        if bond.head in self.scheme.two_ports and len(around) == 2:
+            behind = next(b for b in around if b is not bond)
+            if behind.number not in self.written and not (bond.head_port or behind.tail_port):
                 return [bond, behind]
         return [bond]
 
-    def _item(self, name: str) -> str:
+    def _item(self, name: str, port: int) -> str:
+        component = f"[{port}]" if port else ""
         if name in self.said:
-            return name
+            return name + component
         self.said.add(name)
         scheme = self.scheme
+        size = f"[{scheme.size_of(name)}]" if scheme.size_of(name) > 1 and name in scheme.junctions else ""
+        text = f"{scheme.kind_of(name)}{size}:{name}{component}"
         if name in scheme.junctions:
-            return f"{scheme.junctions[name].kind}:{name} ({scheme.junctions[name].domain})"
-        text = f"{scheme.kind_of(name)}:{name}"
+            return f"{text} ({scheme.junctions[name].domain})"
         note = _note(scheme.one_ports[name]) if name in scheme.one_ports else ""
         return f"{text} ({note})" if note else text

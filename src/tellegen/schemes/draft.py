@@ -11,16 +11,20 @@ from tellegen.schemes.bond_graph_scheme import TwoPortKind
 Key = tuple[str, int]
 """Where an item comes from: ("node", 3), ("port", 0), ("path of port", 0), ("coupling", 1), ("side", 1)."""
 
+Matrix = tuple[tuple[Expression, ...], ...]
+
 Role = Literal["junction", "one-port", "two-port"]
 
 
 @final
 @dataclass(eq=False, slots=True)
 class DraftBond:
-    """A bond that can still be moved."""
+    """A bond that can still be moved. The ports count the bonds on a side of a two-port with a matrix, from 1."""
 
     tail: Key
     head: Key
+    tail_port: int = 0
+    head_port: int = 0
 
     def other(self, key: Key) -> Key:
         """The item at the other end."""
@@ -30,7 +34,10 @@ class DraftBond:
 @final
 @dataclass(eq=False, slots=True)
 class DraftItem:
-    """An item with its bonds, in order. `grounded` marks a junction whose shared variable is zero."""
+    """An item with its bonds, in order. `grounded` marks a junction whose shared variable is zero.
+
+    A two-port has a modulus, or a matrix with a column for each bond in and a row for each bond out.
+    """
 
     key: Key
     role: Role
@@ -39,6 +46,7 @@ class DraftItem:
     grounded: bool = False
     kind: TwoPortKind = "TF"
     modulus: Expression | None = None
+    matrix: Matrix = ()
     domains: tuple[str, str] = ("", "")
     origins: tuple[str, ...] = ()
     turned: bool = False
@@ -69,9 +77,9 @@ class Draft:
         """Add an item."""
         self.items[item.key] = item
 
-    def bond(self, tail: Key, head: Key) -> None:
+    def bond(self, tail: Key, head: Key, tail_port: int = 0, head_port: int = 0) -> None:
         """Join two items."""
-        made = DraftBond(tail, head)
+        made = DraftBond(tail, head, tail_port, head_port)
         self.items[tail].bonds[id(made)] = made
         self.items[head].bonds[id(made)] = made
 
@@ -107,7 +115,7 @@ class Draft:
         """Remove an item with one bond in and one out, and join its neighbours."""
         one, two = item.bonds.values()
         into, out = (one, two) if one.head == item.key else (two, one)
-        tail, head = into.tail, out.head
+        ends = (into.tail, out.head, into.tail_port, out.head_port)
         # The bond of a one-port keeps its identity, so that bonds stay in the order of description.
         self.remove(item.key)
-        self.bond(tail, head)
+        self.bond(*ends)

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.laws import PortLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import (
     Bond,
@@ -34,6 +36,9 @@ class _Finisher:
         self.draft = draft
         self.causal = causal
         self.graph = causal.graph
+        variables = (name for p in self.graph.ports for name in (p.across, p.through, p.state))
+        signals = (signal.name for signal in self.graph.signals)
+        self.moving = frozenset((*variables, *self.graph.moving, *self.graph.displacements, *signals))
         self.names = UniqueNames()
         self.signals = UniqueNames(self.graph.parameters)
         self.name_of: dict[Key, str] = {}
@@ -145,7 +150,8 @@ class _Finisher:
         domain = next(item.domain for item in (tail, head) if item.domain)
         across, through = (self._variable(tail, head, domain, side) for side in ("across", "through"))
         stroke = "tail" if strokes[id(bond)] == bond.tail else "head"
-        return Bond(number, self.name_of[bond.tail], self.name_of[bond.head], domain, across, through, stroke)  # type: ignore[arg-type]
+        names = self.name_of[bond.tail], self.name_of[bond.head]
+        return Bond(number, *names, domain, across, through, stroke, bond.tail_port, bond.head_port)  # type: ignore[arg-type]
 
     def _variable(self, tail: DraftItem, head: DraftItem, domain: str, side: Side) -> str:
         for item in (tail, head):
@@ -171,11 +177,39 @@ class _Finisher:
         port = self._port(item.key)
         k = item.key[1]
         field = next((field.element for field in self.graph.fields if k in field.ports), "")
-        return OnePort(self.name_of[item.key], one_port_kind(port), port, self.causal.decides[k], item.turned, field)
+        kind, decides = one_port_kind(port), self.causal.decides[k]
+        letters = one_port_letters(port, kind, moving=self._moves(_coefficient(port.law)))
+        letters = "Sw" if k in self.graph.switching else letters
+        return OnePort(self.name_of[item.key], kind, port, decides, item.turned, field, letters)
 
     def _two_port(self, item: DraftItem) -> TwoPort:
-        assert item.modulus is not None, "a two-port has a modulus"
-        return TwoPort(self.name_of[item.key], item.kind, item.modulus, item.domains, item.origins)
+        entries = [e for row in item.matrix for e in row] if item.modulus is None else [item.modulus]
+        letters = f"M{item.kind}" if any(self._moves(e) for e in entries) else item.kind
+        modulus = ONE if item.modulus is None else item.modulus
+        return TwoPort(self.name_of[item.key], item.kind, modulus, item.domains, item.origins, letters, item.matrix)
+
+    def _moves(self, expression: Expression | None) -> bool:
+        """Whether a modulus or a value changes along a run."""
+        return expression is not None and not self.moving.isdisjoint(expression.free_symbols)
+
+
+def _coefficient(law: PortLaw) -> Expression | None:
+    return law.coefficient if isinstance(law, ResistiveLaw) else None
+
+
+def one_port_letters(port: Port, kind: OnePortKind, *, moving: bool) -> str:
+    """The letters before the name of a one-port, with those for what moves, for sensors and for residual sinks.
+
+    A sensor of effort and the sink rSe both have no flow: the sensor is the one whose variable has its name.
+    """
+    law, domain = port.law, DOMAINS[port.domain]
+    if isinstance(law, SourceLaw):
+        return f"M{kind}" if law.signal is not None else kind
+    if isinstance(law, ResistiveLaw) and law.coefficient is ZERO:
+        open_side = other_side(law.side)
+        word = "e" if open_side == domain.effort else "f"
+        return f"D{word}" if port.variable(open_side) == port.element else f"rS{word}"
+    return f"M{kind}" if moving else kind
 
 
 def one_port_kind(port: Port) -> OnePortKind:

@@ -1,15 +1,20 @@
 """Blocks and summations of a POG: what elements, two-ports and junctions do with signals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.expressions import ONE, Expression, split_coefficient
-from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
+from tellegen.expressions.elimination import Elimination
+from tellegen.expressions.entries import Entry, NamedEntries, substituted
+from tellegen.graph import Field, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
-from tellegen.schemes.pog_scheme import Block, Output, Summation
+from tellegen.schemes.pog_scheme import Block, Matrix, Output, Summation
+
+Terms = tuple[tuple[str, Expression], ...]
 
 
 class Joint(NamedTuple):
@@ -25,6 +30,72 @@ def joint(bond: Bond, junction: str, shares: Side) -> Joint:
     return Joint(bond.variable(other_side(shares)), bond.tail == junction, bond.receives(junction) == shares)
 
 
+def resistive_gain(item: OnePort) -> Expression | None:
+    """What a resistive element decides over what it is told; None where its law is not linear."""
+    law = item.port.law
+    assert isinstance(law, ResistiveLaw), "only resistive elements have a static gain"
+    if law.coefficient is None or item.decides == law.side:
+        return law.coefficient
+    return ONE / law.coefficient
+
+
+def storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
+    """The gain behind the integrator, or before the derivative; None where the law is not linear."""
+    return law.inertia if law.inertia is None or not integral else ONE / law.inertia
+
+
+def energy_name(item: OnePort, law: StorageLaw) -> str:
+    """The energy variable of a storage."""
+    if law.keeps_energy_variable:
+        return item.port.state
+    return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
+
+
+def decided_by_told(field: Field, causal: CausalGraph) -> Matrix:
+    """What the ports of a resistive field decide, by what they are told: its matrix, solved for the ports asked backwards.
+
+    Raises: GraphError where it cannot be solved.
+    """
+    ports, n = causal.graph.ports, len(field.ports)
+    arithmetic = NamedEntries(causal.graph.parameters, [p.element for p in ports])
+    rows = []
+    for i in range(n):  # h_i = sum of M_ij g_j; columns are what ports decide, then what they are told
+        row: dict[int, Expression] = {}
+        for j, k_j in enumerate(field.ports):
+            direct = causal.decides[k_j] == ports[k_j].law.side
+            row[j if not direct else n + j] = -field.matrix[i][j]
+            if i == j:
+                row[j if direct else n + j] = row.get(j if direct else n + j, ZERO) + ONE
+        rows.append({c: arithmetic.entry(e) for c, e in row.items() if e is not ZERO})
+    elimination: Elimination[Entry] = Elimination(rows, arithmetic)
+    if elimination.eliminate_all(range(n)):
+        what = f"the field '{field.element}' cannot be solved for what its ports decide"
+        raise rules.NO_SCALAR_BOND.error(what, where=field.element, fix="check its matrix")
+    found = elimination.express(range(n))
+
+    def gain(i: int, j: int) -> Expression:
+        entry = found[i].get(n + j) if i in found else None
+        return ZERO if entry is None else substituted(entry.expression, arithmetic.where)
+
+    return tuple(tuple(gain(i, j) for j in range(n)) for i in range(n))
+
+
+def finished_block(block: Block, item: OnePort | None, unit_of: Mapping[str, str]) -> Block:
+    """A block with its sign, its field and the units of its variables."""
+    negative = block.gain is not None and split_coefficient(block.gain)[0] < 0
+    energy = ""
+    if item is not None and isinstance(item.port.law, StorageLaw):
+        energy = DOMAINS[item.domain].energy(item.port.law.side).unit
+    return replace(
+        block,
+        sign=-1 if negative else 1,
+        field="" if item is None else item.field,
+        input_unit=unit_of.get(block.input, ""),
+        output_unit=unit_of.get(block.output, ""),
+        energy_unit=energy,
+    )
+
+
 class Flow:
     """Collects blocks and summations."""
 
@@ -32,11 +103,8 @@ class Flow:
         self.graph = graph
         self.blocks: dict[str, Block] = {}
         self.summations: dict[str, Summation] = {}
-        for field in graph.causal.graph.fields:
-            law = graph.causal.graph.ports[field.ports[0]].law
-            if isinstance(law, ResistiveLaw):
-                what = f"'{field.element}' is a resistive field of {len(field.ports)} ports"
-                raise rules.NO_SCALAR_BOND.error(what, where=field.element, fix="look at the equations instead")
+        self._unit_of: dict[str, str] = {}
+        self._rows = {name: row for field in graph.causal.graph.fields for name, row in self._field_rows(field)}
 
     def sum(self, joints: Sequence[Joint]) -> str:
         """The summation of a junction: the conjugate of the shared variable at the bond that decides it. Gives its output."""
@@ -59,26 +127,15 @@ class Flow:
         (bond,) = self.graph.bonds_of(item.name)
         given, told = bond.variable(item.decides), bond.variable(other_side(item.decides))
         if isinstance(law, ResistiveLaw):
-            gain = law.coefficient
-            if gain is not None and item.decides != law.side:
-                gain = ONE / gain
-            self._add(Block(item.name, "static", told, given, gain, False, item.name, law=law))
+            row = self._rows.get(item.name)
+            gain, terms = (resistive_gain(item), ()) if row is None else row
+            self._add(Block(item.name, "static", told, given, gain, False, item.name, law=law, terms=terms))
         else:
             integral = item.causality == "integral"
             kind = "storage" if integral else "derivative"
-            gain = None if item.field else self._storage_gain(law, integral)
-            self._add(Block(item.name, kind, told, given, gain, integral, item.name, self._energy(item, law), law))  # type: ignore[arg-type]
+            gain = None if item.field else storage_gain(law, integral)
+            self._add(Block(item.name, kind, told, given, gain, integral, item.name, energy_name(item, law), law))  # type: ignore[arg-type]
         return (item.name,)
-
-    @staticmethod
-    def _storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
-        return law.inertia if law.inertia is None or not integral else ONE / law.inertia
-
-    @staticmethod
-    def _energy(item: OnePort, law: StorageLaw) -> str:
-        if law.keeps_energy_variable:
-            return item.port.state
-        return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
 
     def two_port(self, item: TwoPort) -> tuple[str, ...]:
         """The two blocks of a connection: K on one line, its transpose on the other."""
@@ -102,9 +159,27 @@ class Flow:
             self._add(Block(name, "connection", told, given, gain, False, item.name))
         return names
 
+    def _field_rows(self, field: Field) -> Iterator[tuple[str, tuple[Expression, Terms]]]:
+        """For each port of a resistive field its gain, and the gains from what the other ports are told."""
+        ports = self.graph.causal.graph.ports
+        if not isinstance(ports[field.ports[0]].law, ResistiveLaw):
+            return
+        items = [next(i for i in self.graph.one_ports.values() if i.port is ports[k]) for k in field.ports]
+        told = [self.graph.bonds_of(i.name)[0].variable(other_side(i.decides)) for i in items]
+        for k, row in enumerate(decided_by_told(field, self.graph.causal)):
+            terms = tuple((told[j], gain) for j, gain in enumerate(row) if j != k and gain is not ZERO)
+            yield items[k].name, (row[k], terms)
+
     def _add(self, block: Block) -> None:
-        negative = block.gain is not None and split_coefficient(block.gain)[0] < 0
-        self.blocks[block.name] = replace(block, sign=-1) if negative else block
+        self.blocks[block.name] = finished_block(block, self.graph.one_ports.get(block.name), self._units())
+
+    def _units(self) -> Mapping[str, str]:
+        if not self._unit_of:
+            for bond in self.graph.bonds:
+                domain = DOMAINS[bond.domain]
+                self._unit_of[bond.across] = domain.across.unit
+                self._unit_of[bond.through] = domain.through.unit
+        return self._unit_of
 
     def outputs(self) -> tuple[Output, ...]:
         """The conjugates of the inputs."""

@@ -60,13 +60,14 @@ def signal_gains(
     equations = [*_sums(scheme.summations.values()), *_static(scheme.blocks.values(), cut_static)]
     column = {name: k for k, name in enumerate(scheme.signals())}
     names = list(column)
-    parameters = scheme.bond_graph.causal.graph.parameters
+    parameters = scheme.causal.graph.parameters
     field = NamedEntries(parameters, names)
     rows = []
     for output, terms in equations:
         row = {column[output]: field.entry(-ONE)}
         for name, gain in terms:
-            row[column[name]] = field.entry(gain)
+            if gain is not ZERO:
+                row[column[name]] = field.entry(gain)
         rows.append(row)
     elimination: Elimination[Entry] = Elimination(rows, field)
     left = elimination.eliminate_all([column[output] for output, _ in equations])
@@ -91,4 +92,4 @@ def _static(blocks: Iterable[Block], cut_static: bool) -> Iterable[Equation]:
     for block in blocks:
         wanted = block.kind == "connection" or (block.kind == "static" and not cut_static)
         if wanted and block.gain is not None:
-            yield block.output, [(block.input, block.gain)]
+            yield block.output, [(block.input, block.gain), *block.terms]

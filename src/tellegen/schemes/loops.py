@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import final
 
+from tellegen.expressions import split_coefficient
 from tellegen.schemes import rules
 from tellegen.schemes.pog_scheme import PogScheme
 
@@ -49,6 +50,8 @@ def signal_edges(scheme: PogScheme) -> Edges:
     edges: dict[str, dict[str, tuple[int, str]]] = {name: {} for name in scheme.signals()}
     for block in scheme.blocks.values():
         edges[block.input][block.output] = (block.sign, block.name)
+        for name, gain in block.terms:
+            edges[name][block.output] = (-1 if split_coefficient(gain)[0] < 0 else 1, block.name)
     for summation in scheme.summations.values():
         for name, sign in summation.inputs:
             edges[name][summation.output] = (sign, "")

@@ -1,17 +1,18 @@
 """From a causal graph to the elements of a network, where the junction structure is a graph."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.core.union_find import UnionFind
-from tellegen.description.model import Element, MatrixField, Multiport
+from tellegen.description.fields import energy_law, energy_letters
+from tellegen.description.model import Element, MatrixField, Model, Multiport
 from tellegen.description.multiports import MULTIPORT
 from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection
-from tellegen.expressions import ONE
-from tellegen.graph import Coupling, Port, PowerGraph, SourceLaw
+from tellegen.expressions import ONE, symbol
+from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.element_texts import default_name, element_kind, element_law, element_value
 
@@ -25,20 +26,44 @@ class NetworkScheme:
     fields: tuple[MatrixField, ...] = ()
 
 
-def network_of(causal: CausalGraph) -> NetworkScheme:
+def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkScheme:
     """The elements between nodes that a causal graph stands for; connections of modulus one that are wires are left out.
+
+    Elements with modes are those of the `model` that the graph was made from; without one they are shown as they are now.
 
     Raises: GraphError (G205) naming the bond that no wire can replace.
     """
     graph = causal.graph
     nodes = _Nodes(graph)
     couplings = [c for c in graph.couplings if not nodes.is_wire(c)]
-    elements = [_element(port, nodes) for port in graph.ports]
-    fields = [
-        MatrixField(field.element, tuple(graph.ports[k].element for k in field.ports), field.matrix)
-        for field in graph.fields
-    ]
+    described = {} if model is None else {e.name: e for e in model.elements}
+    in_fields = {k: field for field in graph.fields if field.energy is not None for k in field.ports}
+    elements = []
+    for k, port in enumerate(graph.ports):
+        if k in graph.switching and port.element in described:
+            elements.append(_with_modes(port, nodes, described[port.element]))
+        else:
+            elements.append(_field_member(port, nodes) if k in in_fields else _element(port, nodes))
+    fields = [_field(field, graph, elements) for field in graph.fields]
     return NetworkScheme((*elements, *(_coupling(c, nodes) for c in couplings)), tuple(fields))
+
+
+def _with_modes(port: Port, nodes: "_Nodes", described: Element) -> Element:
+    return replace(described, nodes=(nodes.name(port.plus), nodes.name(port.minus)))
+
+
+def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixField:
+    """A field; one with an energy gives its members the laws that follow from it."""
+    members = tuple(graph.ports[k].element for k in field.ports)
+    if field.energy is None:
+        return MatrixField(field.element, members, field.matrix)
+    kinds = [element_kind(graph.ports[k]) for k in field.ports]
+    letters = [symbol(letter) for letter in energy_letters(kinds)]
+    states = [graph.ports[k].state for k in field.ports]
+    law = energy_law(kinds, field.energy.substitute(dict(zip(states, letters, strict=True))))
+    for k, own in zip(field.ports, law.laws, strict=True):
+        elements[k] = replace(elements[k], law=own)
+    return MatrixField(field.element, members, law.matrix, None, law.energy, law.letters)
 
 
 class _Nodes:
@@ -97,9 +122,14 @@ def _no_wire(coupling: Coupling) -> TellegenError:
     )
 
 
-def _element(port: Port, nodes: _Nodes) -> Element:
+def _field_member(port: Port, nodes: _Nodes) -> Element:
+    """A port whose law is that of its field."""
+    return _element(replace(port, law=StorageLaw(port.law.side, ONE)), nodes, own=False)
+
+
+def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
     kind = element_kind(port)
-    law = element_law(port)
+    law = element_law(port) if own else None
     value = element_value(port, kind) if law is None else None
     variables = {
         side: port.variable(side)
@@ -110,13 +140,14 @@ def _element(port: Port, nodes: _Nodes) -> Element:
         port.element,
         kind,
         (nodes.name(port.plus), nodes.name(port.minus)),
-        None if isinstance(port.law, SourceLaw) else value,
+        None if isinstance(port.law, SourceLaw) or not own else value,
         law,
         variables,
         port.initial,
         port.prefer,
         port.forced,
         port.place,
+        signal=port.law.signal if isinstance(port.law, SourceLaw) else None,
     )
 
 

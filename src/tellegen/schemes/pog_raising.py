@@ -1,26 +1,36 @@
-"""From a causal graph to its POG, by way of the bond graph and its strokes."""
+"""From a causal graph to its POG: by way of the bond graph and its strokes, or port by port where there are none."""
 
 from dataclasses import replace
 
 from tellegen.causality import CausalGraph
+from tellegen.core.errors import GraphError
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme
 from tellegen.schemes.flow import Flow, joint
 from tellegen.schemes.ladders import LadderBuilder
 from tellegen.schemes.pog_scheme import Ladder, PogScheme, Section
+from tellegen.schemes.port_scheme import port_scheme
 from tellegen.schemes.raising import bond_graph
 from tellegen.schemes.trees import parts
 from tellegen.schemes.vector import vector_block
 
 
-def pog(causal: CausalGraph) -> PogScheme:
-    """The POG of a causal graph: ladders for chained and tree-like models, one vector block for meshed ones.
+def pog(causal: CausalGraph, *, derivative: bool = False, vectorial: bool = False) -> PogScheme:
+    """The POG of a causal graph: ladders for chained and tree-like models, one vector block for all others.
 
-    Raises: GraphError where there are no consistent strokes, and for resistive fields.
+    A model with dependent storages is one vector block too, because a POG has integral causality; with `derivative`, such storages
+    are derivative blocks of a ladder instead. `vectorial` asks for the vector block in any case.
     """
-    graph = bond_graph(causal)
+    try:
+        graph = bond_graph(causal)
+    except (
+        GraphError
+    ):  # no strokes, or an element with both ends at one node: the equations between ports exist all the same
+        scheme = port_scheme(causal)
+        return replace(scheme, vector=vector_block(scheme))
     flow = Flow(graph)
     found = parts(graph)
-    if all(part.is_tree() for part in found):
+    laddered = not vectorial and (derivative or not causal.dependent) and all(part.is_tree() for part in found)
+    if laddered:
         builder = LadderBuilder(graph, flow)
         ladders = tuple(builder.ladder_of(part) for part in found)
         return _scheme(graph, flow, ladders, builder.sections)
@@ -40,6 +50,9 @@ def _scheme(graph: BondGraphScheme, flow: Flow, ladders: tuple[Ladder, ...], sec
         flow.inputs(),
         flow.outputs(),
         graph,
+        graph.causal,
+        graph.one_ports,
+        frozenset(junction.variable for junction in graph.junctions.values()),
     )
 
 

@@ -1,18 +1,19 @@
 """A Power-Oriented Graph as a value: a signal-flow graph of blocks and summations, cut by power sections.
 
 A chained or tree-like model is a ladder of columns, each with one elaboration block or one connection block between two power
-sections; a junction with further neighbours has branch columns from which side ladders start. A meshed model is shown as one vector
-block, L x' = -A x + B u; its blocks and summations are there all the same.
+sections; a junction with further neighbours has branch columns from which side ladders start. A meshed model, and one with
+dependent storages, is shown as one vector block, L x' + N x = -A x + B u; its blocks and summations are there all the same.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, final
 
-from tellegen.core.domains import Side, other_side
-from tellegen.expressions import Expression
-from tellegen.graph.laws import PortLaw
-from tellegen.schemes.bond_graph_scheme import BondGraphScheme
+from tellegen.causality import CausalGraph
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.expressions import ZERO, Expression
+from tellegen.graph.laws import PortLaw, SourceLaw
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 
 BlockKind = Literal["storage", "derivative", "static", "connection"]
 ColumnKind = Literal["series", "parallel", "connection", "branch"]
@@ -26,7 +27,8 @@ class Block:
     """output = gain * input, with an integrator before the gain in a storage and a derivative behind it in a dependent one.
 
     `energy` names the energy variable between integrator and gain. The gain is None where the law is not linear, or belongs to a
-    field; the law says it then. `sign` is the one written in the gain: signs inside K count.
+    storage field; the law says it then. `sign` is the one written in the gain: signs inside K count. A row of a resistive field
+    adds `terms`, inputs of the other ports with their gains; `field` names it. Units are SI.
     """
 
     name: str
@@ -39,6 +41,11 @@ class Block:
     energy: str = ""
     law: PortLaw | None = None
     sign: int = 1
+    terms: tuple[tuple[str, Expression], ...] = ()
+    field: str = ""
+    input_unit: str = ""
+    output_unit: str = ""
+    energy_unit: str = ""
 
 
 @final
@@ -72,6 +79,10 @@ class Section:
     def variable(self, side: Side) -> str:
         """The name of a power variable."""
         return self.across if side == "across" else self.through
+
+    def unit(self, side: Side) -> str:
+        """The SI unit of a power variable."""
+        return DOMAINS[self.domain].power(side).unit
 
     @property
     def into_right(self) -> str:
@@ -131,7 +142,10 @@ class Output:
 @final
 @dataclass(frozen=True, slots=True)
 class VectorBlock:
-    """L x' = -A x + B u + B_1 u' as one vector block; A = A_s + A_w. B_1 is zero unless a source meets a dependent storage."""
+    """L x' + N x = -A x + B u + B_1 u' as one vector block; A = A_s + A_w.
+
+    N is zero unless dependent storages follow a ratio that moves, B_1 unless a source meets a dependent storage.
+    """
 
     states: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -139,12 +153,17 @@ class VectorBlock:
     A: Matrix
     B: Matrix
     B_1: Matrix
+    N: Matrix
 
 
 @final
 @dataclass(frozen=True)
 class PogScheme:
-    """A POG. `states` names the integrator blocks in the order of the state vector, `inputs` the input signals."""
+    """A POG. `states` names the integrator blocks in the order of the state vector, `inputs` the input signals.
+
+    `elements` are the storages, resistive elements and sources by name, `shared` the signals that several of them share. A model
+    whose junctions admit no strokes has no bond graph behind its scheme.
+    """
 
     name: str
     ladders: tuple[Ladder, ...]
@@ -154,13 +173,20 @@ class PogScheme:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[Output, ...]
-    bond_graph: BondGraphScheme = field(compare=False, repr=False)
+    bond_graph: BondGraphScheme | None = field(compare=False, repr=False)
+    causal: CausalGraph = field(compare=False, repr=False)
+    elements: Mapping[str, OnePort] = field(repr=False)
+    shared: frozenset[str] = field(default=frozenset(), repr=False)
     vector: VectorBlock | None = None
 
     @property
     def vectorial(self) -> bool:
-        """Whether the model is meshed and shown as one vector block."""
+        """Whether the model is shown as one vector block."""
         return self.vector is not None
+
+    def sources(self) -> Iterator[OnePort]:
+        """The sources, in the order of the inputs."""
+        return (item for item in self.elements.values() if isinstance(item.port.law, SourceLaw))
 
     @property
     def chained(self) -> bool:
@@ -171,7 +197,7 @@ class PogScheme:
         """Every variable of the scheme, once."""
         found: dict[str, None] = dict.fromkeys(self.inputs)
         for block in self.blocks.values():
-            found |= {block.input: None, block.output: None}
+            found |= {block.input: None, block.output: None} | dict.fromkeys(name for name, _ in block.terms)
         for summation in self.summations.values():
             found |= dict.fromkeys([name for name, _ in summation.inputs]) | {summation.output: None}
         return list(found)
@@ -179,9 +205,9 @@ class PogScheme:
     def __str__(self) -> str:
         """The ladder in words: sections and columns from left to right, then the sums."""
         if self.vector is not None:
-            return (
-                f"vectorial: L x' = -A x + B u, x = [{', '.join(self.vector.states)}], u = [{', '.join(self.inputs)}]"
-            )
+            moving = " + N x" if any(entry is not ZERO for row in self.vector.N for entry in row) else ""
+            states, inputs = ", ".join(self.vector.states), ", ".join(self.inputs)
+            return f"vectorial: L x'{moving} = -A x + B u, x = [{states}], u = [{inputs}]"
         lines = [line for ladder in self.ladders for line in self._ladder_lines(ladder, "")]
         return "\n".join([*lines, *map(_sum_text, self.summations.values())])
 

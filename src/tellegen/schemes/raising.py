@@ -11,25 +11,30 @@ from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import Branch, Coupling, Port, PowerGraph, SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, TwoPortKind
-from tellegen.schemes.draft import Draft, DraftItem, Key
+from tellegen.schemes.draft import Draft, DraftItem, Key, Matrix
 from tellegen.schemes.finishing import finished
+from tellegen.schemes.folding import folded
 from tellegen.schemes.simplification import simplify
 
 
-def bond_graph(causal: CausalGraph, *, simplified: bool = True, merge_two_ports: bool = False) -> BondGraphScheme:
+def bond_graph(
+    causal: CausalGraph, *, simplified: bool = True, merge_two_ports: bool = False, vectors: bool = False
+) -> BondGraphScheme:
     """The bond graph of a causal graph, with strokes and variables.
 
-    `merge_two_ports` joins neighbouring TF and GY into one.
-
-    A coupling with a matrix becomes a two-port for each entry; the one-ports of a field name it.
+    `merge_two_ports` joins neighbouring TF and GY into one. With `vectors`, fields and connections with a matrix are one item each,
+    and bonds that run side by side between such items are vector bonds. Without, all bonds are scalar: a coupling with a matrix
+    becomes a two-port for each entry, and the one-ports of a field name it. A coupling whose matrix mixes efforts and flows is
+    written entry by entry in any case.
 
     Raises: GraphError for shorted elements, and for junctions that admit no strokes.
     """
     graph = causal.graph
     _refuse_shorted(graph)
-    draft = _draft(graph)
+    draft = _draft(graph, whole=vectors)
     simplify(draft, graph, everything=simplified, merge_two_ports=merge_two_ports)
-    return finished(draft, causal)
+    scheme = finished(draft, causal)
+    return folded(scheme) if vectors else scheme
 
 
 def two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[TwoPortKind, Expression]:
@@ -53,14 +58,17 @@ def _refuse_shorted(graph: PowerGraph) -> None:
             raise rules.SHORTED_ELEMENT.error(what, where=name, fix=f"remove '{name}'", place=place)
 
 
-def _draft(graph: PowerGraph) -> Draft:
+def _draft(graph: PowerGraph, *, whole: bool) -> Draft:
     draft = Draft()
     for k, node in enumerate(graph.nodes):
         draft.add(DraftItem(("node", k), "junction", node.domain, "across", node.reference))
     for k, port in enumerate(graph.ports):
         _draw_port(draft, k, port)
     for coupling in graph.couplings:
-        _draw_coupling(draft, coupling)
+        if whole and (form := _matrix_form(coupling)) is not None:
+            _draw_matrix(draft, coupling.element, *form)
+        else:
+            _draw_coupling(draft, coupling)
     return draft
 
 
@@ -73,6 +81,36 @@ def _draw_port(draft: Draft, k: int, port: Port) -> None:
     # Power counts out of a source, so an imposed across variable rises along the path.
     rises = source and port.law.side == "across"
     _lay(draft, path, *((port.minus, port.plus) if rises else (port.plus, port.minus)))
+
+
+_MatrixForm = tuple[TwoPortKind, tuple[Branch, ...], tuple[Branch, ...], Matrix]
+
+
+def _matrix_form(coupling: Coupling) -> _MatrixForm | None:
+    """TF or GY with the matrix that takes the flows of the bonds in; None for scalars, and where there is no such form."""
+    if len(coupling.side_1) == len(coupling.side_2) == 1:
+        return None
+    flows = [{_is_flow(branch) for branch in side} for side in (coupling.side_1, coupling.side_2)]
+    if flows == [{True}, {True}]:
+        return "TF", coupling.side_1, coupling.side_2, coupling.K
+    if flows == [{True}, {False}]:
+        return "GY", coupling.side_1, coupling.side_2, coupling.K
+    if flows == [{False}, {False}]:  # efforts of side 2 by those of side 1: flows of side 1 by those of side 2
+        return "TF", coupling.side_2, coupling.side_1, tuple(zip(*coupling.K, strict=True))
+    return None
+
+
+def _draw_matrix(
+    draft: Draft, element: str, kind: TwoPortKind, into: tuple[Branch, ...], out: tuple[Branch, ...], K: Matrix
+) -> None:
+    """A coupling by a matrix as one two-port, with a bond for each of its branches."""
+    me = draft.fresh("coupling")
+    domains = (into[0].domain, out[0].domain)
+    draft.add(DraftItem(me, "two-port", "", kind=kind, matrix=K, domains=domains, origins=(element,)))
+    for port, branch in enumerate(into, 1):
+        draft.bond(_spread(draft, branch, "through", leaves=False), me, 0, port)
+    for port, branch in enumerate(out, 1):
+        draft.bond(me, _spread(draft, branch, "through", leaves=True), port, 0)
 
 
 def _draw_coupling(draft: Draft, coupling: Coupling) -> None:

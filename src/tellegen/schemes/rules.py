@@ -7,8 +7,8 @@ RULES = Rulebook("G")
 NO_SCALAR_BOND = RULES.rule(
     "G201",
     "element without a scalar bond graph",
-    meaning="A coupling with a matrix, or a field of several ports, cannot be shown with scalar bonds.",
-    why="TF and GY join two bonds; a matrix joins as many as it has rows and columns",
+    meaning="A field of several ports was to be written with scalar bonds.",
+    why="C, I and R on a scalar bond have one parameter; the matrix of a field joins as many bonds as it has rows",
 )
 SHORTED_ELEMENT = RULES.rule(
     "G202",
@@ -25,8 +25,8 @@ NO_STROKES = RULES.rule(
 NO_LADDER = RULES.rule(
     "G204",
     "scheme that is no ladder",
-    meaning="A scheme with branches, meshes, sources in the middle or variables counted against it cannot be written as a ladder.",
-    why="a ladder is a chain of blocks between two ends, and counts power from left to right",
+    meaning="A scheme with modes, with a field given by its energy, or with an element that takes part in nothing has no text as a ladder.",
+    why="the entries of a ladder have one law for each element, matrices for fields, and a section that leads to each lane",
 )
 NO_NETWORK = RULES.rule(
     "G205",
@@ -51,4 +51,10 @@ TOO_MANY_LOOPS = RULES.rule(
     "too many loops to list",
     meaning="The scheme has more elementary loops than were asked for.",
     why="in a mesh their number grows exponentially",
+)
+NO_MODES = RULES.rule(
+    "G230",
+    "modes or signals without their model",
+    meaning="A scheme with a switch, a diode, a clutch, a stop or signals was to be written as a file without the model it comes from.",
+    why="the scheme shows an element in one of its modes, and sources as inputs; when modes change, and what signals are, the model says",
 )

@@ -51,7 +51,7 @@ def _known(scheme: PogScheme, variables: Iterable[str]) -> set[str]:
 
 
 def _with_elements(scheme: PogScheme, changed: set[str]) -> set[str]:
-    shared = {junction.variable for junction in scheme.bond_graph.junctions.values()}
+    shared = scheme.shared
     found = set(changed)
     for block in scheme.blocks.values():
         if block.kind == "connection":
@@ -59,7 +59,7 @@ def _with_elements(scheme: PogScheme, changed: set[str]) -> set[str]:
         ends = {block.input, block.output}
         if ends & shared & changed:
             found |= ends
-        if block.gain is None and scheme.bond_graph.one_ports[block.name].field and ends & found:
+        if block.gain is None and scheme.elements[block.name].field and ends & found:
             what = f"'{block.name}' is part of a field, whose matrix would change its signs"
             raise rules.NO_SCALAR_BOND.error(what, where=block.name, fix="change the signs in its matrix")
     return found

@@ -48,8 +48,11 @@ class SignCheck:
 
 
 def check_signs(scheme: PogScheme) -> SignCheck:
-    """Check that signs conserve power: section by section in ladders, else that the connection part is skew, term by term."""
-    if not scheme.vectorial:
+    """Check that signs conserve power: section by section in ladders, else that the connection part is skew, term by term.
+
+    A resistive field joins ladders, so that it asks for the second test too.
+    """
+    if not scheme.vectorial and not any(block.terms for block in scheme.blocks.values()):
         parities = section_parity(scheme)
         wrong = [
             p for p in parities.values() if not p.consistent or p.direction != scheme.sections[p.section].direction
@@ -189,6 +192,6 @@ def _ports(scheme: PogScheme) -> tuple[dict[str, str], dict[str, str], dict[str,
     for block in scheme.blocks.values():
         if block.kind != "connection":
             decided[block.name], told[block.name], sign[block.name] = block.output, block.input, block.sign
-    for source, name, output in zip(scheme.bond_graph.sources(), scheme.inputs, scheme.outputs, strict=True):
+    for source, name, output in zip(scheme.sources(), scheme.inputs, scheme.outputs, strict=True):
         decided[source.name], told[source.name], sign[source.name] = name, output.signal, -output.sign
     return decided, told, sign

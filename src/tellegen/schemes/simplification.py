@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.elements import kinds_of
-from tellegen.expressions import ONE
+from tellegen.expressions import ONE, ZERO
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.draft import Draft, DraftItem, Key
 
@@ -47,8 +47,10 @@ def _turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touche
     if item.key[0] != "path of port" or item.shares != "through":
         return []
     port = graph.ports[item.key[1]]
-    if not isinstance(port.law, ResistiveLaw) or not port.law.linear:
-        return []
+    if not isinstance(port.law, ResistiveLaw) or not port.law.linear or port.law.coefficient is ZERO:
+        return []  # a sensor reads its variable in one direction
+    if any(item.key[1] in field.ports for field in graph.fields):
+        return []  # what couples it to the other ports of its field would change its sign
     joints = [bond for bond in item.bonds.values() if bond.other(item.key)[0] == "node"]
     if len(joints) + 1 != len(item.bonds):  # joined with other paths: they would turn too
         return []
@@ -86,20 +88,31 @@ def _turned_source(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
 
 def _turned_two_port(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     """A junction that only turns signs goes into the modulus of the two-port beside it."""
-    if item.role != "two-port" or item.modulus is None:
+    if item.role != "two-port":
         return []
     for bond in item.bonds.values():
         turning = draft.items[bond.other(item.key)]
         if turning.role != "junction" or not _inverts(turning):
             continue
         beyond = next(other for other in turning.bonds.values() if other is not bond).other(turning.key)
-        if draft.items[beyond].role == "junction":
-            ends = (beyond, item.key) if bond.head == item.key else (item.key, beyond)
+        # Between junctions of one kind nothing is turned: there it is joined with its neighbour.
+        if draft.items[beyond].role == "junction" and draft.items[beyond].shares != turning.shares:
+            into, port = bond.head == item.key, bond.head_port or bond.tail_port
             draft.remove(turning.key)
-            draft.bond(*ends)
-            item.modulus = -item.modulus
+            draft.bond(*((beyond, item.key, 0, port) if into else (item.key, beyond, port, 0)))
+            _turn_port(item, port, into)
             return [beyond, item.key]
     return []
+
+
+def _turn_port(item: DraftItem, port: int, into: bool) -> None:
+    """Change the sign of the modulus, or of the column or row of one port."""
+    if item.modulus is not None:
+        item.modulus = -item.modulus
+    item.matrix = tuple(
+        tuple(-e if (j if into else i) == port else e for j, e in enumerate(row, 1))
+        for i, row in enumerate(item.matrix, 1)
+    )
 
 
 def _through_junction(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
@@ -216,8 +229,8 @@ def _two_ports(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     first, second = draft.items[into.tail], draft.items[out.head]
     if first is second or first.role != "two-port" or second.role != "two-port":
         return []
-    assert first.modulus is not None, "a two-port has a modulus"
-    assert second.modulus is not None, "a two-port has a modulus"
+    if first.modulus is None or second.modulus is None:
+        return []
     # e_a = r_1 f_b and e_b = r_2 f_c, e_c = r_2 f_b give e_a = (r_1/r_2) e_c
     divides = first.kind == "GY"
     first.modulus = first.modulus / second.modulus if divides else first.modulus * second.modulus

@@ -8,6 +8,7 @@ a contradiction.
 from collections.abc import Sequence
 
 from tellegen.core.domains import DOMAINS
+from tellegen.expressions.elimination import Elimination, Residues
 from tellegen.schemes.draft import Draft, DraftBond, DraftItem, Key
 
 Strokes = dict[int, Key]
@@ -94,6 +95,8 @@ class StrokeSearch:
             return self._at_junction(item)
         if item.role == "one-port":
             return []
+        if item.matrix:
+            return at_matrix(item, self.strokes)
         other = next(b for b in item.bonds.values() if b is not bond)
         here = self.strokes[id(bond)] == item.key
         # TF: the effort that comes in goes out at the other side; GY: it comes in at both or goes out at both.
@@ -113,3 +116,47 @@ class StrokeSearch:
                 inwards = effort_shared == (brought == 0)
                 follow.append((bond, item.key if inwards else bond.other(item.key)))
         return follow
+
+
+def at_matrix(item: DraftItem, strokes: Strokes) -> list[tuple[DraftBond, Key]] | None:
+    """The strokes that follow at a two-port with a matrix; None where they contradict each other.
+
+    It maps the flows of the bonds in to those out (GY: to efforts), and takes the conjugates back. As many bonds in as out may run
+    the other way, provided the part of the matrix between them can be inverted.
+    """
+    sides: dict[bool, list[DraftBond]] = {True: [], False: []}  # bonds in, bonds out
+    for bond in item.bonds.values():
+        sides[bond.head == item.key].append(bond)
+    against = {into: [b for b in bonds if _runs_against(b, into, item, strokes)] for into, bonds in sides.items()}
+    free = {into: [b for b in bonds if id(b) not in strokes] for into, bonds in sides.items()}
+    follow: list[tuple[DraftBond, Key]] = []
+    for into in (True, False):
+        if free[into]:
+            continue
+        missing = len(against[into]) - len(against[not into])
+        if missing < 0 or missing > len(free[not into]):
+            return None
+        if missing in (0, len(free[not into])):
+            follow += [(b, _end(b, not into, item, against=missing > 0)) for b in free[not into]]
+    if any(free.values()):
+        return follow
+    rows = [{b.head_port: _residue(item, b.head_port, c.tail_port) for b in against[True]} for c in against[False]]
+    entries = [{j: e for j, e in row.items() if e} for row in rows]
+    left = Elimination(entries, Residues()).eliminate_all(b.head_port for b in against[True])
+    return None if left else []
+
+
+def _end(bond: DraftBond, into: bool, item: DraftItem, *, against: bool) -> Key:
+    """The end that receives the effort: of bonds in the far one, of bonds out the near one for TF and the far one for GY."""
+    near = (not into and item.kind == "TF") != against
+    return item.key if near else bond.other(item.key)
+
+
+def _runs_against(bond: DraftBond, into: bool, item: DraftItem, strokes: Strokes) -> bool:
+    return strokes.get(id(bond)) == _end(bond, into, item, against=True)
+
+
+def _residue(item: DraftItem, column: int, row: int) -> int:
+    residues = item.matrix[row - 1][column - 1].residues()
+    assert residues is not None, "a modulus has no pole at a random point"
+    return residues[0]

@@ -7,20 +7,29 @@ from tellegen.core.domains import DOMAINS, Domain
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.bond_graphs import rules
-from tellegen.description.bond_graphs.graph import TWO_PORTS, BondGraph, Item, ItemKind
+from tellegen.description.bond_graphs.graph import TWO_PORTS, BondGraph, Item, ItemKind, plain_kind
 from tellegen.description.context import Context
 from tellegen.elements import ElementKind, kinds_of
 
-Place_ = tuple[str, str]
-"""An item as seen from one of its bonds: a two-port has a side for each, any other item only one."""
+Place_ = tuple[str, str, int]
+"""An item as seen from one of its bonds: a two-port has two sides with a port for each bond, any other item only one place."""
 
 
 @cache
-def one_port_kinds(letters: ItemKind, domain: Domain) -> tuple[ElementKind, ...]:
-    """The kinds of element that a one-port can be in a domain, the one that a bare number means first."""
+def one_port_kinds(kind: ItemKind, domain: Domain) -> tuple[ElementKind, ...]:
+    """The kinds of element that a one-port can be in a domain, the one that a bare number means first.
+
+    A detector of effort and the residual sink rSe are resistive elements whose flow is zero, Df and rSf those without effort.
+    """
+    letters = plain_kind(kind)
     if letters in ("Se", "Sf"):
         side = domain.effort if letters == "Se" else domain.flow
         return tuple(k for k in kinds_of(domain.name, "source") if k.side == side)
+    if letters in ("De", "rSe", "Df", "rSf"):
+        side = domain.flow if letters in ("De", "rSe") else domain.effort
+        return tuple(k for k in kinds_of(domain.name, "resistive") if k.side == side)
+    if letters == "Sw":
+        return tuple(kinds_of(domain.name, "switching"))
     if letters == "R":  # e = R f unless the unit says otherwise
         return tuple(sorted(kinds_of(domain.name, "resistive"), key=lambda k: k.side != domain.effort))
     side = domain.effort if letters == "C" else domain.flow
@@ -59,13 +68,13 @@ class Domains:
         self.because: dict[Place_, str] = {}
         self._neighbours: dict[Place_, list[Place_]] = {}
         for bond in graph.bonds:
-            tail, head = self.end(bond.tail, "out"), self.end(bond.head, "in")
+            tail, head = self.end(bond.tail, "out", bond.tail_port), self.end(bond.head, "in", bond.head_port)
             self._neighbours.setdefault(tail, []).append(head)
             self._neighbours.setdefault(head, []).append(tail)
 
-    def end(self, name: str, direction: str) -> Place_:
-        """The end of a bond at an item: two-ports tell the bond that comes in from the one that goes out."""
-        return (name, direction if self.graph.items[name].kind in TWO_PORTS else "")
+    def end(self, name: str, direction: str, port: int) -> Place_:
+        """The end of a bond at an item: two-ports tell the bonds that come in from those that go out, and count both."""
+        return (name, direction, port) if self.graph.items[name].kind in TWO_PORTS else (name, "", 0)
 
     def find(self) -> None:
         """Settle the domain of every end.
@@ -74,20 +83,20 @@ class Domains:
         """
         for item in self.graph.items.values():
             for domain, reason in self._evidence(item):
-                self._spread((item.name, ""), domain, reason)
+                self._spread((item.name, "", 0), domain, reason)
         unknown = [end for end in self._neighbours if end not in self.known]
         if unknown:
             raise self._no_domain(unknown)
 
-    def domain(self, name: str, direction: str = "") -> Domain:
-        """The domain of an item, or of one side of a two-port."""
-        return DOMAINS[self.known[self.end(name, direction)]]
+    def domain(self, name: str, direction: str = "", port: int = 0) -> Domain:
+        """The domain of an item, or of one port of a two-port."""
+        return DOMAINS[self.known[self.end(name, direction, port)]]
 
     def _evidence(self, item: Item) -> Iterable[tuple[str, str]]:
         if item.domain:
             yield item.domain, f"'{item.name}' is called {item.domain}"
-        parameter = self.context.parameters.get(item.name)
-        if item.kind in ("C", "I", "R") and parameter is not None and parameter.dimension is not None:
+        parameter = self.context.parameters.get(item.origin)
+        if item.kind in ("C", "I", "R", "MR") and parameter is not None and parameter.dimension is not None:
             fitting = _domains_of(item.kind, parameter.dimension)
             if len(fitting) == 1:
                 yield fitting[0], f"'{item.name}' is given in {parameter.unit}"
@@ -110,7 +119,7 @@ class Domains:
         )
 
     def _no_domain(self, unknown: list[Place_]) -> TellegenError:
-        items = [self.graph.items[name] for name, _ in unknown]
+        items = [self.graph.items[name] for name, _, _ in unknown]
         item = next((item for item in items if item.kind not in TWO_PORTS), items[0])
         words = ", ".join(DOMAINS)
         if item.kind in TWO_PORTS:

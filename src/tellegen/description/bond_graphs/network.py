@@ -7,17 +7,23 @@ such bond becomes two points of the path, and for any other node the bond become
 bonded to each other are one, also through a junction that holds nothing else. Masses and inertias stay against the frame.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
 from tellegen.core.domains import Domain, Side, other_side
-from tellegen.core.errors import Finding
 from tellegen.description.bond_graphs import rules
-from tellegen.description.bond_graphs.domains import Domains
-from tellegen.description.bond_graphs.graph import JUNCTIONS, ONE_PORTS, TWO_PORTS, Bond, BondGraph, Item
-from tellegen.description.files import clip
-from tellegen.elements import COUPLING_OF, CouplingType
+from tellegen.description.bond_graphs.domains import Domains, Place_
+from tellegen.description.bond_graphs.graph import (
+    JUNCTIONS,
+    Bond,
+    BondGraph,
+    Item,
+    plain_kind,
+)
+from tellegen.elements import COUPLING_OF, CouplingType, ElementKind
+
+_NEVER = 9
 
 
 @final
@@ -61,36 +67,23 @@ class Group:
 
 def connection_type(kind: str, tail: Domain, head: Domain) -> tuple[CouplingType, bool]:
     """How a two-port reads across / through: TF gives e_a = m e_b, GY e_a = r f_b."""
-    given = head.effort if kind == "TF" else head.flow
+    given = head.effort if plain_kind(kind) == "TF" else head.flow
     return COUPLING_OF[other_side(tail.effort), other_side(given)]  # the conjugates run the other way
 
 
-def check_bonds(graph: BondGraph) -> list[Finding]:
-    """A finding for each item with too few or too many bonds."""
-    return [
-        rules.WRONG_BONDS.finding(
-            f"'{item.kind}:{clip(item.name)}' {what}", where=clip(item.name), fix=fix, place=item.place
-        )
-        for item in graph.items.values()
-        for what, fix in _wrong_bonds(item, graph.bonds_of(item.name))
-    ]
+def _claim(item: Item, kind: ElementKind, group: Group, into: bool) -> int:
+    """How well an element can carry the name of what its junction shares; the least number is the best.
 
-
-def _wrong_bonds(item: Item, bonds: Sequence[Bond]) -> Iterator[tuple[str, str]]:
-    """What is wrong with the bonds of an item, and its repair."""
-    into = sum(bond.head == item.name for bond in bonds)
-    out = sum(bond.tail == item.name for bond in bonds) if item.kind in TWO_PORTS else 0
-    if item.kind in JUNCTIONS:
-        if len(bonds) < 2:
-            yield "has only one bond", "remove the junction, or bond something else to it"
-    elif any(bond.tail == bond.head for bond in bonds):
-        yield "is bonded to itself", "bond it to a junction"
-    elif item.kind in ONE_PORTS:
-        if len(bonds) != 1:
-            yield f"has {len(bonds)} bonds", "a one-port has one: join it through a junction"
-    elif (into, out) != (1, 1):
-        fix = f"write 'a -> {item.kind}:{clip(item.name)} -> b': the half arrows pass through it"
-        yield f"has {into} bond{'' if into == 1 else 's'} in and {out} out, not one and one", fix
+    First comes a storage that decides it, then a resistive element, then the output of a source, whose half arrow counts it in the
+    same direction. An element that has a name of its own for it takes no other.
+    """
+    if item.variable and kind.side == group.shares:
+        return -1 if item.variable == group.variable else _NEVER
+    if kind.role == "storage" and kind.side == group.shares:
+        return 0
+    if kind.role == "resistive" and into:
+        return 1
+    return 2 if kind.role == "source" and kind.side != group.shares and not into else _NEVER
 
 
 class Layout:
@@ -99,8 +92,10 @@ class Layout:
     def __init__(self, graph: BondGraph, domains: Domains) -> None:
         self.graph = graph
         self.domains = domains
-        self.at: dict[tuple[str, str], End] = {}  # the end that a one-port or a side of a two-port hangs on
+        self.at: dict[Place_, End] = {}  # the end that a one-port or a port of a two-port hangs on
         self.joints: list[Joint] = []
+        self.named: dict[str, Group] = {}  # the elements that take the name of what their junction shares
+        self.probes: list[Group] = []  # the junctions whose name no element can take
         self._leader: dict[str, str] = {}  # union-find over junctions
         self._group: dict[str, Group] = {}  # by leader
         self._left_out: set[int] = set()  # bonds of junctions that hold nothing
@@ -111,11 +106,14 @@ class Layout:
         """The bonds between junctions that need a connection of modulus one."""
         return [joint for joint in self.joints if not joint.settled]
 
-    def settle(self) -> None:
-        """Find groups, hang everything on them, and number the nodes."""
+    def settle(self, kinds: Mapping[str, ElementKind]) -> None:
+        """Find groups, hang everything on them, and number the nodes. `kinds` are those of the one-ports."""
         self._find_groups()
         for bond in self.graph.bonds:
             self._hang(bond)
+        for group in list(self._group.values()):
+            if group.variable:
+                self._give_name(group, kinds)
         for group in self._group.values():
             if group.shares == "through" and group.ends:
                 self._lay_path(group)
@@ -214,14 +212,17 @@ class Layout:
             if not self._same_kind(bond) and id(bond) not in self._left_out:
                 self._join_path(bond, tail, head)
         elif tail is not None:
-            self.at[self.domains.end(bond.head, "in")] = self._hang_element(bond, tail, bond.head, True)
+            self.at[self.domains.end(bond.head, "in", bond.head_port)] = self._hang_element(bond, tail, bond.head, True)
         elif head is not None:
-            self.at[self.domains.end(bond.tail, "out")] = self._hang_element(bond, head, bond.tail, False)
+            self.at[self.domains.end(bond.tail, "out", bond.tail_port)] = self._hang_element(
+                bond, head, bond.tail, False
+            )
         else:  # two items bonded directly share both variables: a node of their own
             node = self._name(f"{bond.tail}_{bond.head}")
-            domain = self.domains.domain(bond.tail, "out")
-            for name, direction, leaves in ((bond.tail, "out", False), (bond.head, "in", True)):
-                self.at[self.domains.end(name, direction)] = End(name, leaves, node, domain.reference)
+            domain = self.domains.domain(bond.tail, "out", bond.tail_port)
+            ends = ((bond.tail, "out", bond.tail_port, False), (bond.head, "in", bond.head_port, True))
+            for name, direction, port, leaves in ends:
+                self.at[self.domains.end(name, direction, port)] = End(name, leaves, node, domain.reference)
 
     def _hang_element(self, bond: Bond, group: Group, item: str, leaves: bool) -> End:
         if self.graph.items[item].kind == "I" and group.domain.flow == "across":
@@ -248,12 +249,26 @@ class Layout:
         return end
 
     def _name(self, wanted: str) -> str:
+        """A name for a node that no junction has; components lose their brackets, because an index stands last in a name."""
+        wanted = wanted.replace("[", "_").replace("]", "")
         name, count = wanted, 1
         while name in self._taken or name in self._leader:
             count += 1
             name = f"{wanted}_{count}"
         self._taken.add(name)
         return name
+
+    def _give_name(self, group: Group, kinds: Mapping[str, ElementKind]) -> None:
+        """The name that a junction gives to what it shares goes to an element, or to a sensor that is added for it."""
+        items = self.graph.items
+        ranks = {e.item: _claim(items[e.item], kinds[e.item], group, e.leaves) for e in group.ends if e.item in kinds}
+        order = {name: k for k, name in enumerate(kinds)} if len(ranks) > 1 else {}
+        best = min(ranks, key=lambda name: (ranks[name], order.get(name, 0)), default="")
+        if best and ranks[best] < _NEVER:
+            self.named[best] = group
+        else:
+            self.at[group.name, "", 0] = self._end(group, group.name, True)
+            self.probes.append(group)
 
     # -- paths -----------------------------------------------------------------------------------------------------------------
 

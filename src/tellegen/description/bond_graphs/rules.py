@@ -29,7 +29,7 @@ UNKNOWN_ITEM_KIND = RULES.rule(
     "D403",
     "kind that no bond graph has",
     meaning="The letters before the colon name no junction, one-port or two-port.",
-    why="the kinds are 0, 1, Se, Sf, C, I, R, TF and GY",
+    why="the kinds are 0, 1, Se, Sf, C, I, R, TF and GY, with M before those that move, IC, De, Df, rSe and rSf",
     example="system: x\n" + _MOTOR.replace("R:R\n", "S:R\n"),
     instead="system: x\n" + _MOTOR,
 )
@@ -44,7 +44,7 @@ ITEM_TWICE = RULES.rule(
 WRONG_BONDS = RULES.rule(
     "D405",
     "item with too few or too many bonds",
-    meaning="A one-port has not exactly one bond, a two-port not one bond in and one out, or a junction fewer than two.",
+    meaning="A one-port has not exactly one bond for each component, a two-port not one at each port, or a junction fewer than two.",
     why="a one-port exchanges power at one place, a two-port passes it on, a junction shares it out",
     example="system: x\n" + _MOTOR.replace("  - i -> R:R\n", "  - i -> R:R\n  - w -> R\n"),
     instead="system: x\n" + _MOTOR,
@@ -72,4 +72,33 @@ RING_OF_JUNCTIONS = RULES.rule(
     why="they are one junction, and the bond that closes the ring carries an amount of power that nothing determines",
     example="system: x\n" + _MOTOR.replace("- i -> I:L\n", "- i -> 1:k -> I:L\n  - k -> 1:n -> i\n"),
     instead="system: x\n" + _MOTOR,
+)
+
+_COILS = (
+    "bond graph:\n  - Se:V_1 -> i[1]\n  - Se:V_2 -> i[2]\n  - 1[2]:i (electrical) -> I:coils\n  - i -> R:R\n"
+    "elements: {coils: {matrix: [[3 mH, 1 mH], [1 mH, 2 mH]]}}\n"
+)
+WRONG_SIZE = RULES.rule(
+    "D409",
+    "bond of two sizes",
+    meaning="A vector bond joins items with different numbers of components, or a component is named that is not there.",
+    why="a bond of size n stands for n bonds, one for each component of the items at its ends",
+    example="system: x\nparameters: {R: 1 ohm}\n" + _COILS.replace("R:R", "R[3]:R"),
+    instead="system: x\nparameters: {R: 1 ohm}\n" + _COILS,
+)
+DISTURBING_DETECTOR = RULES.rule(
+    "D410",
+    "detector that would disturb",
+    meaning="A detector of effort is not on a 0-junction, or a detector of flow not on a 1-junction.",
+    why="a detector takes no power: De reads an effort without drawing flow, which only a 0-junction allows, Df the reverse",
+    example="system: x\n" + _MOTOR + "  - i -> De:v\n",
+    instead="system: x\n" + _MOTOR + "  - i -> Df:v\n",
+)
+BAD_SIGNAL_BOND = RULES.rule(
+    "D411",
+    "signal bond that cannot be read",
+    meaning="A line with '=>' does not lead a signal to a source that follows one.",
+    why="'=>' carries a signal and no power: from a detector or an expression to MSe or MSf",
+    example="system: x\n" + _MOTOR + "  - w -> Df:speed\n  - speed => R\n",
+    instead="system: x\n" + _MOTOR.replace("Se:V", "MSe:V") + "  - w -> Df:speed\n  - speed => -2 V*s => V\n",
 )

@@ -58,3 +58,31 @@ EMPTY_LADDER = RULES.rule(
     example="system: x\npog:\n  - domain: electrical\n  - section: [V, I]\n",
     instead=_MOTOR,
 )
+WRONG_WIDTH = RULES.rule(
+    "D461",
+    "lanes that do not fit",
+    meaning="Blocks between two connections differ in their number of lanes, or a matrix has not the rows and columns of its lanes.",
+    why="every lane carries one pair of power variables; K has a column for each lane before it and a row for each lane behind it",
+    example=_MOTOR.replace("  - series: [L:L, R:R]\n", "  - series: [[L:L, L:L_2], R:R]\n"),
+    instead=_MOTOR,
+)
+_MOUNT = (
+    "system: mass on a mount\nparameters: {m: 2 kg}\npog:\n  - section: [v, F]\n"
+    "  - parallel: [m:m, {b: mount, numerator: [3, 5], denominator: [1, 2]}]\n"
+)
+NOT_POSITIVE_REAL = RULES.rule(
+    "D462",
+    "transfer function that is not positive real",
+    meaning="An elaboration block is given by a transfer function that no passive element has.",
+    why="at every frequency a passive element takes at least as much power as it gives, and it has no pole that grows",
+    example=_MOUNT.replace("[3, 5]", "[3, -5]"),
+    instead=_MOUNT,
+)
+NO_REALISATION = RULES.rule(
+    "D463",
+    "transfer function that cannot be realised",
+    meaning="Elements with this transfer function or matrix are not found, though some may exist.",
+    why="its coefficients have to be numbers, a matrix must have simple poles with symmetric residues, and digits must suffice",
+    example=_MOUNT.replace("[3, 5]", "[3, x]"),
+    instead=_MOUNT,
+)

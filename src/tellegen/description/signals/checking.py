@@ -40,7 +40,7 @@ class SignalsChecker:
     def settle(self) -> None:
         """Check names, units and loops of all signals, and what drives the sources."""
         context = self.context
-        if not self.lines and not context.driven:
+        if not context.signals and not context.driven:
             return
         self.scope = Scope(context)
         self._check_names()

@@ -1,6 +1,7 @@
 """Formulas of signals: expressions of variables, displacements, signals, parameters, shapes and the time `t`."""
 
 import re
+from collections.abc import Mapping
 from typing import final
 
 from tellegen.core.errors import TellegenError
@@ -21,7 +22,7 @@ from tellegen.description.dimensions import (
     without_marks,
 )
 from tellegen.description.document import Scalar
-from tellegen.description.quantities import parse_marked, read_plain
+from tellegen.description.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.description.shapes import SECOND, angular_frequency, shape_macros
 from tellegen.description.signals import rules
 from tellegen.description.variables import known_variables
@@ -33,7 +34,9 @@ NOT_UNITS = frozenset({TIME})
 """In `2 V*t` the `t` is the time and not the unit."""
 
 
-def parse_formula(context: Context, node: Scalar, subject: str) -> Expression:
+def parse_formula(
+    context: Context, node: Scalar, subject: str, indices: Mapping[str, int] = NO_INDICES
+) -> Expression:
     """The expression of a formula, units standing as marks; names are checked later, when all are known."""
     text = context.formula(node, subject)
     refuse_angular(context, text, subject)
@@ -41,7 +44,7 @@ def parse_formula(context: Context, node: Scalar, subject: str) -> Expression:
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
         return plain.expression if plain.dimension is None else plain.expression * mark(plain.dimension)
-    return parse_marked(text.text, context.text_place(text), macros=shape_macros(), names=names)
+    return parse_marked(text.text, context.text_place(text), indices, shape_macros(), names)
 
 
 def refuse_angular(context: Context, node: Scalar, subject: str) -> None:

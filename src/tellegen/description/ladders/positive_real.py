@@ -1,0 +1,165 @@
+"""Whether a rational function is positive real, decided exactly, and its parts: a lossless one and a stable one.
+
+A function is positive real when it has no pole to the right of the imaginary axis, its poles on the axis are simple with positive
+residues, and its real part is nowhere negative on the axis (Brune 1931). All three are asked of polynomials with rational
+coefficients: common factors separate the poles on the axis, Routh's scheme finds those to its right, and Sturm's theorem the
+frequencies at which the real part changes its sign. Only the frequencies in messages and in the lossless part are rounded.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from tellegen.description.ladders.polynomials import (
+    Polynomial,
+    add,
+    combine,
+    common_factor,
+    complex_roots,
+    divide,
+    exact_value,
+    is_hurwitz,
+    multiply,
+    polynomial,
+    positive_roots,
+    squarefree_factors,
+    value,
+)
+
+
+class NotPositiveRealError(Exception):
+    """Says why a function is not positive real."""
+
+
+@final
+@dataclass(frozen=True)
+class PositiveReal:
+    """G(s) = at_infinity*s + at_zero/s + sum of 2 k s/(s^2 + omega^2) + numerator/denominator, the denominator stable.
+
+    `modes` are the pairs (omega, k), and `even` is the real part of the stable part times |denominator|^2, in omega^2.
+    """
+
+    at_infinity: Fraction
+    at_zero: Fraction
+    modes: tuple[tuple[float, float], ...]
+    numerator: Polynomial
+    denominator: Polynomial
+    even: Polynomial
+
+
+def positive_real(numerator: Polynomial, denominator: Polynomial) -> PositiveReal:
+    """The parts of a positive-real function.
+
+    Raises: NotPositiveRealError saying why it is none.
+    """
+    if not denominator:
+        raise NotPositiveRealError("its denominator is zero")
+    if not numerator:
+        return PositiveReal(Fraction(0), Fraction(0), (), (), (Fraction(1),), ())
+    g = common_factor(numerator, denominator)
+    N, D = divide(numerator, g)[0], divide(denominator, g)[0]
+    at_infinity, N = _pole_at_infinity(N, D)
+    symmetric, stable = _split(D)
+    on_axis, inside = combine(stable, symmetric, N) if len(symmetric) > 1 else ((), N)
+    at_zero, modes = _on_axis(on_axis, symmetric)
+    even = _real_part(inside, stable)
+    _check_real_part(even, stable)
+    return PositiveReal(at_infinity, at_zero, modes, inside, stable, even)
+
+
+def _pole_at_infinity(N: Polynomial, D: Polynomial) -> tuple[Fraction, Polynomial]:
+    excess = len(N) - len(D)
+    if excess > 1:
+        raise NotPositiveRealError(f"its numerator has {excess} degrees more than its denominator, and one is the most")
+    if excess < 1:
+        return Fraction(0), N
+    k = N[-1] / D[-1]
+    if k < 0:
+        raise NotPositiveRealError(f"at high frequencies it is {float(k):.4g}*s, a negative storage")
+    return k, add(N, multiply((Fraction(0), k), D), -1)
+
+
+def _split(D: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """The factor of the poles on the axis, and that of those to the left of it."""
+    at_zero = next(k for k, c in enumerate(D) if c)
+    if at_zero > 1:
+        raise NotPositiveRealError(f"it has a pole of order {at_zero} at s = 0")
+    rest = D[at_zero:]
+    even, odd = polynomial(rest[0::2]), polynomial(rest[1::2])
+    pairs = common_factor(even, odd) if odd else polynomial(c / even[-1] for c in even)
+    mirrored = polynomial(c * (-1) ** k for k, c in enumerate(pairs))  # in omega^2
+    for factor, order in squarefree_factors(mirrored):
+        roots = positive_roots(factor)
+        if len(roots) < len(factor) - 1:
+            raise NotPositiveRealError(_right_pole(D))
+        if order > 1:
+            omega = math.sqrt(roots[0])
+            raise NotPositiveRealError(f"it has a pole of order {order} at omega = {omega:.6g} rad/s")
+    whole = polynomial(c for k, p in enumerate(pairs) for c in ((p,) if k == 0 else (Fraction(0), p)))
+    stable = divide(rest, whole)[0]
+    if not is_hurwitz(stable):
+        raise NotPositiveRealError(_right_pole(D))
+    return polynomial([Fraction(0)] * at_zero + list(whole)), stable
+
+
+def _right_pole(D: Polynomial) -> str:
+    roots = [s for factor, _ in squarefree_factors(D) for s in complex_roots(factor)]
+    worst = max(roots, key=lambda s: s.real)
+    text = f"{worst.real:.6g}" if abs(worst.imag) < 1e-9 * abs(worst) else f"{worst.real:.6g} + {abs(worst.imag):.6g}j"
+    return f"it has a pole to the right of the imaginary axis, at s = {text}"
+
+
+def _on_axis(A: Polynomial, symmetric: Polynomial) -> tuple[Fraction, tuple[tuple[float, float], ...]]:
+    """The residues of A(s)/symmetric(s), which must be real and positive."""
+    at_zero = Fraction(0)
+    pairs = symmetric
+    if symmetric and not symmetric[0]:
+        pairs = symmetric[1:]
+        at_zero = (A[0] if A else Fraction(0)) / pairs[0]
+        if at_zero <= 0:
+            raise NotPositiveRealError(f"its residue at s = 0 is {float(at_zero):.4g}, not positive")
+        A = divide(add(A, polynomial(c * at_zero for c in pairs), -1), (Fraction(0), Fraction(1)))[0]
+    modes = []
+    for square in positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(pairs[0::2]))):
+        omega = math.sqrt(square)
+        slope = value([k * float(c) for k, c in enumerate(pairs)][1:], 1j * omega)
+        residue = value([float(c) for c in A], 1j * omega) / slope
+        if residue.real <= 0 or not _is_odd(A):
+            text = f"{residue.real:.4g}" if _is_odd(A) else f"{residue.real:.4g} + {residue.imag:.4g}j"
+            raise NotPositiveRealError(f"its residue at omega = {omega:.6g} rad/s is {text}, not real and positive")
+        modes.append((omega, residue.real))
+    return at_zero, tuple(modes)
+
+
+def _is_odd(A: Polynomial) -> bool:
+    return not any(A[0::2])
+
+
+def _real_part(N: Polynomial, D: Polynomial) -> Polynomial:
+    """Re N(j omega) D(-j omega), in omega^2."""
+
+    def parts(p: Polynomial) -> tuple[Polynomial, Polynomial]:
+        signs = (1, 1, -1, -1)
+        turned = [c * signs[k % 4] for k, c in enumerate(p)]
+        return polynomial(turned[0::2]), polynomial(turned[1::2])
+
+    (n_e, n_o), (d_e, d_o) = parts(N), parts(D)
+    return add(multiply(n_e, d_e), multiply((Fraction(0), Fraction(1)), multiply(n_o, d_o)))
+
+
+def _check_real_part(even: Polynomial, D: Polynomial) -> None:
+    """The real part changes its sign at roots of odd order only: between them one point each tells."""
+    turns: list[Fraction] = []
+    for factor, order in squarefree_factors(even):
+        if order % 2:
+            turns += positive_roots(factor)
+    turns.sort()
+    ends = [Fraction(0), *turns]
+    points = [(a + b) / 2 for a, b in zip(ends, turns, strict=False)] + [2 * ends[-1] + 1]
+    for point in points:
+        found = exact_value(even, point)
+        if found < 0:
+            omega = math.sqrt(point)
+            real = float(found) / abs(value([float(c) for c in D], 1j * omega)) ** 2
+            raise NotPositiveRealError(f"its real part is {real:.4g} at omega = {omega:.6g} rad/s")

@@ -1,0 +1,294 @@
+"""A written ladder as the entries of a file, with the names that its sections give and the details that its elements need."""
+
+from collections.abc import Mapping, Sequence
+
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.elements import ElementKind
+from tellegen.expressions import symbol, to_text
+from tellegen.graph import StorageLaw
+from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import OnePort
+from tellegen.schemes.element_texts import element_details, element_kind
+from tellegen.schemes.names import UniqueNames, plain_name
+from tellegen.schemes.pog_scheme import PogScheme
+from tellegen.schemes.written import (
+    Part,
+    Piece,
+    Row,
+    WrittenBlock,
+    WrittenBranch,
+    WrittenConnection,
+    WrittenField,
+    WrittenLadder,
+    WrittenSection,
+    gives,
+    takes,
+)
+
+Entry = dict[str, object]
+Details = dict[str, Mapping[str, str]]
+
+_STORAGE_LETTERS = {
+    ("electrical", "across"): "C",
+    ("hydraulic", "across"): "C",
+    ("translational", "across"): "M",
+    ("rotational", "across"): "J",
+    ("electrical", "through"): "L",
+    ("hydraulic", "through"): "L",
+    ("translational", "through"): "E",
+    ("rotational", "through"): "E",
+}
+
+
+def letter_of(kind: ElementKind) -> str:
+    """The letter of a ladder that stands for a kind."""
+    domain = DOMAINS[kind.domains[0]]
+    if kind.role == "storage":
+        return (
+            "K"
+            if kind.inverse
+            else _STORAGE_LETTERS.get((domain.name, kind.side), "C" if kind.side == domain.effort else "I")
+        )
+    mechanical = domain.effort == "through"
+    if kind.side == "across":
+        return "d" if mechanical else "R"
+    return "b" if mechanical else "G"
+
+
+class LadderFormat:
+    """Turns the parts of a ladder into entries."""
+
+    def __init__(self, scheme: PogScheme) -> None:
+        self.scheme = scheme
+        graph = scheme.causal.graph
+        self.details: Details = {}
+        self.ties = bool(scheme.causal.dependent)
+        taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.elements]
+        taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
+        self.fresh = UniqueNames(taken)
+
+    def write(self, ladder: WrittenLadder) -> tuple[list[Entry], Details]:
+        """The entries, and the details of elements."""
+        return self._ladder(ladder, branch=False), self.details
+
+    def _ladder(self, ladder: WrittenLadder, *, branch: bool) -> list[Entry]:
+        entries: list[Entry] = [] if branch else [_domain(ladder.domains)]
+        for k, part in enumerate(ladder.parts):
+            if isinstance(part, WrittenConnection):
+                entries += [self._connection(ladder, k, part, branch=branch), _domain(part.domains)]
+            elif isinstance(part, WrittenSection):
+                entries.append({"section": self._section(ladder.parts, k, part)})
+            elif isinstance(part, WrittenBranch):
+                word = "branch" if part.way == "parallel" else "series branch"
+                entries.append({word: self._ladder(part.ladder, branch=True)})
+            else:
+                entries.append(self._block(ladder.parts, k, part))
+        return entries
+
+    # -- sections --------------------------------------------------------------------------------------------------------------
+
+    def _section(self, parts: Sequence[Part], k: int, section: WrittenSection) -> object:
+        first = k == 0 and len(parts) > 1
+        beside = parts[1] if first else parts[k - 1] if k else None
+        rows: dict[Side, list[str]] = {"across": [], "through": []}
+        given: list[str] = []
+        usual = True
+        for lane, piece in enumerate(section.lanes):
+            names = self._lane_names(section, beside, lane, first=first)
+            for side, row in rows.items():
+                row.append(names[side])
+            wanted = _taken(beside, lane)
+            usual = usual and piece is not None and piece.sign > 0 and piece.item.decides == wanted
+            if piece is not None:
+                given.append(("-" if piece.sign < 0 else "") + names[piece.item.decides])
+        scalar = len(section.lanes) == 1
+        across, through = ((row[0] if scalar else row) for row in (rows["across"], rows["through"]))
+        if usual:
+            return [across, through]
+        return {"across": across, "through": through, "given": given[0] if scalar and given else given}
+
+    def _lane_names(self, section: WrittenSection, beside: Part | None, lane: int, *, first: bool) -> dict[Side, str]:
+        piece = section.lanes[lane]
+        names: dict[Side, str] = {}
+        if piece is not None:
+            decided = piece.item.decides
+            names[decided] = plain_name(piece.item.port.variable(decided))
+            if not first:
+                names[other_side(decided)] = plain_name(piece.item.port.variable(other_side(decided)))
+        if isinstance(beside, WrittenBlock):
+            owner, stores = self._owner(beside, lane)
+            shared = gives(beside.ways[lane])
+            if owner is not None and (first or stores) and (piece is None or piece.item.decides != shared):
+                names[shared] = plain_name(owner.item.port.variable(shared))
+        sides: tuple[Side, Side] = ("across", "through")
+        for side in sides:
+            if side not in names:
+                names[side] = self.fresh.take(f"{side}_{lane + 1}")
+        return names
+
+    def _owner(self, block: WrittenBlock, lane: int) -> tuple[Piece | None, bool]:
+        """The element that a reader gives the name of the shared variable to: the first that decides it, else the first."""
+        pieces = list(_pieces(block, lane))
+        side = gives(block.ways[lane])
+        for piece in pieces:
+            if isinstance(piece.item.port.law, StorageLaw) and piece.item.port.law.side == side:
+                return piece, True
+        return (pieces[0] if pieces else None), False
+
+    def _is_named(self, parts: Sequence[Part], k: int, lane: int, piece: Piece) -> bool:
+        """Whether a section beside a block names the shared variable of an element."""
+        block = parts[k]
+        assert isinstance(block, WrittenBlock), "only blocks have elements"
+        owner, stores = self._owner(block, lane)
+        if owner is not piece:
+            return False
+        shared = gives(block.ways[lane])
+        for at, first in ((k - 1, True), (k + 1, False)):
+            section = parts[at] if 0 <= at < len(parts) else None
+            if isinstance(section, WrittenSection) and (first or stores):
+                source = section.lanes[lane]
+                return source is None or source.item.decides != shared
+        return False
+
+    # -- blocks ----------------------------------------------------------------------------------------------------------------
+
+    def _block(self, parts: Sequence[Part], k: int, block: WrittenBlock) -> Entry:
+        items: list[object] = []
+        for item in block.items:
+            if isinstance(item, WrittenField):
+                items.append(self._field(block, item))
+            else:
+                items.append(self._row(parts, k, item))
+        if len(set(block.ways)) == 1:
+            return {block.ways[0]: items}
+        return {"mixed": items, "ways": list(block.ways)}
+
+    def _row(self, parts: Sequence[Part], k: int, row: Row) -> object:
+        block = parts[k]
+        assert isinstance(block, WrittenBlock), "only blocks have elements"
+        texts = []
+        for lane, piece in enumerate(row):
+            if piece is None:
+                texts.append("none")
+                continue
+            named = (gives(block.ways[lane]),) if self._is_named(parts, k, lane, piece) else ()
+            texts.append(("-" if piece.sign < 0 else "") + self._element(piece.item, named))
+        return texts[0] if len(texts) == 1 else texts
+
+    def _element(self, item: OnePort, named: tuple[Side, ...]) -> str:
+        kind = element_kind(item.port)
+        details = element_details(item.port, item.name, item.decides, default=kind, ties=self.ties, named=named)
+        if details:
+            self.details[item.name] = details
+        return f"{letter_of(kind)}:{item.name}"
+
+    def _field(self, block: WrittenBlock, field: WrittenField) -> object:
+        found: dict[str, object] = {self._field_word(block, field): plain_name(field.name)}
+        if len(field.lanes) < len(block.ways):
+            found["lanes"] = [str(lane + 1) for lane in field.lanes]
+        found["matrix"] = _matrix(field.matrix)
+        names = [piece.item.port.variable(piece.item.port.law.side) for piece in field.pieces]
+        if any("[" not in name for name in names):
+            found["outputs"] = ["none" if "[" in name else name for name in names]
+        if self.ties and field.energy:
+            found["causality"] = [piece.item.causality for piece in field.pieces]
+        if any(piece.item.port.initial is not None for piece in field.pieces):
+            starts = [piece.item.port.initial for piece in field.pieces]
+            found["initial"] = ["0" if start is None else to_text(start) for start in starts]
+        return found
+
+    def _field_word(self, block: WrittenBlock, field: WrittenField) -> str:
+        """The letter that all members have, else what the field is in its block."""
+        letters = {letter_of(element_kind(piece.item.port)) for piece in field.pieces}
+        if len(letters) == 1 and letters != {"K"}:
+            return letters.pop()
+        given = {
+            piece.item.port.law.side == gives(block.ways[lane])
+            for lane, piece in zip(field.lanes, field.pieces, strict=False)
+        }
+        if len(given) > 1 or (field.energy and False in given):
+            what = f"the field '{field.name}' mixes kinds of elements and causalities"
+            raise rules.NO_LADDER.error(what, where=field.name, fix="write it as a network")
+        if field.energy:
+            return "energy"
+        return "static" if True in given else "power"
+
+    # -- connections -----------------------------------------------------------------------------------------------------------
+
+    def _connection(self, ladder: WrittenLadder, k: int, part: WrittenConnection, *, branch: bool) -> Entry:
+        """The usual variables are those of the neighbours; others are said."""
+        before = next((_given(p) for p in reversed(ladder.parts[:k]) if _given(p) is not None), None)
+        after = next((_received(p) for p in ladder.parts[k + 1 :] if _received(p) is not None), None)
+        name = self._connection_name(part)
+        scalar = len(part.takes) == len(part.gives) == 1
+        more: dict[str, object] = {}
+        if before is None or not _fits(part.takes, before) or branch:
+            more["takes"] = _sides(part.takes)
+        if after is None or not _fits(part.gives, after):
+            more["gives"] = _sides(part.gives)
+        if scalar and not more:
+            if part.K[0][0] is not symbol(name):
+                self.details[name] = {"K": to_text(part.K[0][0])}
+            return {"connect": name}
+        K: object = to_text(part.K[0][0]) if scalar else _matrix(part.K)
+        return {"connect": {"name": name, "K": K, **more}}
+
+    def _connection_name(self, part: WrittenConnection) -> str:
+        if part.name in self.scheme.elements or part.name == "K":
+            return self.fresh.take(part.name)
+        return part.name
+
+
+def _pieces(block: WrittenBlock, lane: int) -> list[Piece]:
+    found = []
+    for item in block.items:
+        if isinstance(item, WrittenField):
+            found += [piece for at, piece in zip(item.lanes, item.pieces, strict=False) if at == lane]
+        elif (piece := item[lane]) is not None:
+            found.append(piece)
+    return found
+
+
+def _taken(part: Part | None, lane: int) -> Side | None:
+    """What the part beside a section takes from it."""
+    if isinstance(part, WrittenBlock):
+        return takes(part.ways[lane])
+    return takes(part.way) if isinstance(part, WrittenBranch) else None
+
+
+def _given(part: Part) -> tuple[Side, ...] | None:
+    """What a part gives to a connection behind it; for a connection itself, nothing that is known."""
+    if isinstance(part, WrittenBlock):
+        return tuple(gives(way) for way in part.ways)
+    if isinstance(part, WrittenBranch):
+        return (gives(part.way),)
+    if isinstance(part, WrittenSection) and all(part.lanes):
+        return tuple(piece.item.decides for piece in part.lanes if piece is not None)
+    return ()
+
+
+def _received(part: Part) -> tuple[Side, ...] | None:
+    """What a part takes from a connection before it."""
+    if isinstance(part, WrittenBlock):
+        return tuple(takes(way) for way in part.ways)
+    if isinstance(part, WrittenBranch):
+        return (takes(part.way),)
+    if isinstance(part, WrittenSection) and all(part.lanes):
+        return tuple(other_side(piece.item.decides) for piece in part.lanes if piece is not None)
+    return ()
+
+
+def _fits(sides: tuple[Side, ...], usual: tuple[Side, ...]) -> bool:
+    return bool(usual) and sides == (usual if len(usual) == len(sides) else usual * len(sides))
+
+
+def _sides(sides: tuple[Side, ...]) -> object:
+    return sides[0] if len(set(sides)) == 1 else list(sides)
+
+
+def _matrix(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    return [[to_text(entry) for entry in row] for row in rows]  # type: ignore[arg-type]
+
+
+def _domain(domains: Sequence[str]) -> Entry:
+    return {"domain": domains[0] if len(set(domains)) == 1 else list(domains)}

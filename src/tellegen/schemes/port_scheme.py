@@ -1,0 +1,140 @@
+"""A POG port by port: what each element is told is the sum of gains times what the others decide.
+
+This needs no junctions and no strokes, so every model with a causality has it. The gains form a skew matrix: the connection part of
+the vectorial scheme.
+"""
+
+from tellegen.causality import CausalGraph
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.expressions import ONE, Expression
+from tellegen.expressions.elimination import Elimination
+from tellegen.expressions.entries import NamedEntries, substituted
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.interconnection import Interconnection, column
+from tellegen.schemes.bond_graph_scheme import OnePort
+from tellegen.schemes.finishing import one_port_kind
+from tellegen.schemes.flow import decided_by_told, energy_name, finished_block, resistive_gain, storage_gain
+from tellegen.schemes.names import UniqueNames, plain_name
+from tellegen.schemes.pog_scheme import Block, Output, PogScheme, Section, Summation
+
+
+def port_scheme(causal: CausalGraph) -> PogScheme:
+    """The scheme of a causal graph without ladders."""
+    return _PortScheme(causal).scheme()
+
+
+def port_gains(causal: CausalGraph) -> dict[int, dict[int, Expression]]:
+    """What each port is told, as gains of what the ports decide: the rows of a skew matrix."""
+    graph = causal.graph
+    field = NamedEntries(graph.parameters, [name for p in graph.ports for name in (p.across, p.through)])
+    interconnection = Interconnection(graph)
+    elimination = Elimination(interconnection.rows(field.entry), field)
+    told = {column(k, causal.follows(k)): k for k in range(len(graph.ports))}
+    elimination.eliminate_all(interconnection.internal)
+    left = elimination.eliminate_all(told)
+    assert not left, "causality has shown that every told variable is determined"
+    found = elimination.express(told)
+    return {k: {c // 2: substituted(e.expression, field.where) for c, e in found[at].items()} for at, k in told.items()}
+
+
+class _PortScheme:
+    """Collects blocks and summations port by port."""
+
+    def __init__(self, causal: CausalGraph) -> None:
+        self.causal = causal
+        self.graph = causal.graph
+        names, fields = UniqueNames(), {k: field.element for field in self.graph.fields for k in field.ports}
+        self.items = [
+            OnePort(names.take(plain_name(p.element)), one_port_kind(p), p, causal.decides[k], False, fields.get(k, ""))
+            for k, p in enumerate(self.graph.ports)
+        ]
+        self.names = names
+        self.signals = UniqueNames(
+            [*self.graph.parameters, *(n for p in self.graph.ports for n in (p.across, p.through))]
+        )
+        self.units = {
+            p.variable(side): DOMAINS[p.domain].power(side).unit
+            for p in self.graph.ports
+            for side in ("across", "through")
+        }
+        self.blocks: dict[str, Block] = {}
+        self.summations: dict[str, Summation] = {}
+
+    def scheme(self) -> PogScheme:
+        rows = {
+            k: row
+            for field in self.graph.fields
+            if isinstance(self.graph.ports[field.ports[0]].law, ResistiveLaw)
+            for k, row in zip(
+                field.ports, self._field_rows(field.ports, decided_by_told(field, self.causal)), strict=True
+            )
+        }
+        for k, item in enumerate(self.items):
+            self._element(k, item, rows.get(k))
+        for k, gains in port_gains(self.causal).items():
+            self._told(k, gains)
+        sources = [item for item in self.items if isinstance(item.port.law, SourceLaw)]
+        return PogScheme(
+            self.graph.name,
+            (),
+            {str(k): self._section(str(k), item) for k, item in enumerate(sources, 1)},
+            self.blocks,
+            self.summations,
+            tuple(self.items[k].name for k in self.causal.integral),
+            tuple(item.port.variable(item.decides) for item in sources),
+            tuple(Output(item.port.variable(other_side(item.decides)), -1) for item in sources),
+            None,
+            self.causal,
+            {item.name: item for item in self.items},
+        )
+
+    def _signal(self, k: int, *, decided: bool) -> str:
+        side: Side = self.causal.decides[k] if decided else self.causal.follows(k)
+        return self.graph.ports[k].variable(side)
+
+    def _field_rows(
+        self, ports: tuple[int, ...], matrix: tuple[tuple[Expression, ...], ...]
+    ) -> list[tuple[Expression, tuple[tuple[str, Expression], ...]]]:
+        told = [self._signal(k, decided=False) for k in ports]
+        return [
+            (row[i], tuple((told[j], gain) for j, gain in enumerate(row) if j != i)) for i, row in enumerate(matrix)
+        ]
+
+    def _element(
+        self, k: int, item: OnePort, row: tuple[Expression, tuple[tuple[str, Expression], ...]] | None
+    ) -> None:
+        law = item.port.law
+        told, given = self._signal(k, decided=False), self._signal(k, decided=True)
+        if isinstance(law, ResistiveLaw):
+            gain, terms = row if row is not None else (resistive_gain(item), ())
+            block = Block(item.name, "static", told, given, gain, False, item.name, law=law, terms=terms)
+        elif isinstance(law, StorageLaw):
+            integral = item.causality == "integral"
+            own = None if item.field else storage_gain(law, integral)
+            kind = "storage" if integral else "derivative"
+            block = Block(item.name, kind, told, given, own, integral, item.name, energy_name(item, law), law)  # type: ignore[arg-type]
+        else:
+            return
+        self.blocks[item.name] = finished_block(block, item, self.units)
+
+    def _told(self, k: int, gains: dict[int, Expression]) -> None:
+        """The summation of what a port is told, with a connection block for each gain that is not one."""
+        inputs = []
+        for j, gain in gains.items():
+            decided = self._signal(j, decided=True)
+            if gain is ONE or gain is -ONE:
+                inputs.append((decided, 1 if gain is ONE else -1))
+                continue
+            name = self.names.take(f"{self.items[k].name}_by_{self.items[j].name}")
+            signal = self.signals.take(f"{self._signal(k, decided=False)}_{self.items[j].name}")
+            self.units[signal] = self.units[self._signal(k, decided=False)]
+            self.blocks[name] = finished_block(
+                Block(name, "connection", decided, signal, gain, False, name), None, self.units
+            )
+            inputs.append((signal, 1))
+        output = self._signal(k, decided=False)
+        self.summations[output] = Summation(output, tuple(inputs))
+
+    def _section(self, name: str, item: OnePort) -> Section:
+        port = item.port
+        return Section(name, "", item.name, port.domain, port.across, port.through, "left", item.decides)

@@ -1,0 +1,69 @@
+"""Laws that hold for every circuit of switches and diodes: energy is accounted for, nothing is gained, names do not matter."""
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tellegen.description import read_model
+from tellegen.experiments.simulating import simulate
+from tellegen.results.run import Run
+
+SERIES = {
+    "resistor": "{{resistor: [{a}, {b}], R: {x} ohm}}",
+    "inductor": "{{inductor: [{a}, {b}], L: {x} H}}",
+    "diode": "{{diode: [{a}, {b}]}}",
+    "reversed diode": "{{diode: [{b}, {a}]}}",
+    "real diode": "{{diode: [{a}, {b}], V_f: 0.3 V, R_on: {x} ohm}}",
+    "switch": "{{switch: [{a}, {b}], closed: [0.3 s, 1.{x} s]}}",
+    "open switch": "{{switch: [{a}, {b}], closed: [0 s, 0.{x}1 s, 1.4 s]}}",
+}
+SHUNT = {
+    "capacitor": "{{capacitor: [{a}], C: {x} F}}",
+    "resistor": "{{resistor: [{a}], R: {x} ohm}}",
+    "freewheeling diode": "{{diode: [gnd, {a}]}}",
+    "both": "{{capacitor: [{a}], C: {x} F}}",
+}
+COURSES = ("2 V", "sine(3 V, 0.8 Hz)", "pulse(2 V, 0.1 s, 0.4 s, 0.7 s)")
+
+STAGE = st.tuples(st.sampled_from(list(SERIES)), st.sampled_from(list(SHUNT)), st.integers(1, 4), st.integers(1, 4))
+MOST_EXAMPLES = 15
+"""Every mode that is new is compiled: a run takes about a second."""
+
+
+def circuit(stages: list[tuple[str, str, int, int]], course: str, prefix: str = "") -> str:
+    """A ladder from a source over series elements and shunts to a resistor at its end."""
+    lines = [f"  {prefix}V: {{voltage source: [n0]}}", f"  {prefix}R_0: {{resistor: [n0, m0], R: 0.5 ohm}}"]
+    for k, (series, shunt, x, y) in enumerate(stages):
+        lines.append(f"  {prefix}A{k}: " + SERIES[series].format(a=f"m{k}", b=f"m{k + 1}", x=x))
+        lines.append(f"  {prefix}B{k}: " + SHUNT[shunt].format(a=f"m{k + 1}", x=y))
+        if shunt == "both":
+            lines.append(f"  {prefix}D{k}: {{diode: [gnd, m{k + 1}]}}")
+    lines.append(f"  {prefix}R_end: {{resistor: [m{len(stages)}], R: 2 ohm}}")
+    network = "\n".join(lines)
+    return f"system: random\nnetwork:\n{network}\nexperiment: {{until: 2 s, inputs: {{{prefix}V: '{course}'}}}}\n"
+
+
+def finished(text: str) -> Run:
+    run = simulate(read_model(text), rtol=1e-8, on_failure="return")
+    assert run.status == "finished", run.finding
+    return run
+
+
+@settings(max_examples=MOST_EXAMPLES)
+@given(st.lists(STAGE, min_size=1, max_size=3), st.sampled_from(COURSES))
+def test_energy_is_accounted_for_and_never_gained(stages: list[tuple[str, str, int, int]], course: str) -> None:
+    books = finished(circuit(stages, course)).trajectory.books
+    assert books is not None
+    assert math.isfinite(books.residual)
+    assert abs(books.residual) < 1e-5
+    assert books.impulsive >= -1e-9 * books.handled
+    assert books.dissipated >= -1e-9 * books.handled
+
+
+@settings(max_examples=MOST_EXAMPLES)
+@given(st.lists(STAGE, min_size=1, max_size=2), st.sampled_from(COURSES))
+def test_names_change_neither_modes_nor_values(stages: list[tuple[str, str, int, int]], course: str) -> None:
+    one, two = finished(circuit(stages, course)), finished(circuit(stages, course, prefix="z"))
+    assert np.allclose(one["V_R_end"].values, two["V_zR_end"].values, atol=1e-6)

@@ -1,0 +1,103 @@
+"""Laws of bond graphs with vector bonds, matrix moduli and fields, against their definitions component by component."""
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from support import exact
+from support.bond_graphs import Graph, graphs
+from support.evaluated import CONFLICTS, Evaluated
+from support.strategies import laplace_points
+from support.vector_graphs import VectorDefinition, VectorGraph, vector_graphs
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.core.errors import TellegenError
+from tellegen.description import read_model, to_yaml
+from tellegen.equations.assembly import derive_equations
+from tellegen.graph import lower
+from tellegen.schemes import bond_graph, bond_graph_text
+
+IDLE = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+
+
+def legal(text: str) -> CausalGraph:
+    """The causal graph of a file; contradictions are passed over."""
+    try:
+        return assign_causality(lower(read_model(text)))
+    except TellegenError as error:
+        assume(error.code not in (*CONFLICTS, "D408"))
+        raise
+
+
+def evaluated(causal: CausalGraph) -> Evaluated:
+    system = derive_equations(causal)
+    return Evaluated(system, {name: Fraction(str(e)) for name, e in system.parameters.items() if e is not None})
+
+
+@IDLE
+@given(vector_graphs(), laplace_points)
+def test_the_transfer_matrix_is_that_of_the_definition(graph: VectorGraph, s: Fraction) -> None:
+    found = evaluated(legal(graph.text)).transfer_matrix(s)
+    assert found == VectorDefinition(graph).transfer_matrix(s)
+
+
+@IDLE
+@given(vector_graphs())
+def test_no_other_choice_has_more_ports_in_integral_causality(graph: VectorGraph) -> None:
+    causal = legal(graph.text)
+    assume(all(finding.code != "K106" for finding in causal.findings))
+    assert len(causal.integral) == VectorDefinition(graph).most_integral()
+
+
+@IDLE
+@given(vector_graphs(), st.integers(0, 2**16))
+def test_power_supplied_is_stored_or_dissipated(graph: VectorGraph, seed: int) -> None:
+    model, chance = evaluated(legal(graph.text)), random.Random(seed)
+    x, u, u_rate = ([Fraction(chance.randint(-9, 9), 2) for _ in range(n)] for n in (model.n, model.m, model.m))
+    energy = model.system.stored_energy
+    assert energy is not None
+    assert exact.is_positive_semidefinite(model.L)
+    moving = zip((*model.system.states, *model.system.inputs), (*model.rate(x, u, u_rate), *u_rate), strict=True)
+    stored = sum((model.at(energy.derivative(name), x, u) * rate for name, rate in moving), Fraction(0))
+    assert exact.dot(model.output(x, u, u_rate), u) == stored + model.dissipated(x, u)
+
+
+def plain(names: Sequence[str]) -> list[str]:
+    """Names as a raised bond graph writes them."""
+    return [name.replace("[", "_").replace("]", "") for name in names]
+
+
+def assert_same_transfer_matrix(one: Evaluated, two: Evaluated, s: Fraction) -> None:
+    expected, found = one.transfer_matrix(s), two.transfer_matrix(s)
+    order = [plain(two.system.inputs).index(name) for name in plain(one.system.inputs)]
+    assert (expected is None) == (found is None)
+    if expected is not None and found is not None:
+        assert [[found[i][j] for j in order] for i in order] == expected
+
+
+def raised_text(causal: CausalGraph) -> str:
+    """The lines of a raised bond graph; loops of gyrators that admit no strokes are passed over."""
+    try:
+        return bond_graph_text(bond_graph(causal, vectors=True))
+    except TellegenError as error:
+        assume(error.code != "G203")
+        raise
+
+
+@IDLE
+@given(vector_graphs(), laplace_points)
+def test_every_translation_has_the_same_transfer_matrix(graph: VectorGraph, s: Fraction) -> None:
+    causal = legal(graph.text)
+    for text in (to_yaml(read_model(graph.text)), raised_text(causal)):
+        assert_same_transfer_matrix(evaluated(causal), evaluated(legal(text)), s)
+
+
+@IDLE
+@given(graphs(), laplace_points)
+def test_every_translation_of_a_scalar_bond_graph_has_its_transfer_matrix(graph: Graph, s: Fraction) -> None:
+    causal = legal(graph.text)
+    assume(all(finding.code != "K106" for finding in causal.findings))
+    for text in (to_yaml(read_model(graph.text)), raised_text(causal)):
+        assert_same_transfer_matrix(evaluated(causal), evaluated(legal(text)), s)
