@@ -4,6 +4,7 @@
  * The variables of a model are y = [states of storages, displacements, signal states, algebraic unknowns]; yp is their rate (the
  * entries of algebraic unknowns are ignored). Every model has the implicit form 0 = F(t, y, yp); explicit ones have yp = f(t, y)
  * too. Functions return 0, or 1 when a value is not a finite number: `failed` then holds 1 + the index of the program variable.
+ * Explicit models solve their algebraic unknowns inside: their y holds none.
  */
 #ifndef TELLEGEN_MODEL_H
 #define TELLEGEN_MODEL_H
@@ -17,8 +18,12 @@ typedef struct tg_context {
   const int *structure;     /* index tables of a looped model */
   const double *constants;  /* coefficients of a looped model */
   const double *tables;     /* points and values of tables, one after the other */
-  void *history;            /* past values of delayed signals */
+  void *history;            /* past values of delayed signals, for `past` */
   int failed;
+  /* the value that the expression behind delayed signal k had at an earlier time; null: the initial value */
+  double (*past)(void *history, int k, double time);
+  /* signals computed by functions of the host: the slow path, null where there are none */
+  double (*external)(int k, const double *arguments);
 } tg_context;
 
 /* 0 = F(t, y, yp) */

@@ -1,0 +1,200 @@
+"""Routines as C99: every statement written out, shared parts computed once."""
+
+from collections.abc import Iterable, Sequence
+
+from tellegen.compiler.c_support import SUPPORT
+from tellegen.compiler.routines import Routine
+from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, expressions_of, targets_of
+from tellegen.expressions import C_PRELUDE, Expression
+from tellegen.expressions.c import CWriter
+
+SIGNATURES = {
+    "residual": "double t, const double *y, const double *yp, double *out",
+    "rhs": "double t, const double *y, double *out",
+    "tangent": "double t, const double *y, const double *yp, const double *dy, const double *dyp, const double *dp, double *out",
+    "rhs_tangent": "double t, const double *y, const double *dy, const double *dp, double *out",
+    "observe": "double t, const double *y, const double *yp, double *out",
+    "balance": "double t, const double *y, const double *yp, double *out",
+    "events": "double t, const double *y, const double *yp, double *out",
+    "sample": "double t, const double *y, const double *yp, double *out",
+}
+_FROM_CONTEXT = {"u": "c->inputs", "m": "c->memory", "p": "c->parameters"}
+
+_CHOOSERS = {
+    "tangent": "dp ? tangent_p(c, t, y, yp, dy, dyp, dp, out) : tangent_y(c, t, y, yp, dy, dyp, dp, out)",
+    "rhs_tangent": "dp ? rhs_tangent_p(c, t, y, dy, dp, out) : rhs_tangent_y(c, t, y, dy, dp, out)",
+}
+
+
+def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int) -> str:
+    """The translation unit of a model. `tables` are the places of its tables among `tables` of the context."""
+    parts = [C_PRELUDE, SUPPORT]
+    names = {routine.name for routine in routines}
+    parts += [_function(routine, tables) for routine in routines]
+    for name, choice in _CHOOSERS.items():
+        if f"{name}_y" in names:
+            parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n  return {choice};\n}}\n")
+    parts.append(_sample(samples))
+    return "\n".join(parts)
+
+
+def _kind(name: str) -> str:
+    return next(
+        kind for kind in sorted(SIGNATURES, key=len, reverse=True) if name == kind or name.startswith(f"{kind}_")
+    )
+
+
+def _function(routine: Routine, tables: Sequence[int]) -> str:
+    kind = _kind(routine.name)
+    head = f"int tg_{routine.name}" if kind == routine.name else f"static int {routine.name}"
+    body = _Body(routine, tables)
+    lines = "\n".join(f"  {line}" for line in body.lines())
+    return f"{head}(tg_context *c, {SIGNATURES[kind]}) {{\n{lines}\n}}\n"
+
+
+def _sample(groups: int) -> str:
+    cases = "".join(f"    case {g}: return sample_{g}(c, t, y, yp, memory);\n" for g in range(groups))
+    return (
+        "int tg_sample(tg_context *c, double t, const double *y, const double *yp, int group, double *memory) {\n"
+        f"  switch (group) {{\n{cases}    default: return 0;\n  }}\n}}\n"
+    )
+
+
+class _Body:
+    """The lines of one function."""
+
+    def __init__(self, routine: Routine, tables: Sequence[int]) -> None:
+        self.routine = routine
+        self.tables = tables
+        self.names: dict[str, str] = {}
+        self.head: list[str] = []
+        self._set_leaves()
+        for statement in _all_statements(routine.statements):
+            for k in targets_of(statement):
+                self.names[f"%{k}"] = f"v{k}"
+        self.writer = CWriter(self.names)
+        self.writer.count(e for s in routine.statements for e in _outer_expressions(s))
+        self.writer.count(routine.results)
+        self.inner = 0
+
+    def _set_leaves(self) -> None:
+        used = {
+            name for s in _all_statements(self.routine.statements) for e in expressions_of(s) for name in e.free_symbols
+        }
+        used |= {name for e in self.routine.results for name in e.free_symbols}
+        arrays: dict[str, None] = {}
+        for k, (word, i) in self.routine.leaves.items():
+            if f"%{k}" not in used:
+                continue
+            if word.startswith("d"):
+                self.head.append(f"const double {word}_{i} = {word} ? {word}[{i}] : 0.0;")
+                self.names[f"%{k}"] = f"{word}_{i}"
+            else:
+                self.names[f"%{k}"] = "t" if word == "t" else f"{word}[{i}]"
+                if word in _FROM_CONTEXT:
+                    arrays[word] = None
+        self.head[:0] = [f"const double *{word} = {_FROM_CONTEXT[word]};" for word in arrays]
+
+    def lines(self) -> list[str]:
+        """Everything between the braces."""
+        arguments = [word for word in ("yp", "dy", "dyp", "dp") if f"*{word}," in SIGNATURES[_kind(self.routine.name)]]
+        lines = [f"(void)c; (void)t; (void)y; {' '.join(f'(void){word};' for word in arguments)}".rstrip(), *self.head]
+        for statement in self.routine.statements:
+            lines += self._statement(statement, self.writer)
+        for i, result in enumerate(self.routine.results):
+            text = self.writer.write(result)
+            lines += self._flushed(self.writer)
+            lines.append(f"out[{i}] = {text};")
+        if self.routine.checked:
+            lines.append(f"return tg_checked(c, out, {len(self.routine.results)}, {self.routine.first});")
+        else:
+            lines.append("return 0;")
+        return lines
+
+    def _flushed(self, writer: CWriter) -> list[str]:
+        found, writer.lines = writer.lines, []
+        return found
+
+    def _text(self, expression: Expression, writer: CWriter, lines: list[str]) -> str:
+        text = writer.write(expression)
+        lines += self._flushed(writer)
+        return text
+
+    def _statement(self, statement: Statement, writer: CWriter) -> list[str]:
+        lines: list[str] = []
+        match statement:
+            case Let():
+                text = self._text(statement.value, writer, lines)
+                lines.append(f"const double v{statement.target} = {text};")
+            case Read():
+                self._read(statement, writer, lines)
+            case Solve():
+                self._solve(statement, writer, lines)
+            case Newton():
+                self._newton(statement, lines)
+        return lines
+
+    def _read(self, statement: Read, writer: CWriter, lines: list[str]) -> None:
+        texts = [self._text(e, writer, lines) for e in statement.arguments]
+        k = statement.target
+        if statement.kind in ("table", "slope"):
+            place = self.tables[statement.number]
+            lines.append(f"const double v{k} = tg_{statement.kind}(c->tables + {place}, {texts[0]});")
+        elif statement.kind == "past":
+            past = f"c->past(c->history, {statement.number}, {texts[0]})"
+            lines.append(f"const double v{k} = c->past ? {past} : {texts[1]};")
+        else:
+            lines.append(f"const double a{k}[] = {{{', '.join(texts) or '0.0'}}};")
+            lines.append(f"const double v{k} = c->external({statement.number}, a{k});")
+
+    def _solve(self, statement: Solve, writer: CWriter, lines: list[str]) -> None:
+        n, k = len(statement.targets), statement.targets[0]
+        matrix = [self._text(e, writer, lines) for row in statement.matrix for e in row]
+        right = [self._text(e, writer, lines) for e in statement.right]
+        lines.append(f"double a{k}[] = {{{', '.join(matrix)}}};")
+        lines.append(f"double b{k}[] = {{{', '.join(right)}}};")
+        lines.append(f"if (tg_solve({n}, a{k}, b{k})) {{ c->failed = {self.routine.first + 1}; return 1; }}")
+        lines += [f"const double v{target} = b{k}[{i}];" for i, target in enumerate(statement.targets)]
+
+    def _newton(self, statement: Newton, lines: list[str]) -> None:
+        """Newton's method with steps halved while the residual grows; a linear system takes one step from zero."""
+        self.inner += 1
+        writer = CWriter(self.names, f"n{self.inner}_")
+        inner = (*statement.body, *statement.slopes)
+        writer.count(e for s in inner for e in _outer_expressions(s))
+        writer.count(expressions_of(statement))
+        n, k = len(statement.unknowns), statement.unknowns[0]
+        lines.append(f"tg_newton w{k};")
+        lines.append(f"double x{k}[{n}], r{k}[{n}], j{k}[{n * n}], step{k}[{n}];")
+        lines.append(f"tg_begin(&w{k}, {n}, x{k}, c->values + {statement.scratch}, {int(statement.linear)});")
+        lines.append("for (;;) {")
+        body = [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
+        for one in statement.body:
+            body += self._statement(one, writer)
+        for i, residual in enumerate(statement.residuals):
+            text = self._text(residual, writer, body)
+            body.append(f"r{k}[{i}] = {text};")
+        body.append(f"if (tg_backs_up(&w{k}, {n}, x{k}, r{k}, step{k})) continue;")
+        for one in statement.slopes:
+            body += self._statement(one, writer)
+        for i, row in enumerate(statement.jacobian):
+            for j, e in enumerate(row):
+                text = self._text(e, writer, body)
+                body.append(f"j{k}[{i * n + j}] = {text};")
+        body.append(f"if (tg_steps(&w{k}, {n}, x{k}, r{k}, j{k}, step{k})) break;")
+        lines += [f"  {line}" for line in body]
+        lines.append("}")
+        failed = f"c->failed = {self.routine.unknown + 1}; return 1;"
+        lines.append(f"if (tg_end(&w{k}, {n}, x{k}, c->values + {statement.scratch})) {{ {failed} }}")
+        lines += [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
+
+
+def _all_statements(statements: Iterable[Statement]) -> Iterable[Statement]:
+    for statement in statements:
+        if isinstance(statement, Newton):
+            yield from _all_statements((*statement.body, *statement.slopes))
+        yield statement
+
+
+def _outer_expressions(statement: Statement) -> Iterable[Expression]:
+    return () if isinstance(statement, Newton) else expressions_of(statement)

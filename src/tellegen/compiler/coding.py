@@ -1,0 +1,131 @@
+"""From a causal graph to code: small models written out, large ones as loops over tables."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler.building import build_program
+from tellegen.compiler.c_source import c_source
+from tellegen.compiler.context import EXTERNAL
+from tellegen.compiler.flattening import flatten
+from tellegen.compiler.forms import explicit_form, implicit_form
+from tellegen.compiler.looped import looped
+from tellegen.compiler.numeric_model import ModelData
+from tellegen.compiler.pattern import Pattern, pattern_of_rows
+from tellegen.compiler.program import Program
+from tellegen.compiler.routines import Routine, Routines, sample_groups
+from tellegen.compiler.statements import reads, targets_of, variables_in
+from tellegen.compiler.supports import DensePatternError
+from tellegen.compiler.tables import packed_tables
+from tellegen.graph.signals import External
+
+
+@final
+@dataclass(frozen=True)
+class Code:
+    """A program as C source, and what its functions need beside it.
+
+    `routines` are there where the code is written out; `base` names the parameters that are not given by others, `places` says
+    where each table begins.
+    """
+
+    program: Program
+    source: str
+    routines: list[Routine]
+    base: list[str]
+    places: list[int]
+    y: list[int]
+    explicit: bool
+    linear: bool
+    pattern: Pattern
+    data: ModelData
+
+
+def unrolled_code(causal: CausalGraph) -> Code:
+    """Every statement written out."""
+    program = build_program(causal)
+    base = _base(program)
+    tables, places = packed_tables(program.tables)
+    flat = flatten(program)
+    form = implicit_form(flat)
+    explicit = explicit_form(flat, form)
+    routines = Routines(flat, form, explicit, base).all()
+    return Code(
+        program,
+        source=c_source(routines, places, len(sample_groups(program.samples))),
+        routines=routines,
+        base=base,
+        places=places,
+        y=form.y,
+        explicit=explicit is not None,
+        linear=is_linear(routines),
+        pattern=pattern_of_rows(_dependence(routines[0]), len(form.y)),
+        data=ModelData(scratch=max(len(form.hidden), 1), tables=tables, external=_externals(program.externals)),
+    )
+
+
+def looped_code(causal: CausalGraph) -> Code:
+    """Loops over tables; a model whose equations would be long keeps its sums as unknowns."""
+    try:
+        return _looped_code(build_program(causal))
+    except DensePatternError:
+        return _looped_code(build_program(causal, cut=True))
+
+
+def _looped_code(program: Program) -> Code:
+    base = _base(program)
+    tables, places = packed_tables(program.tables)
+    found = looped(program, base, places)
+    data = ModelData(
+        scratch=found.scratch,
+        structure=found.structure,
+        coefficients=found.constants.at,
+        tables=tables,
+        external=_externals(program.externals),
+    )
+    return Code(program, found.source, [], base, places, program.y, found.explicit, found.linear, found.pattern, data)
+
+
+def _base(program: Program) -> list[str]:
+    return [name for name in program.parameters if name not in program.formulas]
+
+
+def is_linear(routines: Sequence[Routine]) -> bool:
+    """Whether the tangent of F by y and yp holds neither of them, nor time, nor inputs."""
+    tangent = next(r for r in routines if r.name == "tangent_y")
+    used = variables_in(tangent.results).union(*map(reads, tangent.statements))
+    return not any(tangent.leaves[k][0] in ("t", "y", "yp", "u", "m") for k in used if k in tangent.leaves)
+
+
+def _joint_dependence(routines: Sequence[Routine]) -> list[list[int]]:
+    """Where the Jacobians of F and, in explicit models, of f have entries: solving for coupled rates fills f in."""
+    found = [_dependence(routine) for routine in routines if routine.name in ("residual", "rhs")]
+    return [sorted(set().union(*rows)) for rows in zip(*found, strict=True)]
+
+
+def _dependence(residual: Routine) -> list[list[int]]:
+    """For each result the indices of y and yp that it depends on."""
+    found: dict[int, frozenset[int]] = {
+        k: frozenset((i,)) for k, (word, i) in residual.leaves.items() if word in ("y", "yp")
+    }
+    nothing: frozenset[int] = frozenset()
+    for statement in residual.statements:
+        here = nothing.union(*(found.get(k, nothing) for k in reads(statement)))
+        found.update((k, here) for k in targets_of(statement))
+    rows = []
+    for result in residual.results:
+        rows.append(sorted(nothing.union(*(found.get(k, nothing) for k in variables_in((result,))))))
+    return rows
+
+
+def _externals(externals: Sequence[External]) -> object:
+    if not externals:
+        return None
+    functions = [(law.function, len(law.arguments)) for law in externals]
+
+    def external(k: int, arguments: object) -> float:
+        function, count = functions[k]
+        return float(function(*[arguments[i] for i in range(count)]))  # type: ignore[index]
+
+    return EXTERNAL(external)

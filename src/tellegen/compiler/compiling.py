@@ -1,0 +1,179 @@
+"""From a causal graph to fast functions, in one call."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler import rules
+from tellegen.compiler.build import Build, build
+from tellegen.compiler.coding import Code, looped_code, unrolled_code
+from tellegen.compiler.context import Array
+from tellegen.compiler.interpreter import Interpreter
+from tellegen.compiler.numeric_model import BreakTimes, Delay, NumericModel, SampleGroup, native_addresses
+from tellegen.compiler.pattern import colouring
+from tellegen.compiler.program import Program
+from tellegen.compiler.routines import sample_groups
+from tellegen.core.names import listing
+from tellegen.description.files import without_collector
+from tellegen.equations.system import parameter_values
+from tellegen.expressions import Expression, symbol
+from tellegen.graph import SourceLaw
+from tellegen.graph.signals import SignalLaw
+
+Drive = Expression | SignalLaw | Sequence[SignalLaw]
+"""What drives an input: a formula, a signal, or several signals the last of which drives it."""
+
+Backend = Literal["auto", "c", "python"]
+CodeForm = Literal["auto", "unrolled", "looped"]
+
+LARGEST_UNROLLED = 300
+"""Models with more ports run as loops over index tables: the time to compile them does not depend on their size."""
+
+
+def compile_model(
+    causal: CausalGraph,
+    *,
+    drive: Mapping[str, Drive] | None = None,
+    backend: Backend = "auto",
+    form: CodeForm = "auto",
+) -> NumericModel:
+    """The model of a causal graph as fast functions; `drive` gives signals to inputs that have none.
+
+    Without a working C compiler the functions run in Python, and a finding says so; `backend` asks for one or the other. Small
+    models are written out, large ones run as loops; `form` asks for one or the other.
+
+    Raises: CompilerError naming parameters without a value, names without a meaning, or inputs that do not exist.
+    """
+    with without_collector():
+        return _compiled(driven(causal, drive or {}), backend, form)
+
+
+def driven(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
+    """The same graph with signals behind the named inputs."""
+    if not drive:
+        return causal
+    graph = causal.graph
+    ports = list(graph.ports)
+    places = {port.law.input: k for k, port in enumerate(ports) if isinstance(port.law, SourceLaw)}
+    signals = list(graph.signals)
+    for name, what in drive.items():
+        if name not in places:
+            raise rules.NO_SUCH_PARAMETER.error(
+                f"there is no input '{name}'", where=graph.name, fix=f"the inputs are {listing(places)}"
+            )
+        k = places[name]
+        law = ports[k].law
+        assert isinstance(law, SourceLaw), "inputs belong to sources"
+        if isinstance(what, Expression):
+            expression = what
+        else:
+            laws = list(what) if isinstance(what, Sequence) else [what]
+            signals += laws
+            expression = symbol(laws[-1].name)
+        ports[k] = replace(ports[k], law=replace(law, signal=expression))
+    return replace(causal, graph=replace(graph, ports=tuple(ports), signals=tuple(signals)))
+
+
+def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericModel:
+    made, built = _built(causal, backend, form)
+    program = made.program
+    if built.library is None and backend == "c":
+        raise rules.COMPILER_FAILED.error(
+            built.findings[0].what, where=program.name, fix="compile with another backend, or set CC"
+        )
+    owner = Interpreter(made.routines, made.data.tables, made.places) if built.library is None else built.library
+    names = [program.names[k] for k in made.y]
+    count = len(program.states), len(program.displacements), len(program.signal_states)
+    return NumericModel(
+        name=program.name,
+        states=tuple(names[: count[0]]),
+        displacements=tuple(names[count[0] : count[0] + count[1]]),
+        signal_states=tuple(names[count[0] + count[1] : sum(count)]),
+        unknowns=tuple(names[sum(count) :]),
+        inputs=tuple(program.names[k] for k in program.inputs),
+        parameters=tuple(made.base),
+        parameter_values=base_values(program, made.base),
+        memory=tuple(law.name for law, _ in program.samples),
+        initial_memory=numbers(program, [law.initial for law, _ in program.samples]),
+        observables=tuple(o for o, _ in program.observables),
+        events=tuple(e for e, _ in program.events),
+        sample_groups=_sample_groups(program),
+        delays=_delays(program),
+        breaks=_breaks(program),
+        explicit=made.explicit,
+        linear=made.linear,
+        pattern=made.pattern,
+        colours=colouring(made.pattern),
+        addresses=owner.addresses if isinstance(owner, Interpreter) else native_addresses(owner),
+        initial=dict(zip(program.initial, numbers(program, list(program.initial.values())).tolist(), strict=True)),
+        findings=(*program.findings, *built.findings),
+        backend="python" if isinstance(owner, Interpreter) else "c",
+        cached=built.cached,
+        source=made.source,
+        variables=(*names, *(o.name for o, _ in program.observables), *(program.names[k] for k in program.unknowns)),
+        data=made.data,
+        owner=owner,
+    )
+
+
+def _built(causal: CausalGraph, backend: Backend, form: CodeForm) -> tuple[Code, Build]:
+    """The code and its library; without a compiler, the code that the interpreter runs, which is written out."""
+    large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
+    if backend == "python":
+        return unrolled_code(causal), Build(None)
+    made = looped_code(causal) if large else unrolled_code(causal)
+    built = build(made.source, small=not large)
+    return (unrolled_code(causal) if large and built.library is None else made), built
+
+
+def base_values(program: Program, base: Sequence[str]) -> Array:
+    """The values of the parameters that are not given by others.
+
+    Raises: CompilerError naming those without a value.
+    """
+    values = parameter_values(program.parameters)
+    missing = [name for name in base if name not in values]
+    if missing:
+        raise rules.NO_VALUE.error(
+            f"{listing(missing)} {'has' if len(missing) == 1 else 'have'} no value",
+            where=program.name,
+            fix=f"give a value under 'parameters', such as '{missing[0]}: 1'",
+            members=missing,
+        )
+    return np.array([values[name] for name in base])
+
+
+def numbers(program: Program, expressions: Sequence[Expression]) -> Array:
+    """The values of formulas of parameters."""
+    values = parameter_values(program.parameters) if expressions else {}
+    return np.array([e.evaluate(values) for e in expressions])
+
+
+def _sample_groups(program: Program) -> tuple[SampleGroup, ...]:
+    found = []
+    for members in sample_groups(program.samples):
+        law = program.samples[members[0]][0]
+        period, offset = numbers(program, [law.period, law.offset]).tolist()
+        found.append(SampleGroup(period, offset, tuple(members)))
+    return tuple(found)
+
+
+def _delays(program: Program) -> tuple[Delay, ...]:
+    place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
+    found = []
+    for law, k in program.delays:
+        by, initial = numbers(program, [law.by, law.initial]).tolist()
+        found.append(Delay(law.name, place[k], by, initial))
+    return tuple(found)
+
+
+def _breaks(program: Program) -> tuple[BreakTimes, ...]:
+    found = []
+    for known in program.breaks:
+        (at,) = numbers(program, [known.at]).tolist()
+        period = None if known.period is None else numbers(program, [known.period]).tolist()[0]
+        found.append(BreakTimes(at, period))
+    return tuple(found)

@@ -1,0 +1,84 @@
+"""What a compiled model is given: the C struct `tg_context` and the arrays that it points to."""
+
+import ctypes
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int32]
+
+PAST = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p, ctypes.c_int, ctypes.c_double)
+"""The value of a delayed expression: history, number of the delay, time."""
+
+EXTERNAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.POINTER(ctypes.c_double))
+"""A signal of the host: its number, its arguments."""
+
+
+class TgContext(ctypes.Structure):
+    """The struct of model.h, field by field."""
+
+    _fields_ = (
+        ("parameters", ctypes.c_void_p),
+        ("inputs", ctypes.c_void_p),
+        ("memory", ctypes.c_void_p),
+        ("values", ctypes.c_void_p),
+        ("tangents", ctypes.c_void_p),
+        ("structure", ctypes.c_void_p),
+        ("constants", ctypes.c_void_p),
+        ("tables", ctypes.c_void_p),
+        ("history", ctypes.c_void_p),
+        ("failed", ctypes.c_int),
+        ("past", ctypes.c_void_p),
+        ("external", ctypes.c_void_p),
+    )
+
+
+@final
+class Context:
+    """A `tg_context` with its arrays. One thread uses it at a time; several contexts of one model may run at once."""
+
+    def __init__(
+        self,
+        *,
+        parameters: Array,
+        inputs: Array,
+        memory: Array,
+        scratch: int,
+        structure: Integers,
+        constants: Array,
+        tables: Array,
+        external: Any = None,
+    ) -> None:
+        self.parameters = parameters
+        self.inputs = inputs
+        self.memory = memory
+        self.values = np.zeros(max(scratch, 1))
+        self.tangents = np.zeros(max(scratch, 1))
+        self.structure = structure
+        self.constants = constants
+        self.tables = tables
+        self._past: Any = None
+        self._external = external
+        self.struct = TgContext()
+        for name in ("parameters", "inputs", "memory", "values", "tangents", "structure", "constants", "tables"):
+            setattr(self.struct, name, getattr(self, name).ctypes.data)
+        if external is not None:
+            self.struct.external = ctypes.cast(external, ctypes.c_void_p).value
+
+    @property
+    def address(self) -> int:
+        """Where the struct lies."""
+        return ctypes.addressof(self.struct)
+
+    @property
+    def failed(self) -> int | None:
+        """The index of the program variable that was not finite in the last call, if any."""
+        return None if self.struct.failed == 0 else int(self.struct.failed) - 1
+
+    def remember(self, past: Any, history: int | None = None) -> None:
+        """Give the function that tells past values (a `PAST`, or the address of a C function) and its history."""
+        self._past = past
+        self.struct.past = past if isinstance(past, int) else ctypes.cast(past, ctypes.c_void_p).value
+        self.struct.history = history

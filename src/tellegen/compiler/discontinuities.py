@@ -1,0 +1,35 @@
+"""Where formulas jump: the zeros of what `sign` and comparisons ask."""
+
+from collections.abc import Iterator, Sequence
+
+from tellegen.compiler.steps import Group, Step, variable
+from tellegen.expressions import Call, Expression, Relation, postorder, substitute_all
+
+MOST_MEMBERS = 64
+"""Groups with more members than this are not watched one by one: events cost a function each."""
+
+
+def crossings(steps: Sequence[Step], time: int) -> Iterator[Expression]:
+    """Expressions of variables and parameters at whose zeros some formula jumps; those of time alone have known times."""
+    for step in steps:
+        if isinstance(step, Group) and len(step.targets) <= MOST_MEMBERS:
+            asked = [e for node in postorder(step.template) if (e := _asked(node)) is not None]
+            for r in range(len(step.targets)) if asked else ():
+                yield from _filled(step, r, asked, time)
+
+
+def _asked(node: Expression) -> Expression | None:
+    if isinstance(node, Call) and node.name == "sign":
+        return node.arguments[0]
+    if isinstance(node, Relation) and node.operator not in ("==", "!="):
+        return node.left - node.right
+    return None
+
+
+def _filled(step: Group, r: int, asked: list[Expression], time: int) -> Iterator[Expression]:
+    own: dict[str, Expression] = {f"@{k}": variable(column[r]) for k, column in enumerate(step.arguments)}
+    own |= {f"#{k}": column[r] for k, column in enumerate(step.coefficients)}
+    for e in substitute_all(tuple(asked), own):
+        moving = {name for name in e.free_symbols if name.startswith("%")}
+        if moving - {f"%{time}"}:
+            yield e

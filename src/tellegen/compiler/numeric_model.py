@@ -1,0 +1,383 @@
+"""A model as fast functions: what solvers call by address, and what people call with arrays."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+import numpy as np
+
+from tellegen.compiler import rules
+from tellegen.compiler.build import build
+from tellegen.compiler.context import Array, Context, Integers
+from tellegen.compiler.pattern import Pattern, colouring, dense_pattern
+from tellegen.core.errors import Finding
+from tellegen.core.names import did_you_mean, listing
+
+ObservableKind = Literal["across", "through", "power", "energy", "signal", "output"]
+EventKind = Literal["transition", "restart"]
+
+_POINTER, _DOUBLE, _INT = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
+PROTOTYPES: Mapping[str, Any] = {
+    name: ctypes.CFUNCTYPE(_INT, _POINTER, _DOUBLE, *arguments)
+    for name, arguments in {
+        "residual": (_POINTER, _POINTER, _POINTER),
+        "rhs": (_POINTER, _POINTER),
+        "tangent": (_POINTER,) * 6,
+        "rhs_tangent": (_POINTER,) * 4,
+        "observe": (_POINTER, _POINTER, _POINTER),
+        "balance": (_POINTER, _POINTER, _POINTER),
+        "events": (_POINTER, _POINTER, _POINTER),
+        "sample": (_POINTER, _POINTER, _INT, _POINTER),
+    }.items()
+}
+"""The C types of the functions of model.h, by name."""
+
+SYMBOL = "tg_{}"
+"""The name of a function in the library."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Observable:
+    """One number that `observe` gives: a power variable, a power, an energy, a signal or the output of a source.
+
+    Powers are positive into storages and resistive elements and out of sources; the conjugate of a source counts the same way.
+    """
+
+    name: str
+    kind: ObservableKind
+    element: str = ""
+    domain: str = ""
+    unit: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EventFunction:
+    """A number whose change of sign is an event: a transition of mode (rising, to the mode `to`), or a place to restart at."""
+
+    name: str
+    element: str
+    direction: int
+    kind: EventKind
+    to: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SampleGroup:
+    """Signals sampled together at offset, offset + period, ...; `members` are their places in the memory."""
+
+    period: float
+    offset: float
+    members: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """A delayed signal: the observable that it repeats, how much later, and its value before."""
+
+    name: str
+    observable: int
+    by: float
+    initial: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BreakTimes:
+    """A known time at which a signal jumps or bends, and, with a period, every such time after it."""
+
+    at: float
+    period: float | None = None
+
+
+@final
+@dataclass(frozen=True)
+class NumericModel:
+    """0 = F(t, y, yp), and yp = f(t, y) where `explicit`; y = [states, displacements, signal_states, unknowns].
+
+    `addresses` are those of the native functions of model.h. `linear` says that F is affine in y and yp with coefficients that are
+    constant for given parameters. `variables` names what `failed` of a context points at.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    displacements: tuple[str, ...]
+    signal_states: tuple[str, ...]
+    unknowns: tuple[str, ...]
+    inputs: tuple[str, ...]
+    parameters: tuple[str, ...]
+    parameter_values: Array
+    memory: tuple[str, ...]
+    initial_memory: Array
+    observables: tuple[Observable, ...]
+    events: tuple[EventFunction, ...]
+    sample_groups: tuple[SampleGroup, ...]
+    delays: tuple[Delay, ...]
+    breaks: tuple[BreakTimes, ...]
+    explicit: bool
+    linear: bool
+    pattern: Pattern
+    colours: Integers
+    addresses: Mapping[str, int]
+    initial: Mapping[str, float] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    backend: Literal["c", "python"] = "c"
+    cached: bool = False
+    source: str = field(default="", repr=False)
+    variables: tuple[str, ...] = field(default=(), repr=False)
+    data: "ModelData | None" = field(default=None, repr=False, compare=False)
+    owner: object = field(default=None, repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of y."""
+        return (*self.states, *self.displacements, *self.signal_states, *self.unknowns)
+
+    @property
+    def size(self) -> int:
+        """The length of y."""
+        return len(self.states) + len(self.displacements) + len(self.signal_states) + len(self.unknowns)
+
+    def start(self) -> Array:
+        """y with the initial values that the model gives, zero elsewhere."""
+        return np.array([self.initial.get(name, 0.0) for name in self.names])
+
+    def break_times(self, until: float, start: float = 0.0) -> Array:
+        """The known times after `start` and before `until` at which signals jump or bend, in order."""
+        times: list[Array] = [np.zeros(0)]
+        for known in self.breaks:
+            if known.period is None or known.period <= 0.0:
+                times.append(np.array([known.at]))
+                continue
+            first = max(0, int(np.ceil((start - known.at) / known.period)))
+            count = int(np.floor((until - known.at) / known.period)) - first + 1
+            times.append(np.asarray(known.at + known.period * (first + np.arange(max(count, 0))), dtype=float))
+        found = np.concatenate(times)
+        return np.unique(found[(found > start) & (found < until)])
+
+    # -- contexts --------------------------------------------------------------------------------------------------------------
+
+    def new_context(
+        self,
+        parameters: Mapping[str, float] | Array | None = None,
+        inputs: Mapping[str, float] | Array | None = None,
+    ) -> Context:
+        """What the functions are given: parameters and inputs as named or as arrays; those not named keep their values (inputs: 0).
+
+        Raises: CompilerError naming a parameter or input that the model does not have.
+        """
+        data = self.data or ModelData(scratch=self.size)
+        values = self._filled(self.parameters, self.parameter_values, parameters, "parameter")
+        given = self._filled(self.inputs, np.zeros(len(self.inputs)), inputs, "input")
+        return Context(
+            parameters=_at_least_one(values),
+            inputs=_at_least_one(given),
+            memory=_at_least_one(self.initial_memory.copy()),
+            scratch=data.scratch,
+            structure=data.structure,
+            constants=data.constants_for(values),
+            tables=data.tables,
+            external=data.external,
+        )
+
+    def _filled(
+        self, names: Sequence[str], default: Array, given: Mapping[str, float] | Array | None, word: str
+    ) -> Array:
+        if given is None or not isinstance(given, Mapping):
+            return np.array(default if given is None else given, dtype=float)
+        values = default.astype(float)
+        place = {name: k for k, name in enumerate(names)}
+        for name, value in given.items():
+            if name not in place:
+                fix = did_you_mean(name, names) or f"the {word}s are {listing(names)}"
+                raise rules.NO_SUCH_PARAMETER.error(f"there is no {word} '{name}'", where=self.name, fix=fix)
+            values[place[name]] = value
+        return values
+
+    # -- functions with arrays -------------------------------------------------------------------------------------------------
+
+    def residual(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+        """F(t, y, yp)."""
+        return self._call("residual", self.size, t, y, yp, context=context)
+
+    def rhs(self, t: float, y: Array, context: Context | None = None) -> Array:
+        """f(t, y) of an explicit model."""
+        return self._call("rhs", self.size, t, y, context=context)
+
+    def tangent(
+        self,
+        t: float,
+        y: Array,
+        yp: Array,
+        dy: Array | None = None,
+        dyp: Array | None = None,
+        dp: Array | None = None,
+        context: Context | None = None,
+    ) -> Array:
+        """dF/dy dy + dF/dyp dyp + dF/dp dp."""
+        return self._call("tangent", self.size, t, y, yp, dy, dyp, dp, context=context)
+
+    def rhs_tangent(
+        self, t: float, y: Array, dy: Array | None = None, dp: Array | None = None, context: Context | None = None
+    ) -> Array:
+        """df/dy dy + df/dp dp of an explicit model."""
+        return self._call("rhs_tangent", self.size, t, y, dy, dp, context=context)
+
+    def observe(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+        """Every observable, in order."""
+        return self._call("observe", len(self.observables), t, y, yp, context=context)
+
+    def balance(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+        """Power supplied, dissipated, generated by negative resistances, work of modulation; then the stored energy."""
+        return self._call("balance", 5, t, y, yp, context=context)
+
+    def event_values(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+        """The event functions."""
+        return self._call("events", len(self.events), t, y, yp, context=context)
+
+    def sample(self, t: float, y: Array, yp: Array, group: int, context: Context | None = None) -> Array:
+        """The memory after the sampling instant of a group."""
+        context = context or self.new_context()
+        memory = context.memory.copy()
+        function = PROTOTYPES["sample"](self.addresses["sample"])
+        self._check(
+            function(context.address, t, *map(_address, map(_floats, (y, yp))), group, memory.ctypes.data), context
+        )
+        return memory[: len(self.memory)]
+
+    def jacobian(self, t: float, y: Array, yp: Array, cj: float, context: Context | None = None) -> Array:
+        """The values of dF/dy + cj dF/dyp on the pattern, one tangent for each colour."""
+        context = context or self.new_context()
+        indptr, indices = self.pattern.indptr, self.pattern.indices
+        columns = np.repeat(np.arange(self.size), np.diff(indptr))
+        found = np.zeros(len(indices))
+        for colour in range(int(self.colours.max(initial=-1)) + 1):
+            dy = np.where(self.colours == colour, 1.0, 0.0)
+            dr = self.tangent(t, y, yp, dy, cj * dy, context=context)
+            mine = self.colours[columns] == colour
+            found[mine] = dr[indices[mine]]
+        return found
+
+    def _call(self, name: str, size: int, t: float, *arrays: Array | None, context: Context | None) -> Array:
+        context = context or self.new_context()
+        out = np.zeros(max(size, 1))
+        given = [None if a is None else _floats(a) for a in arrays]
+        function = PROTOTYPES[name](self.addresses[name])
+        status = function(context.address, t, *map(_address, given), out.ctypes.data)
+        self._check(status, context)
+        return out[:size]
+
+    def _check(self, status: int, context: Context) -> None:
+        if status:
+            index = context.failed
+            what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
+            raise FloatingPointError(f"'{what}' is not a finite number")
+
+    # -- models written by hand ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_c(
+        cls,
+        source: str,
+        *,
+        states: Sequence[str],
+        unknowns: Sequence[str] = (),
+        name: str = "hand-written",
+        parameters: Mapping[str, float] | None = None,
+        inputs: Sequence[str] = (),
+        observables: Sequence[Observable] = (),
+        events: Sequence[EventFunction] = (),
+        pattern: Pattern | None = None,
+        linear: bool = False,
+        small: bool = True,
+        **more: Any,
+    ) -> "NumericModel":
+        """A model from C source with functions `tg_residual`, `tg_rhs`, ... of the types in model.h, as many as it has.
+
+        The source sees model.h without including it. Further keywords set fields of the model.
+
+        Raises: CompilerError (N104) with what the compiler said.
+        """
+        made = build(source, small=small)
+        if made.library is None:
+            raise rules.COMPILER_FAILED.error(made.findings[0].what, where=name, fix="correct the source")
+        size = len(states) + len(unknowns)
+        pattern = pattern or dense_pattern(size)
+        values = dict(parameters or {})
+        addresses = native_addresses(made.library)
+        base: dict[str, Any] = {
+            "displacements": (),
+            "signal_states": (),
+            "memory": (),
+            "initial_memory": np.zeros(0),
+            "sample_groups": (),
+            "delays": (),
+            "breaks": (),
+            "variables": (*states, *unknowns),
+            "data": ModelData(scratch=size),
+        }
+        return cls(
+            name=name,
+            states=tuple(states),
+            unknowns=tuple(unknowns),
+            inputs=tuple(inputs),
+            parameters=tuple(values),
+            parameter_values=np.array(list(values.values()), dtype=float),
+            observables=tuple(observables),
+            events=tuple(events),
+            explicit="rhs" in addresses,
+            linear=linear,
+            pattern=pattern,
+            colours=colouring(pattern),
+            addresses=addresses,
+            findings=made.findings,
+            cached=made.cached,
+            source=source,
+            owner=made.library,
+            **(base | more),
+        )
+
+
+@final
+@dataclass(frozen=True)
+class ModelData:
+    """What a context of the model holds beside parameters and inputs."""
+
+    scratch: int = 0
+    structure: Integers = field(default_factory=lambda: np.zeros(1, np.int32))
+    constants: Array = field(default_factory=lambda: np.zeros(1))
+    tables: Array = field(default_factory=lambda: np.zeros(1))
+    external: Any = None
+    coefficients: Any = None
+
+    def constants_for(self, parameters: Array) -> Array:
+        """The coefficients of a looped model at given parameters."""
+        return self.constants if self.coefficients is None else self.coefficients(parameters)
+
+
+def native_addresses(library: ctypes.CDLL) -> dict[str, int]:
+    """The addresses of the functions of model.h that a library has."""
+    found = {}
+    for name in PROTOTYPES:
+        function = getattr(library, SYMBOL.format(name), None)
+        if function is not None:
+            address = ctypes.cast(function, ctypes.c_void_p).value
+            assert address is not None, "a function that was found has an address"
+            found[name] = address
+    return found
+
+
+def _floats(values: Array) -> Array:
+    return np.ascontiguousarray(values, dtype=float)
+
+
+def _address(values: Array | None) -> int | None:
+    return None if values is None else values.ctypes.data
+
+
+def _at_least_one(values: Array) -> Array:
+    return values if len(values) else np.zeros(1)

@@ -1,0 +1,216 @@
+"""What a program shows beside its equations: power variables, powers, energies, outputs, signals, books and events."""
+
+from typing import TYPE_CHECKING, final
+
+from tellegen.compiler.discontinuities import crossings
+from tellegen.compiler.energies import energy_of
+from tellegen.compiler.numeric_model import EventFunction, Observable
+from tellegen.compiler.program import Books, Program
+from tellegen.compiler.scheduling import Item
+from tellegen.compiler.splitting import split
+from tellegen.compiler.steps import Instance, coefficient, slot, variable
+from tellegen.expressions import HALF, Expression, total
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.laws import ARGUMENT
+from tellegen.graph.modes import ACROSS, THROUGH
+
+if TYPE_CHECKING:
+    from tellegen.compiler.building import Builder
+
+POWER = slot(0) * slot(1)
+SUPPLIED = -slot(0) * slot(1)
+KINETIC = HALF * coefficient(0) * slot(0) ** 2
+
+
+@final
+class Observation:
+    """Adds to a finished order what is only looked at, and closes the program."""
+
+    def __init__(self, builder: "Builder", residuals: list[int]) -> None:
+        self.builder = builder
+        self.graph = builder.graph
+        self.residuals = residuals
+        self.observables: list[tuple[Observable, int]] = []
+        self.books = Books([], [], [], [])
+        self.events: list[tuple[EventFunction, int]] = []
+        self._modulated: list[tuple[str, int, int]] = []
+        self._states_of_field = {
+            k: frozenset(self.graph.ports[j].state for j in coupled.ports)
+            for coupled in self.graph.fields
+            if coupled.energy is not None
+            for k in coupled.ports
+        }
+        self._first_in_field = {k: coupled.ports[0] for coupled in self.graph.fields for k in coupled.ports}
+
+    def program(self) -> Program:
+        """The program with everything that can be observed."""
+        builder = self.builder
+        builder.scheduler.want(builder.columns[c] for c in range(2 * len(self.graph.ports)))
+        builder.scheduler.settle()
+        for k, port in enumerate(self.graph.ports):
+            self._show(k, port)
+        self._show_outputs()
+        self._show_signals()
+        self._add_transitions()
+        builder.scheduler.settle()
+        self._modulation()
+        builder.scheduler.settle()
+        self._add_restarts()
+        builder.scheduler.settle()
+        assert not builder.scheduler.waiting, "everything observed follows from what is known"
+        return self._closed()
+
+    def _closed(self) -> Program:
+        builder, graph = self.builder, self.graph
+        signals, variables = builder.signals, builder.variables
+        y = [*builder.states, *builder.displacements, *signals.states, *builder.loops.unknowns]
+        assert len(y) == len(self.residuals), "one residual for each variable"
+        core, observing = split(builder.scheduler.steps, self.residuals)
+        ports = graph.ports
+        initial = {ports[k].state: e for k in builder.causal.integral if (e := ports[k].initial) is not None}
+        initial |= {law.name: law.initial for law in signals.laws if hasattr(law, "initial")}
+        return Program(
+            name=graph.name,
+            names=variables.names,
+            time=builder.time,
+            states=builder.states,
+            displacements=builder.displacements,
+            signal_states=signals.states,
+            unknowns=builder.loops.unknowns,
+            rates=[variables.rate_of[k] for k in y],
+            inputs=builder.inputs,
+            memory=signals.memory,
+            core=core,
+            observing=observing,
+            residuals=self.residuals,
+            observables=self.observables,
+            books=self.books,
+            events=self.events,
+            samples=signals.samples,
+            delays=signals.delays,
+            tables=signals.tables,
+            externals=signals.externals,
+            breaks=signals.breaks,
+            parameters=graph.parameters,
+            formulas=builder.formulas,
+            initial=initial,
+            findings=(),
+            elements=len(ports),
+        )
+
+    # -- ports -----------------------------------------------------------------------------------------------------------------
+
+    def _show(self, k: int, port: Port) -> None:
+        domain = self.graph.domain_of(k)
+        across, through = self.builder.columns[2 * k], self.builder.columns[2 * k + 1]
+        shown = {"across": across, "through": through}
+        is_source = isinstance(port.law, SourceLaw)
+        if is_source:
+            shown[self.builder.causal.follows(k)] = self.builder.outputs[k]
+        self._add(Observable(port.across, "across", port.element, domain.name, domain.across.unit), shown["across"])
+        self._add(Observable(port.through, "through", port.element, domain.name, domain.through.unit), shown["through"])
+        power = self.builder.variables.new(f"power.{port.element}")
+        self._compute(power, Instance(SUPPLIED if is_source else POWER, (across, through), ()))
+        self._add(Observable(f"power.{port.element}", "power", port.element, domain.name, "W"), power)
+        if is_source:
+            self.books.supplied.append(power)
+        elif isinstance(port.law, ResistiveLaw):
+            self._dissipates(k, power)
+        elif isinstance(port.law, StorageLaw):
+            self._store(k, port, port.law, power)
+
+    def _dissipates(self, k: int, power: int) -> None:
+        """Ports of one field dissipate together: one of them alone may give what another takes."""
+        if self._first_in_field.get(k, k) == k:
+            self.books.resistive.append([power])
+        else:
+            self.books.resistive[-1].append(power)
+
+    def _store(self, k: int, port: Port, law: StorageLaw, power: int) -> None:
+        builder = self.builder
+        energy = builder.variables.new(f"energy.{port.element}")
+        at = builder.output(k)
+        if law.keeps_energy_variable:
+            state = builder.variables.number(port.state)
+            assert state is not None, "the energy variable of a storage has a name"
+            at = state
+        if k in builder.field_rows:
+            terms = [entry * variable(builder.output(j)) for j, entry in builder.field_rows[k]]
+            how = builder.instance(HALF * variable(at) * total(terms), port)
+        elif law.inertia is not None and not builder.variables.numbers(law.inertia.free_symbols):
+            how = Instance(KINETIC, (at,), (law.inertia,))
+        else:
+            how = builder.filled(energy_of(law), {ARGUMENT: at}, port)
+        self._compute(energy, how)
+        self._add(Observable(f"energy.{port.element}", "energy", port.element, port.domain, "J"), energy)
+        self.books.stored.append(energy)
+        formulas = [e for e in (law.inertia, law.content, law.slope, law.output) if e is not None]
+        formulas += [e for _, e in builder.field_rows.get(k, ())]
+        if any(self._moving_names(e) - self._states_of_field.get(k, frozenset()) for e in formulas):
+            self._modulated.append((port.element, energy, power))
+
+    def _moving_names(self, expression: Expression) -> set[str]:
+        return {name for name in expression.free_symbols if self.builder.variables.number(name) is not None}
+
+    def _modulation(self) -> None:
+        """The work that moves the parameters of storages: what their energy gains beyond the power of their ports."""
+        builder = self.builder
+        rates = builder.storages.rates_of([energy for _, energy, _ in self._modulated])
+        for (element, _, power), rate in zip(self._modulated, rates, strict=True):
+            work = builder.variables.new(f"modulation.{element}")
+            gained = [] if rate is None else [variable(rate)]
+            self._compute(work, builder.instance(total([*gained, -variable(power)])))
+            self.books.modulation.append(work)
+
+    # -- outputs and signals ---------------------------------------------------------------------------------------------------
+
+    def _show_outputs(self) -> None:
+        """The conjugate of each source, by the name of the state where it is one."""
+        for k, output in self.builder.outputs.items():
+            port, domain = self.graph.ports[k], self.graph.domain_of(k)
+            side = self.builder.causal.follows(k)
+            name = self.builder.state_told_to(k) or port.variable(side)
+            self._add(Observable(name, "output", port.element, domain.name, domain.power(side).unit), output)
+
+    def _show_signals(self) -> None:
+        signals = self.builder.signals
+        for name, k in signals.numbers.items():
+            self._add(Observable(name, "signal"), k)
+        for law, k in signals.delays:
+            self._add(Observable(f"{law.name} before its delay", "signal"), k)
+
+    # -- events ----------------------------------------------------------------------------------------------------------------
+
+    def _add_transitions(self) -> None:
+        """The guards of the modes that switching ports are in."""
+        for k, law in self.graph.switching.items():
+            port = self.graph.ports[k]
+            mode = self.graph.mode_of(k)
+            own = {ACROSS: variable(self.builder.columns[2 * k]), THROUGH: variable(self.builder.columns[2 * k + 1])}
+            for transition in law.transitions.get(mode, ()):
+                name = f"{port.element}: {mode} to {transition.to}"
+                guard = self._value(name, transition.guard.substitute(own), port)
+                self.events.append((EventFunction(name, port.element, 1, "transition", transition.to), guard))
+
+    def _add_restarts(self) -> None:
+        """Places where a formula that F needs jumps: signs and comparisons."""
+        core, _ = split(self.builder.scheduler.steps, self.residuals)
+        seen: set[Expression] = set()
+        for expression in crossings(core, self.builder.time):
+            if expression not in seen:
+                seen.add(expression)
+                name = f"jump {len(seen)}"
+                self.events.append((EventFunction(name, "", 0, "restart"), self._value(name, expression, None)))
+
+    # -- items -----------------------------------------------------------------------------------------------------------------
+
+    def _value(self, name: str, expression: Expression, port: Port | None) -> int:
+        k = self.builder.variables.new(name)
+        self._compute(k, self.builder.instance(expression, port))
+        return k
+
+    def _compute(self, k: int, how: Instance) -> None:
+        self.builder.scheduler.add(Item(k, how))
+
+    def _add(self, observable: Observable, k: int) -> None:
+        self.observables.append((observable, k))

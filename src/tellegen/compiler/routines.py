@@ -1,0 +1,151 @@
+"""The functions of a model as statements and results: what the C writer prints and the interpreter runs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.compiler.flattening import Flat
+from tellegen.compiler.forms import Explicit, Implicit
+from tellegen.compiler.statements import Statement, Tangents, needed
+from tellegen.compiler.steps import variable
+from tellegen.expressions import ZERO, Expression, call, total
+from tellegen.graph.signals import Sampled
+
+
+@final
+@dataclass(frozen=True)
+class Routine:
+    """A function of model.h: its statements, and its results in order.
+
+    `leaves` says where each variable that no statement sets comes from: `("y", 3)` is y[3]. A failure in result k is that of the
+    model's variable `first + k`; of an unknown solved inside, that of `unknown`.
+    """
+
+    name: str
+    statements: Sequence[Statement]
+    results: Sequence[Expression]
+    leaves: Mapping[int, tuple[str, int]]
+    first: int = 0
+    unknown: int = 0
+    checked: bool = True
+
+
+@final
+class Routines:
+    """Makes the routines of one model."""
+
+    def __init__(self, flat: Flat, form: Implicit, explicit: Explicit | None, base: Sequence[str]) -> None:
+        self.flat = flat
+        self.form = form
+        self.explicit = explicit
+        program = flat.program
+        self.base = base
+        self.unknown = len(form.y) + len(program.observables)
+        self.leaves: dict[int, tuple[str, int]] = {program.time: ("t", 0)}
+        for word, numbers in (
+            ("y", form.y),
+            ("yp", form.rates),
+            ("u", program.inputs),
+            ("m", program.memory),
+            ("p", [flat.parameters[name] for name in self.base]),
+        ):
+            self.leaves |= {k: (word, i) for i, k in enumerate(numbers)}
+
+    def all(self) -> list[Routine]:
+        """Every routine that the model has."""
+        found = [self._routine("residual", self.form.statements, self.form.residuals), *self._tangents()]
+        found += [self._observe(), self._balance(), self._events(), *self._samples()]
+        if self.explicit is not None:
+            found.append(self._routine("rhs", self.explicit.statements, self.explicit.rates))
+        return found
+
+    def _routine(
+        self, name: str, statements: Sequence[Statement], results: Sequence[Expression], first: int = 0
+    ) -> Routine:
+        return Routine(name, needed(statements, results), results, self.leaves, first, self.unknown)
+
+    def _everything(self) -> list[Statement]:
+        return [*self.form.statements, *self.flat.observing]
+
+    def _observe(self) -> Routine:
+        results = [self.flat.value(k) for _, k in self.flat.program.observables]
+        return self._routine("observe", self._everything(), results, len(self.form.y))
+
+    def _balance(self) -> Routine:
+        books = self.flat.program.books
+        powers = [total(self._values(ports)) for ports in books.resistive]
+        lost = total(call("max", p, ZERO) for p in powers)
+        made = total(call("max", -p, ZERO) for p in powers)
+        results = [
+            total(self._values(books.supplied)),
+            lost,
+            made,
+            total(self._values(books.modulation)),
+            total(self._values(books.stored)),
+        ]
+        return self._routine("balance", self._everything(), results, len(self.form.y))
+
+    def _events(self) -> Routine:
+        results = [self.flat.value(k) for _, k in self.flat.program.events]
+        statements = needed(self._everything(), results)
+        return Routine("events", statements, results, self.leaves, unknown=self.unknown, checked=False)
+
+    def _samples(self) -> list[Routine]:
+        """One routine for each group of signals sampled together, named by its number."""
+        program = self.flat.program
+        found = []
+        for g, members in enumerate(sample_groups(program.samples)):
+            results = list(map(variable, program.memory))
+            for i in members:
+                results[i] = self.flat.value(program.samples[i][1])
+            found.append(self._routine(f"sample_{g}", self._everything(), results))
+        return found
+
+    def _values(self, numbers: Iterable[int]) -> list[Expression]:
+        return [self.flat.value(k) for k in numbers]
+
+    # -- tangents --------------------------------------------------------------------------------------------------------------
+
+    def _tangents(self) -> list[Routine]:
+        """Tangents with and without parameters: most are asked without, and then cost less."""
+        form, explicit = self.form, self.explicit
+        along = {"dy": form.y, "dyp": form.rates}
+        parameters = {"dp": [self.flat.parameters[name] for name in self.base]}
+        found = [
+            self._tangent("tangent_y", form.statements, form.residuals, along),
+            self._tangent("tangent_p", form.statements, form.residuals, along | parameters),
+        ]
+        if explicit is not None:
+            states = {"dy": form.y}
+            found += [
+                self._tangent("rhs_tangent_y", explicit.statements, explicit.rates, states),
+                self._tangent("rhs_tangent_p", explicit.statements, explicit.rates, states | parameters),
+            ]
+        return found
+
+    def _tangent(
+        self,
+        name: str,
+        statements: Sequence[Statement],
+        results: Sequence[Expression],
+        along: Mapping[str, Sequence[int]],
+    ) -> Routine:
+        leaves = dict(self.leaves)
+        seeds: dict[int, Expression] = {}
+        for word, numbers in along.items():
+            for i, k in enumerate(numbers):
+                d = self.flat.fresh(f"{word}[{i}]")
+                leaves[d] = (word, i)
+                seeds[k] = variable(d)
+        tangents = Tangents(seeds, self.flat.fresh)
+        tangents.follow(needed(statements, results))
+        found = [tangents.tangent(e) for e in results]
+        return Routine(name, needed(tangents.statements, found), found, leaves, unknown=self.unknown)
+
+
+def sample_groups(samples: Sequence[tuple[Sampled, int]]) -> list[list[int]]:
+    """The places in memory of signals with one period and one offset."""
+    groups: dict[tuple[Expression, Expression], list[int]] = {}
+    for i, (law, _) in enumerate(samples):
+        groups.setdefault((law.period, law.offset), []).append(i)
+    return list(groups.values())

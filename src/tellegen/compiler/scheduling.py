@@ -1,0 +1,262 @@
+"""Items of a model put into an order of evaluation.
+
+What a port is told is a sum over what all ports decide, kept in factored form (node potentials, through variables of couplings). In
+that form a told variable may seem to depend on a port that it does not depend on: two node potentials share a part that cancels in
+their difference. So dependence is asked of numbers: with random residues for everything not yet known and zero for the rest, what
+comes out as zero does not depend on it. Such variables are computed at once, the unknown part left out; all others wait.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.compiler.steps import Group, Instance, Reading, Rows, Step, instance_of, variable
+from tellegen.compiler.variables import Variables
+from tellegen.compiler.wiring import Terms, Wiring
+from tellegen.expressions import MINUS_ONE, ONE, PRIME, Expression, total
+
+
+@final
+@dataclass(eq=False, slots=True)
+class Item:
+    """A variable given by a formula or a reading of others. `argument` is what a law that can be torn is told."""
+
+    target: int
+    how: Instance | Reading
+    argument: int | None = None
+
+    @property
+    def needs(self) -> Iterable[int]:
+        """The variables it reads."""
+        return self.how.arguments
+
+
+@final
+class Scheduler:
+    """Collects steps while items become ready; `columns[c]` is the variable of column c of the interconnection."""
+
+    def __init__(self, wiring: Wiring, columns: list[int], variables: Variables) -> None:
+        self.wiring = wiring
+        self.columns = columns
+        self.variables = variables
+        self.steps: list[Step] = []
+        self.known: set[int] = set()
+        self.waiting: dict[int, Item] = {}
+        self.wanted: set[int] = set()
+        self.zeros: set[int] = set()  # what switches decide, whatever they are told
+        self._place = {c: k for k, c in enumerate(wiring.order)}
+        self._column_of = {columns[c]: c for c in wiring.order}
+        chance = random.Random(1)
+        self._random = [chance.getrandbits(60) | 1 for _ in range(wiring.columns)]
+        self._residues: dict[Expression, int] = {ONE: 1, MINUS_ONE: PRIME - 1}
+        self._moving_gains: dict[Expression, tuple[int, ...]] = {}
+        self._missing: dict[int, int] = {}
+        self._users: dict[int, list[int]] = {}
+        self._ready: list[int] = []
+        self._all: list[int] = []
+
+    def give(self, *leaves: int) -> None:
+        """Variables known from outside."""
+        for k in leaves:
+            self._learn(k)
+
+    def add(self, item: Item) -> None:
+        """An item to be computed as soon as it can be."""
+        self.waiting[item.target] = item
+        missing = [k for k in dict.fromkeys(item.needs) if k not in self.known]
+        self._missing[item.target] = len(missing)
+        if not missing:
+            self._ready.append(item.target)
+        for k in missing:
+            self._users.setdefault(k, []).append(item.target)
+            if k in self._column_of:
+                self.wanted.add(k)
+
+    def want(self, variables: Iterable[int]) -> None:
+        """Ask for variables that ports are told."""
+        self.wanted.update(k for k in variables if k not in self.known)
+
+    def settle(self) -> None:
+        """Compute whatever can be computed."""
+        while True:
+            self._run_ready()
+            if not self.wanted or not self._sweep():
+                return
+
+    def add_sums(self, sums: Mapping[int, int]) -> None:
+        """Compute the sums of columns, given by their targets, once more: into variables of their own."""
+        terms = self.wiring.terms
+        self.want({self.columns[d] for c in sums.values() for d, _ in terms[c]})
+        self.settle()
+        rows = Rows()
+        for target, c in sums.items():
+            rows = self._append(rows, target, [(self.columns[d], gain) for d, gain in terms[c]])
+        if rows.targets:
+            self.steps.append(rows)
+        self.give(*sums)
+
+    def drop(self, item: Item) -> None:
+        """Take an item out of the waiting ones, because something else will decide its target."""
+        del self.waiting[item.target]
+        del self._missing[item.target]
+
+    # -- items -----------------------------------------------------------------------------------------------------------------
+
+    def _learn(self, k: int) -> None:
+        if k in self.known:
+            return
+        self.known.add(k)
+        self.wanted.discard(k)
+        for target in self._users.pop(k, ()):
+            if target in self._missing:
+                self._missing[target] -= 1
+                if self._missing[target] == 0:
+                    self._ready.append(target)
+
+    def _run_ready(self) -> None:
+        while self._ready:
+            ready = [target for target in self._ready if target in self.waiting]
+            self._ready = []
+            groups: dict[Expression, Group] = {}
+            for target in ready:
+                item = self.waiting.pop(target)
+                del self._missing[target]
+                if isinstance(item.how, Reading):
+                    self.steps.append(item.how)
+                    continue
+                group = groups.get(item.how.template)
+                if group is None:
+                    group = groups[item.how.template] = empty_group(item.how)
+                    self.steps.append(group)
+                fill(group, target, item.how)
+            for target in ready:
+                self._learn(target)
+
+    # -- what ports are told ---------------------------------------------------------------------------------------------------
+
+    def dependence(self, unknown: Iterable[int] | None = None) -> list[int]:
+        """For each column a residue that is zero where the column does not depend on what is unknown.
+
+        Unknown is what ports decide and is not known yet; or, of that, only the given variables.
+        """
+        only = None if unknown is None else set(unknown)
+        found = [0] * self.wiring.columns
+        known, columns, terms = self.known, self.columns, self.wiring.terms
+        for c, k in enumerate(columns):
+            if c not in terms and k not in known and (only is None or k in only):
+                found[c] = self._random[c]
+        for c in self.wiring.order:
+            if columns[c] in known:
+                continue
+            value = 0
+            for d, gain in terms[c]:
+                if gain is ONE:
+                    value += found[d]
+                elif gain is MINUS_ONE:
+                    value -= found[d]
+                elif not self._gain_known(gain) and only is None:
+                    value += self._random[c]
+                elif found[d]:
+                    value += found[d] * self._residue(gain)
+            found[c] = value % PRIME
+        return found
+
+    def told_residue(self, c: int) -> int:
+        """The residue of minus a told column, with a random residue for everything that ports decide."""
+        if not self._all:
+            known, self.known = self.known, set()
+            self._all = self.dependence(k for k in self.columns if k not in self.zeros)
+            self.known = known
+        return -self._all[c] % PRIME
+
+    def decided_residue(self, c: int) -> int:
+        """The random residue of a column that a port decides."""
+        return self._random[c]
+
+    def _gain_known(self, gain: Expression) -> bool:
+        return all(k in self.known for k in self.moving_names(gain))
+
+    def moving_names(self, gain: Expression) -> tuple[int, ...]:
+        """The variables in a gain."""
+        found = self._moving_gains.get(gain)
+        if found is None:
+            found = self._moving_gains[gain] = tuple(self.variables.numbers(gain.free_symbols))
+        return found
+
+    def _residue(self, gain: Expression) -> int:
+        found = self._residues.get(gain)
+        if found is None:
+            values = gain.residues()
+            found = self._residues[gain] = values[0] if values is not None else self._random[0]
+        return found
+
+    def _sweep(self) -> bool:
+        """Compute the wanted variables that do not depend on anything unknown; whether there was one."""
+        residues = self.dependence()
+        exact = [c for k in self.wanted if not residues[c := self._column_of[k]]]
+        if not exact:
+            return False
+        rows = Rows()
+        partial: dict[int, int | None] = {}
+        for c in self.reached(exact):
+            terms = self._known_terms(c, partial)
+            if residues[c] == 0:
+                target = self.columns[c]
+                rows = self._append(rows, target, terms)
+                self._learn(target)
+            elif terms:
+                partial[c] = self.variables.new(f"part of {self.variables.names[self.columns[c]]}")
+                rows = self._append(rows, partial[c], terms)  # type: ignore[arg-type]
+            else:
+                partial[c] = None
+        if rows.targets:
+            self.steps.append(rows)
+        return True
+
+    def reached(self, columns: Iterable[int]) -> list[int]:
+        """The columns that are needed for some others and not known, in order."""
+        terms = self.wiring.terms
+        reached: set[int] = set()
+        stack = list(columns)
+        while stack:
+            c = stack.pop()
+            if c not in reached and c in terms and self.columns[c] not in self.known:
+                reached.add(c)
+                stack.extend(d for d, _ in terms[c])
+        return sorted(reached, key=self._place.__getitem__)
+
+    def _known_terms(self, c: int, partial: dict[int, int | None]) -> Terms:
+        found: Terms = []
+        for d, gain in self.wiring.terms[c]:
+            k: int | None = self.columns[d] if self.columns[d] in self.known else partial.get(d)
+            if k is not None:
+                found.append((k, gain))
+        return found
+
+    def _append(self, rows: Rows, target: int, terms: Terms) -> Rows:
+        """Add a row; one whose gains move is a formula of its own, and a new block begins after it."""
+        if not any(self.moving_names(gain) for _, gain in terms if gain is not ONE and gain is not MINUS_ONE):
+            rows.add(target, terms)
+            return rows
+        if rows.targets:
+            self.steps.append(rows)
+        how = instance_of(total(gain * variable(k) for k, gain in terms), self.variables.number)
+        group = empty_group(how)
+        fill(group, target, how)
+        self.steps.append(group)
+        return Rows()
+
+
+def empty_group(how: Instance) -> Group:
+    """A group for a template, without targets."""
+    return Group(how.template, [], [[] for _ in how.arguments], [[] for _ in how.coefficients])
+
+
+def fill(group: Group, target: int, how: Instance) -> None:
+    """Add a target to a group."""
+    group.targets.append(target)
+    for column, k in zip(group.arguments, how.arguments, strict=True):
+        column.append(k)
+    for column_of_formulas, formula in zip(group.coefficients, how.coefficients, strict=True):
+        column_of_formulas.append(formula)

@@ -1,0 +1,204 @@
+"""Straight-line statements over numbered variables, for models small enough to be written out.
+
+Variables appear in expressions as `%k`; parameters are variables too. Each variable is set once.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.compiler.steps import ReadingKind, variable
+from tellegen.expressions import ZERO, Expression, derivative, total
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A variable set to the value of an expression."""
+
+    target: int
+    value: Expression
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A variable read from a table, the past, or a function of the host."""
+
+    kind: ReadingKind
+    number: int
+    target: int
+    arguments: tuple[Expression, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """Variables that solve `matrix * targets = right`."""
+
+    targets: tuple[int, ...]
+    matrix: tuple[tuple[Expression, ...], ...]
+    right: tuple[Expression, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Newton:
+    """Unknowns at which the residuals vanish. `body` computes what residuals read; `slopes` what the jacobian reads beyond that.
+
+    Those of `body` that are needed later follow a Newton once more, at its solution. The unknowns wait for the next call at
+    `scratch` among the values of the context.
+    """
+
+    unknowns: tuple[int, ...]
+    body: tuple["Statement", ...]
+    slopes: tuple["Statement", ...]
+    residuals: tuple[Expression, ...]
+    jacobian: tuple[tuple[Expression, ...], ...]
+    linear: bool
+    scratch: int
+
+
+Statement = Let | Read | Solve | Newton
+
+Fresh = Callable[[str], int]
+"""Makes a new variable."""
+
+
+def targets_of(statement: Statement) -> tuple[int, ...]:
+    """The variables that a statement sets for those after it."""
+    match statement:
+        case Let() | Read():
+            return (statement.target,)
+        case Solve():
+            return statement.targets
+        case Newton():
+            return statement.unknowns
+
+
+def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+    """Every expression that a statement reads, those of inner statements apart."""
+    match statement:
+        case Let():
+            return (statement.value,)
+        case Read():
+            return statement.arguments
+        case Solve():
+            return (*(e for row in statement.matrix for e in row), *statement.right)
+        case Newton():
+            return (*statement.residuals, *(e for row in statement.jacobian for e in row))
+
+
+def reads(statement: Statement) -> set[int]:
+    """The variables that a statement takes from those before it."""
+    found = variables_in(expressions_of(statement))
+    if isinstance(statement, Newton):
+        inner = (*statement.body, *statement.slopes)
+        for one in inner:
+            found |= reads(one)
+        found -= {k for one in inner for k in targets_of(one)} | set(statement.unknowns)
+    return found
+
+
+def variables_in(expressions: Iterable[Expression]) -> set[int]:
+    """The numbers of the variables in expressions."""
+    return {int(name[1:]) for e in expressions for name in e.free_symbols}
+
+
+def needed(statements: Sequence[Statement], results: Iterable[Expression]) -> list[Statement]:
+    """The statements that the results need, in order."""
+    wanted = variables_in(results)
+    kept: list[Statement] = []
+    for statement in reversed(statements):
+        if not wanted.isdisjoint(targets_of(statement)):
+            kept.append(statement)
+            wanted |= reads(statement)
+    return kept[::-1]
+
+
+def reached_from(statements: Iterable[Statement], leaves: Iterable[int]) -> set[int]:
+    """The variables that depend on some leaves, these included."""
+    found = set(leaves)
+    for statement in statements:
+        if not found.isdisjoint(reads(statement)):
+            found.update(targets_of(statement))
+    return found
+
+
+class Tangents:
+    """Forward-mode derivatives: for each statement those that compute its tangent, in terms of tangents of leaves."""
+
+    def __init__(self, seeds: dict[int, Expression], fresh: Fresh) -> None:
+        self.of: dict[int, Expression] = dict(seeds)
+        self.statements: list[Statement] = []
+        self._fresh = fresh
+
+    def tangent(self, expression: Expression) -> Expression:
+        """The tangent of an expression of variables whose tangents are known."""
+        names = sorted(expression.free_symbols, key=lambda name: int(name[1:]))
+        return total(derivative(expression, name) * self.of[k] for name in names if (k := int(name[1:])) in self.of)
+
+    def follow(self, statements: Sequence[Statement]) -> None:
+        """Append the statements with their tangents."""
+        done: set[Statement] = set()
+        for statement in statements:
+            if statement in done:
+                continue
+            self.statements.append(statement)
+            match statement:
+                case Let():
+                    self._keep(statement.target, self.tangent(statement.value))
+                case Read():
+                    self._read(statement)
+                case Solve():
+                    self._solve(statement)
+                case Newton():
+                    done.update(statement.body)
+                    self._newton(statement)
+
+    def _keep(self, target: int, tangent: Expression) -> None:
+        if tangent is ZERO:
+            return
+        if not tangent.args:
+            self.of[target] = tangent
+            return
+        k = self._fresh("tangent")
+        self.statements.append(Let(k, tangent))
+        self.of[target] = variable(k)
+
+    def _read(self, statement: Read) -> None:
+        if statement.kind == "table":
+            tangent = self.tangent(statement.arguments[0])
+            if tangent is not ZERO:
+                slope = self._fresh("slope")
+                self.statements.append(Read("slope", statement.number, slope, statement.arguments))
+                self._keep(statement.target, variable(slope) * tangent)
+
+    def _solve(self, statement: Solve) -> None:
+        right = []
+        for row, value in zip(statement.matrix, statement.right, strict=True):
+            moved = [self.tangent(e) * variable(k) for e, k in zip(row, statement.targets, strict=True)]
+            right.append(self.tangent(value) - total(moved))
+        if any(e is not ZERO for e in right):
+            targets = tuple(self._fresh("tangent") for _ in statement.targets)
+            self.statements.append(Solve(targets, statement.matrix, tuple(right)))
+            self.of.update(zip(statement.targets, map(variable, targets), strict=True))
+
+    def _newton(self, statement: Newton) -> None:
+        """By the implicit function theorem: jacobian * dw = -(tangent of the residuals with w held)."""
+        held = Tangents(self.of, self._fresh)
+        held.statements = self.statements
+        held.follow(statement.body)
+        right = tuple(-held.tangent(e) for e in statement.residuals)
+        if all(e is ZERO for e in right):
+            self.of = held.of
+            return
+        self.statements.extend(statement.slopes)
+        targets = tuple(self._fresh("tangent") for _ in statement.unknowns)
+        self.statements.append(Solve(targets, statement.jacobian, right))
+        self.of.update(zip(statement.unknowns, map(variable, targets), strict=True))
+        values, self.statements = self.statements, []
+        self.follow(statement.body)
+        own = set(statement.body)
+        values.extend(s for s in self.statements if s not in own)
+        self.statements = values

@@ -1,0 +1,193 @@
+"""The steps of a program: blocks of sparse linear rows, groups of equal laws, and readings of tables and the past.
+
+Every variable of a program has a number. A group holds one formula, its template, in terms of slots for variables `@0`, `@1`, ...
+and for formulas of parameters `#0`, `#1`, ..., and the lists of what fills the slots. So a hundred thousand resistors are one
+group, and what is done to a program (derivatives, C code) is done once for a group.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from tellegen.expressions import (
+    Add,
+    Call,
+    Constant,
+    Expression,
+    Logic,
+    Mul,
+    Number,
+    Pow,
+    Rational,
+    Relation,
+    Symbol,
+    postorder,
+    rebuild,
+    symbol,
+)
+
+ReadingKind = Literal["table", "slope", "past", "external"]
+
+
+def slot(k: int) -> Expression:
+    """The symbol of a variable in a template."""
+    return symbol(f"@{k}")
+
+
+def coefficient(k: int) -> Expression:
+    """The symbol of a formula of parameters in a template."""
+    return symbol(f"#{k}")
+
+
+def variable(k: int) -> Expression:
+    """The symbol of variable number k where formulas are written out; no user can write it."""
+    return symbol(f"%{k}")
+
+
+SCALED = coefficient(0) * slot(0)
+DIVIDED = slot(0) / coefficient(0)
+NEGATIVE = -slot(0)
+BALANCE = coefficient(0) * slot(0) - slot(1)
+RATE_BALANCE = slot(0) - slot(1)
+"""Templates that most models have."""
+
+
+@final
+@dataclass
+class Rows:
+    """Targets as sums of gains times sources, in order; row r has the entries starts[r]:starts[r + 1]. Gains do not move."""
+
+    targets: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=lambda: [0])
+    sources: list[int] = field(default_factory=list)
+    gains: list[Expression] = field(default_factory=list)
+
+    def add(self, target: int, terms: Sequence[tuple[int, Expression]]) -> None:
+        """Append one row."""
+        self.targets.append(target)
+        for source, gain in terms:
+            self.sources.append(source)
+            self.gains.append(gain)
+        self.starts.append(len(self.sources))
+
+    def entries(self, r: int) -> Iterator[tuple[int, Expression]]:
+        """Sources and gains of one row."""
+        for e in range(self.starts[r], self.starts[r + 1]):
+            yield self.sources[e], self.gains[e]
+
+
+@final
+@dataclass
+class Group:
+    """Targets of one template; `arguments[k][i]` is the variable in slot @k of target i, `coefficients[k][i]` the formula in #k."""
+
+    template: Expression
+    targets: list[int]
+    arguments: list[list[int]]
+    coefficients: list[list[Expression]]
+
+
+@final
+@dataclass
+class Reading:
+    """A variable read from a table (or its slope), from the past, or from a function of the host."""
+
+    kind: ReadingKind
+    number: int
+    target: int
+    arguments: list[int]
+
+
+Step = Rows | Group | Reading
+
+
+@final
+@dataclass(frozen=True)
+class Instance:
+    """One use of a template: what fills its slots."""
+
+    template: Expression
+    arguments: tuple[int, ...]
+    coefficients: tuple[Expression, ...]
+
+
+def instance_of(expression: Expression, number_of: Callable[[str], int | None]) -> Instance:
+    """The template of an expression: `number_of` tells variables from parameters (None).
+
+    The largest parts without variables become coefficients. Slots are counted in an order of shapes, so that laws that differ in
+    names only have one template.
+    """
+    shapes = _Shapes(expression, number_of)
+    arguments: dict[int, Expression] = {}
+    coefficients: dict[Expression, Expression] = {}
+    filled: dict[Expression, Expression] = {}
+    for node in shapes.leaves():
+        k = shapes.number(node)
+        if k is None:
+            filled[node] = coefficients.setdefault(node, coefficient(len(coefficients)))
+        else:
+            filled[node] = arguments.setdefault(k, slot(len(arguments)))
+    return Instance(shapes.rebuilt(filled), tuple(arguments), tuple(coefficients))
+
+
+@final
+class _Shapes:
+    """An expression with its names forgotten: what moves in it, and an order of its parts that no name has a say in."""
+
+    def __init__(self, expression: Expression, number_of: Callable[[str], int | None]) -> None:
+        self.root = expression
+        self.nodes = postorder(expression)
+        self.numbers = {name: number_of(name) for name in expression.free_symbols}
+        self.moves: dict[Expression, bool] = {}
+        self.shapes: dict[Expression, int] = {}
+        for node in self.nodes:
+            self.moves[node] = self.number(node) is not None or any(self.moves[arg] for arg in node.args)
+            self.shapes[node] = self._shape(node)
+
+    def number(self, node: Expression) -> int | None:
+        """The number of the variable that the node is, if it is one."""
+        return self.numbers[node.name] if isinstance(node, Symbol) else None
+
+    def leaves(self) -> Iterator[Expression]:
+        """Variables and the largest parts without any, numbers aside."""
+        stack, seen = [self.root], set()
+        while stack:
+            node = stack.pop()
+            if node in seen or isinstance(node, Number | Constant):
+                continue
+            seen.add(node)
+            if not node.args or not self.moves[node]:
+                yield node
+            else:
+                stack.extend(sorted(node.args, key=self.shapes.__getitem__, reverse=True))
+
+    def rebuilt(self, filled: dict[Expression, Expression]) -> Expression:
+        """The expression with its leaves replaced."""
+        made: dict[Expression, Expression] = {}
+        for node in self.nodes:
+            if node in filled:
+                made[node] = filled[node]
+            elif not self.moves[node]:
+                made[node] = node  # a number, or inside a coefficient
+            else:
+                made[node] = rebuild(node, tuple([made[arg] for arg in node.args]))
+        return made[self.root]
+
+    def _shape(self, node: Expression) -> int:
+        if not self.moves[node]:
+            return node._digest if isinstance(node, Number | Constant) else 1
+        inner = [self.shapes[arg] for arg in node.args]
+        if isinstance(node, Symbol):
+            return 2
+        if isinstance(node, Add):
+            return hash((3, *sorted(zip(inner, [_digits(c) for _, c in node.terms], strict=True))))
+        if isinstance(node, Mul):
+            return hash((4, *sorted(zip(inner, [_digits(q) for _, q in node.factors], strict=True))))
+        if isinstance(node, Pow):
+            return hash((5, *inner))
+        word = node.name if isinstance(node, Call) else node.operator if isinstance(node, Relation | Logic) else ""
+        return hash((6, int.from_bytes(word.encode(), "little"), *inner))
+
+
+def _digits(q: Rational) -> tuple[int, int]:
+    return (q.numerator, q.denominator)

@@ -1,0 +1,1 @@
+"""Time advancing: one compiled model, several solvers, one `Trajectory`."""

@@ -1,0 +1,129 @@
+"""Which solver suits a model: read from its structure and, where that is not enough, from one estimate of its fastest motion."""
+
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import Context
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.names import listing
+from tellegen.simulation import rules
+from tellegen.simulation.stretch import Standing
+
+Array = NDArray[np.float64]
+
+STIFF_STEPS: Final = 5_000.0
+"""Explicit steps that stability alone would ask for: beyond these an implicit step is cheaper."""
+
+LARGE: Final = 400
+FEW_RADIANS: Final = 1e5
+"""The exponential of a decaying model takes steps of some of its time constants: up to so many of them that is no matter."""
+
+_EXPLICIT_REACH: Final = 6.0
+_ITERATIONS: Final = 30
+_CLOSE: Final = 1e-3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A solver and the reason for it, in one line."""
+
+    solver: str
+    reason: str
+    may_switch: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """The largest eigenvalue of the Jacobian at the start, estimated: its size, and how much of it is decay (0 to 1)."""
+
+    size: float
+    decay: float
+
+
+def choose(model: NumericModel, asked: str, context: Context, start: Standing, until: float) -> Choice:
+    """The solver asked for, when it suits the model, or the one that suits it best.
+
+    Raises: SimulationError (S115) when the solver asked for cannot advance this model.
+    """
+    if asked != "auto":
+        _check_suits(model, asked)
+        return Choice(asked, "asked for")
+    if not model.explicit:
+        unknowns = len(model.unknowns)
+        what = f"{unknowns} algebraic unknowns" if unknowns != 1 else "an algebraic unknown"
+        return Choice("ida", f"implicit model with {what}" if unknowns else "implicit model")
+    speed = fastest_motion(model, context, start)
+    steps = speed.size * (until - start.t) / _EXPLICIT_REACH
+    is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
+    if exponential_suits(model) and (speed.decay < 0.1 or _is_short(model, speed, until - start.t)):
+        return Choice("exponential", "linear with constant coefficients")
+    if is_stiff:
+        return Choice("cvode", f"stiff: its fastest time constant is {1.0 / speed.size:.2g} s")
+    if model.size > LARGE:
+        return Choice("cvode", f"large: {model.size} states")
+    if not np.isfinite(speed.size):
+        return Choice("cvode", "its fastest motion could not be estimated")
+    return Choice("runge-kutta", "smooth and not stiff", may_switch=True)
+
+
+def _is_short(model: NumericModel, speed: Speed, horizon: float) -> bool:
+    """Whether the fastest motion fits into the run so few times that following it costs nothing beside setting up a solver."""
+    return speed.size * horizon * model.size <= FEW_RADIANS
+
+
+def exponential_suits(model: NumericModel) -> bool:
+    """Whether the exponential can advance the model: linear, explicit, without events and delays."""
+    return model.linear and model.explicit and not model.events and not model.delays and model.size > 0
+
+
+def _check_suits(model: NumericModel, asked: str) -> None:
+    explicit_only = {"runge-kutta", "cvode", "exponential"}
+    if asked in explicit_only and not model.explicit:
+        names = listing(model.unknowns) if model.unknowns else "its rates"
+        raise rules.UNSUITED.error(
+            f"'{asked}' needs explicit rates, and this model gives {names} by implicit equations",
+            where=model.name,
+            fix="choose 'ida', or leave the choice to 'auto'",
+        )
+    if asked == "exponential" and not exponential_suits(model):
+        if not model.linear:
+            why = "the model is not linear with constant coefficients"
+        else:
+            why = "the model has events or delays" if model.events or model.delays else "the model has no states"
+        raise rules.UNSUITED.error(
+            f"'exponential' cannot be used: {why}", where=model.name, fix="leave the choice to 'auto'"
+        )
+
+
+def fastest_motion(model: NumericModel, context: Context, start: Standing) -> Speed:
+    """An estimate of the largest eigenvalue by power iteration with the tangent, at the cost of some tens of evaluations."""
+    n = model.size
+    if n == 0:
+        return Speed(0.0, 0.0)
+    scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
+    scale[scale == 0.0] = 1.0
+    direction = np.random.default_rng(1).standard_normal(n) * scale
+    size, decay = 0.0, 0.0
+    for _ in range(_ITERATIONS):
+        direction /= np.linalg.norm(direction) or 1.0
+        try:
+            image = model.rhs_tangent(start.t, start.y, direction, context=context)
+            second = model.rhs_tangent(start.t, start.y, image, context=context)
+        except FloatingPointError:
+            return Speed(np.inf, 0.0)
+        length = float(np.linalg.norm(second))
+        if length == 0.0 or not np.isfinite(length):
+            break
+        before, size = size, float(np.sqrt(length))
+        # of a decaying motion the second image points along the direction, of a swinging one against it
+        along = float(direction @ second) / length
+        known, decay = decay, max(0.0, along)
+        if abs(size - before) <= _CLOSE * size and abs(decay - known) <= _CLOSE:
+            break
+        direction = second
+    return Speed(size, decay)

@@ -1,0 +1,76 @@
+"""The past of delayed signals: written by the solvers at the end of each step, read by the model."""
+
+import ctypes
+from collections.abc import Iterable
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import Context
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.simulation.jobs import History
+from tellegen.simulation.native_library import native_library
+
+Array = NDArray[np.float64]
+
+GENERATIONS = 4
+"""A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""
+
+
+@final
+class Past:
+    """What delayed signals were, from the start of a run on. It lives as long as the context that reads it."""
+
+    def __init__(self, model: NumericModel, context: Context) -> None:
+        library = native_library("delays")
+        self._observables = np.array([d.observable for d in model.delays], dtype=np.int32)
+        self._delays = np.array([d.by for d in model.delays])
+        self._initial = np.array([d.initial for d in model.delays])
+        self._scratch = np.zeros(len(model.observables))
+        self._forget = library.tg_forget
+        self._forget.argtypes = [ctypes.c_void_p]
+        self.struct = History()
+        self.struct.n_delays = len(model.delays)
+        self.struct.observables = self._observables.ctypes.data
+        self.struct.delays = self._delays.ctypes.data
+        self.struct.initial = self._initial.ctypes.data
+        self.struct.scratch = self._scratch.ctypes.data
+        self._tell = library.tg_past
+        self.tie(context)
+
+    @property
+    def address(self) -> int:
+        """Where the struct lies."""
+        return ctypes.addressof(self.struct)
+
+    def tie(self, context: Context) -> None:
+        """Let the context of another mode of the same graph read this past."""
+        context.remember(ctypes.cast(self._tell, ctypes.c_void_p).value, self.address)
+
+    def follow(self, model: NumericModel) -> None:
+        """Write what the model of another mode of the same graph tells from now on."""
+        self._observables[:] = [d.observable for d in model.delays]
+
+    def __del__(self) -> None:
+        self._forget(self.address)
+
+
+def past_of(model: NumericModel, context: Context) -> Past | None:
+    """The past that a model needs, tied to its context; None without delayed signals."""
+    return Past(model, context) if model.delays else None
+
+
+def longest_step(model: NumericModel) -> float:
+    """A step may not reach beyond what the past already tells."""
+    return min((d.by for d in model.delays), default=np.inf)
+
+
+def delayed_breaks(model: NumericModel, breaks: Iterable[float], start: float, until: float) -> Array:
+    """The breaks of a run, those that come back through delays included."""
+    found = set(breaks)
+    fresh = found | {start}
+    for _ in range(GENERATIONS if model.delays else 0):
+        fresh = {t + d.by for t in fresh for d in model.delays} - found
+        found |= fresh
+    return np.array(sorted(t for t in found if start < t < until))

@@ -1,0 +1,107 @@
+"""From the status of a solver in C to a finding that names the time, the variable and what to do."""
+
+import numpy as np
+
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import Finding
+from tellegen.simulation import jobs, rules
+from tellegen.simulation.stretch import Settings, Standing, StretchEnd
+
+
+def finding_of(end: StretchEnd, model: NumericModel, settings: Settings, solver: str) -> Finding | None:
+    """Why a stretch did not reach its end; None when it did."""
+    t = end.standing.t
+    at = f"at t = {t:.6g} s"
+    if end.status in (jobs.FINISHED, jobs.EVENT):
+        return None
+    if end.status == jobs.CANCELLED:
+        return rules.CANCELLED.finding(f"the run was cancelled {at}", where=model.name)
+    if end.status == jobs.NOT_FINITE:
+        what = variable_name(model, end.failed)
+        return rules.NOT_FINITE.finding(
+            f"{at} {what} is not a finite number",
+            where=model.name,
+            fix="look at the law behind it near this point: start elsewhere, keep the motion inside its domain, or smooth it",
+            members=_members(model, end.failed),
+        )
+    if end.status == jobs.STIFF:
+        return rules.STIFF.finding(
+            f"{at} the steps of '{solver}' have shrunk to {end.last_step:.3g} s for stability alone",
+            where=model.name,
+            fix="choose the solver 'cvode', or leave the choice to 'auto'",
+        )
+    if end.status == jobs.MANY_STEPS:
+        return rules.MANY_STEPS.finding(
+            f"{end.effort.steps} steps led only to t = {t:.6g} s, the last one {end.last_step:.3g} s long",
+            where=model.name,
+            fix=_fix_for_many(solver),
+        )
+    if end.status == jobs.NO_MEMORY:
+        return rules.NO_MEMORY.finding(
+            f"no memory for {model.size} variables", where=model.name, fix="ask for fewer rows"
+        )
+    return _stuck(end, model, settings, solver)
+
+
+def _stuck(end: StretchEnd, model: NumericModel, settings: Settings, solver: str) -> Finding:
+    standing = end.standing
+    name = fastest(model, standing, settings)
+    at = f"at t = {standing.t:.6g} s"
+    if end.status == jobs.TINY_STEP:
+        return rules.TINY_STEP.finding(
+            f"{at} the steps became smaller than time can resolve; '{name}' changes fastest ({_change(model, standing, name)})",
+            where=model.name,
+            fix=f"see whether '{name}' grows without bound; else declare the jump as an event, or loosen the tolerance",
+            members=(name,),
+        )
+    if end.status == jobs.SINGULAR:
+        return rules.SINGULAR.finding(
+            f"{at} the equations do not decide '{decided(model, end.detail)}'",
+            where=model.name,
+            fix="look for a loop of ideal elements, or give one of them a small storage or loss",
+            members=(decided(model, end.detail),),
+        )
+    if end.status == jobs.NO_CONVERGENCE:
+        return rules.NO_CONVERGENCE.finding(
+            f"{at} the equations of a step were not solved; '{name}' changes fastest ({_change(model, standing, name)})",
+            where=model.name,
+            fix=f"see whether a law near '{name}' is discontinuous, or give a smaller max_step",
+            members=(name,),
+        )
+    return rules.LIBRARY.finding(
+        f"{at} '{solver}' ended with the flag {end.detail}", where=model.name, fix="try another solver or tolerance"
+    )
+
+
+def variable_name(model: NumericModel, failed: int | None) -> str:
+    """The program variable that was not finite, as it is called in messages."""
+    if failed is None or failed >= len(model.variables):
+        return "a variable"
+    return f"'{model.variables[failed]}'"
+
+
+def decided(model: NumericModel, detail: int) -> str:
+    """The variable that a singular column belongs to."""
+    return model.names[detail - 1] if 0 < detail <= model.size else "a variable"
+
+
+def fastest(model: NumericModel, standing: Standing, settings: Settings) -> str:
+    """The variable that changes fastest beside its tolerance."""
+    n = model.size
+    scale = settings.atol[:n] + settings.rtol * np.abs(standing.y[:n])
+    rates = np.abs(standing.yp[:n]) / scale
+    return model.names[int(np.argmax(np.nan_to_num(rates, nan=np.inf)))] if n else "nothing"
+
+
+def _change(model: NumericModel, standing: Standing, name: str) -> str:
+    k = model.names.index(name)
+    return f"value {standing.y[k]:.3g}, rate {standing.yp[k]:.3g} per second"
+
+
+def _members(model: NumericModel, failed: int | None) -> tuple[str, ...]:
+    return () if failed is None or failed >= len(model.variables) else (model.variables[failed],)
+
+
+def _fix_for_many(solver: str) -> str:
+    advice = "shorten the run, loosen the tolerance or raise max_steps"
+    return f"{advice}; a stiff model wants the solver 'cvode'" if solver == "runge-kutta" else advice

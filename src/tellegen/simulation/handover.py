@@ -1,0 +1,125 @@
+"""States handed from one mode to the next by conservation of flux, charge and momentum.
+
+Where a mode makes storages dependent, x_d = T z + x_0, and the impulses of the constraints do no work on any motion that the mode
+allows: the contents change such that
+
+    (p(z+) - p(z-)) + T^T (p_d(T z+ + x_0) - p_d-) = 0
+
+which for linear storages is T^T L T z+ = T^T (contents before). What sources that impose x_0 supply during the impulse is
+x_0 (p_d+ - p_d-); what is missing of the energy after that is lost.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.simulation.mode_models import HybridState, ModeModel
+from tellegen.simulation.storages import Storages
+
+Array = NDArray[np.float64]
+
+MOST_ITERATIONS: Final = 50
+CONVERGED: Final = 1e-13
+ROUNDING: Final = 1e-13
+"""A loss below this share of the energy at stake is none."""
+PROBE: Final = 1e-3
+"""By which share of the largest output the linear relation between storages is probed."""
+
+
+@final
+@dataclass(frozen=True)
+class Handover:
+    """The outputs of all storages in the new mode and how far they had to jump; energy that sources supplied and that was lost.
+
+    `among` are the storages that took part.
+    """
+
+    outputs: Array
+    mismatch: Array
+    supplied: float = 0.0
+    lost: float = 0.0
+    among: tuple[int, ...] = ()
+
+    def is_smooth(self, tolerance: Array) -> bool:
+        """Whether no storage had to jump."""
+        return bool(np.all(np.abs(self.mismatch) <= tolerance))
+
+
+def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: float) -> Handover:
+    """The outputs of all storages after the change to the mode `target`."""
+    dependent = [storages.place(d.port) for d in target.causal.dependent]
+    if not dependent:
+        return Handover(state.outputs.copy(), np.zeros(len(state.outputs)))
+    own = _partners(target, storages, dependent)
+    T, told = _relation(target, state, t, own, dependent)
+    before = state.outputs
+    rest = told - T @ before[own]
+    after = before.copy()
+    mismatch = np.zeros(len(before))
+    mismatch[dependent] = told - before[dependent]
+    environment = storages.environment(state.displacements)
+    among = [*own, *dependent]
+    for _ in range(MOST_ITERATIONS):
+        after[dependent] = T @ after[own] + rest
+        change = storages.change(among, before, after, environment)
+        inertia = storages.inertia(among, after, environment)
+        motion = np.vstack([np.eye(len(own)), T])
+        step = _solved(motion.T @ inertia @ motion, motion.T @ change)
+        after[own] -= step
+        if np.all(np.abs(step) <= CONVERGED * (np.abs(after[own]) + np.abs(before[own]))):
+            break
+    after[dependent] = T @ after[own] + rest
+    supplied = float(rest @ storages.change(dependent, before, after, environment))
+    lost = supplied - storages.energy_change(among, before, after, environment)
+    held = abs(storages.energy_change(among, np.zeros(len(after)), before, environment)) + abs(supplied)
+    return Handover(after, mismatch, supplied, lost if abs(lost) > ROUNDING * held else 0.0, tuple(among))
+
+
+def bounced(storages: Storages, state: HybridState, plastic: Handover, restitution: float) -> Handover:
+    """The outputs after an impact, from those after a plastic one: every storage gets 1 + e times the jump."""
+    before = state.outputs
+    after = before + (1.0 + restitution) * (plastic.outputs - before)
+    supplied = (1.0 + restitution) * plastic.supplied
+    gained = storages.energy_change(plastic.among, before, after, storages.environment(state.displacements))
+    return replace(plastic, outputs=after, supplied=supplied, lost=supplied - gained)
+
+
+def _partners(target: ModeModel, storages: Storages, dependent: list[int]) -> list[int]:
+    """The independent storages that take part: those that dependent ones follow, and those in one field with any of them."""
+    place = {k: i for i, k in enumerate(storages.ports)}
+    found = {place[k] for d in target.causal.dependent for k in d.on if k in place}
+    waiting = [*found, *dependent]
+    while waiting:
+        for j in storages.partners(waiting.pop()):
+            if j not in found and j not in dependent:
+                found.add(j)
+                waiting.append(j)
+    return sorted(i for i in found if target.independent[i] >= 0)
+
+
+def _relation(
+    target: ModeModel, state: HybridState, t: float, own: list[int], dependent: list[int]
+) -> tuple[Array, Array]:
+    """T, and what the mode tells the dependent storages at the present outputs of the others."""
+    y = target.compose(state)
+    yp = np.zeros(len(y))
+    observed = target.observed[dependent]
+
+    def told(at: Array) -> Array:
+        return np.asarray(target.model.observe(t, at, yp, target.context)[observed])
+
+    base = told(y)
+    T = np.zeros((len(dependent), len(own)))
+    largest = float(np.max(np.abs(state.outputs), initial=0.0))
+    step = PROBE * largest if largest > 0.0 else 1.0
+    for column, i in enumerate(own):
+        moved = y.copy()
+        moved[target.independent[i]] += step
+        T[:, column] = (told(moved) - base) / (moved[target.independent[i]] - y[target.independent[i]])
+    return T, base
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    return np.asarray(np.linalg.solve(matrix, right), dtype=float) if len(right) else right

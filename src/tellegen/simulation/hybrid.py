@@ -1,0 +1,345 @@
+"""A run through several modes: advance one until an event, decide the next, hand the states over, go on."""
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.graph import PowerGraph
+from tellegen.simulation import hybrid_rules, jobs, rules
+from tellegen.simulation.choice import Choice, choose
+from tellegen.simulation.failures import finding_of
+from tellegen.simulation.hybrid_account import Account
+from tellegen.simulation.hybrid_start import initial_values, named_values, starting_state
+from tellegen.simulation.impacts import Impacts
+from tellegen.simulation.integration import (
+    FIXED_STEP,
+    integrate,
+    open_books,
+    settings_for,
+    settings_of,
+    solver_run,
+    stored_energy,
+)
+from tellegen.simulation.jobs import Job
+from tellegen.simulation.mode_choice import ModeChoice, Trial
+from tellegen.simulation.mode_models import Mode, ModeModel, ModeModels
+from tellegen.simulation.native_library import Run
+from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem
+from tellegen.simulation.runge_kutta import runge_kutta
+from tellegen.simulation.starting import take_first_samples
+from tellegen.simulation.stretch import POLL_S, Settings, Standing, StretchEnd, Watch, run_stretch
+from tellegen.simulation.trajectory import Happening, Status, Trajectory
+
+Array = NDArray[np.float64]
+
+CHATTER_EVENTS: Final = 100
+CHATTER_SHARE: Final = 1e-9
+"""So many events within this share of the run are no motion."""
+
+PROBE_SHARE: Final = 1e-6
+"""How far a mode is looked ahead, beside the last step."""
+PROBE_ULPS: Final = 2.0**14
+FIRST_STEP_SHARE: Final = 1e-3
+EVENT_STEPS: Final = 200
+STATELESS_STEPS: Final = 1000
+"""The least number of steps of a whole run, in modes with and without states."""
+SHORT: Final = 0.004937
+"""The share of a run after which a guard that stays at zero is looked at again; odd, so that it meets no break or sample."""
+
+
+def integrate_graph(graph: PowerGraph, problem: Problem, watch: Watch | None = None) -> Trajectory:
+    """Advance a graph from its start to its end, through all modes that it meets; `problem` has the model of its mode now.
+
+    Raises: SimulationError when the problem makes no sense or there is no start to advance from.
+    """
+    return integrate_modes(graph, problem, watch) if graph.switching else integrate(problem, watch)
+
+
+def integrate_modes(
+    graph: PowerGraph,
+    problem: Problem,
+    watch: Watch | None = None,
+    *,
+    compiled: Callable[[CausalGraph], NumericModel] = compile_model,
+) -> Trajectory:
+    """Advance a graph with modes. Initial values and tolerances by name may be those of any storage.
+
+    Rows belong to the model of their segment: its variables stand in the first columns, the others are not numbers. A run that
+    fails or is cancelled on the way is a result too.
+
+    Raises: SimulationError when there is no mode to start in.
+    """
+    made = _HybridRun(graph, problem, compiled)
+    if watch is None and threading.current_thread() is not threading.main_thread():
+        return made.run()
+    return _watched(made, watch or Watch())
+
+
+def _watched(made: "_HybridRun", watch: Watch) -> Trajectory:
+    """Run in a thread of its own, so that Ctrl-C and `cancel` are heard within a step."""
+    with ThreadPoolExecutor(1, "tellegen-modes") as pool:
+        future = pool.submit(made.run)
+        while True:
+            try:
+                return future.result(POLL_S)
+            except FutureTimeout:
+                if watch.cancel is not None and watch.cancel.is_set():
+                    made.stop()
+                if watch.progress is not None:
+                    watch.progress(made.progress)
+            except KeyboardInterrupt:
+                made.stop()
+
+
+@final
+class _HybridRun:
+    """The loop over modes. `trial` is the mode that the run is in, `here` where it stands, `end` how its last stretch ended."""
+
+    trial: Trial
+    here: Standing
+    held: Array
+
+    def __init__(
+        self,
+        graph: PowerGraph,
+        problem: Problem,
+        compiled: Callable[[CausalGraph], NumericModel],
+    ) -> None:
+        self.problem = problem
+        self.running: list[Job] = []
+        self.direct = Watch(running=self.running)
+        self.stopped = threading.Event()
+        self.began = time.perf_counter()
+        self.solving = 0.0
+        self.asked = settings_of(_checked(problem))
+        parameters = named_values(problem.parameters, problem.model.parameters)
+        inputs = named_values(problem.inputs, problem.model.inputs)
+        self.models = ModeModels(graph, compiled, parameters, inputs)
+        self.choice = ModeChoice(self.models, self._settings)
+        self.impacts = Impacts(self.models, problem.rtol, float(self._tolerances(("",))[0]))
+        self.account = Account(problem.output_times())
+        self.settings: dict[Mode, Settings] = {}
+        self.solvers: dict[Mode, tuple[Choice, Run]] = {}
+        self.recent: deque[Happening] = deque(maxlen=CHATTER_EVENTS)
+        self.end: StretchEnd | None = None
+
+    def run(self) -> Trajectory:
+        """The whole run."""
+        stored = self._start()
+        first = self._solver()[0]
+        finding = self._loop()
+        assert self.end is not None, "the loop has run a stretch"
+        return self._trajectory(self.end, first, finding, stored)
+
+    @property
+    def progress(self) -> float:
+        """The time reached."""
+        return float(self.running[0].progress) if self.running else self.problem.t0
+
+    def stop(self) -> None:
+        """End the run as soon as possible, from another thread; what is finished is kept."""
+        self.stopped.set()
+        for job in self.running:
+            job.cancel = 1
+
+    def _start(self) -> float:
+        """Find the first mode; gives the energy stored before it was entered."""
+        problem, models = self.problem, self.models
+        state = starting_state(models, initial_values(problem), problem.t0)
+        step = FIRST_STEP_SHARE * (problem.until - problem.t0)
+        probe = self._probe(problem.t0, step)
+        self.trial = self.choice.next_mode(state, models.start, problem.t0, probe)
+        model = self.trial.model
+        if take_first_samples(model.model, model.context, self.trial.standing):
+            sampled = dict(zip(model.model.memory, map(float, model.context.memory), strict=False))
+            self.trial = self.choice.next_mode(replace(state, memory=sampled), model.mode, problem.t0, probe)
+        self._note_changes(models.start, problem.t0)
+        model, handover = self.trial.model, self.trial.handover
+        self.held = model.context.memory[: len(model.model.memory)].copy()
+        stored = stored_energy(model.model, model.context, self.trial.standing)
+        environment = models.storages.environment(state.displacements)
+        return stored - models.storages.energy_change(handover.among, state.outputs, handover.outputs, environment)
+
+    def _loop(self) -> Finding | None:
+        """Stretch after stretch; gives why it ended before its end."""
+        while True:
+            self.end = end = self._advance()
+            self.here, model = end.standing, self.trial.model
+            if end.status != jobs.EVENT and not self._goes_on(end):
+                return finding_of(end, model.model, self._settings(model), self._solver()[0].solver)
+            if self.stopped.is_set():
+                return self._cancelled(end)
+            try:
+                self._change(end)
+            except TellegenError as error:
+                return error.finding
+            if (finding := self._chattering(end.standing.t)) is not None:
+                return finding
+
+    # -- one stretch -----------------------------------------------------------------------------------------------------------
+
+    def _settings(self, model: ModeModel) -> Settings:
+        if model.mode not in self.settings:
+            self.settings[model.mode] = self._settings_of(model)
+        return self.settings[model.mode]
+
+    def _settings_of(self, model: ModeModel) -> Settings:
+        # Guards follow inputs that no state may feel, so steps stay short enough to see them; without states nothing else does.
+        steps = EVENT_STEPS if model.model.size else STATELESS_STEPS
+        longest = min(self.problem.max_step, (self.problem.until - self.problem.t0) / steps)
+        return replace(self.asked, atol=self._tolerances(model.model.names), max_step=longest)
+
+    def _tolerances(self, names: tuple[str, ...]) -> Array:
+        default, atol = ATOL_OVER_RTOL * self.problem.rtol, self.problem.atol
+        if isinstance(atol, Mapping):
+            return np.array([atol.get(name, default) for name in names])
+        return np.full(len(names), default if atol is None else float(atol))
+
+    def _solver(self) -> tuple[Choice, Run]:
+        """The solver of the mode, chosen when it is first entered."""
+        mode, model = self.trial.model.mode, self.trial.model
+        if mode not in self.solvers:
+            made = choose(model.model, self.problem.solver, model.context, self.trial.standing, self.problem.until)
+            self._use(made)
+        return self.solvers[mode]
+
+    def _use(self, choice: Choice) -> None:
+        """Use a solver from now on in this mode. One library of Runge-Kutta serves all modes: stretches are short."""
+        model = self.trial.model.model
+        shared = choice.solver == "runge-kutta"
+        run = runge_kutta(model, fused=False) if shared else solver_run(choice.solver, model)
+        self.solvers[self.trial.model.mode] = choice, run
+
+    def _advance(self) -> StretchEnd:
+        """Advance in one mode; where an explicit solver meets a stiff stretch, an implicit one goes on."""
+        model, standing = self.trial.model, self.trial.standing
+        while True:
+            began = time.perf_counter()
+            choice, run = self._solver()
+            settings, rows = settings_for(choice, self._settings(model)), self.account.rows(model)
+            if (past := self.models.past) is not None:
+                past.follow(model.model)
+            until = self._until()
+            end = run_stretch(
+                run, model.prepared, model.context, settings, rows, standing, until, watch=self.direct, past=past
+            )
+            self.solving += time.perf_counter() - began
+            self.account.stretch(model, end)
+            if end.status != jobs.STIFF or not choice.may_switch:
+                return end
+            self._use(Choice("cvode", f"stiff from t = {end.standing.t:.3g} s on"))
+            standing = end.standing
+
+    def _until(self) -> float:
+        """Where a stretch ends at the latest: where a guard stays at zero, soon, to look at it again."""
+        until = self.problem.until
+        short = self.trial.standing.t + SHORT * (until - self.problem.t0)
+        return min(until, short) if self.trial.undecided else until
+
+    def _goes_on(self, end: StretchEnd) -> bool:
+        return end.status == jobs.FINISHED and end.standing.t < self.problem.until
+
+    def _cancelled(self, end: StretchEnd) -> Finding | None:
+        self.end = replace(end, status=jobs.CANCELLED)
+        return finding_of(self.end, self.trial.model.model, self._settings(self.trial.model), "")
+
+    # -- from one mode to the next ---------------------------------------------------------------------------------------------
+
+    def _change(self, end: StretchEnd) -> None:
+        """Impacts first, then the mode that follows."""
+        model, at = self.trial.model, end.standing
+        events = model.model.events
+        hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
+        fired = frozenset(event.name for event in hits)
+        state, mode = model.state(at.t, at.y, at.yp), model.mode
+        for event in hits:
+            impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
+            if impact is not None:
+                state, mode, fired = impact.state, impact.mode, frozenset()
+                self.account.impulse(impact.handover, event.element)
+                if not impact.rests:
+                    self._note(Happening(at.t, event.element, "impact"))
+        self.trial = self.choice.next_mode(state, mode, at.t, self._probe(at.t, end.last_step), fired)
+        self.here = self.trial.standing
+        self._note_changes(model.mode, at.t)
+
+    def _probe(self, t: float, step: float) -> float:
+        return max(PROBE_SHARE * step, PROBE_ULPS * float(np.spacing(max(abs(t), self.problem.until * 1e-6))))
+
+    def _note_changes(self, before: Mode, t: float) -> None:
+        """Which elements changed, and what it cost."""
+        words = zip(self.models.elements, before, self.trial.model.mode, strict=True)
+        changes = [(name, old, new) for name, old, new in words if old != new]
+        self.account.impulse(self.trial.handover, ", ".join(name for name, _, _ in changes))
+        for name, old, new in changes:
+            self._note(Happening(t, name, f"{old} to {new}"))
+
+    def _note(self, happening: Happening) -> None:
+        self.account.events.append(happening)
+        self.recent.append(happening)
+
+    def _chattering(self, t: float) -> Finding | None:
+        """The finding for events that follow each other in no time."""
+        recent = self.recent
+        if len(recent) < CHATTER_EVENTS or t - recent[0].t > CHATTER_SHARE * (self.problem.until - self.problem.t0):
+            return None
+        element, count = Counter(h.element for h in recent).most_common(1)[0]
+        return hybrid_rules.CHATTERING.finding(
+            f"at t = {t:.6g} s '{element}' changed its mode {count} times in {t - recent[0].t:.2g} s",
+            where=element,
+            fix=f"give the control of '{element}' a hysteresis, or the elements around it a storage or a resistance",
+            members=sorted({h.element for h in recent}),
+        )
+
+    # -- the result ------------------------------------------------------------------------------------------------------------
+
+    def _trajectory(self, end: StretchEnd, first: Choice, finding: Finding | None, stored: float) -> Trajectory:
+        model, account = self.trial.model, self.account
+        endings: dict[int, Status] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
+        y, yp = account.all_rows()
+        books = (
+            account.books(stored, stored_energy(model.model, model.context, self.here)) if self.problem.books else None
+        )
+        return Trajectory(
+            account.times[: account.done],
+            y,
+            yp,
+            account.segments(model.model),
+            first.solver,
+            first.reason,
+            books,
+            tuple(account.events),
+            account.effort,
+            time.perf_counter() - self.began - self.solving,
+            self.solving,
+            endings.get(end.status, "failed"),
+            finding or open_books(books, self.asked, model.model),
+            memory=account.memory(self.held),
+            losses=account.losses,
+        )
+
+
+def _checked(problem: Problem) -> Problem:
+    """Refuse a problem that makes no sense; tolerances may be those of variables that the first mode does not have."""
+    if problem.solver in FIXED_STEP:
+        raise rules.UNSUITED.error(
+            f"'{problem.solver}' keeps its step and looks for no events, and this model changes its mode",
+            where=problem.model.name,
+            fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
+        )
+    known = problem.model.names
+    if isinstance(problem.atol, Mapping):
+        problem = replace(problem, atol={name: value for name, value in problem.atol.items() if name in known})
+    return problem.checked()

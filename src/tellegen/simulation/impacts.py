@@ -1,0 +1,65 @@
+"""Impacts of rigid bodies: the across variable of a stop leaves it reversed, by an impulse that every storage behind it feels."""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+from tellegen.core.errors import ERROR_OF_LAYER, Finding
+from tellegen.simulation.handover import Handover, bounced, hand_over
+from tellegen.simulation.mode_models import HybridState, Mode, ModeModel, ModeModels
+from tellegen.simulation.stretch import Standing
+
+
+@final
+@dataclass(frozen=True)
+class Impact:
+    """What an impact leaves: the state, the mode to go on from, what was handed over, and whether the bodies now rest."""
+
+    state: HybridState
+    mode: Mode
+    handover: Handover
+    rests: bool
+
+
+@final
+class Impacts:
+    """Impacts of one run. Bounces that pile up end in rest: where the speed left is below what the tolerance tells from zero."""
+
+    def __init__(self, models: ModeModels, rtol: float, atol: float) -> None:
+        self.models = models
+        self.rtol, self.atol = rtol, atol
+        self._fastest: dict[str, float] = {}
+
+    def hit(
+        self, model: ModeModel, state: HybridState, mode: Mode, element: str, to: str, at: Standing
+    ) -> Impact | None:
+        """The impact of an element that would change to the mode `to`; None where that change is no impact.
+
+        Raises: CausalityError when the bodies cannot be in contact.
+        """
+        k = self.models.elements.index(element)
+        transition = next(t for t in self.models.laws[k].transitions[model.mode[k]] if t.to == to)
+        if transition.restitution is None:
+            return None
+        contact = tuple(to if i == k else word for i, word in enumerate(mode))
+        target = self.models.get(contact)
+        if isinstance(target, Finding):
+            raise ERROR_OF_LAYER[target.code[0]](target)
+        storages = self.models.storages
+        restitution = transition.restitution.evaluate(storages.environment(state.displacements))
+        target.remember(state)
+        plastic = hand_over(target, storages, state, at.t)
+        if self._hardly_moves(element, restitution, self._speed(model, element, at)):
+            return Impact(replace(state, outputs=plastic.outputs), contact, plastic, True)
+        made = bounced(storages, state, plastic, restitution)
+        return Impact(replace(state, outputs=made.outputs), mode, made, False)
+
+    def _hardly_moves(self, element: str, restitution: float, speed: float) -> bool:
+        fastest = self._fastest[element] = max(self._fastest.get(element, 0.0), speed)
+        return restitution * speed <= max(self.rtol * fastest, self.atol)
+
+    @staticmethod
+    def _speed(model: ModeModel, element: str, at: Standing) -> float:
+        """The across variable of the element before the impact."""
+        observables = model.model.observables
+        place = next(i for i, o in enumerate(observables) if o.element == element and o.kind == "across")
+        return float(model.model.observe(at.t, at.y, at.yp, model.context)[place])

@@ -1,0 +1,206 @@
+"""`integrate`: from a Problem to a Trajectory."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import Context
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import Finding
+from tellegen.simulation import jobs, rules
+from tellegen.simulation.choice import Choice, choose
+from tellegen.simulation.delays import Past, past_of
+from tellegen.simulation.failures import finding_of
+from tellegen.simulation.native_library import Run, can_compile, native_library, runner
+from tellegen.simulation.plain import Method, check_plain, plain_stretch
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.runge_kutta import runge_kutta
+from tellegen.simulation.starting import consistent_start, take_first_samples
+from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, StretchEnd, Watch, prepare, run_stretch
+from tellegen.simulation.trajectory import Books, Effort, Happening, Segment, Status, Trajectory
+
+Array = NDArray[np.float64]
+
+FIXED_STEP: Final = ("midpoint", "discrete-gradient")
+STATIC_STEPS: Final = 200
+CLOSED: Final = 1e-6
+CLOSED_TOLERANCES: Final = 1000.0
+"""Books are open when they miss this share of the energy, and so many tolerances: errors of steps add up in them."""
+
+
+def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
+    """Advance a model from its start to its end.
+
+    A run that fails or is cancelled on the way is a result too: its rows up to there are kept, and `status` and `finding` say why.
+
+    Raises: SimulationError when the problem makes no sense or there is no start to advance from.
+    """
+    began = time.perf_counter()
+    problem.checked()
+    model = problem.model
+    context = problem.context or model.new_context(problem.parameters, problem.inputs)
+    settings = settings_of(problem)
+    prepared, past = prepare(model), past_of(model, context)
+    start = consistent_start(prepared, context, settings, problem.t0, problem.start(), problem.yp0)
+    if problem.context is None and take_first_samples(model, context, start):
+        start = consistent_start(prepared, context, settings, problem.t0, start.y, start.yp)
+    held = context.memory[: len(model.memory)].copy()
+    choice = choose(model, problem.solver, context, start, problem.until)
+    rows = Rows.at(problem.output_times(), model.size)
+    before = stored_energy(model, context, start)
+    advance = _advancing(model, prepared, context, rows, problem.until, watch, past)
+    step, choice = advance(choice, settings_for(choice, settings))
+    ready = time.perf_counter()
+    ends = [step(start)]
+    if ends[0].status == jobs.STIFF and choice.may_switch:
+        choice = Choice("cvode", f"stiff from t = {ends[0].standing.t:.3g} s on, where Runge-Kutta stopped")
+        step, choice = advance(choice, settings)
+        ends.append(step(ends[0].standing))
+    seconds = (ready - began, time.perf_counter() - ready)
+    return trajectory_of(
+        ends,
+        prepared,
+        context,
+        rows,
+        choice,
+        settings,
+        books=before if problem.books else None,
+        seconds=seconds,
+        held=held,
+    )
+
+
+def _advancing(
+    model: NumericModel,
+    prepared: PreparedModel,
+    context: Context,
+    rows: Rows,
+    until: float,
+    watch: Watch | None,
+    past: Past | None,
+) -> Callable[[Choice, Settings], tuple[Callable[[Standing], StretchEnd], Choice]]:
+    """How a choice becomes a stretch: by the compiled solver, or by SciPy where nothing can be compiled."""
+
+    def advance(choice: Choice, settings: Settings) -> tuple[Callable[[Standing], StretchEnd], Choice]:
+        if can_compile():
+            run = solver_run(choice.solver, model)
+            return lambda at: run_stretch(
+                run, prepared, context, settings, rows, at, until, watch=watch, past=past
+            ), choice
+        check_plain(model)
+        method: Method = "BDF" if choice.solver == "cvode" else "DOP853"
+        plain = replace(choice, solver=f"SciPy {method}", reason=f"{choice.reason}; there is no C compiler")
+        return lambda at: plain_stretch(method, prepared, context, settings, rows, at, until), plain
+
+    return advance
+
+
+def settings_of(problem: Problem) -> Settings:
+    """What a problem asks of its solver.
+
+    Raises: SimulationError (S122) when a method of fixed step has none.
+    """
+    if problem.solver in FIXED_STEP and problem.step is None:
+        raise rules.NO_STEP.error(
+            f"the solver '{problem.solver}' keeps its step, and none is given",
+            where=problem.model.name,
+            fix=f"give a step, for example {(problem.until - problem.t0) / 1000.0:.3g} s",
+        )
+    span = problem.until - problem.t0
+    return Settings(
+        problem.rtol,
+        problem.tolerances(),
+        # without states no error limits the step: the books still want points
+        problem.max_step if problem.model.size else min(problem.max_step, span / STATIC_STEPS),
+        problem.step or 0.0,
+        problem.max_steps,
+        problem.books,
+    )
+
+
+def settings_for(choice: Choice, settings: Settings) -> Settings:
+    """The settings with stiffness watched where the solver is explicit."""
+    return replace(settings, watch_stiffness=choice.solver == "runge-kutta")
+
+
+def solver_run(solver: str, model: NumericModel) -> Run:
+    """The compiled solver of a name."""
+    if solver == "runge-kutta":
+        return runge_kutta(model)
+    if solver in ("cvode", "ida"):
+        return runner(native_library("sundials"), f"tg_{solver}")
+    if solver == "exponential":
+        return runner(native_library("exponential"), "tg_exponential")
+    assert solver in FIXED_STEP, f"every solver of the list has its place here, '{solver}' too"
+    return runner(native_library("fixed_step"), f"tg_{solver.replace('-', '_')}")
+
+
+def stored_energy(model: NumericModel, context: Context, at: Standing) -> float:
+    """The energy in all storages; zero for a model without books."""
+    if "balance" not in model.addresses:
+        return 0.0
+    try:
+        return float(model.balance(at.t, at.y[: model.size], at.yp[: model.size], context)[4])
+    except FloatingPointError:
+        return float("nan")
+
+
+def trajectory_of(
+    ends: list[StretchEnd],
+    prepared: PreparedModel,
+    context: Context,
+    rows: Rows,
+    choice: Choice,
+    settings: Settings,
+    *,
+    books: float | None,
+    seconds: tuple[float, float],
+    held: Array | None = None,
+) -> Trajectory:
+    """The rows that were written, with the account of all stretches."""
+    model, last = prepared.model, ends[-1]
+    account = None if books is None else _books(ends, books, stored_energy(model, context, last.standing))
+    finding = finding_of(last, model, settings, choice.solver) or open_books(account, settings, model)
+    status: dict[int, Literal["finished", "cancelled"]] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
+    ending: Status = status.get(last.status, "failed")
+    n = model.size
+    return Trajectory(
+        rows.t[: rows.done],
+        rows.y[: rows.done, :n],
+        rows.yp[: rows.done, :n],
+        (Segment(0, model),),
+        choice.solver,
+        choice.reason,
+        account,
+        tuple(_happening(model, t, k) for end in ends for t, k in end.events),
+        sum((end.effort for end in ends), Effort()),
+        *seconds,
+        ending,
+        finding,
+        memory=None if held is None else rows.memory(held),
+    )
+
+
+def open_books(account: Books | None, settings: Settings, model: NumericModel) -> Finding | None:
+    """A warning when energy books are off by more than the tolerance explains."""
+    if account is None or abs(account.residual) <= max(CLOSED, CLOSED_TOLERANCES * settings.rtol):
+        return None
+    return rules.OPEN_BOOKS.finding(
+        f"the energy books are off by {account.difference:.3g} J, {abs(account.residual):.2g} of the energy handled",
+        where=model.name,
+        fix="ask for a finer tolerance; if that does not help, a law of an element is not the derivative of its energy",
+    )
+
+
+def _books(ends: list[StretchEnd], before: float, after: float) -> Books:
+    supplied, dissipated, generated, modulation = sum((end.energies for end in ends), np.zeros(4)).tolist()
+    return Books(supplied, dissipated, generated, modulation, 0.0, before, after)
+
+
+def _happening(model: NumericModel, t: float, number: int) -> Happening:
+    event = model.events[number]
+    return Happening(t, event.element, event.name)

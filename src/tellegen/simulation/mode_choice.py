@@ -1,0 +1,240 @@
+"""Which mode follows: the nearest one that agrees with itself where it begins.
+
+Modes are tried in the order of how many elements change. A mode agrees when no guard of it is positive just after its start; one
+in which no storage has to jump is preferred to one that needs an impulse. Which modes are tried next follows from what is wrong
+with the last one: guards that are positive, ideal elements that would stop a current, sources that a mode would short.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.names import listing
+from tellegen.graph import ResistiveLaw, SwitchingLaw
+from tellegen.simulation import hybrid_rules, rules
+from tellegen.simulation.handover import Handover, hand_over
+from tellegen.simulation.mode_models import HybridState, Mode, ModeModel, ModeModels
+from tellegen.simulation.starting import consistent_start
+from tellegen.simulation.stretch import Settings, Standing
+
+Array = NDArray[np.float64]
+
+MOST_TRIED: Final = 512
+MOST_COMBINATIONS: Final = 64
+NOISE: Final = 1e-11
+"""A guard that is positive by less than this share of its largest value yet is zero."""
+
+
+@final
+@dataclass(frozen=True)
+class Trial:
+    """A mode with its start, and the transitions (element, mode) that it would take at once.
+
+    `broken` tells that a guard is positive at the start already, and not only a moment later; `undecided` that a guard stays at
+    zero, so that no solver would see it rise.
+    """
+
+    model: ModeModel
+    standing: Standing
+    handover: Handover
+    smooth: bool
+    violated: tuple[tuple[int, str], ...]
+    broken: bool
+    undecided: bool
+
+
+@final
+class ModeChoice:
+    """Finds the next mode. Remembers how large guards were, to tell zero from small."""
+
+    def __init__(self, models: ModeModels, settings: Callable[[ModeModel], Settings]) -> None:
+        self.models = models
+        self.settings = settings
+        self._place = {name: k for k, name in enumerate(models.elements)}
+        self._largest: dict[str, float] = {}
+        self.scale = np.zeros(len(models.storages.ports))
+
+    def next_mode(
+        self, state: HybridState, now: Mode, t: float, probe: float, fired: frozenset[str] = frozenset()
+    ) -> Trial:
+        """The mode to go on in from a state; `fired` are the names of the events that ended the last one.
+
+        Raises: SimulationError (S130) when no mode agrees with itself.
+        """
+        self.scale = np.maximum(self.scale, np.abs(state.outputs))
+        impulsive: Trial | None = None
+        brief: Trial | None = None
+        last: Finding | None = None
+        for trial in self._candidates(state, now, t, probe, fired):
+            if isinstance(trial, Finding):
+                last = last or trial
+            elif not trial.violated:
+                if trial.smooth:
+                    return trial
+                impulsive = impulsive or trial
+            elif trial.smooth and not trial.broken and trial.model.mode != now:
+                brief = brief or trial
+        if impulsive is not None:
+            return impulsive
+        stay = self._trial(now, state, t, probe, frozenset()) if fired else None
+        if isinstance(stay, Trial) and not stay.violated:  # a guard that only touched zero
+            return stay
+        if brief is not None:  # where modes send each other back, each of them lasts at least a moment
+            return brief
+        raise self._stuck(now, t, last)
+
+    def _candidates(
+        self, state: HybridState, now: Mode, t: float, probe: float, fired: frozenset[str]
+    ) -> Iterator[Trial | Finding]:
+        """Trials: what the events ask for, then in the order of how much changes; where there are few, every other combination."""
+        seen = {now}
+        queue = [(0, 1, now)]
+        if (asked := self._asked(now, fired)) != now:
+            seen.add(asked)
+            queue.insert(0, (0, 0, asked))
+        while queue and len(seen) <= MOST_TRIED:
+            _, _, mode = heapq.heappop(queue)
+            trial = self._trial(mode, state, t, probe, fired if mode == now else frozenset())
+            yield trial
+            for other in self._neighbours(mode, trial):
+                if other not in seen:
+                    seen.add(other)
+                    heapq.heappush(queue, (_distance(other, now), len(seen), other))
+        words = [reachable(law, word) for law, word in zip(self.models.laws, now, strict=True)]
+        if prod(map(len, words)) <= MOST_COMBINATIONS:
+            for mode in sorted(product(*words), key=lambda m: _distance(m, now)):
+                if mode not in seen:
+                    yield self._trial(mode, state, t, probe, frozenset())
+
+    def _asked(self, now: Mode, fired: frozenset[str]) -> Mode:
+        """The mode to which all events together lead."""
+        model = self.models.get(now)
+        if not fired or isinstance(model, Finding):
+            return now
+        return _changed(now, {self._place[e.element]: e.to for e in model.model.events if e.name in fired})
+
+    def _neighbours(self, mode: Mode, trial: Trial | Finding) -> Iterator[Mode]:
+        if isinstance(trial, Finding):
+            for name in trial.members:
+                if name in self._place:
+                    yield from self._others(mode, self._place[name])
+            return
+        if len(trial.violated) > 1:
+            yield _changed(mode, dict(trial.violated))
+        for element, word in trial.violated:
+            yield _changed(mode, {element: word})
+        if not trial.smooth:
+            for element in self._holding(trial):
+                yield from self._others(mode, element)
+
+    def _others(self, mode: Mode, element: int) -> Iterator[Mode]:
+        for word in reachable(self.models.laws[element], mode[element]):
+            if word != mode[element]:
+                yield _changed(mode, {element: word})
+
+    def _holding(self, trial: Trial) -> list[int]:
+        """The elements whose ideal laws hold storages that would have to jump."""
+        ports = trial.model.causal.graph.ports
+        found: dict[int, None] = {}
+        for d in trial.model.causal.dependent:
+            if trial.handover.mismatch[self.models.storages.place(d.port)] != 0.0:
+                for k in d.on:
+                    law = ports[k].law
+                    if isinstance(law, ResistiveLaw) and law.ideal and ports[k].element in self._place:
+                        found[self._place[ports[k].element]] = None
+        return list(found)
+
+    # -- one mode --------------------------------------------------------------------------------------------------------------
+
+    def _trial(self, mode: Mode, state: HybridState, t: float, probe: float, fired: frozenset[str]) -> Trial | Finding:
+        model = self.models.get(mode)
+        if isinstance(model, Finding):
+            return model
+        try:
+            model.remember(state)
+            handover = hand_over(model, self.models.storages, state, t)
+            y = model.compose(replace(state, outputs=handover.outputs))
+            settings = self.settings(model)
+            standing = consistent_start(model.prepared, model.context, settings, t, y)
+            ahead = consistent_start(
+                model.prepared, model.context, settings, t + probe, self._ahead(model, standing, probe), standing.yp
+            )
+            before, after = (self._guards(model, at) for at in (standing, ahead))
+        except TellegenError as error:
+            return error.finding
+        except FloatingPointError as problem:
+            return rules.BAD_START.finding(
+                f"at t = {t:g} s {problem}", where=model.model.name, members=self._names(mode)
+            )
+        violated = self._violated(model, before, after, fired)
+        broken = bool(self._violated(model, before, before, frozenset()))
+        smooth = handover.is_smooth(self._tolerance(settings))
+        return Trial(model, standing, handover, smooth, violated, broken, self._undecided(model, after))
+
+    def _ahead(self, model: ModeModel, standing: Standing, probe: float) -> Array:
+        """y a moment later; algebraic unknowns are solved for anyway."""
+        y = standing.y.copy()
+        moving = model.model.size - len(model.model.unknowns)
+        y[:moving] += probe * standing.yp[:moving]
+        return y
+
+    def _guards(self, model: ModeModel, at: Standing) -> Array:
+        return model.model.event_values(at.t, at.y, at.yp, model.context)
+
+    def _violated(
+        self, model: ModeModel, before: Array, after: Array, fired: frozenset[str]
+    ) -> tuple[tuple[int, str], ...]:
+        found: list[tuple[int, str]] = []
+        for event, low, high in zip(model.model.events, before, after, strict=True):
+            if event.kind != "transition":
+                continue
+            largest = max(self._largest.get(event.name, 0.0), abs(low), abs(high))
+            self._largest[event.name] = largest
+            if high > NOISE * largest or (event.name in fired and high > low):
+                found.append((self._place[event.element], event.to))
+        return tuple(found)
+
+    def _undecided(self, model: ModeModel, after: Array) -> bool:
+        return any(
+            event.kind == "transition" and abs(value) <= NOISE * self._largest.get(event.name, 0.0)
+            for event, value in zip(model.model.events, after, strict=True)
+        )
+
+    def _tolerance(self, settings: Settings) -> Array:
+        """By how much the output of a storage may jump without being an impulse: the error that is allowed for it anyway."""
+        return 10.0 * (settings.rtol * self.scale + float(np.max(settings.atol, initial=0.0)))
+
+    def _names(self, mode: Mode) -> list[str]:
+        return [f"{name} ({word})" for name, word in zip(self.models.elements, mode, strict=True)]
+
+    def _stuck(self, now: Mode, t: float, last: Finding | None) -> TellegenError:
+        why = f"; {last.what}" if last is not None else ""
+        return hybrid_rules.NO_MODE.error(
+            f"at t = {t:.6g} s no mode agrees with itself, coming from {listing(self._names(now))}{why}",
+            where=self.models.graph.name,
+            fix="give one of the ideal elements a resistance, or a storage beside it",
+            members=self.models.elements,
+        )
+
+
+def reachable(law: SwitchingLaw, start: str) -> list[str]:
+    """The modes that an element can come to from one of its modes, that one first: a switch that nobody commands stays."""
+    found = [start]
+    for word in found:
+        found += [t.to for t in law.transitions.get(word, ()) if t.to not in found]
+    return found
+
+
+def _distance(one: Mode, two: Mode) -> int:
+    return sum(a != b for a, b in zip(one, two, strict=True))
+
+
+def _changed(mode: Mode, changes: dict[int, str]) -> Mode:
+    return tuple(changes.get(k, word) for k, word in enumerate(mode))

@@ -1,0 +1,432 @@
+/* An explicit Runge-Kutta pair of high order with dense output. The generator in `simulation/runge_kutta.py` writes the macros at the
+ * head of this text from a Tableau: STAGES, ALL_STAGES, ORDER, and the code of the stages. Appended to a model's source (TG_FUSED)
+ * the model's functions are called directly and loops have constant length; alone it serves every model through pointers.
+ */
+#ifdef TG_FUSED
+#define N_OF(j) TG_N
+#define RHS(j, t, y, k) tg_rhs((j)->context, t, y, k)
+#define BALANCE(j, t, y, k, p) tg_balance((j)->context, t, y, k, p)
+#else
+#define N_OF(j) ((j)->n)
+#define RHS(j, t, y, k) (j)->rhs((j)->context, t, y, k)
+#define BALANCE(j, t, y, k, p) (j)->balance((j)->context, t, y, k, p)
+#endif
+
+/* The share of the tolerance that a single step may use: errors of steps add up, and at this order a tenth of the tolerance costs a third
+ * more steps. */
+static const double SHARE = 0.1;
+static const double LARGEST_DEFECT = 100;
+
+typedef struct work {
+  tg_job *job;
+  double *k[ALL_STAGES]; /* k[0] belongs to the start of the step, k[STAGES] to its end */
+  double *s;             /* argument of a stage */
+  double *y1;
+  double *dense[DENSE_ROWS];
+  double *point, *slope; /* on the interpolant */
+  double *g0, *g1, *gm;  /* event functions at both ends and in between */
+  int *signs;
+  double power[4];       /* mean power of the step, by the weights of the method */
+  double t, h;
+  int has_dense;
+} work;
+
+/* mean powers grow by the weight of a stage */
+static int book_stage(work *w, double weight, double t, const double *y, const double *rate) {
+  double power[5];
+  if (BALANCE(w->job, t, y, rate, power)) return 1;
+  for (int b = 0; b < 4; b++) w->power[b] += weight * power[b];
+  return 0;
+}
+
+/* all stages of a step from t; w->y1 is the result, w->s keeps the argument of the last stage */
+static int stages(work *w, double t, double h) {
+  tg_job *j = w->job;
+  const int n = N_OF(j);
+  const double *restrict y = j->y;
+  double *restrict s = w->s;
+  double **k = w->k;
+  const int keep_books = j->keep_books;
+  (void)n;
+  memset(w->power, 0, sizeof w->power);
+  if (keep_books && book_stage(w, FIRST_WEIGHT, t, y, k[0])) return 1;
+  STAGE_CODE
+  return 0;
+}
+
+/* the error of the step in the maximum norm, 1 being the tolerance */
+static double error_of(work *w, double h) {
+  tg_job *j = w->job;
+  const int n = N_OF(j);
+  double **k = w->k;
+  double e0 = 0, e1 = 0;
+  for (int i = 0; i < n; i++) {
+    double scale = 1 / (j->atol[i] + j->rtol * fmax(fabs(j->y[i]), fabs(w->y1[i])));
+    double a = fabs(ERROR_0) * scale, b = fabs(ERROR_1) * scale;
+    if (!(a <= e0)) e0 = a;
+    if (!(b <= e1)) e1 = b;
+  }
+  return ERROR_NORM(e0, e1) * fabs(h) / SHARE;
+}
+
+/* the further stages and the polynomial of the step; only where a row or an event asks for it */
+static int make_dense(work *w) {
+  if (w->has_dense) return 0;
+  tg_job *j = w->job;
+  const int n = N_OF(j);
+  const double *restrict y = j->y;
+  const double t = w->t, h = w->h;
+  double *restrict s = w->s;
+  double **k = w->k;
+  DENSE_CODE
+  w->has_dense = 1;
+  return 0;
+}
+
+static void evaluate(const work *w, double t, double *out) {
+  const tg_job *j = w->job;
+  const int n = N_OF(j);
+  double x = (t - w->t) / w->h, z = 1 - x;
+  for (int i = 0; i < n; i++) out[i] = j->y[i] + DENSE_VALUE;
+}
+
+static double first_step(work *w, double span) {
+  tg_job *j = w->job;
+  const int n = N_OF(j);
+  double size = 0, slope = 0, bend = 0;
+  for (int i = 0; i < n; i++) {
+    double scale = j->atol[i] + j->rtol * fabs(j->y[i]);
+    size = fmax(size, fabs(j->y[i]) / scale);
+    slope = fmax(slope, fabs(w->k[0][i]) / scale);
+  }
+  double h = size < 1e-5 || slope < 1e-5 ? 1e-6 * span : 0.01 * size / slope;
+  h = fmin(fmax(h, 1e3 * tg_gap(j->t)), span); /* a state that begins at rounding errors must not set the pace */
+  for (int i = 0; i < n; i++) w->s[i] = j->y[i] + h * w->k[0][i];
+  j->rhs_calls++;
+  if (RHS(j, j->t + h, w->s, w->k[1])) return h / 100;
+  for (int i = 0; i < n; i++) {
+    double scale = j->atol[i] + j->rtol * fabs(j->y[i]);
+    bend = fmax(bend, fabs(w->k[1][i] - w->k[0][i]) / scale / h);
+  }
+  double most = fmax(slope, bend), next = most <= 1e-15 ? fmax(1e-6 * span, h * 1e-3) : pow(0.01 / most, 1.0 / ORDER);
+  return fmin(fmin(100 * h, next), span);
+}
+
+/* ---- events --------------------------------------------------------------------------------------------------------------- */
+
+static int events_at(work *w, double t, const double *y, double *g) {
+  tg_job *j = w->job;
+  j->rhs_calls++;
+  return RHS(j, t, y, w->slope) || j->events(j->context, t, y, w->slope, g);
+}
+
+static int crosses(const tg_job *j, int e, double from, double to) {
+  int rising = from < 0 && to >= 0, falling = from > 0 && to <= 0;
+  return j->directions[e] > 0 ? rising : j->directions[e] < 0 ? falling : rising || falling;
+}
+
+static int any_crossing(const tg_job *j, const double *from, const double *to) {
+  for (int e = 0; e < j->n_events; e++)
+    if (crosses(j, e, from[e], to[e])) return 1;
+  return 0;
+}
+
+/* The first crossing in the step: looked for at quarters of it, then closed in by bisection on all event functions at once, which
+ * needs no more than 52 halvings and cannot be led astray. Returns 1 with the time just after the crossing, 0 without one. */
+static int find_event(work *w, double *at) {
+  tg_job *j = w->job;
+  double low = w->t;
+  memcpy(w->gm, w->g0, sizeof(double) * (size_t)j->n_events);
+  for (int q = 1; q <= 4; q++) {
+    double high = w->t + 0.25 * q * w->h;
+    if (q < 4) {
+      evaluate(w, high, w->point);
+      if (events_at(w, high, w->point, w->g1)) return -1;
+    } else if (events_at(w, high, w->y1, w->g1)) {
+      return -1;
+    }
+    if (!any_crossing(j, w->gm, w->g1)) {
+      memcpy(w->gm, w->g1, sizeof(double) * (size_t)j->n_events);
+      low = high;
+      continue;
+    }
+    double *middle = w->g0; /* of use no more */
+    while (high - low > tg_gap(high)) {
+      double half = 0.5 * (low + high);
+      if (half <= low || half >= high) break;
+      evaluate(w, half, w->point);
+      if (events_at(w, half, w->point, middle)) return -1;
+      if (any_crossing(j, w->gm, middle)) {
+        high = half;
+        memcpy(w->g1, middle, sizeof(double) * (size_t)j->n_events);
+      } else {
+        low = half;
+        memcpy(w->gm, middle, sizeof(double) * (size_t)j->n_events);
+      }
+    }
+    for (int e = 0; e < j->n_events; e++)
+      w->signs[e] = crosses(j, e, w->gm[e], w->g1[e]) ? (w->g1[e] > w->gm[e] || w->gm[e] < 0 ? 1 : -1) : 0;
+    *at = high;
+    return 1;
+  }
+  return 0;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------------------- */
+
+/* room for a step: all that `work` points to, in one piece */
+static double *take_room(work *w, size_t n, size_t e) {
+  double *room = calloc((ALL_STAGES + DENSE_ROWS + 4) * n + 3 * e + 1, sizeof(double)), *next = room;
+  if (!room) return 0;
+  for (int k = 0; k < ALL_STAGES; k++, next += n) w->k[k] = next;
+  for (int k = 0; k < DENSE_ROWS; k++, next += n) w->dense[k] = next;
+  w->s = next;
+  w->y1 = next += n;
+  w->point = next += n;
+  w->slope = next += n;
+  w->g0 = next += n;
+  w->g1 = next += e;
+  w->gm = next += e;
+  return room;
+}
+
+/* How far the slope of the interpolant is from the right-hand side, over the step and in tolerances. */
+static double defect(const work *w, double t, const double *y, const double *yp) {
+  const tg_job *j = w->job;
+  const int n = N_OF(j);
+  double x = (t - w->t) / w->h, most = 0;
+  for (int i = 0; i < n; i++) {
+    double value = w->dense[DENSE_ROWS - 1][i], slope = 0;
+    for (int r = DENSE_ROWS - 2; r >= 0; r--) {
+      double by = r % 2 ? x : 1 - x;
+      slope = (r % 2 ? value : -value) + by * slope;
+      value = w->dense[r][i] + by * value;
+    }
+    most = fmax(most, fabs(value + x * slope - w->h * yp[i]) / (j->atol[i] + j->rtol * fabs(y[i])));
+  }
+  return most;
+}
+
+/* A row by a step of its own from the start of the present one. */
+static int step_to_row(work *w, double t, double *y) {
+  tg_job *j = w->job;
+  size_t n = (size_t)N_OF(j);
+  work side = {.job = j};
+  double *room = take_room(&side, n, 0);
+  if (!room) return TG_NO_MEMORY;
+  memcpy(side.k[0], w->k[0], sizeof(double) * n);
+  j->rhs_calls += STAGES - 1;
+  int bad = stages(&side, w->t, t - w->t);
+  if (!bad) memcpy(y, side.y1, sizeof(double) * n);
+  free(room);
+  return bad ? TG_NOT_FINITE : 0;
+}
+
+/* Fast motions that have died away limit the step by stability and come back in the interpolant, large: such rows are stepped to. */
+static int interpolate_row(work *w, double t, double *y, double *yp) {
+  tg_job *j = w->job;
+  if (make_dense(w)) return TG_NOT_FINITE;
+  evaluate(w, t, y);
+  if (RHS(j, t, y, yp)) return TG_NOT_FINITE;
+  if (defect(w, t, y, yp) <= LARGEST_DEFECT) return 0;
+  int status = step_to_row(w, t, y);
+  return status ? status : RHS(j, t, y, yp) ? TG_NOT_FINITE : 0;
+}
+
+static int rk_write_rows(work *w, double reached) {
+  tg_job *j = w->job;
+  const int n = N_OF(j);
+  while (j->next_time < j->n_times && j->times[j->next_time] <= reached) {
+    double t = j->times[j->next_time], *y = j->out_y + (size_t)n * (size_t)j->next_time;
+    double *yp = j->out_yp + (size_t)n * (size_t)j->next_time;
+    if (t == w->t + w->h) {
+      memcpy(y, w->y1, sizeof(double) * (size_t)n);
+      memcpy(yp, w->k[STAGES], sizeof(double) * (size_t)n);
+    } else {
+      int status = interpolate_row(w, t, y, yp);
+      if (status) return status;
+    }
+    j->next_time++;
+  }
+  return 0;
+}
+
+static int rk_write_start(work *w) {
+  tg_job *j = w->job;
+  const int n = N_OF(j);
+  size_t size = sizeof(double) * (size_t)n;
+  j->rhs_calls++;
+  if (RHS(j, j->t, j->y, w->k[0])) return TG_NOT_FINITE;
+  memcpy(j->yp, w->k[0], size);
+  for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
+    memcpy(j->out_y + (size_t)n * (size_t)j->next_time, j->y, size);
+    memcpy(j->out_yp + (size_t)n * (size_t)j->next_time, j->yp, size);
+  }
+  if (j->n_events && events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
+  return tg_remember(j);
+}
+
+/* Is the step limited by stability? The ratio of slopes to arguments of two stages at the end of the step estimates the fastest
+ * eigenvalue (Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.2). */
+static int looks_stiff(work *w, double h, int *suspicions, int *clear) {
+  const int n = N_OF(w->job);
+  double above = 0, below = 0;
+  for (int i = 0; i < n; i++) {
+    double scale = 1 / (w->job->atol[i] + w->job->rtol * fabs(w->y1[i]));
+    double a = (w->k[STAGES][i] - w->k[STAGES - 1][i]) * scale, b = (w->y1[i] - w->s[i]) * scale;
+    above += a * a;
+    below += b * b;
+  }
+  if (below > 0 && h * sqrt(above / below) > STABILITY) {
+    *clear = 0;
+    return ++*suspicions >= 15;
+  }
+  if (++*clear >= 6) *suspicions = 0;
+  return 0;
+}
+
+/* Continue from a point inside the last step, or from its end. */
+static int settle(work *w, double t) {
+  tg_job *j = w->job;
+  size_t size = sizeof(double) * (size_t)N_OF(j);
+  if (t < w->t + w->h) {
+    evaluate(w, t, w->point);
+    memcpy(w->y1, w->point, size);
+  }
+  j->t = t;
+  memcpy(j->y, w->y1, size);
+  j->rhs_calls++;
+  if (RHS(j, t, j->y, w->k[0])) return TG_NOT_FINITE;
+  memcpy(j->yp, w->k[0], size);
+  return 0;
+}
+
+/* up to `halt`; -1 when it is reached */
+static int rk_advance(work *w, double halt, double *next) {
+  tg_job *j = w->job;
+  double stop = halt < j->until ? halt - tg_gap(halt) : halt, old = 1e-4;
+  int failures = 0, suspicions = 0, clear = 0, rejected = 0;
+  while (j->t < stop) {
+    double h = fmin(*next, j->max_step), left = stop - j->t;
+    int last = h >= left * (1 - 1e-12);
+    if (last) h = left;
+    else if (h > 0.5 * left) h = 0.5 * left; /* no sliver at the end */
+    if (h <= tg_gap(j->t)) return failures ? TG_NOT_FINITE : TG_TINY_STEP;
+    w->t = j->t;
+    w->h = h;
+    w->has_dense = 0;
+    j->rhs_calls += STAGES - 1;
+    int bad = stages(w, j->t, h);
+    double error = bad ? INFINITY : error_of(w, h);
+    if (!(error <= 1)) {
+      j->rejected++;
+      rejected = 1;
+      if (bad || !isfinite(error)) {
+        if (++failures > 60) return TG_NOT_FINITE;
+        *next = 0.25 * h;
+      } else {
+        *next = h * fmax(0.2, 0.9 * pow(error, -1.0 / ORDER));
+      }
+      continue;
+    }
+    double reached = last ? stop : j->t + h;
+    w->h = reached - w->t;
+    j->rhs_calls++;
+    if (RHS(j, reached, w->y1, w->k[STAGES])) {
+      if (++failures > 60) return TG_NOT_FINITE;
+      *next = 0.25 * h;
+      continue;
+    }
+    failures = 0;
+    j->steps++;
+    if (j->watch_stiffness && looks_stiff(w, h, &suspicions, &clear) && (stop - j->t) / h > 1000) return TG_STIFF;
+    /* proportional and integral part of the error, as for steps limited now by accuracy, now by stability */
+    error = fmax(error, 1e-10);
+    double factor = 0.9 * pow(error, -(1.0 / ORDER - 0.2 * PI_SHARE)) * pow(old, PI_SHARE);
+    factor = fmin(fmax(factor, 0.333), rejected ? 1 : 6);
+    old = fmax(error, 1e-4);
+    rejected = 0;
+    double share = 1, at = reached;
+    int event = 0;
+    if (j->n_events) {
+      if (make_dense(w)) return TG_NOT_FINITE;
+      event = find_event(w, &at);
+      if (event < 0) return TG_NOT_FINITE;
+      share = (at - w->t) / w->h;
+    }
+    if (j->keep_books) {
+      if (share < 1) {
+        /* only a part of the step counts: its powers on the interpolant, by three points of Gauss */
+        static const double points[3] = {0.11270166537925831148, 0.5, 0.88729833462074168852};
+        static const double weights[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+        memset(w->power, 0, sizeof w->power);
+        for (int p = 0; p < 3; p++) {
+          double t = w->t + share * points[p] * w->h;
+          evaluate(w, t, w->point);
+          if (RHS(j, t, w->point, w->slope) || book_stage(w, weights[p], t, w->point, w->slope)) return TG_NOT_FINITE;
+        }
+      }
+      for (int b = 0; b < 4; b++) j->books[b] += share * w->h * w->power[b];
+    }
+    bad = rk_write_rows(w, at);
+    if (bad) return bad;
+    *next = h * factor;
+    j->last_step = h;
+    if (event) {
+      bad = settle(w, at);
+      if (!bad) bad = tg_remember(j);
+      if (bad) return bad;
+      if (tg_log_events(j, at, w->signs)) return TG_EVENT;
+      if (events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
+      *next = fmin(*next, 0.1 * h);
+    } else {
+      double *first = w->k[0], *y = j->y;
+      w->k[0] = w->k[STAGES];
+      w->k[STAGES] = first;
+      memcpy(y, w->y1, sizeof(double) * (size_t)N_OF(j));
+      j->t = reached;
+      if (j->n_events) memcpy(w->g0, w->g1, sizeof(double) * (size_t)j->n_events);
+      if (j->history) {
+        memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
+        bad = tg_remember(j);
+        if (bad) return bad;
+      }
+    }
+    j->progress = j->t;
+    if (j->cancel) return TG_CANCELLED;
+    if (j->steps >= j->max_steps) return TG_MANY_STEPS;
+  }
+  memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
+  return -1;
+}
+
+static int rk_go(work *w) {
+  tg_job *j = w->job;
+  int status = rk_write_start(w);
+  if (status) return status;
+  double next = j->first_step > 0 ? j->first_step : first_step(w, j->until - j->t);
+  for (;;) {
+    double before = j->t, halt = tg_next_halt(j);
+    status = rk_advance(w, halt, &next);
+    if (status >= 0) return status;
+    while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
+    if (halt >= j->until) return TG_FINISHED;
+    j->t = halt + tg_gap(halt);
+    status = tg_take_samples(j, before);
+    if (!status) status = rk_write_start(w);
+    if (!status) status = tg_guard_jumped(j);
+    if (status) return status;
+    double fresh = first_step(w, j->until - j->t);
+    next = fmax(fmin(next, fresh), 0.01 * next);
+  }
+}
+
+int tg_runge_kutta(tg_job *j) {
+  work w = {.job = j};
+  double *room = take_room(&w, (size_t)N_OF(j), (size_t)j->n_events);
+  w.signs = calloc((size_t)j->n_events + 1, sizeof(int));
+  int status = room && w.signs ? rk_go(&w) : TG_NO_MEMORY;
+  free(room);
+  free(w.signs);
+  return status;
+}

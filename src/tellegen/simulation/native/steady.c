@@ -1,0 +1,60 @@
+/* Starts: consistent rates and unknowns, and equilibria. The job gives t, y, yp and gets the answer back in y, yp. */
+
+int tg_consistent(tg_job *j) {
+  tg_newton w;
+  int status = tg_newton_open(&w, j);
+  if (!status) status = tg_make_consistent(&w, j, j->t, j->y, j->yp);
+  tg_newton_close(&w);
+  return status;
+}
+
+/* F(t, y, 0) = 0 by Newton's method; where that fails, by implicit steps in time that grow as the motion dies away (Kelley and Keyes
+ * 1998). `first_step` is the first step, `max_steps` how many of them. */
+int tg_equilibrium(tg_job *j) {
+  tg_newton w;
+  size_t n = (size_t)j->n, size = sizeof(double) * n;
+  int status = tg_newton_open(&w, j);
+  double *y = tg_new(n, sizeof(double)), *rest = tg_new(n, sizeof(double));
+  if (!y || !rest) status = TG_NO_MEMORY;
+  if (!status) {
+    for (size_t k = 0; k < n; k++) w.on_y[k] = 1;
+    memcpy(y, j->y, size);
+    status = tg_newton_solve(&w, j, j->t, y, rest, 60);
+    if (!status) memcpy(j->y, y, size);
+  }
+  double step = j->first_step;
+  for (long k = 0; status && status != TG_NO_MEMORY && k < j->max_steps && !j->cancel; k++) {
+    int failed = 0;
+    for (size_t i = 0; i < n; i++) w.on_yp[i] = (int)i < j->n_differential ? 1 / step : 0;
+    memcpy(y, j->y, size);
+    memset(j->yp, 0, size);
+    failed = tg_newton_solve(&w, j, j->t, y, j->yp, 12);
+    if (failed) {
+      step /= 8;
+      if (step < 1e-12 * j->first_step) {
+        status = failed;
+        break;
+      }
+      continue;
+    }
+    memcpy(j->y, y, size);
+    j->steps++;
+    step *= 4;
+    if (step > 1e9 * j->first_step || k % 6 == 5) {
+      memset(rest, 0, size);
+      memset(w.on_yp, 0, size);
+      int still = tg_newton_solve(&w, j, j->t, y, rest, 25);
+      if (!still) {
+        memcpy(j->y, y, size);
+        status = 0;
+      } else if (step > 1e15 * j->first_step) {
+        break;
+      }
+    }
+  }
+  if (!status) memset(j->yp, 0, size);
+  free(y);
+  free(rest);
+  tg_newton_close(&w);
+  return status;
+}

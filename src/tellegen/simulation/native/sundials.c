@@ -1,0 +1,457 @@
+/* CVODE and IDA driven to the end of a stretch: no Python runs inside. The library is reached through a table of addresses, because
+ * its headers need not be there; `simulation/sundials.py` fills the table and checks the version.
+ *
+ * Two things replace the library's own. The norm is the maximum norm, so that a tolerance holds for every state whatever the size of
+ * the model. Linear systems go to linear.h: the library sees a matrix of one row and a solver whose two operations are ours.
+ */
+typedef void *N_Vector;
+typedef void *SUNMatrix;
+typedef void *SUNLinearSolver;
+typedef void *SUNContext;
+typedef int sunindextype; /* the wheel is built with 32-bit indices */
+
+typedef int (*rhs_shim)(double, N_Vector, N_Vector, void *);
+typedef int (*residual_shim)(double, N_Vector, N_Vector, N_Vector, void *);
+typedef int (*root_shim)(double, N_Vector, double *, void *);
+typedef int (*ida_root_shim)(double, N_Vector, N_Vector, double *, void *);
+typedef int (*system_shim)(double, N_Vector, N_Vector, SUNMatrix, int, int *, double, void *, N_Vector, N_Vector, N_Vector);
+typedef int (*jacobian_shim)(double, double, N_Vector, N_Vector, N_Vector, SUNMatrix, void *, N_Vector, N_Vector, N_Vector);
+
+typedef struct tg_sundials {
+  int (*SUNContext_Create)(int, SUNContext *);
+  int (*SUNContext_ClearErrHandlers)(SUNContext);
+  int (*SUNContext_Free)(SUNContext *);
+  N_Vector (*N_VNew_Serial)(sunindextype, SUNContext);
+  N_Vector (*N_VMake_Serial)(sunindextype, double *, SUNContext);
+  double *(*N_VGetArrayPointer)(N_Vector);
+  void (*N_VDestroy)(N_Vector);
+  void *N_VWrmsNorm_Serial;
+  SUNMatrix (*SUNDenseMatrix)(sunindextype, sunindextype, SUNContext);
+  void (*SUNMatDestroy)(SUNMatrix);
+  SUNLinearSolver (*SUNLinSol_Dense)(N_Vector, SUNMatrix, SUNContext);
+  int (*SUNLinSolFree)(SUNLinearSolver);
+  void *SUNLinSolSetup_Dense;
+  void *SUNLinSolSolve_Dense;
+  void *(*CVodeCreate)(int, SUNContext);
+  int (*CVodeInit)(void *, rhs_shim, double, N_Vector);
+  int (*CVodeReInit)(void *, double, N_Vector);
+  int (*CVodeSVtolerances)(void *, double, N_Vector);
+  int (*CVodeSetUserData)(void *, void *);
+  int (*CVodeSetLinearSolver)(void *, SUNLinearSolver, SUNMatrix);
+  int (*CVodeSetLinSysFn)(void *, system_shim);
+  int (*CVodeSetMaxStep)(void *, double);
+  int (*CVodeSetInitStep)(void *, double);
+  int (*CVodeSetStopTime)(void *, double);
+  int (*CVodeSetMaxErrTestFails)(void *, int);
+  int (*CVodeRootInit)(void *, int, root_shim);
+  int (*CVodeSetRootDirection)(void *, int *);
+  int (*CVodeSetNoInactiveRootWarn)(void *);
+  int (*CVodeGetRootInfo)(void *, int *);
+  int (*CVode)(void *, double, N_Vector, double *, int);
+  int (*CVodeGetDky)(void *, double, int, N_Vector);
+  int (*CVodeGetCurrentTime)(void *, double *);
+  int (*CVodeGetLastStep)(void *, double *);
+  int (*CVodeGetNumErrTestFails)(void *, long *);
+  void (*CVodeFree)(void **);
+  void *(*IDACreate)(SUNContext);
+  int (*IDAInit)(void *, residual_shim, double, N_Vector, N_Vector);
+  int (*IDAReInit)(void *, double, N_Vector, N_Vector);
+  int (*IDASVtolerances)(void *, double, N_Vector);
+  int (*IDASetUserData)(void *, void *);
+  int (*IDASetLinearSolver)(void *, SUNLinearSolver, SUNMatrix);
+  int (*IDASetJacFn)(void *, jacobian_shim);
+  int (*IDASetMaxStep)(void *, double);
+  int (*IDASetInitStep)(void *, double);
+  int (*IDASetStopTime)(void *, double);
+  int (*IDASetMaxErrTestFails)(void *, int);
+  int (*IDARootInit)(void *, int, ida_root_shim);
+  int (*IDASetRootDirection)(void *, int *);
+  int (*IDASetNoInactiveRootWarn)(void *);
+  int (*IDAGetRootInfo)(void *, int *);
+  int (*IDASolve)(void *, double, double *, N_Vector, N_Vector, int);
+  int (*IDAGetDky)(void *, double, int, N_Vector);
+  int (*IDAGetCurrentTime)(void *, double *);
+  int (*IDAGetLastStep)(void *, double *);
+  int (*IDAGetNumErrTestFails)(void *, long *);
+  void (*IDAFree)(void **);
+} tg_sundials;
+
+/* The share of the tolerance that a single step may use. Errors of steps add up: with this share the error at the end of the test
+ * problems of the literature stays below twenty times the tolerance, as it should. */
+static const double SHARE = 0.5;
+
+enum { BDF = 2, ONE_STEP = 2, TSTOP_RETURN = 1, ROOT_RETURN = 2, TOO_MUCH_ACCURACY = -2, ERROR_TESTS = -3, CONVERGENCE = -4 };
+
+typedef struct run {
+  const tg_sundials *api;
+  tg_job *job;
+  int implicit;
+  void *memory;
+  SUNContext sun;
+  N_Vector y, yp, atol, value, rate;
+  SUNMatrix dummy;
+  N_Vector dummy_vector;
+  SUNLinearSolver solver;
+  tg_matrix jacobian;
+  tg_factors factors;
+  double *system, *ones, *slopes;
+  int *signs;
+  tg_newton newton; /* for starts and restarts of implicit models */
+} run;
+
+static const tg_sundials *the_api;
+static __thread run *the_run; /* the two linear operations get no user data from the library */
+
+static double *data(const run *r, N_Vector v) {
+  return r->api->N_VGetArrayPointer(v);
+}
+
+/* ---- what the library calls --------------------------------------------------------------------------------------------- */
+
+static double larger(double most, double v) {
+  return v <= most ? most : v; /* keeps what is not a number */
+}
+
+static double largest(N_Vector x, N_Vector w) {
+  const run *r = the_run;
+  const double *a = data(r, x), *b = data(r, w);
+  double most[4] = {0, 0, 0, 0}; /* four chains at a time: the comparisons wait for each other otherwise */
+  int n = r->job->n, i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) most[k] = larger(most[k], fabs(a[i + k] * b[i + k]));
+  for (; i < n; i++) most[0] = larger(most[0], fabs(a[i] * b[i]));
+  return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+}
+
+static int call_rhs(double t, N_Vector y, N_Vector yp, void *user) {
+  run *r = user;
+  r->job->rhs_calls++;
+  return r->job->rhs(r->job->context, t, data(r, y), data(r, yp)) ? 1 : 0;
+}
+
+static int call_residual(double t, N_Vector y, N_Vector yp, N_Vector out, void *user) {
+  run *r = user;
+  r->job->rhs_calls++;
+  return r->job->residual(r->job->context, t, data(r, y), data(r, yp), data(r, out)) ? 1 : 0;
+}
+
+static int call_events(double t, N_Vector y, double *g, void *user) {
+  run *r = user;
+  double *rate = data(r, r->rate);
+  if (r->job->rhs(r->job->context, t, data(r, y), rate)) return 1;
+  return r->job->events(r->job->context, t, data(r, y), rate, g) ? 1 : 0;
+}
+
+static int call_ida_events(double t, N_Vector y, N_Vector yp, double *g, void *user) {
+  run *r = user;
+  return r->job->events(r->job->context, t, data(r, y), data(r, yp), g) ? 1 : 0;
+}
+
+/* I - gamma J; J is kept while the library finds it good enough */
+static int make_system(double t, N_Vector y, N_Vector fy, SUNMatrix a, int keep, int *renewed, double gamma, void *user, N_Vector w1,
+                       N_Vector w2, N_Vector w3) {
+  run *r = user;
+  tg_matrix *m = &r->jacobian;
+  (void)fy, (void)a, (void)w1, (void)w2, (void)w3;
+  if (!keep && tg_rhs_jacobian(m, r->job, t, data(r, y))) return 1;
+  *renewed = !keep;
+  for (int p = 0; p < m->nnz; p++) r->system[p] = -gamma * m->values[p];
+  for (int k = 0; k < m->n; k++)
+    for (int p = m->columns[k]; p < m->columns[k + 1]; p++)
+      if (m->rows[p] == k) r->system[p] += 1;
+  return 0;
+}
+
+static int make_jacobian(double t, double cj, N_Vector y, N_Vector yp, N_Vector rr, SUNMatrix a, void *user, N_Vector w1, N_Vector w2,
+                         N_Vector w3) {
+  run *r = user;
+  (void)rr, (void)a, (void)w1, (void)w2, (void)w3;
+  for (int k = 0; k < r->jacobian.n; k++) r->slopes[k] = cj;
+  if (tg_residual_jacobian(&r->jacobian, r->job, t, data(r, y), data(r, yp), r->ones, r->slopes)) return 1;
+  memcpy(r->system, r->jacobian.values, sizeof(double) * (size_t)r->jacobian.nnz);
+  return 0;
+}
+
+static int set_up(SUNLinearSolver s, SUNMatrix a) {
+  (void)s, (void)a;
+  run *r = the_run;
+  r->job->factorisations++;
+  return tg_factor(&r->factors, &r->jacobian, r->system) ? 1 : 0;
+}
+
+static int solve(SUNLinearSolver s, SUNMatrix a, N_Vector x, N_Vector b, double tolerance) {
+  (void)s, (void)a, (void)tolerance;
+  run *r = the_run;
+  double *to = data(r, x);
+  memmove(to, data(r, b), sizeof(double) * (size_t)r->job->n);
+  for (int k = 0; k < r->job->blocks; k++) tg_solve(&r->factors, to + (size_t)k * (size_t)r->factors.n);
+  return 0;
+}
+
+/* ---- opening and closing ------------------------------------------------------------------------------------------------ */
+
+/* An object of the library is a few pointers: its content, a table of operations, its context, in an order that depends on the kind of
+ * object. Replace one of the operations by ours, wherever it stands; it is one of the first. */
+static int replace(void *object, void *theirs, void *ours) {
+  for (int place = 1; place <= 2; place++) {
+    void **operations = ((void ***)object)[place];
+    for (int k = 0; operations && k < 24; k++)
+      if (operations[k] == theirs) {
+        operations[k] = ours;
+        return 0;
+      }
+  }
+  return 1;
+}
+
+static void close_run(run *r) {
+  const tg_sundials *s = r->api;
+  if (r->memory) r->implicit ? s->IDAFree(&r->memory) : s->CVodeFree(&r->memory);
+  N_Vector vectors[] = {r->y, r->yp, r->atol, r->value, r->rate, r->dummy_vector};
+  if (r->solver) s->SUNLinSolFree(r->solver);
+  if (r->dummy) s->SUNMatDestroy(r->dummy);
+  for (int k = 0; k < 6; k++)
+    if (vectors[k]) s->N_VDestroy(vectors[k]);
+  if (r->sun) s->SUNContext_Free(&r->sun);
+  tg_matrix_close(&r->jacobian);
+  tg_factors_close(&r->factors);
+  if (r->implicit) tg_newton_close(&r->newton);
+  free(r->system);
+  free(r->ones);
+  free(r->slopes);
+  free(r->signs);
+}
+
+static int open_vectors(run *r) {
+  const tg_sundials *s = r->api;
+  tg_job *j = r->job;
+  if (s->SUNContext_Create(0, &r->sun)) return TG_LIBRARY;
+  s->SUNContext_ClearErrHandlers(r->sun); /* findings are ours to report */
+  r->y = s->N_VNew_Serial(j->n, r->sun);
+  if (!r->y || replace(r->y, s->N_VWrmsNorm_Serial, (void *)largest)) return TG_LIBRARY;
+  memcpy(data(r, r->y), j->y, sizeof(double) * (size_t)j->n);
+  r->yp = s->N_VMake_Serial(j->n, j->yp, r->sun);
+  r->atol = s->N_VNew_Serial(j->n, r->sun);
+  r->value = s->N_VNew_Serial(j->n, r->sun);
+  r->rate = s->N_VNew_Serial(j->n, r->sun);
+  r->dummy_vector = s->N_VNew_Serial(1, r->sun);
+  r->dummy = s->SUNDenseMatrix(1, 1, r->sun);
+  if (!r->yp || !r->atol || !r->value || !r->rate || !r->dummy_vector || !r->dummy) return TG_NO_MEMORY;
+  for (int k = 0; k < j->n; k++) data(r, r->atol)[k] = SHARE * j->atol[k];
+  r->solver = s->SUNLinSol_Dense(r->dummy_vector, r->dummy, r->sun);
+  if (!r->solver || replace(r->solver, s->SUNLinSolSetup_Dense, (void *)set_up)) return TG_LIBRARY;
+  if (replace(r->solver, s->SUNLinSolSolve_Dense, (void *)solve)) return TG_LIBRARY;
+  int bad = tg_matrix_open(&r->jacobian, j);
+  if (!bad) bad = tg_factors_open(&r->factors, &r->jacobian, j->order);
+  r->system = tg_new((size_t)r->jacobian.nnz, sizeof(double));
+  r->ones = tg_new((size_t)j->n, sizeof(double));
+  r->slopes = tg_new((size_t)j->n, sizeof(double));
+  r->signs = tg_new((size_t)j->n_events, sizeof(int));
+  if (bad || !r->system || !r->ones || !r->slopes || !r->signs) return TG_NO_MEMORY;
+  for (int k = 0; k < j->n; k++) r->ones[k] = 1;
+  return r->implicit ? tg_newton_open(&r->newton, j) : 0;
+}
+
+static int open_cvode(run *r) {
+  const tg_sundials *s = r->api;
+  tg_job *j = r->job;
+  r->memory = s->CVodeCreate(BDF, r->sun);
+  int bad = !r->memory || s->CVodeInit(r->memory, call_rhs, j->t, r->y) || s->CVodeSVtolerances(r->memory, SHARE * j->rtol, r->atol) ||
+            s->CVodeSetUserData(r->memory, r) || s->CVodeSetLinearSolver(r->memory, r->solver, r->dummy) ||
+            s->CVodeSetLinSysFn(r->memory, make_system) || s->CVodeSetMaxStep(r->memory, j->max_step) ||
+            s->CVodeSetInitStep(r->memory, j->first_step) || s->CVodeSetMaxErrTestFails(r->memory, 15);
+  if (!bad && j->n_events)
+    bad = s->CVodeRootInit(r->memory, j->n_events, call_events) || s->CVodeSetRootDirection(r->memory, (int *)j->directions) ||
+          s->CVodeSetNoInactiveRootWarn(r->memory);
+  return bad ? TG_LIBRARY : 0;
+}
+
+static int open_ida(run *r) {
+  const tg_sundials *s = r->api;
+  tg_job *j = r->job;
+  r->memory = s->IDACreate(r->sun);
+  int bad = !r->memory || s->IDAInit(r->memory, call_residual, j->t, r->y, r->yp) ||
+            s->IDASVtolerances(r->memory, SHARE * j->rtol, r->atol) || s->IDASetUserData(r->memory, r) ||
+            s->IDASetLinearSolver(r->memory, r->solver, r->dummy) || s->IDASetJacFn(r->memory, make_jacobian) ||
+            s->IDASetMaxStep(r->memory, j->max_step) || s->IDASetInitStep(r->memory, j->first_step) ||
+            s->IDASetMaxErrTestFails(r->memory, 15);
+  if (!bad && j->n_events)
+    bad = s->IDARootInit(r->memory, j->n_events, call_ida_events) || s->IDASetRootDirection(r->memory, (int *)j->directions) ||
+          s->IDASetNoInactiveRootWarn(r->memory);
+  return bad ? TG_LIBRARY : 0;
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------------------------------- */
+
+static int interpolate(run *r, double t, double *y, double *yp) {
+  const tg_sundials *s = r->api;
+  int (*derivative)(void *, double, int, N_Vector) = r->implicit ? s->IDAGetDky : s->CVodeGetDky;
+  size_t size = sizeof(double) * (size_t)r->job->n;
+  if (derivative(r->memory, t, 0, r->value) || derivative(r->memory, t, 1, r->rate)) return TG_LIBRARY;
+  if (y) memcpy(y, data(r, r->value), size);
+  if (yp) memcpy(yp, data(r, r->rate), size);
+  return 0;
+}
+
+/* rows of the output up to the present time; of explicit models with rates from the right-hand side itself */
+static int write_rows(run *r, double reached) {
+  tg_job *j = r->job;
+  size_t n = (size_t)j->n;
+  while (j->next_time < j->n_times && j->times[j->next_time] <= reached) {
+    double t = j->times[j->next_time], *y = j->out_y + n * (size_t)j->next_time, *yp = j->out_yp + n * (size_t)j->next_time;
+    if (interpolate(r, t, y, yp)) return TG_LIBRARY;
+    if (!r->implicit && j->rhs(j->context, t, y, yp)) return TG_NOT_FINITE;
+    j->next_time++;
+  }
+  return 0;
+}
+
+/* powers integrated over a step on its interpolant, by two points of Gauss: a third one changes nothing beside the error of the
+ * interpolant itself */
+static int book(run *r, double from, double to) {
+  static const double points[2] = {0.21132486540518711775, 0.78867513459481288225};
+  tg_job *j = r->job;
+  double h = to - from, power[5];
+  if (!j->keep_books || h <= 0) return 0;
+  for (int k = 0; k < 2; k++) {
+    double t = from + h * points[k];
+    if (interpolate(r, t, 0, 0)) return TG_LIBRARY;
+    if (j->balance(j->context, t, data(r, r->value), data(r, r->rate), power)) return TG_NOT_FINITE;
+    for (int b = 0; b < 4; b++) j->books[b] += 0.5 * h * power[b];
+  }
+  return 0;
+}
+
+static int status_of(const run *r, int flag) {
+  r->job->detail = flag;
+  if (r->job->context->failed) return TG_NOT_FINITE;
+  if (flag == TOO_MUCH_ACCURACY || flag == ERROR_TESTS) return TG_TINY_STEP;
+  if (flag == CONVERGENCE || flag == -5 || flag == -6) return TG_NO_CONVERGENCE;
+  if (flag <= -8 && flag >= -11) return TG_NOT_FINITE;
+  return TG_LIBRARY;
+}
+
+/* rates at the present point; IDA keeps them itself */
+static int rates(run *r) {
+  tg_job *j = r->job;
+  return r->implicit ? 0 : j->rhs(j->context, j->t, j->y, j->yp);
+}
+
+static int remember(run *r) {
+  return rates(r) ? TG_NOT_FINITE : tg_remember(r->job);
+}
+
+static int restart(run *r) {
+  const tg_sundials *s = r->api;
+  tg_job *j = r->job;
+  if (r->implicit) {
+    int status = tg_make_consistent(&r->newton, j, j->t, j->y, j->yp);
+    if (status) return status;
+  }
+  memcpy(data(r, r->y), j->y, sizeof(double) * (size_t)j->n);
+  int bad = r->implicit ? s->IDAReInit(r->memory, j->t, r->y, r->yp) : s->CVodeReInit(r->memory, j->t, r->y);
+  return bad ? TG_LIBRARY : 0;
+}
+
+/* One stretch without breaks, up to `halt`; returns -1 when the halt is reached. */
+static int advance(run *r, double halt) {
+  const tg_sundials *s = r->api;
+  tg_job *j = r->job;
+  double stop = halt < j->until ? halt - tg_gap(halt) : halt;
+  int bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop), stuck = 0;
+  if (bad) return TG_LIBRARY;
+  for (;;) {
+    double reached = j->t;
+    j->context->failed = 0;
+    int flag = r->implicit ? s->IDASolve(r->memory, stop, &reached, r->y, r->yp, ONE_STEP)
+                           : s->CVode(r->memory, stop, r->y, &reached, ONE_STEP);
+    if (flag < 0) return status_of(r, flag);
+    j->steps++;
+    stuck = reached - j->t <= tg_gap(reached) ? stuck + 1 : 0;
+    if (stuck > 100) return TG_TINY_STEP; /* the library itself goes on until steps vanish */
+    bad = book(r, j->t, reached);
+    if (!bad) bad = write_rows(r, reached);
+    j->t = reached;
+    j->progress = reached;
+    memcpy(j->y, data(r, r->y), sizeof(double) * (size_t)j->n);
+    if (!bad && j->history) bad = remember(r);
+    if (bad) return bad;
+    if (flag == ROOT_RETURN) {
+      r->implicit ? s->IDAGetRootInfo(r->memory, r->signs) : s->CVodeGetRootInfo(r->memory, r->signs);
+      if (tg_log_events(j, reached, r->signs)) {
+        return rates(r) ? TG_NOT_FINITE : TG_EVENT;
+      }
+      if (rates(r)) return TG_NOT_FINITE;
+      bad = restart(r);
+      if (bad) return bad;
+      bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop);
+      if (bad) return TG_LIBRARY;
+    }
+    if (flag == TSTOP_RETURN || reached >= stop) return -1;
+    if (j->cancel) return TG_CANCELLED;
+    if (j->steps >= j->max_steps) return TG_MANY_STEPS;
+  }
+}
+
+/* rows of the start itself, where there is no step to interpolate on */
+static int write_start(run *r) {
+  tg_job *j = r->job;
+  size_t size = sizeof(double) * (size_t)j->n;
+  if (rates(r)) return TG_NOT_FINITE;
+  if (j->history && tg_remember(j)) return TG_NOT_FINITE;
+  for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
+    memcpy(j->out_y + (size_t)j->n * (size_t)j->next_time, j->y, size);
+    memcpy(j->out_yp + (size_t)j->n * (size_t)j->next_time, j->yp, size);
+  }
+  return 0;
+}
+
+static int go(run *r) {
+  tg_job *j = r->job;
+  int bad = write_start(r);
+  if (bad) return bad;
+  for (;;) {
+    double before = j->t, halt = tg_next_halt(j);
+    int status = advance(r, halt);
+    if (status >= 0) return status;
+    while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
+    if (rates(r)) return TG_NOT_FINITE;
+    if (halt >= j->until) return TG_FINISHED;
+    j->t = halt + tg_gap(halt);
+    status = tg_take_samples(j, before);
+    if (!status) status = restart(r);
+    if (!status) status = write_start(r);
+    if (!status) status = tg_guard_jumped(j);
+    if (status) return status;
+  }
+}
+
+static int run_job(tg_job *j, int implicit) {
+  run r = {.api = the_api, .job = j, .implicit = implicit};
+  run *outer = the_run;
+  the_run = &r;
+  int status = open_vectors(&r);
+  if (!status) status = implicit ? open_ida(&r) : open_cvode(&r);
+  if (!status) status = go(&r);
+  if (r.memory) {
+    long failures = 0;
+    implicit ? r.api->IDAGetNumErrTestFails(r.memory, &failures) : r.api->CVodeGetNumErrTestFails(r.memory, &failures);
+    implicit ? r.api->IDAGetLastStep(r.memory, &j->last_step) : r.api->CVodeGetLastStep(r.memory, &j->last_step);
+    j->rejected += failures;
+  }
+  close_run(&r);
+  the_run = outer;
+  return status;
+}
+
+void tg_use_sundials(const tg_sundials *table) {
+  the_api = table;
+}
+
+int tg_cvode(tg_job *j) {
+  return run_job(j, 0);
+}
+
+int tg_ida(tg_job *j) {
+  return run_job(j, 1);
+}

@@ -1,0 +1,88 @@
+"""The solvers in C, compiled when first used and kept like compiled models."""
+
+import ctypes
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from tellegen.compiler.build import build
+from tellegen.simulation import rules
+from tellegen.simulation.jobs import Job
+from tellegen.simulation.sundials import sundials_table
+
+Part = Literal["sundials", "steady", "fixed_step", "exponential", "delays", "sensitivities", "ordering"]
+
+_PARTS: dict[Part, tuple[str, ...]] = {
+    "sundials": ("job.h", "linear.h", "newton.h", "sundials.c"),
+    "steady": ("job.h", "linear.h", "newton.h", "steady.c"),
+    "fixed_step": ("job.h", "linear.h", "newton.h", "fixed_step.c"),
+    "exponential": ("job.h", "linear.h", "exponential.c"),
+    "delays": ("job.h",),
+    "sensitivities": ("job.h", "sensitivities.c"),
+    "ordering": ("ordering.c",),
+}
+
+Run = Callable[[Job], int]
+
+_LOCK = threading.Lock()
+_MADE: dict[tuple[str, bool], Future[ctypes.CDLL]] = {}
+"""What is loaded, or being built by one of the threads."""
+
+
+def source_text(*names: str) -> str:
+    """The C texts of the folder `native`, one after the other."""
+    folder = files("tellegen.simulation") / "native"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+@cache
+def native_library(part: Part) -> ctypes.CDLL:
+    """One of the libraries of solvers.
+
+    Raises: SimulationError (S101) without a C compiler.
+    """
+    library = compiled(source_text(*_PARTS[part]))
+    if part == "sundials":
+        library.tg_use_sundials(sundials_table())
+    return library
+
+
+def compiled(source: str, *, small: bool = False) -> ctypes.CDLL:
+    """The library of a C text of ours.
+
+    Raises: SimulationError (S101) without a C compiler, saying what is wrong with it.
+    """
+    with _LOCK:
+        mine = (source, small) not in _MADE
+        made = _MADE.setdefault((source, small), Future())
+    if mine:
+        built = build(source, small=small)
+        if built.library is None:
+            finding = built.findings[0]
+            made.set_exception(
+                rules.NO_COMPILER.error(f"the solvers could not be compiled: {finding.what}", fix=finding.fix)
+            )
+        else:
+            made.set_result(built.library)
+    return made.result()
+
+
+@cache
+def can_compile() -> bool:
+    """Whether there is a C compiler that works, or a cache that holds what is needed."""
+    return build("int tg_nothing(void) { return 0; }").library is not None
+
+
+def runner(library: ctypes.CDLL, name: str) -> Run:
+    """A solver of a library: takes a job, gives back its status. The interpreter is free meanwhile."""
+    function = getattr(library, name)
+    function.argtypes = [ctypes.c_void_p]
+    function.restype = ctypes.c_int
+
+    def run(job: Job) -> int:
+        return int(function(ctypes.addressof(job)))
+
+    return run

@@ -1,0 +1,187 @@
+"""What is to be simulated: a model, a start, a horizon, and what is asked of the solver. Each choice stands for itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import Context
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.names import did_you_mean, listing
+from tellegen.simulation import rules
+
+Array = NDArray[np.float64]
+SolverName = Literal["auto", "exponential", "runge-kutta", "cvode", "ida", "midpoint", "discrete-gradient"]
+SOLVERS: Final[tuple[str, ...]] = get_args(SolverName)
+
+FINEST_RTOL: Final = 1e-14
+DEFAULT_ROWS: Final = 1001
+ATOL_OVER_RTOL: Final = 1e-3
+"""Where no absolute tolerance is given: values a thousand times smaller than one unit still count relatively."""
+
+
+@final
+@dataclass(frozen=True)
+class Problem:
+    """A run from t0 to `until`.
+
+    `times` are the output times, or how many of them, evenly spaced. `y0` gives initial values by name or as a whole; those not
+    named are the model's own. `atol` is one number or one for each variable by name. Tolerances hold for every variable, whatever
+    the size of the model. `step` is the step of the methods that keep theirs. `context` continues with the memory of an earlier
+    run.
+    """
+
+    model: NumericModel
+    until: float
+    t0: float = 0.0
+    y0: Mapping[str, float] | Array | None = None
+    yp0: Array | None = None
+    times: Array | int = DEFAULT_ROWS
+    solver: str = "auto"
+    rtol: float = 1e-6
+    atol: float | Mapping[str, float] | None = None
+    max_step: float = np.inf
+    step: float | None = None
+    max_steps: int = 100_000_000
+    parameters: Mapping[str, float] | Array | None = None
+    inputs: Mapping[str, float] | Array | None = None
+    books: bool = True
+    context: Context | None = None
+
+    def checked(self) -> "Problem":
+        """The same problem, when it makes sense.
+
+        Raises: SimulationError naming the first thing that does not.
+        """
+        _check_solver(self.solver)
+        _check_tolerances(self)
+        _check_horizon(self)
+        _check_numbers(self)
+        return self
+
+    def start(self) -> Array:
+        """y at t0, before algebraic unknowns are made consistent.
+
+        Raises: SimulationError naming an initial value that is no variable, or is not a number.
+        """
+        names = self.model.names
+        if self.y0 is None:
+            y = self.model.start()
+        elif isinstance(self.y0, Mapping):
+            y = self.model.start()
+            for name, value in self.y0.items():
+                y[index_of(name, self.model, "an initial value")] = value
+        else:
+            y = np.array(self.y0, dtype=float)
+        if y.shape != (len(names),):
+            raise rules.NO_SUCH_VARIABLE.error(
+                f"{len(y)} initial values are given for {len(names)} variables",
+                where=self.model.name,
+                fix=listing(names),
+            )
+        for name, value in zip(names, y, strict=True):
+            if not np.isfinite(value):
+                raise rules.NOT_A_NUMBER.error(
+                    f"the initial value of '{name}' is {value}", where=self.model.name, fix=f"give '{name}' a number"
+                )
+        return y
+
+    def tolerances(self) -> Array:
+        """The absolute tolerance of each variable."""
+        default = ATOL_OVER_RTOL * self.rtol
+        if not isinstance(self.atol, Mapping):
+            return np.full(self.model.size, default if self.atol is None else float(self.atol))
+        found = np.full(self.model.size, default)
+        for name, value in self.atol.items():
+            found[index_of(name, self.model, "a tolerance")] = value
+        return found
+
+    def output_times(self) -> Array:
+        """The times of the rows, in order."""
+        if isinstance(self.times, int):
+            return np.linspace(self.t0, self.until, self.times) if self.times > 1 else np.array([self.until])
+        return np.ascontiguousarray(self.times, dtype=float)
+
+
+def index_of(name: str, model: NumericModel, word: str) -> int:
+    """The place of a variable in y.
+
+    Raises: SimulationError with the nearest names.
+    """
+    names = model.names
+    if name not in names:
+        raise rules.NO_SUCH_VARIABLE.error(
+            f"{word} is given for '{name}', which is not a variable of the model",
+            where=model.name,
+            fix=did_you_mean(name, names) or f"the variables are {listing(names)}",
+        )
+    return names.index(name)
+
+
+def _check_solver(solver: str) -> None:
+    if solver not in SOLVERS:
+        fix = did_you_mean(solver, SOLVERS) or f"the solvers are {listing(SOLVERS)}"
+        raise rules.UNKNOWN_SOLVER.error(f"there is no solver '{solver}'", fix=fix)
+
+
+def _check_tolerances(problem: Problem) -> None:
+    if not np.isfinite(problem.rtol) or not FINEST_RTOL <= problem.rtol < 1.0:
+        raise rules.BAD_TOLERANCE.error(
+            f"the relative tolerance is {problem.rtol:g}",
+            fix=f"choose one between {FINEST_RTOL:g} and 1, 1e-6 for example",
+        )
+    for name, value in zip(problem.model.names, problem.tolerances(), strict=True):
+        if not np.isfinite(value) or value <= 0.0:
+            raise rules.BAD_TOLERANCE.error(
+                f"the absolute tolerance of '{name}' is {value:g}",
+                fix="give a small positive number: an error that does not matter for this variable",
+            )
+    if not problem.max_step > 0.0:
+        raise rules.BAD_TOLERANCE.error(f"the largest step is {problem.max_step:g}", fix="give a positive time")
+    if problem.step is not None and not (np.isfinite(problem.step) and problem.step > 0.0):
+        raise rules.NO_STEP.error(f"the step is {problem.step:g}", fix="give a positive time")
+
+
+def _check_horizon(problem: Problem) -> None:
+    if not (np.isfinite(problem.t0) and np.isfinite(problem.until)) or problem.until <= problem.t0:
+        raise rules.BAD_HORIZON.error(
+            f"the run ends at t = {problem.until:g} s and starts at t = {problem.t0:g} s",
+            fix="let it end after its start",
+        )
+    times = problem.output_times()
+    if len(times) == 0 or not np.all(np.isfinite(times)):
+        raise rules.BAD_TIMES.error("the output times are empty or not numbers", fix="give at least one time")
+    if np.any(np.diff(times) < 0.0):
+        at = int(np.argmax(np.diff(times) < 0.0))
+        raise rules.BAD_TIMES.error(f"output time {times[at + 1]:g} s stands after {times[at]:g} s", fix="sort them")
+    if times[0] < problem.t0 or times[-1] > problem.until:
+        raise rules.BAD_TIMES.error(
+            f"output times reach from {times[0]:g} s to {times[-1]:g} s, the run from {problem.t0:g} s to {problem.until:g} s",
+            fix="keep them inside the run",
+        )
+
+
+def _check_numbers(problem: Problem) -> None:
+    model = problem.model
+    context = problem.context or model.new_context(problem.parameters, problem.inputs)
+    for names, values, word in (
+        (model.parameters, context.parameters, "parameter"),
+        (model.inputs, context.inputs, "input"),
+    ):
+        for name, value in zip(names, values, strict=False):
+            if not np.isfinite(value):
+                raise rules.NOT_A_NUMBER.error(
+                    f"{word} '{name}' is {value}", where=model.name, fix=f"give '{name}' a number"
+                )
+    if problem.context is None and model.inputs:
+        given = problem.inputs if isinstance(problem.inputs, Mapping) else ()
+        missing = [] if isinstance(problem.inputs, np.ndarray) else [name for name in model.inputs if name not in given]
+        if missing:
+            raise rules.MISSING_INPUT.error(
+                f"nothing says what {listing(missing)} does",
+                where=model.name,
+                fix=f"give {missing[0]} a signal or a value in the experiment",
+                members=missing,
+            )

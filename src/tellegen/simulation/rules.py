@@ -1,0 +1,158 @@
+"""The rules of time advancing (codes S)."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("S")
+
+NO_COMPILER = RULES.rule(
+    "S101",
+    "solvers need a C compiler",
+    meaning="The solvers are written in C and compiled when first used, and no C compiler works.",
+    why="no Python runs inside the integration loop",
+)
+NO_SUNDIALS = RULES.rule(
+    "S102",
+    "SUNDIALS not found",
+    meaning="The solvers CVODE and IDA come with the package scikit-sundae, which is missing or of another version.",
+    why="stiff and implicit models are advanced by SUNDIALS",
+)
+UNKNOWN_SOLVER = RULES.rule(
+    "S103",
+    "no such solver",
+    meaning="The word after `solver` is not the name of a solver.",
+    why="each solver has one name",
+)
+BAD_TOLERANCE = RULES.rule(
+    "S104",
+    "tolerance that cannot be kept",
+    meaning="A tolerance is zero, negative, not a number or finer than rounding.",
+    why="step sizes follow from the error that is allowed; where none is allowed no step is small enough",
+)
+BAD_HORIZON = RULES.rule(
+    "S105",
+    "end before the start",
+    meaning="The time at which a run ends does not lie after its start.",
+    why="time advances",
+)
+BAD_TIMES = RULES.rule(
+    "S106",
+    "output times out of order",
+    meaning="Output times are not increasing, or lie outside the run.",
+    why="values are written while time advances from the start to the end",
+)
+NOT_A_NUMBER = RULES.rule(
+    "S107",
+    "value that is not a finite number",
+    meaning="A parameter, an input or an initial value is infinite or not a number.",
+    why="every later value would be so too",
+)
+BAD_START = RULES.rule(
+    "S108",
+    "start outside the domain of a law",
+    meaning="A law cannot be evaluated at the initial values.",
+    why="a root of a negative number, a logarithm of zero or a division by zero has no value",
+)
+NOT_FINITE = RULES.rule(
+    "S109",
+    "law without a value on the way",
+    meaning="During the run a law could not be evaluated, and smaller steps did not help.",
+    why="the motion leads to a point where a law divides by zero or leaves its domain",
+)
+TINY_STEP = RULES.rule(
+    "S110",
+    "steps became too small",
+    meaning="The solver shortened its steps down to the resolution of time without meeting the tolerance.",
+    why="the solution grows without bound, or jumps where no break or event was declared",
+)
+MANY_STEPS = RULES.rule(
+    "S111",
+    "too many steps",
+    meaning="The run needed more steps than allowed.",
+    why="the model is much faster than the time asked for, or stiff on an explicit solver",
+)
+NO_CONVERGENCE = RULES.rule(
+    "S112",
+    "implicit equations not solved",
+    meaning="Newton's method did not converge in a step, however short.",
+    why="the equations of the step have no solution nearby, or their Jacobian is nearly singular",
+)
+SINGULAR = RULES.rule(
+    "S113",
+    "equations that do not decide a variable",
+    meaning="The equations of the model leave a rate or an algebraic unknown open, or contradict each other.",
+    why="as many independent equations as unknowns are needed",
+)
+STIFF = RULES.rule(
+    "S114",
+    "stiff model on an explicit solver",
+    meaning="The steps of an explicit solver are limited by stability, not by accuracy.",
+    why="an explicit step must be shorter than the fastest time constant, even after that motion has died away",
+)
+UNSUITED = RULES.rule(
+    "S115",
+    "solver that does not suit the model",
+    meaning="The solver asked for needs a property that the model does not have.",
+    why="explicit solvers need yp = f(t, y), the exponential needs constant coefficients",
+)
+NO_SUCH_VARIABLE = RULES.rule(
+    "S116",
+    "no such variable",
+    meaning="An initial value or a tolerance is given for a name that is not a variable of the model.",
+    why="what has no place in the model would be ignored without a word",
+)
+NOT_CONSISTENT = RULES.rule(
+    "S118",
+    "no consistent start",
+    meaning="Rates and algebraic unknowns that agree with the initial states were not found.",
+    why="Newton's method did not converge from the values given",
+)
+NO_EQUILIBRIUM = RULES.rule(
+    "S119",
+    "no equilibrium found",
+    meaning="No state was found at which nothing changes any more.",
+    why="with constant inputs something keeps drifting, or every equilibrium is far from the start",
+)
+OPEN_BOOKS = RULES.rule(
+    "S120",
+    "energy books that do not close",
+    meaning="Supplied, stored and dissipated energy differ by more than the tolerance explains.",
+    why="energy is neither made nor lost: a difference is an error of the integration or of a law",
+    severity="warning",
+)
+MISSING_INPUT = RULES.rule(
+    "S121",
+    "input without a value",
+    meaning="A source is driven neither by a signal nor by a value.",
+    why="what a source does is decided outside the model",
+)
+NO_STEP = RULES.rule(
+    "S122",
+    "fixed step missing",
+    meaning="A method of fixed step is asked for without a step.",
+    why="midpoint and discrete gradient keep their step, so that energy drifts at the level of rounding only",
+)
+NO_MEMORY = RULES.rule(
+    "S123",
+    "not enough memory",
+    meaning="The solver could not get the memory it needs.",
+    why="rows of output and factors of the Jacobian are kept in memory",
+)
+LIBRARY = RULES.rule(
+    "S124",
+    "solver library refused",
+    meaning="SUNDIALS ended with a flag that no other rule covers.",
+    why="the flag is one of its own documentation",
+)
+CANCELLED = RULES.rule(
+    "S125",
+    "run cancelled",
+    meaning="The run was stopped before its end; what was finished is kept.",
+    why="the user asked for it",
+    severity="notice",
+)
+NO_SENSITIVITY = RULES.rule(
+    "S126",
+    "sensitivities not available",
+    meaning="Sensitivities are asked for a model or parameter that does not allow them.",
+    why="they are integrated with the states along smooth stretches: an event in between makes them jump",
+)

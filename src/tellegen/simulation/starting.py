@@ -1,0 +1,139 @@
+"""Starts: rates and algebraic unknowns that agree with the states, and equilibria."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import Context
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import SimulationError, TellegenError
+from tellegen.simulation import jobs, rules
+from tellegen.simulation.failures import decided, variable_name
+from tellegen.simulation.native_library import native_library, runner
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, make_job, prepare
+
+Array = NDArray[np.float64]
+
+EQUILIBRIUM_STEPS = 400
+
+
+def consistent_start(
+    prepared: PreparedModel, context: Context, settings: Settings, t: float, y: Array, yp: Array | None = None
+) -> Standing:
+    """y and yp at t such that 0 = F(t, y, yp): the states are kept, rates and algebraic unknowns are solved for.
+
+    Raises: SimulationError (S108) where a law has no value at the start, (S113) naming a variable that the equations do not decide,
+    (S118) when Newton's method does not converge.
+    """
+    model = prepared.model
+    if model.explicit:
+        return _explicit_start(model, context, t, y)
+    given = Standing(t, y, np.zeros(model.size) if yp is None else yp)
+    job, arrays = make_job(prepared, context, settings, Rows.at(np.zeros(0), model.size), given, np.inf)
+    status = runner(native_library("steady"), "tg_consistent")(job)
+    if status == jobs.FINISHED:
+        return Standing(t, arrays.y, arrays.yp)
+    if status == jobs.NOT_FINITE:
+        raise _outside(model, context, t)
+    if status == jobs.SINGULAR:
+        name = decided(model, job.detail)
+        word = "value" if name in model.unknowns else "rate"
+        raise rules.SINGULAR.error(
+            f"at the start the equations do not decide the {word} of '{name}'",
+            where=model.name,
+            fix=f"look for a loop of ideal elements through '{name}', or give one of them a small storage or loss",
+            members=(name,),
+        )
+    name = _largest_residual(model, context, t, arrays.y, arrays.yp)
+    raise rules.NOT_CONSISTENT.error(
+        f"no consistent start was found at t = {t:g} s; the equation of '{name}' is furthest from being met",
+        where=model.name,
+        fix=f"give an initial value near the solution for {_quoted(model.unknowns) or repr(name)}",
+        members=(name,),
+    )
+
+
+def take_first_samples(model: NumericModel, context: Context, start: Standing) -> bool:
+    """Let the groups that are due at the start take their samples; whether there were any."""
+    memory, due = context.memory.copy(), False
+    for number, group in enumerate(model.sample_groups):
+        periods = (start.t - group.offset) / group.period
+        if periods > -1e-9 and abs(periods - round(periods)) < 1e-9:
+            taken = model.sample(start.t, start.y, start.yp, number, context)
+            memory[list(group.members)], due = taken[list(group.members)], True
+    context.memory[:] = memory
+    return due
+
+
+def steady_state(problem: Problem) -> Standing:
+    """An equilibrium near the start: 0 = F(t0, y, 0), inputs and time held.
+
+    Newton's method first; where it fails, implicit steps in time that grow while the motion dies away.
+
+    Raises: SimulationError (S119) naming what keeps drifting.
+    """
+    problem.checked()
+    model, y = problem.model, problem.start()
+    prepared = prepare(model)
+    context = problem.context or model.new_context(problem.parameters, problem.inputs)
+    settings = Settings(
+        problem.rtol, problem.tolerances(), max_steps=EQUILIBRIUM_STEPS, first_step=_first_step(problem)
+    )
+    start = Standing(problem.t0, y, np.zeros(model.size))
+    job, arrays = make_job(prepared, context, settings, Rows.at(np.zeros(0), model.size), start, np.inf)
+    status = runner(native_library("steady"), "tg_equilibrium")(job)
+    if status == jobs.FINISHED:
+        return Standing(problem.t0, arrays.y, np.zeros(model.size))
+    if status == jobs.NOT_FINITE:
+        raise _outside(model, context, problem.t0)
+    name, rate = _drifting(model, context, problem.t0, arrays.y, settings)
+    raise rules.NO_EQUILIBRIUM.error(
+        f"no equilibrium was found: '{name}' keeps drifting by {rate:.3g} per second",
+        where=model.name,
+        fix=f"hold '{name}' by a spring, a loss or a controller, or start nearer to the equilibrium",
+        members=(name,),
+    )
+
+
+def _first_step(problem: Problem) -> float:
+    return problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
+
+
+def _explicit_start(model: NumericModel, context: Context, t: float, y: Array) -> Standing:
+    try:
+        return Standing(t, y, model.rhs(t, y, context))
+    except FloatingPointError:
+        raise _outside(model, context, t) from None
+
+
+def _outside(model: NumericModel, context: Context, t: float) -> TellegenError:
+    what = variable_name(model, context.failed)
+    return rules.BAD_START.error(
+        f"at the start (t = {t:g} s) {what} is not a finite number",
+        where=model.name,
+        fix="choose initial values, parameters and inputs inside the domain of its law",
+        members=() if context.failed is None else model.variables[context.failed : context.failed + 1],
+    )
+
+
+def _largest_residual(model: NumericModel, context: Context, t: float, y: Array, yp: Array) -> str:
+    try:
+        residual = np.abs(model.residual(t, y, yp, context))
+    except FloatingPointError:
+        return variable_name(model, context.failed).strip("'")
+    return model.names[int(np.argmax(residual))]
+
+
+def _drifting(model: NumericModel, context: Context, t: float, y: Array, settings: Settings) -> tuple[str, float]:
+    """The variable that changes fastest beside its tolerance, with rates that follow from the states."""
+    try:
+        rates = consistent_start(prepare(model), context, settings, t, y).yp
+    except (SimulationError, FloatingPointError):
+        return model.names[0], float("nan")
+    scale = settings.atol + settings.rtol * np.abs(y)
+    k = int(np.argmax(np.abs(rates) / scale))
+    return model.names[k], float(rates[k])
+
+
+def _quoted(names: tuple[str, ...]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:3])

@@ -1,0 +1,117 @@
+"""Compiled models give what the equations give, at any point, whichever way they are computed."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from compiler.comparing import at_random_point, close
+from support.bond_graphs import Graph, graphs
+from support.evaluated import CONFLICTS
+from support.networks import Network
+from support.strategies import networks
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.compiler import NumericModel, compile_model
+from tellegen.core.errors import CausalityError, EquationError, TellegenError
+from tellegen.description import read_model
+from tellegen.equations.assembly import derive_equations
+from tellegen.graph import lower
+from tellegen.workflow import examples, load
+
+EXAMPLES = [example.name for example in examples()]
+
+
+def causal_of(name: str) -> CausalGraph:
+    return assign_causality(lower(load(name)))
+
+
+def legal(network: Network) -> CausalGraph:
+    """The causal graph of a random network, with numbers; contradictions and coincidences are passed over."""
+    try:
+        causal = assign_causality(lower(Network(network.parts, valued=True).model()))
+    except CausalityError as error:
+        assume(error.code not in CONFLICTS)
+        raise
+    assume(all(finding.code != "K106" for finding in causal.findings))
+    return causal
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_have_the_residual_of_their_equations(name: str) -> None:
+    causal = causal_of(name)
+    point = at_random_point(compile_model(causal), causal)
+    assert point.model.states == point.equations.states
+    expected = point.residual()
+    assert close(point.model.residual(0.0, point.y, point.yp, point.context)[: len(expected)], expected)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_explicit_rates_make_the_residual_vanish_and_outputs_are_those_of_the_equations(name: str) -> None:
+    causal = causal_of(name)
+    point = at_random_point(compile_model(causal), causal)
+    assert point.model.explicit
+    rates = point.model.rhs(0.0, point.y, point.context)
+    size = np.abs(point.model.residual(0.0, point.y, 0 * rates, point.context)).max(initial=1.0)
+    assert close(point.model.residual(0.0, point.y, rates, point.context) / size, np.zeros(len(rates)))
+    shown = point.model.observe(0.0, point.y, rates, point.context)
+    outputs = [k for k, o in enumerate(point.model.observables) if o.kind == "output"]
+    assert tuple(point.model.observables[k].name for k in outputs) == point.equations.outputs
+    assert close(shown[outputs], point.output())
+
+
+def balance_closes(model: NumericModel, y: np.ndarray, u: np.ndarray) -> bool:
+    """dE/dt = supplied + modulation + generated - dissipated, E differenced along the motion."""
+    context = model.new_context(inputs=u)
+    rates = model.rhs(0.0, y, context)
+    supplied, dissipated, generated, modulation, _ = model.balance(0.0, y, rates, context)
+    h = 1e-5 / max(1.0, float(np.abs(rates).max(initial=0.0)))
+    energies = [model.balance(0.0, y + step * rates, rates, context)[4] for step in (h, -h)]
+    gained = (energies[0] - energies[1]) / (2 * h)
+    shown = model.observe(0.0, y, rates, context)
+    powers = [abs(v) for o, v in zip(model.observables, shown, strict=True) if o.kind == "power"]
+    scale = max(*powers, abs(gained), abs(modulation), 1e-300)
+    rounding = 1e-15 * max(map(abs, energies)) / h
+    assert abs(gained - (supplied + modulation + generated - dissipated)) <= 1e-6 * scale + 10 * rounding
+    return True
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_energy_is_gained_by_what_is_supplied_and_not_dissipated(name: str) -> None:
+    causal = causal_of(name)
+    point = at_random_point(compile_model(causal), causal)
+    assert balance_closes(point.model, point.y, point.u)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(networks(), st.integers(0, 1000))
+def test_random_networks_have_the_residual_of_their_equations(network: Network, seed: int) -> None:
+    assert_agreement(legal(network), seed)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(graphs(), st.integers(0, 1000))
+def test_random_bond_graphs_have_the_residual_of_their_equations(graph: Graph, seed: int) -> None:
+    try:
+        causal = assign_causality(lower(read_model(graph.text)))
+    except TellegenError:
+        assume(False)
+    assume(all(finding.code != "K106" for finding in causal.findings))
+    assert_agreement(causal, seed)
+
+
+def assert_agreement(causal: CausalGraph, seed: int) -> None:
+    try:
+        derive_equations(causal)
+    except EquationError as error:
+        assume(error.code != "E103")
+        raise
+    model = compile_model(causal, backend="python")
+    point = at_random_point(model, causal, seed)
+    assert model.states == point.equations.states
+    assert model.explicit
+    assert close(model.residual(0.0, point.y, point.yp, point.context), point.residual())
+    rates = model.rhs(0.0, point.y, point.context)
+    outputs = [k for k, o in enumerate(model.observables) if o.kind == "output"]
+    assert tuple(model.observables[k].name for k in outputs) == point.equations.outputs
+    assert close(model.observe(0.0, point.y, rates, point.context)[outputs], point.output())
+    assert balance_closes(model, point.y, point.u)

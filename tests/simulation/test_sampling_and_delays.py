@@ -1,0 +1,45 @@
+"""Sampled signals and delayed ones, inside the compiled loop."""
+
+import numpy as np
+import pytest
+
+from simulation.hand_written import explicit_model, sampled_integrator
+from tellegen.compiler.numeric_model import Delay, NumericModel, Observable
+from tellegen.simulation.integration import integrate
+from tellegen.simulation.problem import Problem
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+def test_a_sampled_controller_holds_its_value_between_samples(solver: str) -> None:
+    # the first sample is taken at the start; x shrinks by a tenth of what it was in each period
+    run = integrate(
+        Problem(sampled_integrator(), 1.0, y0={"x": 2.0}, rtol=1e-10, solver=solver, times=np.arange(11) / 10)
+    )
+    assert run.y[:, 0] == pytest.approx([2.0 * 0.9**k for k in range(11)], rel=1e-9)
+    assert run.memory is not None
+    assert run.memory[:-1, 0] == pytest.approx(-run.y[:-1, 0], rel=1e-9), (
+        "a row at a sampling instant has the sample taken there"
+    )
+
+
+def delayed_feedback() -> NumericModel:
+    """x' = -x(t - 1), x = 1 before the start: the first example of delay equations."""
+    return explicit_model(
+        "d[0] = -(c->past ? c->past(c->history, 0, t - 1) : 1.0);",
+        "e[0] = 0;",
+        ["x"],
+        delays=(Delay("late", 0, 1.0, 1.0),),
+        observables=[Observable("x", "signal")],
+        more="int tg_observe(tg_context *c, double t, const double *y, const double *yp, double *out) { out[0] = y[0]; return 0; }",
+    )
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+def test_a_delayed_signal_repeats_what_was(solver: str) -> None:
+    run = integrate(Problem(delayed_feedback(), 3.0, y0={"x": 1.0}, rtol=1e-8, atol=1e-8, max_step=0.02, solver=solver))
+    t = run.t
+    # the method of steps: a polynomial on each interval of length one
+    wanted = np.where(
+        t <= 1, 1 - t, np.where(t <= 2, 1 - t + (t - 1) ** 2 / 2, 1 - t + (t - 1) ** 2 / 2 - (t - 2) ** 3 / 6)
+    )
+    assert np.max(np.abs(run.y[:, 0] - wanted)) < 1e-6

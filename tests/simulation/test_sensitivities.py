@@ -1,0 +1,119 @@
+"""Sensitivities against closed forms and differences of runs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simulation.hand_written import decay, explicit_model, falling, rc_ladder, sampled_integrator, van_der_pol
+from tellegen.compiler.numeric_model import NumericModel, Observable
+from tellegen.core.errors import SimulationError
+from tellegen.simulation.integration import integrate
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.sensitivities import integrate_sensitivities, observable_sensitivities
+
+
+def implicit_resistor() -> NumericModel:
+    """A capacitor discharged through w = v / R, kept as an unknown."""
+    return NumericModel.from_c(
+        """
+int tg_residual(tg_context *c, double t, const double *y, const double *yp, double *r) {
+  r[0] = yp[0] + y[1];
+  r[1] = y[0] - c->parameters[0] * y[1];
+  return 0;
+}
+int tg_tangent(tg_context *c, double t, const double *y, const double *yp, const double *v, const double *w, const double *dp,
+               double *e) {
+  static const double none[2];
+  if (!v) v = none;
+  if (!w) w = none;
+  e[0] = w[0] + v[1];
+  e[1] = v[0] - c->parameters[0] * v[1] - (dp ? dp[0] * y[1] : 0);
+  return 0;
+}
+int tg_rhs_unused(void) { return 0; }
+""",
+        states=["v"],
+        unknowns=["w"],
+        parameters={"R": 2.0},
+    )
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+def test_of_a_decay(solver: str) -> None:
+    problem = Problem(decay(2.0), 1.0, y0={"x": 3.0}, rtol=1e-9, atol=1e-12, solver=solver)
+    run = integrate_sensitivities(problem, ["k"])
+    assert run.sensitivities is not None
+    assert run.sensitivities.shape == (1001, 1, 1)
+    assert run.y[:, 0] == pytest.approx(3 * np.exp(-2 * run.t), rel=1e-7)
+    assert run.sensitivities[:, 0, 0] == pytest.approx(-3 * run.t * np.exp(-2 * run.t), rel=1e-6, abs=1e-9)
+
+
+def test_of_the_start() -> None:
+    problem = Problem(decay(2.0), 1.0, y0={"x": 3.0}, rtol=1e-9)
+    run = integrate_sensitivities(problem, ["k"], start_slopes=np.array([[1.0]]))
+    assert run.sensitivities is not None
+    assert run.sensitivities[:, 0, 0] == pytest.approx((1 - 3 * run.t) * np.exp(-2 * run.t), abs=1e-7)
+
+
+@pytest.mark.parametrize(("eps", "solver"), [(1.0, "runge-kutta"), (1e-3, "cvode")])
+def test_against_differences_of_runs(eps: float, solver: str) -> None:
+    problem = Problem(van_der_pol(eps), 0.5, y0={"x": 2.0}, rtol=1e-9, atol=1e-9, solver=solver, times=11)
+    run = integrate_sensitivities(problem, ["eps"])
+    assert run.sensitivities is not None
+    nudge = 1e-4 * eps
+    up, down = (
+        integrate(replace(problem, parameters={"eps": eps + s * nudge}, rtol=1e-12, atol=1e-12)).y for s in (1, -1)
+    )
+    wanted = (up - down) / (2 * nudge)
+    assert run.sensitivities[:, :, 0] == pytest.approx(wanted, rel=1e-4, abs=1e-4 * float(np.max(np.abs(wanted))))
+
+
+def test_of_an_implicit_model() -> None:
+    run = integrate_sensitivities(Problem(implicit_resistor(), 1.0, y0={"v": 1.0}, rtol=1e-9, atol=1e-11), ["R"])
+    assert run.solver == "ida"
+    assert run.sensitivities is not None
+    v, slope = np.exp(-run.t / 2), run.t / 4 * np.exp(-run.t / 2)
+    assert run.sensitivities[:, 0, 0] == pytest.approx(slope, abs=1e-6)
+    assert run.sensitivities[:, 1, 0] == pytest.approx(slope / 2 - v / 4, abs=1e-6)
+
+
+def test_a_large_model_shares_its_factors() -> None:
+    model = rc_ladder(60)
+    run = integrate_sensitivities(Problem(model, 0.1, y0=np.ones(60), solver="cvode"), [])
+    assert run.sensitivities is not None
+    assert run.sensitivities.shape[2] == 0
+    assert run.status == "finished"
+
+
+def test_of_observables() -> None:
+    model = explicit_model(
+        "d[0] = -p[0] * y[0];",
+        "e[0] = -p[0] * v[0] - dp[0] * y[0];",
+        ["x"],
+        parameters={"k": 2.0},
+        observables=[Observable("power.R", "power", "R")],
+        more="""int tg_observe(tg_context *c, double t, const double *y, const double *yp, double *out) {
+          out[0] = c->parameters[0] * y[0] * y[0] + 0 * yp[0]; return 0; }""",
+    )
+    problem = Problem(model, 1.0, y0={"x": 3.0}, rtol=1e-10, atol=1e-12, times=11)
+    run = integrate_sensitivities(problem, ["k"])
+    slopes = observable_sensitivities(problem, run, ["k"])
+    assert slopes[:, 0, 0] == pytest.approx(9 * np.exp(-4 * run.t) * (1 - 4 * run.t), rel=1e-6, abs=1e-8)
+
+
+def test_a_parameter_that_does_not_exist_is_named() -> None:
+    with pytest.raises(SimulationError, match="there is no parameter 'K'") as raised:
+        integrate_sensitivities(Problem(decay(), 1.0), ["K"])
+    assert raised.value.finding.fix == "did you mean 'k'?"
+
+
+def test_samples_have_none() -> None:
+    with pytest.raises(SimulationError, match="not integrated across sampling instants"):
+        integrate_sensitivities(Problem(sampled_integrator(), 1.0), [])
+
+
+def test_changes_of_mode_have_none() -> None:
+    with pytest.raises(SimulationError, match="not integrated across changes of mode") as raised:
+        integrate_sensitivities(Problem(falling(terminal=True), 1.0), [])
+    assert raised.value.code == "S126"
