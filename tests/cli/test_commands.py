@@ -356,3 +356,34 @@ def test_an_import_as_json_says_the_model_and_where_it_went(tmp_path: Path) -> N
     record = record_of("import", str(netlist), "-o", str(target))
     assert record["written"] == str(target)
     assert target.read_text(encoding="utf-8") == record["model"]
+
+
+# Closed loops
+
+
+def test_derive_prints_the_closed_loop_in_every_way() -> None:
+    record = record_of("derive", "dc_motor_speed_control", "--closed", "--json")
+    assert record["states"] == ["I_a", "omega_m", "V_c_filter", "V_c_integral"]
+    assert record["inputs"] == ["tau_l", "omega_ref"]
+    assert r"\dot{V}_{c,integral}" in tellegen("derive", "dc_motor_speed_control", "--closed", "--latex").stdout
+    assert "V_c_integral" in tellegen("derive", "dc_motor_speed_control", "--closed", "--numeric").stdout
+
+
+def test_the_operating_point_of_a_closed_loop_is_given_by_name() -> None:
+    at_rest = record_of("derive", "dc_motor_speed_control", "--closed", "--json")
+    beyond = record_of("derive", "dc_motor_speed_control", "--closed", "--at", "omega_m=-5000", "--json")
+    assert at_rest["A"][0][3] == "-1"
+    assert beyond["A"][0][3] == "0"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--at", "omega_m=3"],
+        ["--closed", "--at", "omega_m"],
+        ["--closed", "--at", "omega_m=x"],
+        ["--closed", "--steps"],
+    ],
+)
+def test_options_of_closed_loops_are_checked(arguments: list[str]) -> None:
+    assert tellegen("derive", "dc_motor_speed_control", *arguments).returncode == 2

@@ -1,5 +1,6 @@
 """How `derive` shows each form of equations: text, JSON or LaTeX."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from tellegen.cli import output
@@ -27,7 +28,7 @@ from tellegen.equations.text import (
 from tellegen.equations.transfer import TransferMatrix
 from tellegen.expressions import Symbol
 from tellegen.graph import StorageLaw
-from tellegen.workflow import Derived, Form, as_model
+from tellegen.workflow import Derived, Form, as_model, derive_closed
 from tellegen.workflow import derive as derive_form
 
 
@@ -40,12 +41,14 @@ class Wanted(NamedTuple):
     eliminate: bool
     as_json: bool
     as_latex: bool
+    mode: Mapping[str, str]
+    closed_at: Mapping[str, float] | None = None
 
 
 def show_equations(name: str, wanted: Wanted) -> None:
     """Derive the equations of a model and print them."""
     model = as_model(name)
-    found = derive_form(model, form=wanted.form, numeric=wanted.numeric, eliminate=wanted.eliminate)
+    found = _derived(model, wanted)
     if wanted.as_json:
         output.write_json(_record(found, wanted))
     elif wanted.as_latex:
@@ -54,9 +57,15 @@ def show_equations(name: str, wanted: Wanted) -> None:
         output.write(_text(found, wanted, model))
 
 
-def show_steps(name: str, sign: Sign, *, as_json: bool, as_latex: bool) -> None:
+def _derived(model: Model, wanted: Wanted) -> Derived:
+    if wanted.closed_at is not None:
+        return derive_closed(model, form=wanted.form, numeric=wanted.numeric, mode=wanted.mode, at=wanted.closed_at)
+    return derive_form(model, form=wanted.form, numeric=wanted.numeric, eliminate=wanted.eliminate, mode=wanted.mode)
+
+
+def show_steps(name: str, sign: Sign, mode: Mapping[str, str], *, as_json: bool, as_latex: bool) -> None:
     """Derive the equations of a model step by step and print the steps."""
-    steps = derivation_steps(derive_form(name), sign=sign)
+    steps = derivation_steps(derive_form(name, mode=mode), sign=sign)
     if as_json:
         output.write_json(steps.to_json())
     elif as_latex:
@@ -92,14 +101,14 @@ def _text(found: Derived, wanted: Wanted, model: Model) -> str:
         return hamiltonian_to_text(found, width=width, unicode=output.shows_unicode(), units=_parameter_units(model))
     if isinstance(found, EquationSystem):
         return equations_to_text(
-            found, sign=wanted.sign, width=width, unicode=output.shows_unicode(), units=_units(model, found)
+            found, sign=wanted.sign, width=width, unicode=output.shows_unicode(), units=units_of(model, found)
         )
     if isinstance(found, TransferMatrix):
         return transfer_to_text(found, width=width)
     return descriptor_to_text(found, width=width)
 
 
-def _units(model: Model, found: EquationSystem) -> dict[str, str]:
+def units_of(model: Model, found: EquationSystem) -> dict[str, str]:
     """SI units of parameters, states, inputs and outputs, where they are known."""
     units = _parameter_units(model)
     if found.origin is not None:

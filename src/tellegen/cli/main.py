@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from tellegen.cli import output
-from tellegen.cli.pairs import pairs
+from tellegen.cli.pairs import numbers, pairs
+from tellegen.cli.plot_option import with_plot_target
 from tellegen.core.errors import TellegenError
 
 app = typer.Typer(
@@ -122,10 +123,21 @@ def derive(
         list[str] | None,
         typer.Option(metavar="S=closed", help="The mode of an element that has modes; once for each element."),
     ] = None,
+    closed: Annotated[
+        bool, typer.Option("--closed", help="The linear closed loop: signals are part of the model, references are inputs.")
+    ] = False,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="omega=100", help="With --closed: the operating point, a value in SI; once for each variable."),
+    ] = None,
     as_json: AsJson = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
 ) -> None:
     """Derive the equations of a model."""
+    if at and not closed:
+        raise typer.BadParameter("--at goes with --closed")
+    if closed and steps:
+        raise typer.BadParameter("--steps goes with the power equations, not with --closed")
     if as_json and as_latex:
         raise typer.BadParameter("--json and --latex exclude each other")
     if eliminate and not numeric:
@@ -138,8 +150,100 @@ def derive(
     if steps:
         show_steps(model, sign.value, modes, as_json=as_json, as_latex=as_latex)
         return
-    wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex, modes)
+    point = numbers(at or (), "--at", "omega=100") if closed else None
+    wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex, modes, point)
     show_equations(model, wanted)
+
+
+@app.command(
+    epilog="Examples: tellegen simulate dc_motor_pump --set R_a=0.7 --plot run.png; tellegen simulate m.yaml --until 2 -o run.nc"
+)
+def simulate(
+    model: ModelText,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="K=2e5",
+            help="A parameter, an input or an initial value, in SI or with a unit; once for each.",
+        ),
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="How long to run: 2, or '20 ms'.")] = None,
+    rtol: Annotated[float | None, typer.Option(help="The relative tolerance.")] = None,
+    atol: Annotated[float | None, typer.Option(help="The absolute tolerance, in SI.")] = None,
+    solver: Annotated[str, typer.Option(help="The solver; the choice is made for you otherwise.")] = "auto",
+    samples: Annotated[int | None, typer.Option(help="How many even steps the rows make (1000).")] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the run: .csv, .nc (netCDF), .parquet or .mat."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="[FILE]", help="Plot it: on the screen, or to .png, .svg or .pdf.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a model: its experiment, or what the options say."""
+    from tellegen.cli.runs import SimulateOptions, show_run
+
+    given = pairs(settings or (), "--set", "K=2e5")
+    show_run(model, SimulateOptions(given, until, rtol, atol, solver, samples, target, plot, as_json))
+
+
+@app.command(epilog="Examples: tellegen analyse dc_motor_pump --plot bode.svg; tellegen analyse crank_rod --at theta=1")
+def analyse(
+    model: ModelText,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="omega=80", help="Linearise here, not in steady state: a value of a state; once for each."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="K=2e5", help="A parameter or a constant input, in SI or with a unit; once for each."),
+    ] = None,
+    poles: Annotated[
+        int | None, typer.Option(metavar="COUNT", help="Only the poles nearest to a point, for models of any size.")
+    ] = None,
+    near: Annotated[float, typer.Option(metavar="S", help="With --poles: the point on the real axis.")] = 0.0,
+    plot: Annotated[
+        str | None, typer.Option(metavar="[FILE]", help="The Bode diagram: on the screen, or to .png, .svg or .pdf.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Poles, zeros, damping, gains, structure and the split of power."""
+    from tellegen.cli.runs import AnalyseOptions, show_analysis
+
+    point = pairs(at, "--at", "omega=80") if at else None
+    show_analysis(model, AnalyseOptions(point, pairs(settings or (), "--set", "K=2e5"), poles, near, plot, as_json))
+
+
+@app.command(
+    epilog="Examples: tellegen reduce dc_motor_pump --limit J_m=0 --steps; tellegen reduce corking_shaft --limit K_se=inf"
+)
+def reduce(
+    model: ModelText,
+    limit: Annotated[
+        list[str],
+        typer.Option(metavar="J_m=0", help="A parameter that tends to 0, to inf, or to another one; once for each."),
+    ],
+    keep: Annotated[str, typer.Option(metavar="x,y", help="States that should remain, by name.")] = "",
+    sign: Annotated[
+        SignName, typer.Option(help="The sign of A: '-' for L x' = -A x + B u, '+' for L x' = A x + B u.")
+    ] = SignName.MINUS,
+    steps: Annotated[bool, typer.Option("--steps", help="The reduction step by step.")] = False,
+    as_json: AsJson = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
+    target: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="REDUCED.yaml", help="Where to write the reduced model.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+) -> None:
+    """Reduce a model: parameters at zero or infinity, fewer states."""
+    if as_json and as_latex:
+        raise typer.BadParameter("--json and --latex exclude each other")
+    from tellegen.cli.reducing import ReduceOptions, show_reduction
+
+    kept = tuple(name.strip() for name in keep.split(",") if name.strip())
+    show_reduction(model, ReduceOptions(tuple(limit), kept, sign.value, steps, as_json, as_latex, target, force))
 
 
 @app.command("import", epilog="Example: tellegen import example_1.txt -o example_1.yaml")
@@ -198,7 +302,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and give its exit code. No input leads to a traceback."""
     try:
-        app(arguments, prog_name="tellegen")
+        app(with_plot_target(arguments), prog_name="tellegen")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else output.MODEL_ERRORS
     except TellegenError as error:

@@ -2,6 +2,9 @@
 
 Across / through (POG, Firestone) and effort / flow (bond graphs) are two readings of the same two variables. They agree in the
 electrical and hydraulic domains and swap in mechanics. Nothing else in the code knows the difference.
+
+Temperature and entropy flow are the true pair of heat: temperatures are absolute. Temperature and heat flow are what engineers use:
+their product is no power, temperatures count from the ambient.
 """
 
 from dataclasses import dataclass
@@ -30,7 +33,12 @@ class Variable:
 @final
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A physical domain. `across_energy` is the integral of the through variable (stored by D_e), and the reverse."""
+    """A physical domain. `across_energy` is the integral of the through variable (stored by D_e), and the reverse.
+
+    `code` is the letter of netlists, empty where they have none. In a domain of `heat_books` the through variable is a power by
+    itself, so that energies are counted by it and not by the product. A domain that is not `told_by_units` shares its units with
+    another one: a bond graph or a ladder must name it.
+    """
 
     name: str
     code: str
@@ -40,6 +48,8 @@ class Domain:
     across_energy: Variable
     through_energy: Variable
     effort: Side
+    heat_books: bool = False
+    told_by_units: bool = True
 
     @property
     def flow(self) -> Side:
@@ -96,6 +106,41 @@ HYDRAULIC = Domain(
     effort="across",
 )
 
-DOMAINS: dict[str, Domain] = {d.name: d for d in (ELECTRICAL, TRANSLATIONAL, ROTATIONAL, HYDRAULIC)}
-BY_CODE: dict[str, Domain] = {d.code: d for d in DOMAINS.values()}
-REFERENCES = frozenset(d.reference for d in DOMAINS.values()) | {"ambient"}
+THERMAL = Domain(
+    name="thermal",
+    code="",
+    reference="absolute_zero",
+    across=Variable("temperature", "T", ("T",), "K"),
+    through=Variable("entropy flow", "dS", ("dS",), "W/K"),
+    across_energy=Variable("entropy", "S", ("S",), "J/K"),
+    through_energy=Variable("temperature integral", "Theta", ("Theta",), "K*s"),
+    effort="across",
+)
+HEAT = Domain(
+    name="heat",
+    code="",
+    reference="ambient",
+    across=Variable("temperature", "T", ("T",), "K"),
+    through=Variable("heat flow", "Q", ("Q",), "W"),
+    across_energy=Variable("heat", "H", ("H",), "J"),
+    through_energy=Variable("temperature integral", "Theta", ("Theta",), "K*s"),
+    effort="across",
+    heat_books=True,
+)
+MAGNETIC = Domain(
+    name="magnetic",
+    code="",
+    reference="mgnd",
+    across=Variable("magnetomotive force", "F", ("F", "mmf"), "A"),
+    through=Variable("flux rate", "dPhi", ("dPhi",), "V"),
+    across_energy=Variable("flux", "Phi", ("Phi", "phi"), "Wb"),
+    through_energy=Variable("magnetomotive impulse", "Gamma", ("Gamma",), "A*s"),
+    effort="across",
+    told_by_units=False,
+)
+
+DOMAINS: dict[str, Domain] = {
+    d.name: d for d in (ELECTRICAL, TRANSLATIONAL, ROTATIONAL, HYDRAULIC, THERMAL, HEAT, MAGNETIC)
+}
+BY_CODE: dict[str, Domain] = {d.code: d for d in DOMAINS.values() if d.code}
+REFERENCES = frozenset(d.reference for d in DOMAINS.values())

@@ -16,7 +16,7 @@ and its documentation page is made from the declaration. The same record feeds t
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
 Severity = Literal["error", "warning", "notice"]
 
@@ -127,7 +127,9 @@ class CompilerError(TellegenError):
 
 
 class SimulationError(TellegenError):
-    """Time cannot advance (codes S)."""
+    """Time cannot advance (codes S). `run` holds what was finished before it ended, where something was."""
+
+    run: Any = None
 
 
 class ExportError(TellegenError):

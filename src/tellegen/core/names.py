@@ -8,6 +8,9 @@ from collections.abc import Iterable
 NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
 """A letter, then letters, digits, underscores; no two underscores in a row, which stand for the dot of a path in C."""
 
+TIME = "t"
+"""The name of time in formulas of signals, and in results."""
+
 _INDEXED = re.compile(rf"({NAME.pattern})((?:\[\d+(?:,\d+)*\])?)")
 
 _C_WORDS = (
@@ -26,6 +29,17 @@ def is_name(text: str) -> bool:
 def is_path(text: str) -> bool:
     """Whether `text` is a path such as `drive.motor.L_a` or `ladder.R[3]`."""
     return all(_INDEXED.fullmatch(part) for part in text.split("."))
+
+
+def is_dotted(text: str) -> bool:
+    """Whether `text` is a path through at least one part: `left.L_a`, but not `L_a`."""
+    return "." in text and is_path(text)
+
+
+def named_after(symbol: str, path: str) -> str:
+    """The name of what belongs to an element: `omega` of `left.J` is `left.omega_J`."""
+    owner, dot, own = path.rpartition(".")
+    return f"{owner}{dot}{symbol}_{own}"
 
 
 def identifier(path: str) -> str:

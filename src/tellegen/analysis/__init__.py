@@ -1,0 +1,26 @@
+"""Linear analysis of models: poles, zeros, responses, structure, and how power divides."""
+
+from tellegen.analysis.linear_model import LinearModel, linear_model
+from tellegen.analysis.poles import Pole
+from tellegen.analysis.power_split import PowerSplit, split_power
+from tellegen.analysis.responses import Bode, Response
+from tellegen.analysis.sparse import frequency_response, poles_near
+from tellegen.analysis.steady import steady_state
+from tellegen.analysis.structure import Passivity, Reach
+from tellegen.analysis.summary import Analysis
+
+__all__ = [
+    "Analysis",
+    "Bode",
+    "LinearModel",
+    "Passivity",
+    "Pole",
+    "PowerSplit",
+    "Reach",
+    "Response",
+    "frequency_response",
+    "linear_model",
+    "poles_near",
+    "split_power",
+    "steady_state",
+]

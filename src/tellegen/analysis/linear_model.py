@@ -1,0 +1,140 @@
+"""The linear model that all of analysis works on: matrices of numbers, with names and units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+
+from tellegen.analysis import rules
+from tellegen.core.names import did_you_mean, listing
+from tellegen.equations.linearisation import linearise_equations
+from tellegen.equations.matrices import Matrix
+from tellegen.equations.numeric import with_values
+from tellegen.equations.system import EquationSystem
+from tellegen.expressions import Expression
+
+Array = npt.NDArray[np.float64]
+ComplexArray = npt.NDArray[np.complex128]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """`L x' = -A x + B u + B_1 u'`, `y = C x + D u + D_1 u'` in SI units; in deviations from `point` where that is not empty.
+
+    `displacements` counts the states at the end that are displacements of a linearised model.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    L: Array
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    B_1: Array
+    D_1: Array
+    point: Mapping[str, float] = field(default_factory=dict)
+    displacements: int = 0
+
+    def channel(self, output: str, input_: str) -> tuple[int, int]:
+        """The row and the column of a channel.
+
+        Raises: EquationError (E204) with the nearest name.
+        """
+        return _place(output, self.outputs, "output", self.name), _place(input_, self.inputs, "input", self.name)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """`z' = A z + B u`, `y = C z + D u + D_1 u'` in coordinates in which the energy is `|z|^2 / 2`.
+
+    Rates of change are then measured in the square root of power for all domains, so that numbers of volts and of pascals can
+    be compared. `back` gives the states: x = back z + shift u.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    D_1: Array
+    back: Array
+    shift: Array
+
+
+def linear_model(system: EquationSystem, point: Mapping[str, float] | None = None) -> LinearModel:
+    """The numbers of a linear model, or of the tangent of a nonlinear one at a point (zero where not given).
+
+    Raises: EquationError when a parameter has no value, or the point does not exist.
+    """
+    if system.linear:
+        numeric, moved, kept = with_values(system), 0, {}
+    else:
+        kept = {n: float((point or {}).get(n, 0.0)) for n in (*system.states, *system.displacements, *system.inputs)}
+        numeric, moved = linearise_equations(system, kept), len(system.displacements)
+    m, n, k = numeric.matrices, len(numeric.states), len(numeric.inputs)
+    outputs = len(numeric.outputs)
+    L, A, B, C = (
+        _array(m["L"], n, n),
+        _array(m["A"], n, n) + _array(m["N"], n, n),
+        _array(m["B"], n, k),
+        _array(m["C"], outputs, n),
+    )
+    D, B_1, D_1 = _array(m["D"], outputs, k), _array(m["B_1"], n, k), _array(m["D_1"], outputs, k)
+    return LinearModel(
+        system.name, numeric.states, numeric.inputs, numeric.outputs, L, A, B, C, D, B_1, D_1, kept, moved
+    )
+
+
+def energy_coordinates(model: LinearModel) -> StateSpace:
+    """The model with z = G^T x, L = G G^T, and with the derivatives of inputs taken out of the states.
+
+    Raises: EquationError (E202) when L is singular.
+    """
+    root = _root(model)
+    A = -np.linalg.solve(root, np.linalg.solve(root, model.A.T).T)
+    B, B_1 = np.linalg.solve(root, model.B), np.linalg.solve(root, model.B_1)
+    back: Array = np.asarray(np.linalg.inv(root).T, dtype=float)
+    C = model.C @ back
+    return StateSpace(A, B + A @ B_1, C, model.D + C @ B_1, model.D_1, back, back @ B_1)
+
+
+def _root(model: LinearModel) -> Array:
+    scale = np.sqrt(np.abs(np.diag(model.L)))
+    if not np.all(scale > 0):
+        without = [name for name, s in zip(model.states, scale, strict=True) if not s > 0]
+        raise rules.SINGULAR_STORAGE.error(
+            f"{listing(without)} {'has' if len(without) == 1 else 'have'} no inertia at the operating point",
+            where=model.name,
+            fix="choose another operating point",
+            members=without,
+        )
+    try:
+        root: Array = scale[:, None] * np.linalg.cholesky(model.L / np.outer(scale, scale))
+    except np.linalg.LinAlgError:
+        raise rules.SINGULAR_STORAGE.error(
+            "the energy matrix L is not positive definite at the operating point",
+            where=model.name,
+            fix="choose another operating point, or check the coupled storages",
+        ) from None
+    return root
+
+
+def _array(matrix: Matrix, rows: int, columns: int) -> Array:
+    return np.array([[_number(e) for e in row] for row in matrix], dtype=float).reshape(rows, columns)
+
+
+def _number(expression: Expression) -> float:
+    return expression.evaluate({})
+
+
+def _place(name: str, names: tuple[str, ...], word: str, model: str) -> int:
+    if name not in names:
+        fix = did_you_mean(name, names) or f"the {word}s are {listing(names, 40)}"
+        raise rules.NO_SUCH_CHANNEL.error(f"'{name}' is not an {word} of '{model}'", fix=fix)
+    return names.index(name)

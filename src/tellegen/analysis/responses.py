@@ -1,0 +1,171 @@
+"""Responses of a linear model: Bode, step, impulse, and the gain at rest."""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import scipy.linalg
+
+from tellegen.analysis import rules
+from tellegen.analysis.linear_model import Array, ComplexArray, LinearModel, StateSpace, energy_coordinates
+from tellegen.analysis.poles import AT_REST, Pole, poles
+from tellegen.analysis.zeros import zeros
+
+DECADES = 1.5
+"""How far a Bode diagram reaches beyond the poles and zeros."""
+
+SETTLED = 7.0
+"""A step response is shown for so many of the slowest time constants: e^-7 is a thousandth."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Bode:
+    """G(j w): `response` is an array over frequency, output and input; frequencies are in rad/s."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    frequency: Array
+    response: ComplexArray
+
+    @property
+    def magnitude(self) -> Array:
+        """The gain, in the unit of the output over the unit of the input."""
+        return np.abs(self.response)
+
+    @property
+    def decibel(self) -> Array:
+        """The gain in dB; minus infinity where nothing passes."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(20.0 * np.log10(self.magnitude))
+
+    @property
+    def phase(self) -> Array:
+        """The phase in degrees, continuous along the frequency."""
+        return np.degrees(np.unwrap(np.angle(self.response), axis=0))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Response:
+    """Outputs over time from rest, one input at a time: `values` is an array over time, output and input."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    t: Array
+    values: Array
+
+
+def bode(model: LinearModel, frequencies: Array | None = None, *, points: int = 400) -> Bode:
+    """The frequency response; where no frequencies (rad/s) are given, over all poles and zeros and somewhat further."""
+    chosen = _frequencies(model, points) if frequencies is None else np.asarray(frequencies, dtype=float)
+    return Bode(
+        model.inputs,
+        model.outputs,
+        chosen,
+        transfer_values(energy_coordinates(model), np.asarray(1j * chosen, dtype=complex)),
+    )
+
+
+def transfer_values(space: StateSpace, s: ComplexArray) -> ComplexArray:
+    """G(s) at complex frequencies: an array over frequency, output and input."""
+    direct = space.D[None] + s[:, None, None] * space.D_1[None]
+    if not space.A.size:
+        return np.asarray(direct, dtype=complex)
+    # Triangular once, so that each frequency costs one back-substitution.
+    T, Z = scipy.linalg.schur(space.A.astype(complex), output="complex")
+    B, C, one = Z.conj().T @ space.B, space.C @ Z, np.eye(len(T))
+    found = [C @ scipy.linalg.solve_triangular(value * one - T, B) for value in s]
+    return np.asarray(np.array(found) + direct)
+
+
+def dc_gain(model: LinearModel) -> Array:
+    """What each constant input of one unit leaves of each output in the end: G(0), infinite where an integrator is driven."""
+    space = energy_coordinates(model)
+    found = poles(model)
+    rates = [p.natural_frequency for p in found if p.value != 0]
+    if not space.A.size:
+        return space.D
+    if len(rates) == len(found):
+        return _without_rounding(space, np.array(rates))
+    # An integrator: near zero the gain of a driven channel grows like 1/s, the others have come to rest.
+    slow = 1e-6 * min(rates, default=1.0)
+    near, nearer = transfer_values(space, 1j * np.array([slow, slow / 8]))
+    grows = np.abs(nearer) > 4 * np.abs(near)
+    return np.where(grows, np.inf, near.real)
+
+
+def _without_rounding(space: StateSpace, rates: Array) -> Array:
+    """G(0), zero where it is nothing beside G at the poles: an input that a spring blocks leaves no velocity, not 1e-17 m/s."""
+    gain = space.D - space.C @ np.linalg.solve(space.A, space.B)
+    largest = np.abs(transfer_values(space, np.asarray(1j * rates, dtype=complex))).max(axis=0)
+    return np.where(np.abs(gain) > 1e-13 * len(space.A) * largest, gain, 0.0)
+
+
+def step_response(model: LinearModel, until: float | None = None, *, points: int = 500) -> Response:
+    """The outputs after a step of one unit at t = 0 in each input, exact on an even grid.
+
+    Raises: EquationError (E203) when an output holds the derivative of an input.
+    """
+    space, t = _proper(model), _grid(model, until, points)
+    n, m = space.B.shape
+    # The exponential of the model with its held input: states and input after one step of the grid.
+    held = scipy.linalg.expm(np.block([[space.A, space.B], [np.zeros((m, n + m))]]) * (t[1] - t[0]))
+    A, B = held[:n, :n], held[:n, n:]
+    states = np.zeros((len(t), n, m))
+    for k in range(1, len(t)):
+        states[k] = A @ states[k - 1] + B
+    return Response(model.inputs, model.outputs, t, space.C @ states + space.D)
+
+
+def impulse_response(model: LinearModel, until: float | None = None, *, points: int = 500) -> Response:
+    """The outputs after an impulse of one unit times second at t = 0 in each input.
+
+    An impulse that passes directly to an output (D) is at t = 0 and is not shown.
+
+    Raises: EquationError (E203) when an output holds the derivative of an input.
+    """
+    space, t = _proper(model), _grid(model, until, points)
+    A = scipy.linalg.expm(space.A * (t[1] - t[0]))
+    states = np.zeros((len(t), *space.B.shape))
+    states[0] = space.B
+    for k in range(1, len(t)):
+        states[k] = A @ states[k - 1]
+    return Response(model.inputs, model.outputs, t, space.C @ states)
+
+
+def _proper(model: LinearModel) -> StateSpace:
+    space = energy_coordinates(model)
+    if space.D_1.any():
+        row = int(np.argwhere(space.D_1)[0][0])
+        raise rules.IMPROPER.error(
+            f"the output {model.outputs[row]} holds the derivative of an input",
+            where=model.name,
+            fix="put a small resistive element between the source and the storage",
+        )
+    return space
+
+
+def _grid(model: LinearModel, until: float | None, points: int) -> Array:
+    return np.linspace(0.0, horizon(poles(model)) if until is None else until, max(points, 2))
+
+
+def horizon(found: tuple[Pole, ...]) -> float:
+    """A time in which the slowest pole has settled; where nothing decays, some periods of what oscillates."""
+    fastest = max((p.natural_frequency for p in found), default=0.0)
+    decays = [p.time_constant for p in found if p.value.real < -AT_REST * fastest]
+    others = [2 * math.pi / p.natural_frequency for p in found if p.natural_frequency > AT_REST * fastest]
+    return SETTLED * max(decays or others or [1.0])
+
+
+def _frequencies(model: LinearModel, points: int) -> Array:
+    corners = [
+        p.natural_frequency for p in (*poles(model), *zeros(model), *_channel_zeros(model)) if p.natural_frequency > 0
+    ]
+    low, high = (min(corners), max(corners)) if corners else (1.0, 1.0)
+    return np.geomspace(low * 10**-DECADES, high * 10**DECADES, points)
+
+
+def _channel_zeros(model: LinearModel) -> list[Pole]:
+    return [zero for y in model.outputs for u in model.inputs for zero in zeros(model, y, u)]

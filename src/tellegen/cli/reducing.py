@@ -1,0 +1,59 @@
+"""How `reduce` shows a reduced model: text, JSON or LaTeX, and the file that it writes."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tellegen.cli import output
+from tellegen.cli.equations import units_of
+from tellegen.description import to_yaml
+from tellegen.description.document import write_text
+from tellegen.equations.display import Sign
+from tellegen.equations.latex import equations_to_latex
+from tellegen.equations.text import steps_to_text
+from tellegen.reduction import Reduction
+from tellegen.reduction.steps import reduction_steps
+from tellegen.reduction.text import reduction_to_text
+from tellegen.workflow import WOULD_OVERWRITE, reduce
+
+
+class ReduceOptions(NamedTuple):
+    """What the options of `reduce` ask for."""
+
+    limits: tuple[str, ...]
+    keep: tuple[str, ...]
+    sign: Sign
+    steps: bool
+    as_json: bool
+    as_latex: bool
+    target: Path | None
+    force: bool
+
+
+def show_reduction(name: str, wanted: ReduceOptions) -> None:
+    """Reduce a model, write the file that is asked for, and print the result."""
+    if wanted.target is not None and wanted.target.exists() and not wanted.force:
+        fix = "choose another name, or force it (--force)"
+        raise WOULD_OVERWRITE.error(f"'{wanted.target}' is there already", fix=fix)
+    found = reduce(name, wanted.limits, keep=wanted.keep)
+    if wanted.target is not None:
+        write_text(wanted.target, to_yaml(found.model))
+    if wanted.steps:
+        _show_steps(found, wanted)
+    elif wanted.as_json:
+        output.write_json(found.to_json(wanted.sign))
+    elif wanted.as_latex:
+        output.write(equations_to_latex(found.equations, sign=wanted.sign))
+    else:
+        units = units_of(found.model, found.equations)
+        width, unicode = output.width(), output.shows_unicode()
+        output.write(reduction_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units))
+
+
+def _show_steps(found: Reduction, wanted: ReduceOptions) -> None:
+    steps = reduction_steps(found, sign=wanted.sign)
+    if wanted.as_json:
+        output.write_json(steps.to_json())
+    elif wanted.as_latex:
+        output.write(steps.to_latex())
+    else:
+        output.write(steps_to_text(steps, width=output.width(), unicode=output.shows_unicode()))

@@ -1,0 +1,148 @@
+"""How `simulate` and `analyse` show what they found: text, JSON, files and figures."""
+
+# ruff: noqa: PLC0415
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from tellegen.cli import output
+from tellegen.cli.plot_option import SCREEN
+from tellegen.core.names import identifier
+from tellegen.description.opening import as_model
+from tellegen.experiments.settings import sort_settings
+from tellegen.experiments.simulating import simulate
+from tellegen.results.figures import blank_figure, save_figure
+from tellegen.results.run import Run
+from tellegen.results.saving import writer_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+
+class AnalyseOptions(NamedTuple):
+    """What the options of `analyse` ask for."""
+
+    point: dict[str, str] | None
+    settings: dict[str, str]
+    poles: int | None
+    near: float
+    plot: str | None
+    as_json: bool
+
+
+class SimulateOptions(NamedTuple):
+    """What the options of `simulate` ask for."""
+
+    settings: dict[str, str]
+    until: str | None
+    rtol: float | None
+    atol: float | None
+    solver: str
+    samples: int | None
+    target: Path | None
+    plot: str | None
+    as_json: bool
+
+
+def show_run(name: str, options: SimulateOptions) -> None:
+    """Simulate a model; print, write and plot what is asked for. Nothing is simulated for a file that cannot be written."""
+    if options.target is not None:
+        writer_for(options.target)
+    model = as_model(name)
+    given = sort_settings(model, options.settings)
+    run = simulate(
+        model,
+        options.until,
+        parameters=given.parameters,
+        inputs=given.inputs,
+        initial=given.initial,
+        solver=options.solver,
+        rtol=options.rtol,
+        atol=options.atol,
+        samples=options.samples,
+    )
+    written = [] if options.target is None else [str(run.save(options.target))]
+    if options.plot is not None:
+        written += show_figure(lambda figure: run.plot(figure=figure), options.plot, name)
+    if options.as_json:
+        output.write_json(run_record(run))
+        return
+    output.write(str(run))
+    for file in written:
+        output.write(f"\nwritten to {file}")
+    warn(run)
+
+
+def run_record(run: Run) -> dict[str, object]:
+    """The record that `simulate --json` prints."""
+    made = run.trajectory
+    return {
+        "solver": made.solver,
+        "setup_s": made.setup_s,
+        "solve_s": made.solve_s,
+        "steps": made.steps,
+        "rhs_calls": made.rhs_calls,
+        "final": {identifier(name): value for name, value in run.final().items()},
+        "energy": run.energy.to_json(),
+    }
+
+
+def warn(run: Run) -> None:
+    """Print warnings about the model on stderr; notices are for `check`, and what is doubtful about the run is in its text."""
+    doubts = [finding for finding in run.notices if finding.severity == "warning"]
+    if doubts:
+        output.write_findings(doubts, as_json=False)
+
+
+def show_figure(draw: "Callable[[Figure | None], Figure]", target: str, name: str) -> list[str]:
+    """Draw into a file, or on the screen where there is one; gives the files that were written."""
+    if target != SCREEN:
+        return [str(save_figure(draw(blank_figure()), Path(target)))]
+    if sys.stdout.isatty():
+        from matplotlib import get_backend, pyplot
+
+        if get_backend().lower() != "agg":
+            draw(None)
+            pyplot.show()
+            return []
+    return [str(save_figure(draw(blank_figure()), Path(f"{Path(name).stem}.png")))]
+
+
+def show_analysis(name: str, options: AnalyseOptions) -> None:
+    """Analyse a model; print and plot what is asked for."""
+    from tellegen.experiments.analysing import analyse
+
+    if options.poles is not None:
+        show_poles(name, options)
+        return
+    model = as_model(name)
+    given = sort_settings(model, options.settings)
+    if given.initial:
+        raise typer.BadParameter(f"'{next(iter(given.initial))}' is a state: give it with --at", param_hint="--set")
+    found = analyse(model, at=options.point, inputs=given.inputs, parameters=given.parameters)
+    written = [] if options.plot is None else show_figure(lambda figure: found.plot(figure=figure), options.plot, name)
+    if options.as_json:
+        output.write_json(found.to_json())
+        return
+    output.write(str(found))
+    for file in written:
+        output.write(f"\nwritten to {file}")
+
+
+def show_poles(name: str, options: AnalyseOptions) -> None:
+    """Print the poles nearest to a point, for models of any size."""
+    from tellegen.analysis.printing import pole_record, poles_to_text
+    from tellegen.analysis.sparse import poles_near
+    from tellegen.workflow import derive
+
+    assert options.poles is not None, "asked for"
+    found = poles_near(derive(name, form="dae", numeric=True), near=options.near, count=options.poles)
+    if options.as_json:
+        output.write_json({"poles": [pole_record(pole) for pole in found]})
+    else:
+        output.write(poles_to_text(found))

@@ -1,0 +1,1 @@
+"""From a model to a run or an analysis in one call: `simulate`, `analyse`, and the courses that inputs take."""

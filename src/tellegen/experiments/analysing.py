@@ -1,0 +1,141 @@
+"""`analyse`: from a model to its linear analysis in one call."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tellegen.analysis import Analysis, PowerSplit, linear_model, split_power, steady_state
+from tellegen.causality import assign_causality
+from tellegen.core.errors import EquationError, SimulationError
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.description import Model
+from tellegen.description.model import Signal
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.description.variables import input_name
+from tellegen.equations.assembly import derive_equations
+from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.experiments import rules
+from tellegen.experiments.initial_values import initial_states
+from tellegen.experiments.quantities import Quantity, value_of
+from tellegen.experiments.setting_up import Setup, set_up, with_parameters
+from tellegen.graph import lower
+from tellegen.results.ports import sources_of
+from tellegen.results.units import variable_units
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.starting import steady_state as equilibrium
+
+FAR = 1e9
+"""A time, in s, at which all steps and ramps are over where the experiment does not say how long it takes."""
+
+FINE = 1e-10
+"""The tolerance of a steady state."""
+
+
+def analyse(
+    model: AnyModel,
+    *,
+    at: Mapping[str, Quantity] | None = None,
+    inputs: Mapping[str, Quantity] | None = None,
+    parameters: Mapping[str, Quantity] | None = None,
+) -> Analysis:
+    """Poles, zeros, responses and the split of power of a model.
+
+    A nonlinear model is linearised: at the point that `at` gives (states and displacements; what is not given is zero), else at the
+    steady state under the inputs. Inputs are those of the experiment after all its steps and ramps, unless `inputs` gives others.
+
+    Raises: EquationError when there is no steady state (E201) or no such point; SimulationError (S302) for an unknown name.
+    """
+    described = as_model(model)
+    graph = with_parameters(lower(described), described, parameters or {})
+    system = derive_equations(assign_causality(graph))
+    values = parameter_values(graph.parameters)
+    held = _inputs(system, described, inputs or {}, values)
+    if at is not None:
+        _check_names(at, (*system.states, *system.displacements), f"a state of '{system.name}'", "states")
+        point = {name: value_of(value, None, f"the value of {name}", values) for name, value in at.items()}
+        return Analysis(linear_model(system, {**point, **held}), variable_units(graph))
+    start = initial_states(graph, described, described.experiment.initial, values)
+    ready = _with_held_inputs(described, held, start, parameters or {})
+    rest = {**start, **held} if system.linear else _rest(system, held, start, ready)
+    return Analysis(linear_model(system, rest), variable_units(graph), _steady_power(ready, rest))
+
+
+def _inputs(
+    system: EquationSystem, model: Model, given: Mapping[str, Quantity], values: Mapping[str, float]
+) -> dict[str, float]:
+    """The constant value of each input: the one given, else that of the experiment in the end."""
+    _check_names(given, system.inputs, f"an input of '{system.name}'", "inputs")
+    found = {name: _in_the_end(signal, model, values) for name, signal in model.experiment.inputs.items()}
+    found |= {name: value_of(value, None, f"the input {name}", values) for name, value in given.items()}
+    return {name: found.get(name, 0.0) for name in system.inputs}
+
+
+def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> float:
+    """What a shape has come to at the end of the experiment; of a sine, what it swings about."""
+    if signal.shape == "sine":
+        return signal.arguments[3].evaluate(values) if len(signal.arguments) > 3 else 0.0
+    if signal.shape == "chirp" or signal.expression is None:
+        return 0.0
+    end = model.experiment.until.evaluate(values) if model.experiment.until is not None else FAR
+    known = {**values, TIME: end}
+    return signal.expression.evaluate(known) if signal.expression.free_symbols <= known.keys() else 0.0
+
+
+def _with_held_inputs(
+    model: Model, held: Mapping[str, float], start: Mapping[str, float], parameters: Mapping[str, Quantity]
+) -> Setup:
+    """The model compiled with constant inputs, but for those that signals of the model drive."""
+    free = {name: held[name] for name in model.inputs if name in held and not _is_driven(model, name)}
+    without = replace(model, experiment=replace(model.experiment, inputs={}, initial={}))
+    return set_up(without, until=1.0, inputs=free, initial=start, parameters=parameters)
+
+
+def _rest(
+    system: EquationSystem, held: Mapping[str, float], start: Mapping[str, float], ready: Setup
+) -> dict[str, float]:
+    """The steady state by Newton's method; where that fails, by following the motion until it has died away."""
+    try:
+        return steady_state(system, held, start)
+    except EquationError:
+        try:
+            found = equilibrium(_problem(ready, start)).y
+        except SimulationError:
+            found = None
+        if found is None:
+            raise
+    return {**held, **dict(zip(ready.numeric.names, map(float, found), strict=True))}
+
+
+def _problem(ready: Setup, start: Mapping[str, float]) -> Problem:
+    known = {name: start[name] for name in ready.numeric.names if name in start}
+    return Problem(ready.numeric, 1.0, y0=known, inputs=dict(ready.inputs), rtol=FINE)
+
+
+def _steady_power(ready: Setup, rest: Mapping[str, float]) -> PowerSplit | None:
+    """The powers of all elements in steady state; None where there is none."""
+    numeric = ready.numeric
+    try:
+        found = equilibrium(_problem(ready, rest))
+        context = numeric.new_context(None, dict(ready.inputs))
+        observed = numeric.observe(0.0, found.y, np.zeros(numeric.size), context)
+    except (SimulationError, FloatingPointError):
+        return None
+    sources = sources_of(ready.graph)
+    powers: dict[str, float] = {}
+    for observable, value in zip(numeric.observables, observed, strict=True):
+        if observable.kind == "power":
+            into = -float(value) if observable.element in sources else float(value)
+            powers[observable.element] = powers.get(observable.element, 0.0) + into
+    return split_power(powers)
+
+
+def _is_driven(model: Model, name: str) -> bool:
+    return any(e.signal is not None and input_name(e) == name for e in model.elements if e.kind.role == "source")
+
+
+def _check_names(given: Mapping[str, object], known: Sequence[str], what: str, word: str) -> None:
+    for name in given:
+        if name not in known:
+            fix = did_you_mean(name, known) or f"the {word} are {listing(known, 20)}"
+            raise rules.NO_SUCH_SETTING.error(f"'{name}' is not {what}", fix=fix)

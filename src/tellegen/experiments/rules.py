@@ -1,0 +1,42 @@
+"""The rules of experiments (codes S, from 300 on): what is asked of a simulation."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("S")
+
+NO_DURATION = RULES.rule(
+    "S301",
+    "no duration",
+    meaning="Neither the call nor the experiment of the model says how long to run.",
+    why="a simulation ends at some time",
+)
+NO_SUCH_SETTING = RULES.rule(
+    "S302",
+    "nothing to set",
+    meaning="A value was given to a name that is no parameter, no input and no initial value of the model.",
+    why="what has no place in the model would be ignored without a word",
+)
+BAD_SETTING = RULES.rule(
+    "S303",
+    "value that cannot be used",
+    meaning="A value is not a finite number, not a quantity, or of another unit than what it is for.",
+    why="a value has a size, in the unit of what it is given to",
+)
+BAD_COURSE = RULES.rule(
+    "S304",
+    "course of an input that cannot be used",
+    meaning="What was given for an input is not a number, a quantity, a shape such as step(24 V), a formula or a Python function.",
+    why="an input is a number at every time",
+)
+FOLLOWS = RULES.rule(
+    "S305",
+    "initial value of what follows others",
+    meaning="An initial value was given to a storage whose output others decide, and it is not the one that they decide.",
+    why="a storage in derivative causality has no state of its own",
+)
+BAD_CHOICE = RULES.rule(
+    "S306",
+    "no such choice",
+    meaning="A word was given where one of a few others is expected.",
+    why="the words are listed in the message",
+)

@@ -1,0 +1,168 @@
+"""Everything before the first step: a model with its parameters, inputs and start becomes a problem for a solver."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.description import Model
+from tellegen.description.files import without_collector
+from tellegen.equations.system import parameter_values
+from tellegen.experiments import rules
+from tellegen.experiments.courses import Course, with_courses
+from tellegen.experiments.initial_values import initial_states
+from tellegen.experiments.quantities import SECOND, Quantity, expression_of, value_of
+from tellegen.expressions import Expression
+from tellegen.graph import PowerGraph, SourceLaw, drive, lower
+
+SAME = 1e-9
+"""Initial values that differ by less than this share are the same."""
+
+
+@final
+@dataclass(frozen=True)
+class Setup:
+    """A model ready to be simulated, and how long that took.
+
+    `inputs` are those that stay constant, with their values; the others are in the program.
+    """
+
+    model: Model
+    causal: CausalGraph
+    numeric: NumericModel
+    parameters: Mapping[str, float]
+    inputs: Mapping[str, float]
+    start: Mapping[str, float]
+    until: float
+    seconds: float = 0.0
+
+    @property
+    def graph(self) -> PowerGraph:
+        """The graph with its inputs driven."""
+        return self.causal.graph
+
+
+def set_up(
+    model: Model,
+    *,
+    until: Quantity | None = None,
+    inputs: Mapping[str, Course] | None = None,
+    initial: Mapping[str, Quantity] | None = None,
+    parameters: Mapping[str, Quantity] | None = None,
+    mode: Mapping[str, str] | None = None,
+) -> Setup:
+    """The model compiled, with what is given taken before what its experiment says.
+
+    Changing a parameter, an initial value or a constant input compiles nothing again.
+
+    Raises: SimulationError for a name or a value that cannot be used, and errors of the layers in between.
+    """
+    began = time.perf_counter()
+    with without_collector():
+        graph = with_parameters(lower(model), model, parameters or {})
+        values = parameter_values(graph.parameters)
+        graph, courses = with_courses(graph, {**model.experiment.inputs, **(inputs or {})})
+        graph, constants = _without_constants(drive(graph, courses), values)
+        graph = graph.in_mode(mode) if mode else graph
+        start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
+        duration = _duration(model, until, values)
+        causal = assign_causality(graph)
+        numeric = compile_model(causal)
+    if not graph.switching:  # with modes, a storage that follows others now may be a state later
+        start = _own_start(start, causal, numeric, constants)
+    return Setup(model, causal, numeric, values, constants, start, duration, time.perf_counter() - began)
+
+
+def _own_start(
+    start: Mapping[str, float], causal: CausalGraph, numeric: NumericModel, inputs: Mapping[str, float]
+) -> dict[str, float]:
+    """The initial values of states alone; those of storages that follow others must be what these decide.
+
+    Raises: SimulationError (S305) naming the storage and the value that it has.
+    """
+    place = {name: k for k, name in enumerate(numeric.names)}
+    own = {name: value for name, value in start.items() if name in place}
+    if len(own) < len(start):
+        y = numeric.start()
+        for name, value in own.items():
+            y[place[name]] = value
+        observed = numeric.observe(0.0, y, np.zeros(numeric.size), numeric.new_context(None, inputs))
+        decided = {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True)}
+        for name, value in start.items():
+            if name not in place and abs(decided[name] - value) > SAME * max(abs(value), abs(decided[name])):
+                raise _follows(name, value, decided[name], causal)
+    return own
+
+
+def _follows(name: str, value: float, decided: float, causal: CausalGraph) -> TellegenError:
+    ports = causal.graph.ports
+    on = next([ports[k].element for k in d.on] for d in causal.dependent if ports[d.port].state == name)
+    verb = "makes" if len(on) == 1 else "make"
+    return rules.FOLLOWS.error(
+        f"the initial value of {name} is {value:g}, but {listing(on)} {verb} it {decided:g}",
+        where=causal.graph.name,
+        fix="leave it out, or give the values that decide it",
+        members=on,
+    )
+
+
+def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantity]) -> PowerGraph:
+    """The graph with other values of parameters; those that follow from them change too.
+
+    Raises: SimulationError for a name that is no parameter (S302), or a value that cannot be used (S303).
+    """
+    if not given:
+        return graph
+    changed: dict[str, Expression | None] = dict(graph.parameters)
+    for name, value in given.items():
+        if name in graph.moving:
+            what = f"'{name}' follows the motion, so it has no value to set"
+            raise rules.NO_SUCH_SETTING.error(what, fix=f"set what it is made of: {listing(_base(graph, name))}")
+        if name not in changed:
+            fix = did_you_mean(name, changed) or f"the parameters are {listing(changed, 20)}"
+            raise rules.NO_SUCH_SETTING.error(f"'{name}' is not a parameter of '{graph.name}'", fix=fix)
+        changed[name] = expression = expression_of(value, model.parameters[name].dimension, f"the parameter {name}")
+        unknown = sorted(expression.free_symbols - changed.keys())
+        if unknown:
+            fix = did_you_mean(unknown[0], changed) or "give a finite number, or a text with a unit such as '4.7 mH'"
+            raise rules.BAD_SETTING.error(f"the parameter {name} uses '{unknown[0]}', which is no parameter", fix=fix)
+    return replace(graph, parameters=changed)
+
+
+def _base(graph: PowerGraph, name: str) -> list[str]:
+    return sorted(graph.moving[name].free_symbols & graph.parameters.keys())
+
+
+def _without_constants(graph: PowerGraph, values: Mapping[str, float]) -> tuple[PowerGraph, dict[str, float]]:
+    """The graph with constant inputs left to the solver, so that another constant needs no other program."""
+    constants: dict[str, float] = {}
+    ports = list(graph.ports)
+    for k, port in enumerate(ports):
+        if (
+            isinstance(port.law, SourceLaw)
+            and port.law.signal is not None
+            and port.law.signal.free_symbols <= values.keys()
+        ):
+            constants[port.law.input] = port.law.signal.evaluate(values)
+            ports[k] = replace(port, law=replace(port.law, signal=None))
+    return replace(graph, ports=tuple(ports)), constants
+
+
+def _duration(model: Model, until: Quantity | None, values: Mapping[str, float]) -> float:
+    if until is None and model.experiment.until is None:
+        raise rules.NO_DURATION.error(
+            f"nothing says how long to run '{model.name}'",
+            where=model.name,
+            fix="give a time, as until=2 or --until 2, or write 'experiment: {until: 2 s}'",
+        )
+    if until is None:
+        assert model.experiment.until is not None, "one of the two is there"
+        return model.experiment.until.evaluate(values)
+    return value_of(until, SECOND, "the duration", values)

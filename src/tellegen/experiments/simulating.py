@@ -1,0 +1,143 @@
+"""`simulate`: from a model to a run in one call."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tellegen.core.errors import SimulationError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.experiments import rules
+from tellegen.experiments.courses import Course
+from tellegen.experiments.progress import Progress, ProgressLine, is_watched
+from tellegen.experiments.quantities import SECOND, Quantity, value_of
+from tellegen.experiments.setting_up import Setup, set_up
+from tellegen.results.run import Run
+from tellegen.simulation.building_ahead import build_solvers_ahead
+from tellegen.simulation.hybrid import integrate_graph
+from tellegen.simulation.problem import DEFAULT_ROWS, Problem
+from tellegen.simulation.starting import steady_state
+from tellegen.simulation.stretch import Watch
+from tellegen.simulation.trajectory import Trajectory
+
+Array = npt.NDArray[np.float64]
+Start = Literal["initial", "steady"]
+OnFailure = Literal["raise", "return"]
+
+DEFAULT_RTOL = 1e-6
+
+
+def simulate(
+    model: AnyModel,
+    until: Quantity | None = None,
+    *,
+    inputs: Mapping[str, Course] | None = None,
+    initial: Mapping[str, Quantity] | None = None,
+    parameters: Mapping[str, Quantity] | None = None,
+    solver: str = "auto",
+    rtol: float | None = None,
+    atol: float | Mapping[str, float] | None = None,
+    max_step: Quantity | None = None,
+    step: Quantity | None = None,
+    times: npt.ArrayLike | None = None,
+    samples: int | None = None,
+    outputs: Sequence[str] = (),
+    start: Start = "initial",
+    mode: Mapping[str, str] | None = None,
+    progress: Progress | bool | None = None,
+    on_failure: OnFailure = "raise",
+) -> Run:
+    """Simulate a model, and give back what happened.
+
+    What is not given is taken from the experiment of the model. `inputs` are numbers, texts such as "step(24 V)", shapes such as
+    `tellegen.step(24)`, quantities of pint, or Python functions of time, which are slow. Numbers are in SI units.
+    `times` are the times of the rows, or `samples` how many even steps they make (1000). `start="steady"` begins at the
+    equilibrium under the inputs at t = 0. `step` is for solvers that keep theirs. `mode` gives the first mode of switching
+    elements. Ctrl-C ends the run and keeps what is finished: its status is then "cancelled".
+
+    Raises: SimulationError when the run cannot start or ends early; its `run` then holds what was finished, unless `on_failure` is
+    "return", which gives that back. Errors of other layers for a model that cannot be compiled.
+    """
+    build_solvers_ahead()
+    _check_word(start, ("initial", "steady"), "start")
+    _check_word(on_failure, ("raise", "return"), "on_failure")
+    ready = set_up(as_model(model), until=until, inputs=inputs, initial=initial, parameters=parameters, mode=mode)
+    given = ready.model.experiment
+    problem = Problem(
+        ready.numeric,
+        ready.until,
+        y0=dict(ready.start),
+        times=_times(times, samples),
+        solver=solver,
+        rtol=rtol or given.rtol or DEFAULT_RTOL,
+        atol=atol if atol is not None else given.atol,
+        max_step=np.inf if max_step is None else value_of(max_step, SECOND, "max_step"),
+        step=None if step is None else value_of(step, SECOND, "step"),
+        inputs=dict(ready.inputs),
+    )
+    if start == "steady":
+        problem = replace(problem, y0=steady_state(problem).y)
+    return _finished(run_problem(ready, problem, tuple(outputs), progress), on_failure)
+
+
+def run_problem(
+    ready: Setup, problem: Problem, shown: tuple[str, ...] = (), progress: Progress | bool | None = False
+) -> Run:
+    """The run of a problem that was set up."""
+    made = _watched(ready, problem, progress)
+    made = replace(made, setup_s=made.setup_s + ready.seconds)
+
+    def again(times: Array) -> Trajectory:
+        return integrate_graph(ready.graph, replace(problem, times=times))
+
+    return Run(
+        ready.model.name,
+        made,
+        ready.graph,
+        ready.parameters,
+        ready.inputs,
+        shown or ready.model.experiment.outputs,
+        again,
+        (*ready.causal.findings, *ready.numeric.findings),
+        tuple(ready.model.signals),
+    )
+
+
+def _watched(ready: Setup, problem: Problem, progress: Progress | bool | None) -> Trajectory:
+    if callable(progress):
+        return integrate_graph(ready.graph, problem, Watch(progress))
+    if progress is False or not (progress or is_watched()):
+        return integrate_graph(ready.graph, problem)
+    line = ProgressLine(problem.model.name, problem.until)
+    try:
+        return integrate_graph(ready.graph, problem, Watch(line))
+    finally:
+        line.close()
+
+
+def _finished(run: Run, on_failure: OnFailure) -> Run:
+    if run.status == "failed" and on_failure == "raise":
+        assert run.finding is not None, "a run that fails says why"
+        error = SimulationError(run.finding)
+        error.run = run
+        raise error
+    return run
+
+
+def _times(times: npt.ArrayLike | None, samples: int | None) -> Array | int:
+    if times is not None:
+        return np.asarray(times, dtype=float)
+    if samples is None:
+        return DEFAULT_ROWS
+    if samples < 1:
+        raise rules.BAD_SETTING.error(f"samples is {samples}", fix="give a positive number")
+    return int(samples) + 1
+
+
+def _check_word(word: str, known: Sequence[str], subject: str) -> None:
+    if word not in known:
+        fix = did_you_mean(word, known) or f"choose one of {listing(known)}"
+        raise rules.BAD_CHOICE.error(f"'{word}' is not a choice of {subject}", fix=fix)

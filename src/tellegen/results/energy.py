@@ -1,0 +1,211 @@
+"""The energy books of a run: what was supplied, stored and lost, in all and by element."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.core.errors import Finding
+from tellegen.results.figures import figure_of
+from tellegen.results.observing import segments
+from tellegen.results.ports import sources_of
+from tellegen.results.resampling import hermite
+from tellegen.simulation.rules import OPEN_BOOKS
+from tellegen.simulation.trajectory import Books
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tellegen.results.run import Run
+
+Array = NDArray[np.float64]
+
+CLOSED = 1e-3
+"""A run whose books miss more than this part of the energy handled says so, whatever its tolerance was."""
+
+FINEST = 64
+"""Rows are made at most so many times denser for the energies of elements."""
+
+# Gauss-Legendre on [0, 1], exact to degree 5: points lie inside each interval, away from the jumps at its ends.
+_POINTS = np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
+_WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
+
+
+@final
+class EnergyBooks:
+    """Energies in J over a run: supplied + generated + modulation = stored + dissipated + impulsive, up to the residual.
+
+    `stored` is the change of stored energy; `generated` comes from negative resistances; `modulation` is the work that moves the
+    parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual` is relative to the energy handled.
+    """
+
+    def __init__(self, run: "Run") -> None:
+        self._run = run
+        self.books = run.trajectory.books or Books()
+
+    @property
+    def supplied(self) -> float:
+        """What sources gave."""
+        return self.books.supplied
+
+    @property
+    def dissipated(self) -> float:
+        """What resistive elements took."""
+        return self.books.dissipated
+
+    @property
+    def generated(self) -> float:
+        """What negative resistances gave."""
+        return self.books.generated
+
+    @property
+    def modulation(self) -> float:
+        """The work of what moves the parameters of storages."""
+        return self.books.modulation
+
+    @property
+    def impulsive(self) -> float:
+        """What impacts and changes of mode took."""
+        return self.books.impulsive
+
+    @property
+    def stored_start(self) -> float:
+        """What the storages held at the start."""
+        return self.books.stored_start
+
+    @property
+    def stored_end(self) -> float:
+        """What the storages hold at the end."""
+        return self.books.stored_end
+
+    @property
+    def stored(self) -> float:
+        """What the storages gained."""
+        return self.books.stored_end - self.books.stored_start
+
+    @property
+    def residual(self) -> float:
+        """What is missing from the balance, relative to the energy handled."""
+        return self.books.residual
+
+    def to_json(self) -> dict[str, float]:
+        """The books by name, in J; `residual` is relative. `generated` is there only where it is not zero."""
+        names = ["stored", "supplied", "dissipated", "modulation", "impulsive", "residual"]
+        found = {name: float(getattr(self, name)) for name in names}
+        return found | ({"generated": self.generated} if self.generated else {})
+
+    # -- By element ------------------------------------------------------------------------------------------------------------
+
+    def by_element(self) -> dict[str, float]:
+        """The energy that each element took, and each source gave, in the order of description.
+
+        Integrated between the rows by Gauss's rule; where that does not reproduce the books, rows are made denser by simulating
+        again.
+        """
+        return dict(self._by_element)
+
+    def finding(self) -> Finding | None:
+        """What is wrong with books that do not close, and the storage that fits its own power least.
+
+        None when all is well, and for a run that failed, whose own finding matters more.
+        """
+        if self._run.status == "failed":
+            return None
+        doubted = self._run.finding is not None and self._run.finding.code == OPEN_BOOKS.code
+        if not doubted and abs(self.residual) <= CLOSED:
+            return None
+        worst, gap = self._least_fitting()
+        about = f"; '{worst}' gained {gap:.3g} J beside its power" if worst else ""
+        return OPEN_BOOKS.finding(
+            f"{abs(self.books.difference):.3g} J of {self.books.handled:.3g} J are missing{about}",
+            where=self._run.name,
+            fix="ask for a finer tolerance, or check the law of the element",
+            members=[worst] if worst else [],
+        )
+
+    def plot(self, *, figure: "Figure | None" = None) -> "Figure":
+        """What each element took and each source gave, as bars."""
+        found = {name: energy for name, energy in self.by_element().items() if energy}
+        sources = sources_of(self._run.graph)
+        drawn = figure_of(figure, width=6.5, height=0.8 + 0.35 * max(len(found), 2))
+        axis = drawn.subplots()
+        colours = ["tab:green" if name in sources else "tab:red" for name in found]
+        axis.barh(list(found), list(found.values()), color=colours)
+        axis.invert_yaxis()
+        axis.set_xlabel("energy [J]: sources give (green), elements take (red)")
+        axis.axvline(0.0, color="black", linewidth=0.8)
+        axis.grid(True, axis="x", alpha=0.3)
+        return drawn
+
+    @cached_property
+    def _by_element(self) -> dict[str, float]:
+        run, density = self._run, 1
+        found = _integrals(run)
+        while run.again is not None and not self._fits(found) and density < FINEST:
+            density *= 4
+            run = self._run.refined(_denser(self._run, density))
+            found = _integrals(run)
+        return found
+
+    def _fits(self, found: dict[str, float]) -> bool:
+        """Whether the energies of sources and storages add up to what the solver counted."""
+        sources = sources_of(self._run.graph)
+        tolerance = 1e-6 * self.books.handled
+        supplied = sum(e for name, e in found.items() if name in sources)
+        return abs(supplied - self.supplied) <= tolerance and all(
+            abs(gap) <= tolerance for gap in self._gaps(found).values()
+        )
+
+    def _gaps(self, found: dict[str, float]) -> dict[str, float]:
+        """What each storage gained beyond the energy of its power; work of modulation is such a gain."""
+        if self.modulation or self.impulsive:
+            return {}
+        run = self._run
+        held = {name: run.values(f"energy.{name}") for name in run.catalogue.elements("energy")}
+        return {name: float(e[-1] - e[0]) - found[name] for name, e in held.items() if len(e)}
+
+    def _least_fitting(self) -> tuple[str, float]:
+        gaps = self._gaps(self._by_element)
+        worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
+        return worst, gaps.get(worst, 0.0)
+
+
+def _integrals(run: "Run") -> dict[str, float]:
+    elements = run.catalogue.elements("power")
+    places = [run.catalogue.of("power", element) for element in elements]
+    columns = [k for found in places for k in found]
+    total = np.zeros(len(columns))
+    for number, (model, rows) in enumerate(segments(run.trajectory)):
+        total += _segment_integral(run, columns, number, rows, model.size - len(model.unknowns), model.size)
+    ends = np.cumsum([len(found) for found in places])
+    sums = [float(part.sum()) for part in np.split(total, ends[:-1])] if columns else []
+    return dict(zip(elements, sums, strict=True))
+
+
+def _segment_integral(
+    run: "Run", columns: list[int], number: int, rows: slice, smooth: int, width: int
+) -> NDArray[np.float64]:
+    old = run.trajectory
+    t, y, yp = old.t[rows], old.y[rows, :width], old.yp[rows, :width]
+    steps = np.diff(t)
+    total = np.zeros(len(columns))
+    for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
+        at = t[:-1] + point * steps
+        values, rates = hermite(t, y, yp, at, smooth=smooth)
+        memory = None if old.memory is None else old.memory[rows][:-1]
+        powers = run.observer.at_points(columns, at, values, rates, number, memory)
+        total += weight * np.nansum(powers * steps[:, None], axis=0)
+    return total
+
+
+def _denser(run: "Run", density: int) -> Array:
+    """Times between the rows of a run, and on both sides of every jump."""
+    start, end = float(run.t[0]), float(run.t[-1])
+    even = np.linspace(start, end, density * max(len(run.t), 250) + 1)
+    model = run.trajectory.model
+    sampled = [g.offset + g.period * np.arange(int((end - g.offset) / g.period) + 1) for g in model.sample_groups]
+    jumps = np.concatenate([model.break_times(end, start), [e.t for e in run.events], *sampled])
+    gap = 1e-9 * (end - start)
+    beside = np.concatenate([jumps - gap, jumps + gap]) if len(jumps) else jumps
+    return np.unique(np.clip(np.concatenate([even, beside]), start, end))

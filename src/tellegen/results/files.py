@@ -1,0 +1,36 @@
+"""Files that are written whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tellegen.results import rules
+
+
+def written_whole(target: Path, write: Callable[[Path], object]) -> Path:
+    """Let `write` fill a temporary file beside the target, then give it its name. What was there stays until then.
+
+    Raises: ExportError (X202) when the system refuses.
+    """
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            write(temporary)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as reason:
+        raise rules.NOT_WRITTEN.error(
+            f"'{target}' cannot be written: {reason.strerror or reason}", fix="choose another folder"
+        ) from reason
+    return target
+
+
+def _umask() -> int:
+    now = os.umask(0)
+    os.umask(now)
+    return now

@@ -1,0 +1,117 @@
+"""Observables of a run at its rows, computed when somebody asks."""
+
+from collections.abc import Mapping, Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import PAST, Context
+from tellegen.compiler.numeric_model import NumericModel, Observable
+from tellegen.simulation.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+MOST_KEPT = 20_000_000
+"""Up to so many numbers all observables are kept once they were computed; beyond, only those asked for."""
+
+
+@final
+class Observer:
+    """Calls `observe` of the model of each segment, row by row. Variables that a mode does not have are not a number there."""
+
+    def __init__(self, trajectory: Trajectory, parameters: Mapping[str, float], inputs: Mapping[str, float]) -> None:
+        self.trajectory = trajectory
+        self.parameters, self.inputs = parameters, inputs
+        self.observables: tuple[Observable, ...] = trajectory.model.observables
+        self.contexts: dict[int, Context] = {}
+        self._kept: Array | None = None
+
+    def at_rows(self, columns: Sequence[int]) -> Array:
+        """Observables of the first segment's list at all rows: an array over row and column."""
+        if self._kept is None and len(self.trajectory.t) * len(self.observables) <= MOST_KEPT:
+            everything = range(len(self.observables))
+            self._kept = self._computed(everything, self.trajectory.t, self.trajectory.y, self.trajectory.yp)
+        if self._kept is not None:
+            return self._kept[:, columns]
+        return self._computed(columns, self.trajectory.t, self.trajectory.y, self.trajectory.yp)
+
+    def at_points(
+        self, columns: Sequence[int], t: Array, y: Array, yp: Array, segment: int, memory: Array | None
+    ) -> Array:
+        """Observables at other points of one segment."""
+        model = self.trajectory.segments[segment].model
+        return self._of_model(model, self._places(model, columns), t, y, yp, memory)
+
+    def _computed(self, columns: Sequence[int], t: Array, y: Array, yp: Array) -> Array:
+        found = np.full((len(t), len(columns)), np.nan)
+        for model, rows in segments(self.trajectory):
+            width, places = model.size, self._places(model, columns)
+            memory = None if self.trajectory.memory is None else self.trajectory.memory[rows]
+            found[rows] = self._of_model(model, places, t[rows], y[rows, :width], yp[rows, :width], memory)
+        return found
+
+    def _places(self, model: NumericModel, columns: Sequence[int]) -> NDArray[np.intp]:
+        """Where the observables of the first segment stand in the list of another; -1 where they do not."""
+        if model is self.trajectory.model:
+            return np.array(columns, dtype=np.intp)
+        at = {(o.name, o.kind): k for k, o in enumerate(model.observables)}
+        wanted = (self.observables[k] for k in columns)
+        return np.array([at.get((o.name, o.kind), -1) for o in wanted], dtype=np.intp)
+
+    def _of_model(
+        self, model: NumericModel, places: NDArray[np.intp], t: Array, y: Array, yp: Array, memory: Array | None
+    ) -> Array:
+        context = self.context(model)
+        past = _Past(model, context) if model.delays else None
+        found = np.full((len(t), len(places)), np.nan)
+        there = places >= 0
+        for k, time in enumerate(t):
+            if memory is not None:
+                context.memory[: memory.shape[1]] = memory[k]
+            observed = model.observe(float(time), y[k], yp[k], context)
+            found[k, there] = observed[places[there]]
+            if past is not None:
+                past.append(float(time), observed)
+        return found
+
+    def context(self, model: NumericModel) -> Context:
+        """A context with the parameters and inputs of the run; those that a mode does not have are left out.
+
+        Making one takes as long as observing many rows of a large model, so it is kept.
+        """
+        made = self.contexts.get(id(model))
+        if made is None:
+            made = model.new_context(
+                {name: self.parameters[name] for name in model.parameters if name in self.parameters},
+                {name: self.inputs[name] for name in model.inputs if name in self.inputs},
+            )
+            self.contexts[id(model)] = made
+        return made
+
+
+@final
+class _Past:
+    """What delayed signals were, from the rows observed so far: straight lines between them."""
+
+    def __init__(self, model: NumericModel, context: Context) -> None:
+        self.model = model
+        self.t: list[float] = []
+        self.rows: list[list[float]] = []
+        context.remember(PAST(self._at))
+
+    def append(self, t: float, observed: Array) -> None:
+        """Keep what a row shows."""
+        self.t.append(t)
+        self.rows.append([float(observed[delay.observable]) for delay in self.model.delays])
+
+    def _at(self, history: int | None, number: int, time: float) -> float:
+        if not self.t or time < self.t[0]:
+            return self.model.delays[number].initial
+        return float(np.interp(time, self.t, [row[number] for row in self.rows]))
+
+
+def segments(trajectory: Trajectory) -> list[tuple[NumericModel, slice]]:
+    """The model of each stretch with its rows."""
+    starts = [s.start for s in trajectory.segments] + [len(trajectory.t)]
+    return [(s.model, slice(starts[k], starts[k + 1])) for k, s in enumerate(trajectory.segments)]

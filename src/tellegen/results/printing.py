@@ -1,0 +1,69 @@
+"""A run in a few lines: on a terminal and in a notebook."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tellegen.results.run import Run
+
+MOST_SHOWN = 24
+"""Final values beyond so many are counted, not shown."""
+
+
+def run_to_text(run: "Run") -> str:
+    """Solver and why, times, final values and the energy books."""
+    lines = [run.name, "", *_table(_facts(run))]
+    if len(run.t):
+        lines += ["", f"at t = {run.t[-1]:g} s", *_table(_finals(run))]
+    lines += ["", "energy [J]", *_table(_books(run))]
+    if (finding := run.energy.finding() or run.finding) is not None:
+        lines += ["", str(finding)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def run_to_html(run: "Run") -> str:
+    """The same for a notebook."""
+    parts = [f"<b>{escape(run.name)}</b>", _html_table(_facts(run))]
+    if len(run.t):
+        parts.append(f"at t = {run.t[-1]:g} s{_html_table(_finals(run))}")
+    parts.append(f"energy [J]{_html_table(_books(run))}")
+    if (finding := run.energy.finding() or run.finding) is not None:
+        parts.append(f"<pre>{escape(str(finding))}</pre>")
+    return "<div>" + "\n".join(parts) + "</div>"
+
+
+def _facts(run: "Run") -> list[tuple[str, ...]]:
+    made = run.trajectory
+    ended = "" if run.status == "finished" else f", {run.status}"
+    return [
+        ("solver", f"{made.solver} ({made.reason})" if made.reason else made.solver),
+        ("set-up", f"{made.setup_s:.3g} s"),
+        ("solving", f"{made.solve_s:.3g} s, {made.steps} steps, {made.rhs_calls} evaluations{ended}"),
+        *([("events", str(len(run.events)))] if run.events else []),
+    ]
+
+
+def _finals(run: "Run") -> list[tuple[str, ...]]:
+    final = run.final()
+    rows: list[tuple[str, ...]] = [
+        (name, f"{value:.6g}", run.unit(name)) for name, value in list(final.items())[:MOST_SHOWN]
+    ]
+    return rows if len(final) <= MOST_SHOWN else [*rows, (f"and {len(final) - MOST_SHOWN} more", "", "")]
+
+
+def _books(run: "Run") -> list[tuple[str, ...]]:
+    books = run.energy
+    shown = [("supplied", books.supplied), ("stored", books.stored), ("dissipated", books.dissipated)]
+    rare = [("generated", books.generated), ("modulation", books.modulation), ("impulsive", books.impulsive)]
+    rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if v)]]
+    return [*rows, ("residual", f"{books.residual:.1e} of the energy handled")]
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
+    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
+
+
+def _html_table(rows: list[tuple[str, ...]]) -> str:
+    lines = ("".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) for row in rows)
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"

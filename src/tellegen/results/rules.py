@@ -1,0 +1,55 @@
+"""The rules of results: what cannot be asked of a run (codes S, from 200 on) and files of runs (codes X, from 200 on)."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("S")
+FILES = Rulebook("X")
+
+NO_SUCH_CHANNEL = RULES.rule(
+    "S201",
+    "no such variable in a run",
+    meaning="A run was asked for a variable or an element that its model does not have.",
+    why="a run knows states, displacements, signals, power variables, and powers and energies by element",
+)
+NOT_IN_FILE = RULES.rule(
+    "S202",
+    "run without its model",
+    meaning="A run that was read from a file was asked for something that only its model can compute.",
+    why="a file holds the variables that were saved, and nothing else",
+)
+NO_SEPARATE_SIDES = RULES.rule(
+    "S203",
+    "power through a coupling that others bypass",
+    meaning="The power that passes a coupling was asked for, and both its sides are joined by another way too.",
+    why="the power through it is what one side exchanges with the other, which needs two sides",
+)
+NOTHING_IN_COMMON = RULES.rule(
+    "S204",
+    "runs with nothing in common",
+    meaning="Two runs were compared that share no variable, or no time.",
+    why="only what both have can be compared",
+)
+BAD_RESAMPLING = RULES.rule(
+    "S205",
+    "times outside the run",
+    meaning="Values were asked for before the start or after the end of a run, or at times that are not numbers in order.",
+    why="a run says nothing about times that it did not reach",
+)
+BAD_SUFFIX = FILES.rule(
+    "X201",
+    "unknown kind of file",
+    meaning="The name of a file does not end in a suffix that says how to write or read it.",
+    why="the suffix chooses the format: .csv, .nc (netCDF), .parquet or .mat (MATLAB)",
+)
+NOT_WRITTEN = FILES.rule(
+    "X202",
+    "file that cannot be written",
+    meaning="The system refused to write the file.",
+    why="the folder is missing, or writing there is not allowed; a file that was there is untouched",
+)
+NOT_A_RUN = FILES.rule(
+    "X203",
+    "file that is no run",
+    meaning="A file was opened as a run and holds something else.",
+    why="a run is a table with a column t of increasing times and columns of numbers",
+)

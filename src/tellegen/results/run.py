@@ -1,0 +1,348 @@
+"""What happened in a simulation: variables with units, powers and energies, computed when asked for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.errors import Finding
+from tellegen.graph import PowerGraph
+from tellegen.results import plotting, rules
+from tellegen.results.channels import Channels
+from tellegen.results.comparing import Comparison, compare_runs
+from tellegen.results.energy import EnergyBooks
+from tellegen.results.labelling import Recorded, data_array, data_set
+from tellegen.results.observing import Observer, segments
+from tellegen.results.ports import Catalogue, elements_behind, sources_of
+from tellegen.results.printing import run_to_html, run_to_text
+from tellegen.results.resampling import hermite
+from tellegen.results.saving import save
+from tellegen.simulation.trajectory import Happening, Segment, Status, Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Again = Callable[[Array], Trajectory]
+"""Simulates the same problem again, with rows at the times given."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A finished simulation. Only the variables of the solver are kept; all others are computed when asked for.
+
+    `run["I_a"]` is a labelled array with its unit; `run.values("I_a")` the numbers alone. Units are SI. Powers are positive into
+    storages and resistive elements and out of sources.
+    """
+
+    name: str
+    trajectory: Trajectory
+    graph: PowerGraph
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    given_inputs: Mapping[str, float] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
+    again: Again | None = None
+    notices: tuple[Finding, ...] = ()
+    described_signals: tuple[str, ...] = ()
+
+    # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
+    # the model and of its compilation.
+
+    # -- What it is ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def t(self) -> Array:
+        """The times of the rows, in s."""
+        return self.trajectory.t
+
+    @property
+    def status(self) -> Status:
+        """Whether it finished, was cancelled or failed."""
+        return self.trajectory.status
+
+    @property
+    def finding(self) -> Finding | None:
+        """What ended it early, or what is doubtful about it."""
+        return self.trajectory.finding
+
+    @property
+    def solver(self) -> str:
+        """The solver that was used."""
+        return self.trajectory.solver
+
+    @property
+    def events(self) -> tuple[Happening, ...]:
+        """What happened on the way: when, at which element, what."""
+        return self.trajectory.events
+
+    # -- Variables by name -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def channels(self) -> Channels:
+        """Where variables stand, by name."""
+        inputs, signals = self.given_inputs, self.described_signals
+        return Channels(self.name, self.trajectory, self.graph, self.parameters, inputs, signals)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The observables by name and element."""
+        return self.channels.catalogue
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """The states of storages."""
+        return self.channels.states
+
+    @property
+    def displacement_names(self) -> tuple[str, ...]:
+        """The displacements."""
+        return self.trajectory.model.displacements
+
+    @property
+    def signal_names(self) -> tuple[str, ...]:
+        """The signals that the model describes, and those with a state of their own."""
+        return self.channels.signals
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """The inputs: one a source."""
+        return self.channels.inputs_of_sources
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """The conjugates of the inputs, by the name of a state where they are one."""
+        return self.channels.outputs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is saved: states, displacements, signals, inputs, outputs, then powers and energies by element."""
+        return self.channels.names
+
+    def values(self, name: str) -> Array:
+        """The numbers of one variable, row by row.
+
+        Raises: SimulationError (S201) with the nearest name.
+        """
+        return self.channels.table([name])[:, 0]
+
+    def table(self, names: Sequence[str]) -> Array:
+        """The numbers of several variables, an array over row and name: quicker than one after the other.
+
+        Raises: SimulationError (S201) with the nearest name.
+        """
+        return self.channels.table(names)
+
+    def unit(self, name: str) -> str:
+        """The SI unit of a variable; empty where it is not known."""
+        return self.channels.unit(name)
+
+    def __getitem__(self, name: str) -> "xarray.DataArray":
+        return data_array(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return self.channels.knows(name)
+
+    def final(self) -> dict[str, float]:
+        """The last value of every state, displacement, signal, input and output."""
+        names = self.channels.variables
+        return dict(zip(names, self.channels.last(names).tolist(), strict=True)) if len(self.t) else {}
+
+    # -- Groups ----------------------------------------------------------------------------------------------------------------
+
+    @property
+    def states(self) -> "xarray.Dataset":
+        """The states of storages."""
+        return data_set(self, self.state_names)
+
+    @property
+    def displacements(self) -> "xarray.Dataset":
+        """The displacements."""
+        return data_set(self, self.displacement_names)
+
+    @property
+    def signals(self) -> "xarray.Dataset":
+        """The signals."""
+        return data_set(self, self.signal_names)
+
+    @property
+    def inputs(self) -> "xarray.Dataset":
+        """The inputs."""
+        return data_set(self, self.input_names)
+
+    @property
+    def outputs(self) -> "xarray.Dataset":
+        """The outputs."""
+        return data_set(self, self.output_names)
+
+    def dataset(self, *names: str) -> "xarray.Dataset":
+        """The variables named, else everything that is saved, as one dataset with units."""
+        return data_set(self, names or self.names)
+
+    # -- By element ------------------------------------------------------------------------------------------------------------
+
+    def across(self, element: str) -> "xarray.DataArray":
+        """The across variable of an element."""
+        return self._power_variable(element, "across")
+
+    def through(self, element: str) -> "xarray.DataArray":
+        """The through variable of an element."""
+        return self._power_variable(element, "through")
+
+    def effort(self, element: str) -> "xarray.DataArray":
+        """The power variable that a bond graph calls effort: voltage, force, torque, pressure."""
+        return self._power_variable(element, DOMAINS[self._domain(element)].effort)
+
+    def flow(self, element: str) -> "xarray.DataArray":
+        """The power variable that a bond graph calls flow: current, velocity, angular velocity, flow rate."""
+        return self._power_variable(element, DOMAINS[self._domain(element)].flow)
+
+    def power(self, element: str) -> "xarray.DataArray":
+        """The power into an element, out of a source; of a coupling, what passes from its first side to its second.
+
+        Raises: SimulationError when there is no such element (S201), or other ways lead round the coupling (S203).
+        """
+        return data_array(self, f"power.{element}", self.power_values(element), "W")
+
+    def power_values(self, element: str) -> Array:
+        """The numbers of `power`."""
+        places = self.catalogue.of("power", element)
+        if places:
+            return self.channels.sums([places])[:, 0]
+        for coupling in self.graph.couplings:
+            if coupling.element == element:
+                return self._passing(elements_behind(self.graph, coupling))
+        raise self.channels.unknown(element)
+
+    @property
+    def stored_energy(self) -> "xarray.DataArray":
+        """The energy that all storages hold together."""
+        places = [k for element in self.catalogue.elements("energy") for k in self.catalogue.of("energy", element)]
+        return data_array(self, "stored_energy", self.channels.sums([places])[:, 0], "J")
+
+    @cached_property
+    def energy(self) -> EnergyBooks:
+        """The energy books: what was supplied, stored, lost, and whether it adds up."""
+        return EnergyBooks(self)
+
+    # -- Other shapes ----------------------------------------------------------------------------------------------------------
+
+    def resampled(self, times: Array | int) -> "Run":
+        """The run at other times, or at so many even ones, interpolated by cubic polynomials in each interval of its rows.
+
+        Simulate with `times=` instead where the rows are too far apart to see what happens between them.
+
+        Raises: SimulationError (S205) for times outside the run.
+        """
+        old = self.trajectory
+        at = np.linspace(old.t[0], old.t[-1], times) if isinstance(times, int) else np.asarray(times, dtype=float)
+        if not len(at) or not np.all(np.diff(at) >= 0) or at[0] < old.t[0] or at[-1] > old.t[-1]:
+            raise rules.BAD_RESAMPLING.error(
+                "the times asked for are not numbers in order inside the run",
+                where=self.name,
+                fix=f"choose times from {old.t[0]:g} s to {old.t[-1]:g} s",
+            )
+        return replace(self, trajectory=_interpolated(old, at))
+
+    def refined(self, times: Array) -> "Run":
+        """The same simulation again, with rows at other times.
+
+        Raises: SimulationError (S202) for a run without its model.
+        """
+        if self.again is None:
+            raise rules.NOT_IN_FILE.error(
+                "this run cannot be simulated again", where=self.name, fix="simulate the model"
+            )
+        return replace(self, trajectory=self.again(times))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the run to a file: `.csv`, `.nc` (netCDF), `.parquet` or `.mat`. The file is written whole or not at all.
+
+        Raises: ExportError for another suffix (X201), a missing package (X001), or when the file cannot be written (X202).
+        """
+        return save(self, path)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write a text table, whatever the name of the file."""
+        return save(self, path, ".csv")
+
+    def to_netcdf(self, path: str | Path) -> Path:
+        """Write a netCDF file, whatever its name."""
+        return save(self, path, ".nc")
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write a Parquet file, whatever its name."""
+        return save(self, path, ".parquet")
+
+    def to_mat(self, path: str | Path) -> Path:
+        """Write a MATLAB file, whatever its name."""
+        return save(self, path, ".mat")
+
+    def compare(self, other: Recorded, *names: str) -> Comparison:
+        """How far another run is from this one, variable by variable."""
+        return compare_runs(self, other, *names)
+
+    def plot(self, *names: str, figure: "Figure | None" = None) -> "Figure":
+        """Variables over time: one axis for each unit. Without names, the outputs of the experiment, else the states."""
+        return plotting.plot(self, names or self.shown or self._default_shown(), figure=figure)
+
+    def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
+        """One variable over another."""
+        return plotting.plot_phase(self, x, y, figure=figure)
+
+    def __str__(self) -> str:
+        return run_to_text(self)
+
+    def _repr_html_(self) -> str:
+        return run_to_html(self)
+
+    # -- How it is done --------------------------------------------------------------------------------------------------------
+
+    @property
+    def observer(self) -> Observer:
+        """Computes observables at rows and between them."""
+        return self.channels.observer
+
+    def _default_shown(self) -> tuple[str, ...]:
+        return (*self.state_names, *self.displacement_names) or self.output_names
+
+    def _passing(self, elements: set[str]) -> Array:
+        sources, named = sources_of(self.graph), sorted(elements)
+        if not named:
+            return np.zeros(len(self.t))
+        signs = np.array([-1.0 if element in sources else 1.0 for element in named])
+        return np.asarray(self.channels.sums([self.catalogue.of("power", element) for element in named]) @ signs)
+
+    def _domain(self, element: str) -> str:
+        for port in self.graph.ports:
+            if port.element == element:
+                return port.domain
+        raise self.channels.unknown(element)
+
+    def _power_variable(self, element: str, side: Side) -> "xarray.DataArray":
+        places = self.catalogue.of(side, element)
+        if len(places) != 1:
+            raise self.channels.unknown(element)
+        observable = self.catalogue.observables[places[0]]
+        return data_array(self, observable.name, self.channels.sums([places])[:, 0], observable.unit)
+
+
+def _interpolated(old: Trajectory, at: Array) -> Trajectory:
+    """The trajectory at other times, each stretch by itself."""
+    y, yp = np.full((len(at), old.y.shape[1]), np.nan), np.full((len(at), old.y.shape[1]), np.nan)
+    kept: list[Segment] = []
+    for model, rows in segments(old):
+        mine = (at >= old.t[rows][0]) & ((at < old.t[rows.stop]) if rows.stop < len(old.t) else True)
+        if not mine.any():
+            continue
+        smooth = model.size - len(model.unknowns)
+        y[mine], yp[mine] = hermite(old.t[rows], old.y[rows], old.yp[rows], at[mine], smooth=smooth)
+        kept.append(Segment(int(np.flatnonzero(mine)[0]), model))
+    memory = None if old.memory is None else old.memory[np.searchsorted(old.t, at, side="right") - 1]
+    return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory, sensitivities=None)

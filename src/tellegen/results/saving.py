@@ -1,0 +1,93 @@
+"""Runs as files: CSV, netCDF, Parquet and MATLAB. Each is written whole to a temporary name, and then renamed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tellegen.core.names import did_you_mean, identifier
+from tellegen.core.optional import needed
+from tellegen.results import rules
+from tellegen.results.files import written_whole
+from tellegen.results.labelling import column, data_set
+
+if TYPE_CHECKING:
+    from tellegen.results.run import Run
+
+
+def save(run: "Run", path: str | Path, suffix: str | None = None) -> Path:
+    """Write a run to a file in the format of its suffix.
+
+    Raises: ExportError for an unknown suffix (X201), a missing package (X001), or when the system refuses (X202).
+    """
+    target = Path(path)
+    write = writer_for(target, suffix)
+    return written_whole(target, lambda file: write(run, file))
+
+
+def writer_for(path: Path, suffix: str | None = None) -> Callable[["Run", Path], None]:
+    """The function that writes the format of a file name.
+
+    Raises: ExportError (X201) for a suffix that names no format.
+    """
+    wanted = (suffix or path.suffix).lower()
+    if wanted not in WRITERS:
+        fix = did_you_mean(wanted, WRITERS) or f"end the name in {', '.join(WRITERS)}"
+        what = f"'{path.name}' ends in no known suffix" if not wanted else f"'{wanted}' files cannot be written"
+        raise rules.BAD_SUFFIX.error(what, fix=fix)
+    return WRITERS[wanted]
+
+
+def attributes(run: "Run") -> dict[str, str]:
+    """What a file says about the run beside its columns."""
+    return {
+        "title": run.name,
+        "solver": run.solver,
+        "status": run.status,
+        "parameters": json.dumps({identifier(name): value for name, value in run.parameters.items()}),
+        "energy": json.dumps(run.energy.to_json()),
+    }
+
+
+def _write_csv(run: "Run", path: Path) -> None:
+    names = run.names
+    table = run.table(["t", *names])
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(",".join(["t", *map(column, names)]) + "\n")
+        for row in table:
+            file.write(",".join(map(repr, row.tolist())) + "\n")  # the shortest text that reads back as the same number
+
+
+def _write_netcdf(run: "Run", path: Path) -> None:
+    needed("h5netcdf", purpose="a netCDF file")
+    made = data_set(run, run.names)
+    made.attrs |= attributes(run)
+    made.to_netcdf(path, engine="h5netcdf")
+
+
+def _write_parquet(run: "Run", path: Path) -> None:
+    arrow = needed("pyarrow", extra="parquet", purpose="a Parquet file")
+    parquet = needed("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+    names = ["t", *run.names]
+    fields = [arrow.field(column(n), arrow.float64(), metadata={"units": run.unit(n), "long_name": n}) for n in names]
+    schema = arrow.schema(fields, metadata=attributes(run))
+    table = run.table(names)
+    parquet.write_table(arrow.table([arrow.array(table[:, k]) for k in range(len(names))], schema=schema), path)
+
+
+def _write_mat(run: "Run", path: Path) -> None:
+    mat = needed("scipy.io", purpose="a MATLAB file")
+    names = ["t", *run.names]
+    table = run.table(names)
+    record: dict[str, object] = {identifier(column(name)): table[:, k] for k, name in enumerate(names)}
+    record["units"] = {identifier(column(name)): run.unit(name) for name in names}
+    record["about"] = attributes(run)
+    mat.savemat(path, record, long_field_names=True)
+
+
+WRITERS: dict[str, Callable[["Run", Path], None]] = {
+    ".csv": _write_csv,
+    ".nc": _write_netcdf,
+    ".parquet": _write_parquet,
+    ".mat": _write_mat,
+}

@@ -1,0 +1,208 @@
+"""`tellegen simulate` and `tellegen analyse` as a user meets them."""
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import tellegen as tg
+from tellegen.cli.main import run
+from tellegen.cli.plot_option import with_plot_target
+from tellegen.results import read_run
+
+
+class Finished(NamedTuple):
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tellegen(*arguments: str) -> Finished:
+    """Run a command inside this process."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        code = run(list(arguments))
+    for stream in streams:
+        stream.flush()
+        stream.seek(0)
+    return Finished(code, streams[0].read(), streams[1].read())
+
+
+def record_of(*arguments: str) -> Any:
+    found = tellegen(*arguments, "--json")
+    assert found.returncode == 0, found.stderr
+    return json.loads(found.stdout)
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERMINAL_WIDTH", "100")):
+        monkeypatch.setenv(name, value)
+
+
+# simulate
+
+
+def test_simulate_prints_solver_final_values_and_books() -> None:
+    found = tellegen("simulate", "dc_motor_pump")
+    assert found.returncode == 0
+    lines = found.stdout.splitlines()
+    assert lines[0] == "DC motor driving a hydraulic pump"
+    assert any(line.startswith("  solver ") and "(" in line for line in lines), "the solver, and why it was chosen"
+    assert "at t = 0.5 s" in lines
+    assert any(line.split() == ["V_a", "24", "V"] for line in lines)
+    assert any(line.startswith("  residual") for line in lines)
+    assert found.stderr == ""
+
+
+def test_the_record_of_a_run() -> None:
+    record = record_of("simulate", "dc_motor_pump", "--rtol", "1e-9")
+    assert list(record) == ["solver", "setup_s", "solve_s", "steps", "rhs_calls", "final", "energy"]
+    assert list(record["final"]) == ["I_a", "omega_m", "P_0", "V_a", "Q_0"]
+    assert record["final"]["omega_m"] == pytest.approx(84.5362, abs=1e-3)
+    assert list(record["energy"]) == ["stored", "supplied", "dissipated", "modulation", "impulsive", "residual"]
+    assert abs(record["energy"]["residual"]) < 1e-6
+    assert record["steps"] > 0
+
+
+def test_set_takes_parameters_inputs_and_initial_values() -> None:
+    given = ["--set", "R_a=700 mohm", "--set", "V_a=step(12 V)", "--set", "I_a=3 A", "--until", "1 us"]
+    record = record_of("simulate", "dc_motor_pump", *given)
+    assert record["final"]["V_a"] == 12.0
+    assert record["final"]["I_a"] == pytest.approx(3.0, abs=0.02)
+    with_parameter = record_of("simulate", "dc_motor_pump", "--set", "R_a=0.7", "--until", "2")
+    expected = tg.simulate("dc_motor_pump", 2, parameters={"R_a": 0.7}).final()["I_a"]
+    assert with_parameter["final"]["I_a"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_run_is_written_in_the_format_of_its_suffix(tmp_path: Path) -> None:
+    found = tellegen("simulate", "rlc", "--samples", "10", "-o", "run.csv")
+    assert found.returncode == 0
+    assert found.stdout.splitlines()[-1] == "written to run.csv"
+    assert read_run(tmp_path / "run.csv").names[:2] == ("I", "V_C")
+
+
+def test_a_wrong_suffix_is_found_before_anything_is_simulated(tmp_path: Path) -> None:
+    found = tellegen("simulate", "rlc", "-o", "run.xls")
+    assert found.returncode == 1
+    assert found.stderr.startswith("error X201: '.xls' files cannot be written")
+    assert found.stdout == ""
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_a_plot_is_written(suffix: str, tmp_path: Path) -> None:
+    found = tellegen("simulate", "rlc", "--plot", f"run{suffix}", "--samples", "50")
+    assert found.returncode == 0
+    assert (tmp_path / f"run{suffix}").stat().st_size > 1000
+
+
+def test_a_plot_without_a_name_is_named_like_the_model(tmp_path: Path) -> None:
+    assert tellegen("simulate", "--plot", "rlc", "--samples", "50").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["rlc.png"]
+
+
+def test_a_plot_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    found = tellegen("simulate", "rlc", "--plot", "run.bmp")
+    assert found.returncode == 1
+    assert "error X201: 'run.bmp' is not known as a picture" in found.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["simulate", "m", "--plot"], ["simulate", "m", "--plot=-"]),
+        (["simulate", "m", "--plot", "--json"], ["simulate", "m", "--plot=-", "--json"]),
+        (["simulate", "m", "--plot", "a.png"], ["simulate", "m", "--plot", "a.png"]),
+        (["simulate", "--plot", "m.yaml"], ["simulate", "--plot=-", "m.yaml"]),
+        (["simulate", "--plot", "rlc"], ["simulate", "--plot=-", "rlc"]),
+    ],
+)
+def test_plot_takes_a_file_or_nothing(arguments: list[str], expected: list[str]) -> None:
+    assert with_plot_target(arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--set", "R_b=1"], "S302", "did you mean 'R_a'?"),
+        (["--set", "R_a=1 F"], "S303", "the parameter R_a is in"),
+        (["--until", "5 V"], "S303", "the duration is in V"),
+        (["--until", "-1"], "S105", "ends at t = -1 s"),
+        (["--rtol", "0.5e-20"], "S104", "tolerance"),
+        (["--solver", "euler"], "S103", "there is no solver 'euler'"),
+        (["--samples", "0"], "S303", "samples is 0"),
+    ],
+)
+def test_wrong_values_end_with_a_code(options: list[str], code: str, words: str) -> None:
+    found = tellegen("simulate", "dc_motor_pump", *options)
+    assert found.returncode == 1
+    assert found.stderr.startswith(f"error {code}: ")
+    assert words in found.stderr
+    assert found.stdout == ""
+
+
+def test_errors_are_json_where_that_is_asked_for() -> None:
+    found = tellegen("simulate", "dc_motor_pump", "--solver", "euler", "--json")
+    assert found.returncode == 1
+    (finding,) = json.loads(found.stdout)["findings"]
+    assert finding["code"] == "S103"
+
+
+def test_a_setting_needs_an_equals_sign() -> None:
+    found = tellegen("simulate", "dc_motor_pump", "--set", "R_a")
+    assert found.returncode == 2
+    assert "K=2e5" in found.stderr
+
+
+# analyse
+
+
+def test_analyse_prints_poles_channels_and_power() -> None:
+    found = tellegen("analyse", "dc_motor_pump")
+    assert found.returncode == 0
+    for words in ("-35.261 ± 4.806j", "stiffness ratio", "controllable  3 of 3", "V_a gives", "R_a takes"):
+        assert words in found.stdout
+
+
+def test_the_record_of_an_analysis() -> None:
+    record = record_of("analyse", "dc_motor_pump")
+    assert record["states"] == ["I_a", "omega_m", "P_0"]
+    assert record["units"]["P_0"] == "Pa"
+    assert [round(p["re"], 3) for p in record["poles"]] == [-35.261, -191.477]
+    assert {(c["output"], c["input"]) for c in record["channels"]} == {
+        (y, u) for y in ("I_a", "P_0") for u in ("V_a", "Q_0")
+    }
+    assert record["passive"] is True
+    assert len(record["bode"]["frequency"]) == len(record["bode"]["channels"][0]["phase"]) == 100
+    assert record["power"]["unit"] == "W"
+
+
+def test_analyse_linearises_at_a_point() -> None:
+    record = record_of("analyse", "crank_rod", "--at", "theta=90 deg", "--at", "omega=80")
+    assert record["point"]["theta"] == pytest.approx(1.5707963)
+    assert record["point"]["omega"] == 80.0
+    assert record["states"] == ["omega", "theta"]
+
+
+def test_analyse_says_when_a_point_is_needed() -> None:
+    found = tellegen("analyse", "crank_rod")
+    assert found.returncode == 1
+    assert found.stderr.startswith("error E201: ")
+
+
+def test_analyse_draws_a_bode_diagram(tmp_path: Path) -> None:
+    assert tellegen("analyse", "rlc", "--plot", "bode.svg").returncode == 0
+    assert "<svg" in (tmp_path / "bode.svg").read_text()
+
+
+def test_analyse_finds_poles_near_a_point() -> None:
+    record = record_of("analyse", "dc_motor_pump", "--poles", "1", "--near", "-200")
+    assert record["poles"][0]["re"] == pytest.approx(-191.477, abs=1e-3)

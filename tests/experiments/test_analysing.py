@@ -1,0 +1,58 @@
+"""`analyse` as a user calls it."""
+
+import pytest
+
+import tellegen as tg
+from tellegen.core.errors import EquationError, SimulationError
+
+
+def test_the_split_of_power_in_steady_state_balances() -> None:
+    split = tg.analyse("dc_motor_pump").power
+    assert split is not None
+    assert set(split.given) == {"V_a"}
+    assert set(split.taken) == {"R_a", "alpha_p", "Q_0", "b_m"}
+    assert sum(split.taken.values()) == pytest.approx(split.total, rel=1e-9)
+    # I = 22.639 A through R_a = 0.5 ohm
+    assert split.taken["R_a"] == pytest.approx(0.5 * 22.639175257731946**2, rel=1e-8)
+
+
+def test_the_split_is_that_of_a_long_run() -> None:
+    split = tg.analyse("dc_motor_pump").power
+    assert split is not None
+    run = tg.simulate("dc_motor_pump", 2, rtol=1e-10, samples=10)
+    for element in ("R_a", "b_m", "alpha_p"):
+        assert split.taken[element] == pytest.approx(float(run.power(element)[-1]), rel=1e-6)
+
+
+def test_a_nonlinear_model_is_linearised_in_steady_state() -> None:
+    found = tg.analyse("pmsm")
+    assert found.model.states == ("I_1", "I_2", "I_3", "omega", "theta")
+    assert found.model.point["omega"] == pytest.approx(0.0, abs=1e-6)
+    assert found.model.point["I_2"] == pytest.approx(10 / 2.6, rel=1e-6)
+    assert all(pole.value.real < 0 for pole in found.poles), "a rotor held by its magnet is stable"
+
+
+def test_a_model_that_keeps_moving_wants_a_point() -> None:
+    with pytest.raises(EquationError) as error:
+        tg.analyse("crank_rod")
+    assert error.value.code == "E201"
+    assert error.value.finding.fix == "give the point at which the model is wanted, or other inputs"
+
+
+def test_a_point_may_have_units() -> None:
+    found = tg.analyse("crank_rod", at={"theta": "90 deg", "omega": 3})
+    assert found.model.point["theta"] == pytest.approx(1.5707963267948966)
+    assert found.power is None
+
+
+def test_parameters_may_be_changed() -> None:
+    (pole,) = tg.analyse("rlc", parameters={"R": "10 ohm"}).poles
+    assert pole.value.real == pytest.approx(-500.0)
+
+
+@pytest.mark.parametrize("given", [{"at": {"omga": 1}}, {"inputs": {"tu": 1}}])
+def test_unknown_names_are_refused(given: dict[str, dict[str, float]]) -> None:
+    with pytest.raises(SimulationError) as error:
+        tg.analyse("crank_rod", **given)
+    assert error.value.code == "S302"
+    assert error.value.finding.fix.startswith("did you mean")
