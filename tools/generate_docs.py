@@ -14,7 +14,9 @@ from pathlib import Path
 import tellegen
 from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
-from tellegen.elements import KINDS, ElementKind, Role, kinds_of
+from tellegen.description.shapes import SHAPES
+from tellegen.description.signals.blocks import BLOCKS, Key
+from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tellegen.__file__).parent
@@ -38,6 +40,7 @@ SEVERITIES = {
     "notice": "the model is fine; this is worth knowing",
 }
 ROLES: dict[Role, str] = {"storage": "Storages", "resistive": "Resistive elements", "source": "Sources"}
+MODES_HEAD = ("kind", "also called", "modes", "keys", "law", "what it does")
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,8 @@ def elements_page() -> str:
         "# Elements",
         "The kinds of element that a network is made of. In a file, the kind is the first key of an element:\n"
         "`R_a: {resistor: [b, c], R: 0.5 ohm}`. *Code* is the letter code in POG_Modeler netlists.",
+        "An element with modes has one law in each of them; `start` names the mode in which a run begins. A control, a capacity and\n"
+        "a gap may be formulas of signals, variables and time. Other keys of its line that are left out are ideal: zero, or no limit.",
     ]
     for domain in DOMAINS.values():
         parts += [f"## {domain.name.capitalize()}", _letters(domain)]
@@ -126,6 +131,7 @@ def elements_page() -> str:
             kinds = kinds_of(domain.name, role)
             if kinds:
                 parts += [f"### {title}", table(_HEAD, map(_one_port, kinds))]
+        parts += ["### Elements with modes", table(MODES_HEAD, map(_with_modes, kinds_of(domain.name, "switching")))]
     couplings = [k for k in dict.fromkeys(KINDS.values()) if k.role == "coupling"]
     parts += [
         "## Couplings",
@@ -158,6 +164,14 @@ def _and(words: Iterable[str]) -> str:
 
 def _one_port(kind: ElementKind) -> tuple[str, ...]:
     return (kind.name, _aliases(kind), *_parameter(kind), code(kind.law), code(kind.netlist), cell(kind.summary))
+
+
+def _with_modes(kind: ElementKind) -> tuple[str, ...]:
+    keys = [
+        f"{code(s.key)} {s.word}" + (f" ({code(s.unit)})" if s.unit not in ("", "1") else "") for s in kind.settings
+    ]
+    keys += [f"{code(key)} times" for key in [schedule_key(kind)] if key]
+    return (kind.name, _aliases(kind), ", ".join(kind.modes), ", ".join(keys), code(kind.law), cell(kind.summary))
 
 
 def _two_port(kind: ElementKind) -> tuple[str, ...]:
@@ -244,6 +258,54 @@ def _names() -> Iterator[tuple[str, ...]]:
                 )
 
 
+def signals_page() -> str:
+    """The tables of signal blocks and of shapes."""
+    parts = [
+        _made_from("src/tellegen/description/signals/blocks.py and src/tellegen/description/shapes.py"),
+        "# Signals",
+        "Signals are causal and carry no power: references, sensors, controllers, tables. They stand under `signals:`, each a\n"
+        "formula or a block whose word is the first key. A formula reads variables of elements by their names, displacements,\n"
+        "other signals, parameters, the time `t`, and `power.R` for the power of an element `R`. In a product such as `3 ohm*h`,\n"
+        "the name of a signal goes before the unit of that name.",
+        fenced(SIGNALS_EXAMPLE, "yaml"),
+        "A source follows a signal by the key `signal` on its line (a name or a formula), or by `inputs` in the experiment, not\n"
+        "by both. Values of resistive elements, moduli and laws may read signals; parameters, storages and initial values may\n"
+        "not. A factor in a formula may carry a unit that nobody wrote (`0.2*e` may be a voltage); quantities that are added\n"
+        "must be of one kind.",
+        "A block is made of formulas, integrals, samples, delays and tables. Names of inner signals begin with that of the\n"
+        "block: `V_integral`, `V_filter` and `V_unlimited` belong to the controller `V`. A loop of signals without a state, a\n"
+        "sample or a delay is an algebraic equation: `tellegen check` lists its unknown. `tellegen derive MODEL --closed` gives\n"
+        "the linear closed loop.",
+        "## Shapes",
+        "Functions of time for formulas, in `signals` and in the inputs of an experiment. Arguments may be given by name:\n"
+        "`step(24 V, start=1 s)`. A bare number for a time is in seconds.",
+        table(("shape", "what it does"), ((code(s.usage(n)), cell(s.summary)) for n, s in SHAPES.items())),
+        "## Blocks",
+    ]
+    for block in BLOCKS.values():
+        rows = [_signal_key(key) for key in block.keys]
+        parts += [f"### {block.word}", sentence(block.summary), code(block.example)]
+        parts += [table(("key", "holds", "where left out", "what it is"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+SIGNALS_EXAMPLE = """\
+network:
+  V_a: {voltage source: [a, gnd], signal: V}
+  L_a: {inductor: [a, b], current: I_a}
+signals:
+  I_ref: step(2 A, start=10 ms)
+  e:     I_ref - I_a
+  V:     {pid: e, K_p: 3 ohm, K_i: 500 ohm/s, limits: [-24 V, 24 V]}
+"""
+
+
+def _signal_key(key: Key) -> tuple[str, ...]:
+    holds = " or ".join(map(code, key.words)) if key.words else key.reads
+    default = "" if key.required else code(key.default) or "none"
+    return (code(key.name), holds, "needed" if key.required else default, cell(key.summary))
+
+
 # -- Markdown --------------------------------------------------------------------------------------------------------------------
 
 
@@ -295,6 +357,7 @@ def pages() -> dict[str, str]:
     made["docs/errors/index.md"] = error_index(rules)
     made["docs/reference/elements.md"] = elements_page()
     made["docs/reference/domains.md"] = domains_page()
+    made["docs/reference/signals.md"] = signals_page()
     return made
 
 

@@ -31,9 +31,27 @@ if TYPE_CHECKING:
     from tellegen.equations.descriptor import DescriptorSystem
     from tellegen.equations.system import EquationSystem
     from tellegen.equations.transfer import TransferMatrix
+    from tellegen.experiments.analysing import analyse
+    from tellegen.experiments.courses import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
+    from tellegen.experiments.simulating import simulate
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
-    from tellegen.workflow import Check, Example, check, derive, examples, import_model, linearise, load, read
+    from tellegen.reduction import Reduction
+    from tellegen.results import Run, compare_runs, read_run
+    from tellegen.workflow import (
+        Check,
+        Example,
+        bond_graph,
+        check,
+        derive,
+        examples,
+        import_model,
+        linearise,
+        load,
+        pog,
+        read,
+        reduce,
+    )
 
     __version__: str
 
@@ -54,13 +72,19 @@ __all__ = [
     "Model",
     "Network",
     "PowerGraph",
+    "Reduction",
     "ReductionError",
+    "Run",
     "SimulationError",
     "TellegenError",
     "TransferMatrix",
     "__version__",
+    "analyse",
     "assign_causality",
+    "bond_graph",
     "check",
+    "chirp",
+    "compare_runs",
     "derive",
     "derive_equations",
     "examples",
@@ -69,9 +93,20 @@ __all__ = [
     "load",
     "lower",
     "parse",
+    "pog",
+    "pulse",
+    "quintic",
+    "ramp",
     "read",
+    "read_run",
+    "reduce",
     "schema",
+    "simulate",
+    "sine",
+    "step",
+    "table",
     "to_yaml",
+    "trapezoid",
 ]
 
 _NAMES_OF_MODULE = {
@@ -85,9 +120,14 @@ _NAMES_OF_MODULE = {
     "equations.descriptor": "DescriptorSystem",
     "equations.system": "EquationSystem",
     "equations.transfer": "TransferMatrix",
+    "experiments.analysing": "analyse",
+    "experiments.courses": "chirp pulse quintic ramp sine step table trapezoid",
+    "experiments.simulating": "simulate",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
-    "workflow": "Check Example check derive examples import_model linearise load read",
+    "reduction": "Reduction",
+    "results": "Run compare_runs read_run",
+    "workflow": "Check Example bond_graph check derive examples import_model linearise load pog read reduce",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 

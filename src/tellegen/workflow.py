@@ -5,40 +5,53 @@ A model may be given as a `Model`, as a `Network` built in Python, as a file (YA
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, final, overload
 
-from tellegen.causality import CausalGraph, assign_causality
+from tellegen import schemes
+from tellegen.causality import CausalGraph, assign_causality, impossible_modes
 from tellegen.core.errors import Finding, Rulebook, TellegenError
-from tellegen.core.names import did_you_mean, identifier, listing
-from tellegen.description import Model, Network, read_model, read_netlist, to_yaml
+from tellegen.core.names import TIME, did_you_mean, identifier, listing
+from tellegen.description import Model, Network, read_netlist, to_yaml
 from tellegen.description.document import write_text
+from tellegen.description.model import all_parts
+from tellegen.description.opening import AnyModel, as_model, load, open_model, read
+from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.equations.assembly import derive_equations
+from tellegen.equations.closed_loop import algebraic_unknowns, close_loop, hold_signals
 from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.hamiltonian import HamiltonianSystem, port_hamiltonian
+from tellegen.equations.linear_loop import linearise_loop
 from tellegen.equations.linearisation import linearise_equations
 from tellegen.equations.numeric import with_values
 from tellegen.equations.steps import Derivation, derivation_steps
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix, transfer_matrix
-from tellegen.graph import PowerGraph, lower
+from tellegen.graph import PowerGraph, algebraic_signals, lower, put_into_mode
+from tellegen.graph.signals import Integral
+from tellegen.reduction import Limits, Reduction, reduce_model
+from tellegen.schemes import BondGraphScheme, PogScheme
+
+__all__ = [
+    "AnyModel",
+    "Check",
+    "Example",
+    "as_model",
+    "check",
+    "derive",
+    "examples",
+    "import_model",
+    "linearise",
+    "load",
+    "open_model",
+    "read",
+    "reduce",
+]
 
 RULES = Rulebook("D")
 
-NO_SUCH_MODEL = RULES.rule(
-    "D300",
-    "no such model",
-    meaning="The text names neither a file nor a built-in example.",
-    why="a model is a file, or a built-in example by its name",
-)
-NO_SUCH_EXAMPLE = RULES.rule(
-    "D301",
-    "no such example",
-    meaning="No built-in example has this name.",
-    why="built-in examples are loaded by the names that 'tellegen examples' lists",
-)
 WOULD_OVERWRITE = RULES.rule(
     "D302",
     "file that exists already",
@@ -64,18 +77,16 @@ NO_SUCH_VARIABLE = RULES.rule(
     why="an operating point is made of states and inputs",
 )
 
-SYSTEMS = Path(__file__).parent / "systems"
-"""The built-in examples: one file a system, named like it."""
-
-NETLIST = ".txt"
-
 Form = Literal["pog", "ph", "dae", "tf"]
 FORMS: tuple[Form, ...] = ("pog", "ph", "dae", "tf")
 Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
-AnyModel = Model | Network | str | os.PathLike[str]
+Modes = Mapping[str, str]
+"""Modes of elements by name: `{"S": "closed"}`."""
+NO_MODES: Modes = {}
 
 MOST_DERIVED = 300
 """Up to so many elements `check` derives the equations too, to find what only they show."""
+MOST_PARTS_SHOWN = 12
 
 
 @final
@@ -96,52 +107,15 @@ def examples() -> tuple[Example, ...]:
     return tuple(Example(path.stem, _about(path)) for path in sorted(SYSTEMS.glob("*.yaml")))
 
 
-def load(name: str) -> Model:
-    """A built-in system by its name.
-
-    Raises: DescriptionError (D301) with the nearest name.
-
-    >>> load("dc_motor_pump").inputs
-    ('V_a', 'Q_0')
-    """
-    names = _example_names()
-    if name not in names:
-        fix = did_you_mean(name, names) or f"the examples are {listing(names, 40)}"
-        raise NO_SUCH_EXAMPLE.error(f"there is no built-in example '{name}'", fix=fix)
-    return read_model(SYSTEMS / f"{name}.yaml")
-
-
-def read(path: str | os.PathLike[str]) -> Model:
-    """The model in a file: a POG_Modeler netlist where the name ends in `.txt`, else YAML.
-
-    Raises: DescriptionError with everything found.
-    """
-    file = Path(path)
-    return read_netlist(file) if file.suffix.lower() == NETLIST else read_model(file)
-
-
-def open_model(text: str) -> Model:
-    """The model that a text names: a file, or a built-in example.
-
-    Raises: DescriptionError (D300) when it is neither, or with what is wrong in the file.
-    """
-    names = _example_names()
-    if text in names and not Path(text).is_file():
-        return load(text)
-    if _looks_like_a_file(text):
-        return read(text)
-    near = did_you_mean(text, names)
-    fix = near or "give a file, or one of the names that 'tellegen examples' lists"
-    raise NO_SUCH_MODEL.error(f"'{text}' is neither a file nor a built-in example", fix=fix)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Check:
     """What `check` found. `dependent` tells for each storage in derivative causality on which elements it depends.
 
-    `paths` holds the zero-order causal paths by kind, each as the names of the elements along it. Where an error ended the
-    work early, what comes later is empty.
+    `paths` holds the zero-order causal paths by kind, each as the names of the elements along it. `modes` lists the modes of
+    elements that have some, the one in which a run begins first: all that is said holds there. `algebraic_signals` are the
+    unknowns of loops of signals, or of signals and power, without a state. `parts` tells what each part uses, parts inside parts by
+    dotted names. Where an error ended the work early, what comes later is empty.
     """
 
     name: str
@@ -153,6 +127,11 @@ class Check:
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     method: str = ""
+    modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    signals: tuple[str, ...] = ()
+    signal_states: tuple[str, ...] = ()
+    algebraic_signals: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -171,8 +150,15 @@ class Check:
             "dependent": {identifier(name): _identifiers(on) for name, on in self.dependent.items()},
             "paths": {kind: [_identifiers(members) for members in found] for kind, found in self.paths.items()},
             "method": self.method,
+            **({"modes": {identifier(name): list(words) for name, words in self.modes.items()}} if self.modes else {}),
+            **{key: _identifiers(names) for key, names in self._signals().items() if names},
+            **({"parts": {identifier(name): use for name, use in self.parts.items()}} if self.parts else {}),
             "findings": [finding.to_json() for finding in self.findings],
         }
+
+    def _signals(self) -> dict[str, tuple[str, ...]]:
+        algebraic = self.algebraic_signals
+        return {"signals": self.signals, "signal_states": self.signal_states, "algebraic_signals": algebraic}
 
     def __str__(self) -> str:
         return "\n".join([*self._summary(), *(f"\n{finding}" for finding in self.findings)])
@@ -181,10 +167,12 @@ class Check:
         errors = sum(finding.severity == "error" for finding in self.findings)
         counted = f"{errors} error{'' if errors == 1 else 's'}" if errors else "no errors"
         lines = [f"{self.name}: {counted}"]
-        rows = {"elements": str(self.elements) if self.elements else ""}
+        rows = {"parts": _listed_parts(self.parts), "elements": str(self.elements) if self.elements else ""}
         rows |= {word: ", ".join(getattr(self, word)) for word in ("states", "inputs", "outputs")}
         rows["dependent"] = "; ".join(f"{name} on {', '.join(on) or 'nothing'}" for name, on in self.dependent.items())
         rows |= {kind: "; ".join(" - ".join(members) for members in found) for kind, found in self.paths.items()}
+        rows["modes"] = "; ".join(f"{name}: {', '.join(words)}" for name, words in self.modes.items())
+        rows |= {key.replace("_", " "): ", ".join(names) for key, names in self._signals().items()}
         rows["causality by"] = self.method
         return lines + [f"  {title:<18} {text}" for title, text in rows.items() if text]
 
@@ -198,7 +186,8 @@ def check(model: AnyModel) -> Check:
         read_one = as_model(model)
     except TellegenError as error:
         return Check(model.name if isinstance(model, Model | Network) else str(model), error.findings)
-    begun = Check(read_one.name, read_one.findings, len(read_one.elements), inputs=read_one.inputs)
+    parts = {name: part.use for name, part in all_parts(read_one)}
+    begun = Check(read_one.name, read_one.findings, len(read_one.elements), inputs=read_one.inputs, parts=parts)
     try:
         graph = lower(read_one)
     except TellegenError as error:
@@ -212,38 +201,67 @@ def check(model: AnyModel) -> Check:
 
 @overload
 def derive(
-    model: AnyModel, *, form: Literal["pog"] = "pog", numeric: Literal[False] = False, eliminate: bool = False
+    model: AnyModel,
+    *,
+    form: Literal["pog"] = "pog",
+    numeric: Literal[False] = False,
+    eliminate: bool = False,
+    mode: Modes = ...,
 ) -> EquationSystem: ...
 
 
 @overload
 def derive(
-    model: AnyModel, *, form: Literal["tf"], numeric: bool = False, eliminate: bool = False
+    model: AnyModel, *, form: Literal["tf"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
 ) -> TransferMatrix: ...
 
 
 @overload
 def derive(
-    model: AnyModel, *, form: Literal["dae"], numeric: bool = False, eliminate: bool = False
+    model: AnyModel, *, form: Literal["dae"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
 ) -> DescriptorSystem: ...
 
 
 @overload
 def derive(
-    model: AnyModel, *, form: Literal["ph"], numeric: bool = False, eliminate: bool = False
+    model: AnyModel, *, form: Literal["ph"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
 ) -> HamiltonianSystem: ...
 
 
 @overload
-def derive(model: AnyModel, *, steps: Literal[True]) -> Derivation: ...
+def derive(model: AnyModel, *, steps: Literal[True], mode: Modes = ...) -> Derivation: ...
 
 
 @overload
-def derive(model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False) -> Derived: ...
+def derive(
+    model: AnyModel,
+    *,
+    closed: Literal[True],
+    form: Literal["pog"] = "pog",
+    numeric: bool = False,
+    mode: Modes = ...,
+    at: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | None = None,
+) -> EquationSystem: ...
+
+
+@overload
+def derive(
+    model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False, mode: Modes = ...
+) -> Derived: ...
 
 
 def derive(
-    model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False, steps: bool = False
+    model: AnyModel,
+    *,
+    form: Form = "pog",
+    numeric: bool = False,
+    eliminate: bool = False,
+    steps: bool = False,
+    mode: Modes = NO_MODES,
+    closed: bool = False,
+    at: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | None = None,
 ) -> Derived | Derivation:
     """The equations of a model, with symbols.
 
@@ -252,6 +270,10 @@ def derive(
     With `numeric`, parameters are replaced by their values: the POG form is then given as the descriptor form, which stays
     sparse for models of any size, unless `eliminate` asks for L, A, B, C, D.
     With `steps`, the POG form is derived step by step: each entry by the paths that make it.
+    `mode` puts elements with modes into others than those they start in: `{"S": "closed"}`.
+    With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
+    and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
+    inputs are the sources that no signal drives and the references. Forms: pog and tf.
 
     Raises: TellegenError of the layer that cannot go on.
 
@@ -260,9 +282,11 @@ def derive(
     """
     if form not in FORMS:
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
+    if closed:
+        return derive_closed(model, form=form, numeric=numeric, mode=mode, at={**(at or {}), **(inputs or {})})
     if steps:
-        return _steps(model, form, numeric)
-    graph = lower(as_model(model))
+        return _steps(model, form, numeric, mode)
+    graph = put_into_mode(lower(as_model(model)), mode)
     if form == "dae" or (form == "pog" and numeric and not eliminate):
         found = descriptor_form(graph)
         return found.numeric() if numeric else found
@@ -275,14 +299,38 @@ def derive(
     return with_values(system) if numeric else system
 
 
-def _steps(model: AnyModel, form: Form, numeric: bool) -> Derivation:
+def derive_closed(
+    model: AnyModel, *, form: Form = "pog", numeric: bool = False, mode: Modes = NO_MODES, at: Mapping[str, float]
+) -> EquationSystem | TransferMatrix:
+    """The linear closed loop at values of states and inputs: what `derive` does with `closed`."""
+    if form not in ("pog", "tf"):
+        raise NO_SUCH_FORM.error(
+            f"the closed loop has no form '{form}'",
+            why="signals carry no power, so that only the forms pog and tf hold them",
+            fix="ask for pog or tf",
+        )
+    system = derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode)))
+    loop = close_loop(system, float(at.get(TIME, 0.0)))
+    names = (*loop.states, *loop.displacements, *loop.inputs, TIME)
+    for name in at:
+        if name not in names:
+            fix = did_you_mean(name, names) or f"some that are: {listing(names, 20)}"
+            raise NO_SUCH_VARIABLE.error(
+                f"'{name}' is no state or input of the closed loop of '{system.name}'", fix=fix
+            )
+    found = linearise_loop(loop, at) or linearise_equations(loop, at)
+    settled = with_values(found) if numeric else found
+    return transfer_matrix(settled) if form == "tf" else settled
+
+
+def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Derivation:
     if form != "pog" or numeric:
         raise NO_SUCH_FORM.error(
             f"the form '{form}'{' with numbers' if numeric else ''} is not derived step by step",
             why="paths explain the entries of the POG form, with symbols",
             fix="ask for the steps of the form pog, with symbols",
         )
-    return derivation_steps(derive_equations(assign_causality(lower(as_model(model)))))
+    return derivation_steps(derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode))))
 
 
 def linearise(
@@ -293,18 +341,63 @@ def linearise(
 ) -> EquationSystem:
     """The linear model that touches a model at an operating point, as numbers, in deviations from the point.
 
-    `at` gives values of states and `inputs` of inputs; what is not given is zero.
+    `at` gives values of states and displacements, and `inputs` of inputs; what is not given is zero. Displacements are states of
+    the linear model, after the others.
 
     Raises: EquationError when a parameter has no value or the point does not exist; DescriptionError (D305) for an unknown name.
     """
     system = model if isinstance(model, EquationSystem) else derive(model)
     point = {**(at or {}), **(inputs or {})}
-    for names, given, word in ((system.states, at, "state"), (system.inputs, inputs, "input")):
+    moving = (*system.states, *system.displacements)
+    for names, given, word in ((moving, at, "state"), (system.inputs, inputs, "input")):
         for name in given or {}:
             if name not in names:
                 fix = did_you_mean(name, names) or f"the {word}s are {listing(names, 40)}"
                 raise NO_SUCH_VARIABLE.error(f"'{name}' is not a {word} of '{system.name}'", fix=fix)
-    return linearise_equations(system, point)
+    return linearise_equations(hold_signals(system, point), point)
+
+
+def reduce(model: AnyModel, limits: Limits, *, keep: Iterable[str] = ()) -> Reduction:
+    """The model with parameters at zero, at infinity, or at a value that makes the energy matrix singular, all at once.
+
+    `limits` is a mapping, `{"J_m": 0, "K": inf, "M_0": "L_e"}`, or texts, `["J_m=0"]`. `keep` names states that should remain.
+    What comes back stands for the reduced model in every other call.
+
+    Raises: ReductionError when a limit names nothing, does not exist, contradicts another or leaves no solution.
+
+    >>> reduce("dc_motor_pump", {"J_m": 0}).equations.states
+    ('I_a', 'P_0')
+    """
+    return reduce_model(as_model(model), limits, keep=keep)
+
+
+def bond_graph(model: AnyModel, *, vectors: bool = True, merge_two_ports: bool = False) -> BondGraphScheme:
+    """The bond graph of a model, simplified as an engineer would draw it, with half arrows, strokes and variables.
+
+    With `vectors`, fields and connections with a matrix are one item each, joined by vector bonds; without, all bonds are scalar.
+    `merge_two_ports` joins neighbouring TF and GY.
+
+    Raises: TellegenError of the layer that cannot go on.
+
+    >>> print(str(bond_graph("spring_damper")).splitlines()[0].strip())
+    1  Sf:v |-> 1:end   (F_t, v)
+    """
+    causal = assign_causality(lower(as_model(model)))
+    return schemes.bond_graph(causal, vectors=vectors, merge_two_ports=merge_two_ports)
+
+
+def pog(model: AnyModel, *, derivative: bool = False, vectorial: bool = False) -> PogScheme:
+    """The Power-Oriented Graph of a model: a ladder of sections, elaboration and connection blocks, or one vector block.
+
+    Meshed models and those with dependent storages are one vector block; with `derivative`, these are derivative blocks of a
+    ladder. `vectorial` asks for the vector block in any case.
+
+    Raises: TellegenError of the layer that cannot go on.
+
+    >>> print(str(pog("spring_damper")).splitlines()[0])
+    | v, F_t | ->
+    """
+    return schemes.pog(assign_causality(lower(as_model(model))), derivative=derivative, vectorial=vectorial)
 
 
 def import_model(
@@ -327,21 +420,6 @@ def import_model(
     return text
 
 
-def as_model(model: AnyModel) -> Model:
-    """The model behind whatever stands for one: itself, what a network builds, a file, a built-in example."""
-    if isinstance(model, Model):
-        return model
-    if isinstance(model, Network):
-        return model.model()
-    if isinstance(model, str):
-        return open_model(model)
-    return read(model)
-
-
-def _example_names() -> list[str]:
-    return [path.stem for path in sorted(SYSTEMS.glob("*.yaml"))]
-
-
 def _about(path: Path) -> str:
     """The text of `about`, else of `system`, read up to the first line that is neither."""
     found: dict[str, str] = {}
@@ -355,9 +433,11 @@ def _about(path: Path) -> str:
     return found.get("about") or found.get("system", "")
 
 
-def _looks_like_a_file(text: str) -> bool:
-    path = Path(text)
-    return path.suffix.lower() in {".yaml", ".yml", NETLIST} or path.name != text or path.exists()
+def _listed_parts(parts: Mapping[str, str]) -> str:
+    """How many parts there are, and the first of them."""
+    shown = [f"{name} ({use})" for name, use in list(parts.items())[:MOST_PARTS_SHOWN]]
+    more = len(parts) - len(shown)
+    return f"{len(parts)}: {', '.join(shown)}{f' and {more} more' if more else ''}" if parts else ""
 
 
 def _identifiers(names: tuple[str, ...]) -> list[str]:
@@ -371,12 +451,16 @@ def _checked_causality(begun: Check, causal: CausalGraph) -> Check:
         paths.setdefault(path.kind, []).append(path.members)
     return replace(
         begun,
-        findings=causal.findings,
+        findings=(*causal.findings, *impossible_modes(causal.graph)),
+        modes={ports[k].element: tuple(law.modes) for k, law in causal.graph.switching.items()},
         states=tuple(ports[k].state for k in causal.integral),
         outputs=tuple(_conjugates(causal.graph)),
         dependent={ports[d.port].element: tuple(ports[k].element for k in d.on) for d in causal.dependent},
         paths={kind: tuple(found) for kind, found in paths.items()},
         method=causal.method,
+        signals=tuple(signal.name for signal in causal.graph.signals),
+        signal_states=tuple(signal.name for signal in causal.graph.signals if isinstance(signal, Integral)),
+        algebraic_signals=algebraic_signals(causal.graph.signals),
     )
 
 
@@ -395,4 +479,4 @@ def _checked_equations(found: Check, causal: CausalGraph) -> Check:
         system = derive_equations(causal)
     except TellegenError as error:
         return replace(found, findings=(*found.findings, *error.findings))
-    return replace(found, outputs=system.outputs)
+    return replace(found, outputs=system.outputs, algebraic_signals=algebraic_unknowns(system.signals))

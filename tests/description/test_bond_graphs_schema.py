@@ -15,6 +15,11 @@ GRAPH = PARAMETERS + (
     "bond graph:\n  - Se:V -> 1:i (I, electrical) -> I:L\n  - i -> R:R\n  - i -> GY:K -> 1:w -> I:J\n  - w -> R:b\n"
     "elements:\n  L: {initial: 3 A, causality: integral}\n  b: {law: tau = 3*omega}\n  K: {K: 0.2 N*m/A}\n"
 )
+VECTORS = (
+    "system: T\nbond graph:\n  - MSe[2]:V -> 1:i (electrical)\n  - i -> I:coils\n  - i -> MGY:K -> 1:w (omega, rotational)\n"
+    "  - w -> I:J\n  - i[1] -> R:R\n  - w -> Df:speed\n  - 3 rad/s - speed => 2 V*s => V\n"
+    "elements:\n  coils: {matrix: [[3 mH, 1 mH], [1 mH, 2 mH]], initial: [1 A, 2 A]}\n  K: {K: [[0.1 N*m/A, 0.2 N*m/A]]}\n"
+)
 LADDER = PARAMETERS + (
     "pog:\n  - domain: electrical\n  - section: [V, I]\n  - series: [L:L, R:R]\n  - connect: K\n  - parallel: [J:J, b:b]\n"
     "  - section: omega, tau\nelements: {J: {initial: 3 rad/s, notes: {x: y}}}\n"
@@ -35,7 +40,7 @@ def is_valid(text: str) -> bool:
     return bool(VALIDATOR.is_valid(plain(read_document(text).root)))
 
 
-@pytest.mark.parametrize("text", [GRAPH, LADDER], ids=["bond graph", "ladder"])
+@pytest.mark.parametrize("text", [GRAPH, VECTORS, LADDER], ids=["bond graph", "vector bonds", "ladder"])
 def test_a_system_in_this_notation_keeps_the_schema_and_reads(text: str) -> None:
     VALIDATOR.validate(plain(read_document(text).root))
     read_model(text.replace(", b: 1e-3 N*m*s", "").replace("K: 0.1 N*m/A, ", "") if "law" in text else text)
@@ -53,6 +58,11 @@ def test_a_system_in_this_notation_keeps_the_schema_and_reads(text: str) -> None
         (GRAPH, "initial: 3 A", "inital: 3 A"),
         (GRAPH, "bond graph:", "network: {}\nbond graph:"),
         (GRAPH, "bond graph:", "bondgraph:"),
+        (VECTORS, "MSe[2]:V", "MSe[2:V"),
+        (VECTORS, "i[1]", "i[]"),
+        (VECTORS, "=> V", "=> 3 V"),
+        (VECTORS, "3 rad/s - speed =>", "=>"),
+        (VECTORS, "matrix:", "matrx:"),
         (LADDER, "series:", "serie:"),
         (LADDER, "series: [", "series: [X:Y, "),
         (LADDER, "[V, I]", "[V]"),

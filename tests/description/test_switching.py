@@ -88,6 +88,17 @@ def test_python_calls_write_the_same_lines() -> None:
     )
 
 
+def test_a_stop_is_built_by_calls_with_a_displacement_for_its_gap() -> None:
+    net = Network("stopped")
+    net.displacement("x", "v_m")
+    net.force_source("F", "m")
+    net.mass("m", "m", m="1 kg")
+    net.hard_stop("stop", "m", "frame", gap="0.1 m - x", restitution=0.5)
+    assert modes(net.text(), "stop") == modes(
+        stopped("{hard stop: [m, frame], gap: 0.1 m - x, restitution: 0.5}"), "stop"
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

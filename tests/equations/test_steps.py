@@ -63,6 +63,15 @@ DC motor driving a hydraulic pump, step by step
     B[1,1] = 1: V_a -> I_a
     B[3,2] = 1: Q_0 -> P_0
   All other entries are zero.
+  So the matrices are:
+
+        ⎡ R_a   K_m      0    ⎤
+    A = ⎢ -K_m  b_m     K_p   ⎥
+        ⎣  0    -K_p  alpha_p ⎦
+
+        ⎡ 1  0 ⎤
+    B = ⎢ 0  0 ⎥
+        ⎣ 0  1 ⎦
 
 4. Matrices C and D
 

@@ -18,6 +18,7 @@ from tellegen.expressions import (
     to_text,
     to_yaml,
 )
+from tellegen.expressions.c import CWriter
 
 
 @settings(max_examples=50, deadline=None)
@@ -121,7 +122,9 @@ def test_python_text(text: str, expected: str) -> None:
         ("1/x^2", "1.0/(x*x)"),
         ("x^7", "pow(x, 7.0)"),
         ("(a + b)^2", "pow(a + b, 2.0)"),
-        ("x^(3/2)", "pow(x, 1.5)"),
+        ("x^(3/2)", "x*sqrt(x)"),
+        ("1/(x + y)^(3/2)", "1.0/((x + y)*sqrt(x + y))"),
+        ("x^(9/4)", "pow(x, 2.25)"),
         ("sqrt(x)", "sqrt(x)"),
         ("abs(x)", "fabs(x)"),
         ("sign(x)", "tellegen_sign(x)"),
@@ -197,3 +200,21 @@ def test_names_in_latex(name: str, expected: str) -> None:
 )
 def test_formulas_in_latex(text: str, expected: str) -> None:
     assert to_latex(parse(text)) == expected
+
+
+def test_c_writer_declares_what_expressions_share_before_its_first_use() -> None:
+    one, two = parse("sin(x)*(a + b)^2"), parse("sin(x) + a + b")
+    writer = CWriter({"x": "y[0]"})
+    writer.count((one, two))
+    first = writer.write(one)
+    assert writer.lines == ["const double s0 = a + b;", "const double s1 = sin(y[0]);"]
+    assert first == "s0*s0*s1"
+    assert writer.write(two) == "a + b + s1"
+    assert len(writer.lines) == 2
+
+
+def test_c_writer_declares_nothing_that_is_used_once() -> None:
+    writer = CWriter({})
+    writer.count((parse("sin(x) + y*z"),))
+    assert writer.write(parse("sin(x) + y*z")) == "sin(x) + y*z"
+    assert not writer.lines

@@ -17,6 +17,7 @@ LAYERS = [
     "simulation",
     "results",
     "analysis",
+    "experiments",
     "studies",
     "drawing exporting",
     "reporting",
@@ -34,9 +35,19 @@ WITHOUT_NUMBERS = {name for name in RANK if RANK[name] <= RANK["equations"]}
 
 FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     (
+        "tellegen.description.signals.tables",
+        "pyarrow",
+    ): "pyarrow takes a while to load and is needed for tables in Parquet files alone",
+    (
         "tellegen.expressions.sympy_view",
         "sympy",
     ): "SymPy takes seconds to load and is a view: it is loaded when asked for",
+    ("tellegen.reduction.account", "numpy"): "poles are compared when asked for; equations do without numbers",
+    ("tellegen.results.figures", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
+    ("tellegen.results.labelling", "xarray"): "labelled arrays are made when asked for; a run does without",
+    ("tellegen.simulation.elimination_order", "scipy"): "only large meshes ask SciPy for an order of elimination",
+    ("tellegen.simulation.plain", "scipy"): "SciPy's solvers stand in where there is no C compiler",
+    ("tellegen.experiments.progress", "rich"): "most runs are over before there is progress to show",
 }
 """(module, imported top-level package or module): why the import stands inside a function."""
 

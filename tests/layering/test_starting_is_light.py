@@ -29,6 +29,17 @@ def loaded_by(code: str) -> set[str]:
     return set(run.stdout.splitlines()[-1].split()[1:])
 
 
+SIMULATE = """
+import tellegen
+run = tellegen.simulate("rlc", samples=10)
+assert run.values("I").shape == (11,)
+"""
+
+
+def test_a_simulation_loads_no_library_that_only_shows_results() -> None:
+    assert loaded_by(SIMULATE) <= {"numpy", "scipy"}
+
+
 def test_importing_tellegen_loads_no_heavy_library() -> None:
     assert not loaded_by(IMPORT)
 

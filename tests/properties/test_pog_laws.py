@@ -24,6 +24,7 @@ from tellegen.schemes import (
     path_gains,
     pog,
 )
+from tellegen.schemes.names import plain_name
 
 FORBIDDEN = (*CONFLICTS, "K103", "D113", "G101", "G104", "G107")
 """Sources that fight, elements between a node and itself, lanes that lead nowhere."""
@@ -128,12 +129,11 @@ def test_a_scheme_written_as_a_network_has_the_same_transfer_matrix(scheme: Pog,
     assert before == after
 
 
-@given(pogs(), laplace_points)
-def test_a_scheme_written_as_a_bond_graph_has_the_same_transfer_matrix(scheme: Pog, s: Fraction) -> None:
+def assert_bond_graph_keeps_the_transfer_matrix(scheme: Pog, s: Fraction, *, vectors: bool) -> None:
     causal = legal(scheme)
-    assume(not causal.graph.fields)  # scalar bonds have no place for a matrix
+    assume(vectors or not causal.graph.fields)  # scalar bonds have no place for a matrix
     try:
-        lines = bond_graph_text(bond_graph(causal))
+        lines = bond_graph_text(bond_graph(causal, vectors=vectors))
     except TellegenError as error:
         assume(error.code not in ("G202", "G203"))  # a wire in place of a branch, or no strokes
         raise
@@ -142,5 +142,16 @@ def test_a_scheme_written_as_a_bond_graph_has_the_same_transfer_matrix(scheme: P
     assume(before is not None and after is not None)
     assert before is not None
     assert after is not None
-    order = [again.system.inputs.index(name) for name in model.system.inputs]
+    names = [plain_name(name) for name in again.system.inputs]
+    order = [names.index(plain_name(name)) for name in model.system.inputs]
     assert before == [[after[i][j] for j in order] for i in order]
+
+
+@given(pogs(), laplace_points)
+def test_a_scheme_written_with_scalar_bonds_has_the_same_transfer_matrix(scheme: Pog, s: Fraction) -> None:
+    assert_bond_graph_keeps_the_transfer_matrix(scheme, s, vectors=False)
+
+
+@given(pogs(), laplace_points)
+def test_a_scheme_written_with_vector_bonds_has_the_same_transfer_matrix(scheme: Pog, s: Fraction) -> None:
+    assert_bond_graph_keeps_the_transfer_matrix(scheme, s, vectors=True)

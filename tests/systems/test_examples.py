@@ -11,6 +11,7 @@ from fractions import Fraction
 import pytest
 
 import tellegen as tg
+from tellegen.description import Element, Model
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, evaluate_exact, parse
 
@@ -261,6 +262,10 @@ def test_the_sign_of_the_manual_is_the_other_one(page_18: EquationSystem) -> Non
             assert evaluate_exact(parse(entry), values) == evaluate_exact(parse(text), values)
 
 
+def _sources(model: Model) -> list[Element]:
+    return [element for element in model.elements if element.kind.role == "source"]
+
+
 @pytest.mark.parametrize("name", [example.name for example in tg.examples()])
 def test_every_example_reads_without_a_warning_and_has_an_experiment(name: str) -> None:
     model = tg.load(name)
@@ -268,7 +273,8 @@ def test_every_example_reads_without_a_warning_and_has_an_experiment(name: str) 
     assert tg.check(model).ok
     assert model.about
     assert model.experiment.until is not None
-    assert set(model.experiment.inputs) == set(model.inputs)
+    driven = {name for name, e in zip(model.inputs, _sources(model), strict=True) if e.signal is not None}
+    assert set(model.experiment.inputs) | driven == set(model.inputs)
 
 
 @pytest.mark.parametrize("name", [example.name for example in tg.examples()])
@@ -281,6 +287,8 @@ def test_every_parameter_of_an_example_has_a_value_and_is_used(name: str) -> Non
     used: set[str] = set()
     expressions: list[Expression] = [*system.entries(), *system.where.values()]
     expressions += [p.expression for p in model.parameters.values() if p.expression is not None]
+    expressions += [argument for signal in model.experiment.inputs.values() for argument in signal.arguments]
+    expressions += [e for element in model.elements if element.switching for e in element.switching.settings.values()]
     for expression in expressions:
         used |= expression.free_symbols
     assert set(model.parameters) <= used

@@ -7,18 +7,24 @@ what grows long; then the storages that depend on others are brought in by the c
 from collections.abc import Iterable, Mapping
 
 from tellegen.causality import CausalGraph
+from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
 from tellegen.equations.congruence import Motion, congruence
 from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
+from tellegen.equations.port_variables import PortVariables
 from tellegen.equations.resistive import Told, solve_resistive
+from tellegen.equations.signal_equations import SignalEquations, SignalRates
 from tellegen.equations.storage import stored_energy
 from tellegen.equations.structure import CausalStructure, causal_structure
 from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import solve
-from tellegen.expressions.entries import Entry, NamedEntries, substituted
-from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+
+SHORT = 4
+"""Rates of signals with more leaves than this get a name."""
 
 
 def derive_equations(causal: CausalGraph) -> EquationSystem:
@@ -28,7 +34,8 @@ def derive_equations(causal: CausalGraph) -> EquationSystem:
     """
     graph = causal.graph
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements))
+    signals = (signal.name for signal in graph.signals)
+    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, *signals, TIME))
     structure = causal_structure(causal, field)
     _refuse_denied_states(structure)
     told = solve_resistive(structure, field)
@@ -38,7 +45,8 @@ def derive_equations(causal: CausalGraph) -> EquationSystem:
 def _refuse_denied_states(structure: CausalStructure) -> None:
     """Dependent storages may follow storages and sources only."""
     causal = structure.causal
-    free = {*causal.resistive, *causal.derivative}
+    ideal = {k for k in causal.resistive if _is_ideal(causal.graph.ports[k])}  # they decide that something is zero
+    free = {*causal.resistive, *causal.derivative} - ideal
     for k in causal.derivative:
         blockers = [j for j in structure.gains[k] if j in free]
         if blockers:
@@ -49,6 +57,10 @@ def _refuse_denied_states(structure: CausalStructure) -> None:
                 fix="leave its causality free",
                 place=port.place,
             )
+
+
+def _is_ideal(port: Port) -> bool:
+    return isinstance(port.law, ResistiveLaw) and port.law.ideal
 
 
 class _Assembly:
@@ -69,7 +81,9 @@ class _Assembly:
         T, T_u = self._transformation()
         n, m = len(self.states), len(self.sources)
         rates = self._rates(T, T_u)
-        motion = Motion(self.causal.graph.moving, rates)
+        signals = self._signals()
+        named, slopes = self._signal_rates(signals, rates, T, T_u)
+        motion = Motion(self.causal.graph.moving, rates | slopes)
         shared = congruence(T, T_u, self._energy(T, T_u), motion, n, m)
         L, N = shared.L(), shared.N()
         A = self._matrix(self.states, self.states, -1)
@@ -100,9 +114,10 @@ class _Assembly:
             stored_energy=self._stored_energy(dependent),
             dissipated_power=self.told.dissipated,
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
-            where={**motion.definitions(), **self.field.where},
+            where={**motion.definitions(), **named, **self.field.where},
             dependent=dependent,
             initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
+            signals=signals,
             origin=self.causal,
         )
 
@@ -122,19 +137,69 @@ class _Assembly:
                     )
         T = tuple(tuple(self._gain(k, j) for j in self.states) for k in self.dependent)
         T_u = tuple(tuple(self._gain(k, j) for j in self.sources) for k in self.dependent)
+        self._refuse_curved_transformation(T, T_u)
         return T, T_u
+
+    def _refuse_curved_transformation(self, T: Matrix, T_u: Matrix) -> None:
+        """A modulus that follows a variable cannot join storages rigidly: the rate of x = T z would need z' twice."""
+        graph = self.causal.graph
+        variables = {name for p in self.ports for name in (p.across, p.through, p.state)}
+        moduli = [c for c in graph.couplings if not variables.isdisjoint(c.free_symbols)]
+        if not moduli:
+            return
+        for k, row in zip(self.dependent, (T[i] + T_u[i] for i in range(len(T))), strict=True):
+            for entry in row:
+                used = variables & substituted(entry, self.field.where).free_symbols
+                if used:
+                    raise rules.CURVED_TRANSFORMATION.error(
+                        f"'{self.ports[k].element}' follows other storages through a modulus that reads {listing(sorted(used))}",
+                        where=self.ports[k].element,
+                        fix=f"let the modulus of {listing([c.element for c in moduli])} read displacements, or put an elastic "
+                        "element between the storages",
+                        place=self.ports[k].place,
+                    )
 
     def _gain(self, told: int, decided: int) -> Expression:
         """A gain with its names written out where displacements move it, so that its rate is seen."""
         found = self.structure.gain(told, decided)
         if found is None:
             return ZERO
-        return substituted(found.expression, self.field.where) if self.causal.graph.displacements else found.expression
+        moves = self.causal.graph.displacements or self.causal.graph.signals
+        return substituted(found.expression, self.field.where) if moves else found.expression
 
     def _rates(self, T: Matrix, T_u: Matrix) -> dict[str, Expression]:
         """The rates of the displacements, by states and inputs."""
         follow = {self._output_name(self.ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
         return {name: rate.substitute(follow) for name, rate in self.causal.graph.displacements.items()}
+
+    # -- signals ---------------------------------------------------------------------------------------------------------------
+
+    def _signals(self) -> SignalEquations:
+        """The signals over states, inputs and unknowns."""
+        graph = self.causal.graph
+        laws = [(p.law.input, p.law.signal) for p in graph.ports if isinstance(p.law, SourceLaw)]
+        found = SignalEquations(graph.signals, {name: e for name, e in laws if e is not None})
+        names = frozenset().union(*(e.free_symbols for e in found.entries()))
+        known = PortVariables(self.structure, self.told).replacements(sorted(names)) if names else {}
+        return found.changed(lambda e: e.substitute(known)) if known else found
+
+    def _signal_rates(
+        self, signals: SignalEquations, rates: Mapping[str, Expression], T: Matrix, T_u: Matrix
+    ) -> tuple[dict[str, Expression], dict[str, Expression]]:
+        """The rates of the signals that move dependent storages: long ones by name, and what the names stand for."""
+        names = signals.names
+        moving = {name for matrix in (T, T_u) for row in matrix for e in row for name in e.free_symbols & names}
+        graph = self.causal.graph
+        known = SignalRates(signals, rates, graph.moving, graph.parameters)
+        named: dict[str, Expression] = {}
+        slopes: dict[str, Expression] = {}
+        for name in sorted(moving):
+            rate = known.of(name)
+            if leaves(rate) > SHORT:
+                named[self.field.fresh(f"{name}_rate")] = rate
+                rate = symbol(next(reversed(named)))
+            slopes[name] = rate
+        return named, slopes
 
     def _output_of(self, row: Vector, row_u: Vector) -> Expression:
         states = [symbol(self.ports[k].state) for k in self.states]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.core.names import named_after
 from tellegen.equations.latex import descriptor_to_latex
 from tellegen.equations.record import descriptor_to_record
 from tellegen.equations.system import parameter_values
@@ -26,7 +27,7 @@ Sparse = Mapping[tuple[int, int], Expression]
 @final
 @dataclass(frozen=True)
 class DescriptorSystem:
-    """`E w' = F w + G u + h`, `y = H w + D u`; `h` is what is not linear in w, by row."""
+    """`E w' = F w + G u + h`, `y = H w + D u`; `h` is what is not linear in w, by row. Entries may read the signals named."""
 
     name: str
     unknowns: tuple[str, ...]
@@ -39,6 +40,7 @@ class DescriptorSystem:
     H: Sparse
     D: Sparse
     h: Mapping[int, Expression]
+    signals: tuple[str, ...] = ()
 
     def numeric(self) -> "DescriptorSystem":
         """The same with parameters replaced by their values.
@@ -46,7 +48,7 @@ class DescriptorSystem:
         Raises: EquationError naming a parameter without a value.
         """
         values = parameter_values(self.parameters)
-        variables = set(self.unknowns)
+        variables = {*self.unknowns, *self.signals}
         used = {e for matrix in (self.E, self.F, self.G, self.H, self.D) for e in matrix.values()} | set(
             self.h.values()
         )
@@ -134,8 +136,9 @@ class _Writer:
             for matrix in (self.E, self.F, self.G, self.H, self.D)
         )
         h = {row: self._written(e) for row, e in self.h.items() if e is not ZERO}
+        signals = tuple(signal.name for signal in self.graph.signals)
         names, inputs, outputs = tuple(self.names), tuple(self.inputs), tuple(self.outputs)
-        return DescriptorSystem(self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h)
+        return DescriptorSystem(self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h, signals)
 
     def _written(self, expression: Expression) -> Expression:
         """An entry with the parameters that follow displacements written out."""
@@ -268,7 +271,7 @@ class _Writer:
                 self._power(row, other, other_side(other[0].side), -K[i][j])
 
     def _through(self, element: str, k: int, branch: Branch) -> int:
-        return self._unknown(f"{DOMAINS[branch.domain].through.symbol}_{element}_{k}")
+        return self._unknown(f"{named_after(DOMAINS[branch.domain].through.symbol, element)}_{k}")
 
     def _power(self, row: int, end: tuple[Branch, int], side: Side, factor: Expression) -> None:
         branch, column = end

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from tellegen.equations.explanation import Section
 from tellegen.equations.matrices import Matrix, Vector, negative
 from tellegen.expressions import ZERO, Expression, symbol
+from tellegen.graph.signals import Delayed, External, Sampled, Table
 
 SparseRows = Mapping[tuple[int, int], Expression]
 Sign = Literal["-", "+"]
@@ -49,6 +50,40 @@ class Labelled(Protocol):
     @property
     def parameters(self) -> Mapping[str, Expression | None]:
         """Parameters with their values, None for those without one."""
+
+
+class Signals(Protocol):
+    """What printers read of signals."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the signals."""
+
+    @property
+    def values(self) -> Mapping[str, Expression]:
+        """Signals that are formulas."""
+
+    @property
+    def states(self) -> Mapping[str, Expression]:
+        """Signals with a rate."""
+
+    @property
+    def others(self) -> tuple[Sampled | Delayed | Table | External, ...]:
+        """Signals that are sampled, delayed, read from a table, or functions."""
+
+    @property
+    def drivers(self) -> Mapping[str, Expression]:
+        """What drives which input."""
+
+    def entries(self) -> list[Expression]:
+        """Every formula of variables."""
+
+
+class Modes(NamedTuple):
+    """The words for the modes of an element, and the one that equations hold in."""
+
+    words: tuple[str, ...]
+    now: str
 
 
 class Equations(Labelled, Protocol):
@@ -89,6 +124,14 @@ class Equations(Labelled, Protocol):
     @property
     def dependent(self) -> Mapping[str, Expression]:
         """Outputs of the storages in derivative causality."""
+
+    @property
+    def signals(self) -> "Signals":
+        """Signals beside the power equations."""
+
+    @property
+    def modes(self) -> Mapping[str, Modes]:
+        """The modes of the elements that have some."""
 
     def values(self) -> dict[str, float]:
         """The values of the parameters that have one."""
@@ -165,6 +208,28 @@ def _column(vector: Vector) -> Matrix:
 
 def _needed(terms: list[Term], kept: set[str]) -> tuple[Term, ...]:
     return tuple(term for term in terms if term.matrix in kept or not vanishes(term.rows))
+
+
+def signal_lines(signals: Signals) -> Iterator[tuple[str, bool, str, tuple[Expression, ...]]]:
+    """What is said of each signal: its name, whether its rate is given, a word such as `delay`, and what stands in it.
+
+    Formulas and rates have no word and one expression. What drives inputs comes last.
+    """
+    for name, value in signals.values.items():
+        yield name, False, "", (value,)
+    for name, rate in signals.states.items():
+        yield name, True, "", (rate,)
+    for law in signals.others:
+        if isinstance(law, Sampled):
+            yield law.name, False, "sample", (law.expression, law.period)
+        elif isinstance(law, Delayed):
+            yield law.name, False, "delay", (law.expression, law.by)
+        elif isinstance(law, Table):
+            yield law.name, False, "table", (law.argument,)
+        else:
+            yield law.name, False, "function", law.arguments
+    for name, value in signals.drivers.items():
+        yield name, False, "", (value,)
 
 
 def summaries(equations: Equations) -> Iterator[tuple[str, Expression]]:

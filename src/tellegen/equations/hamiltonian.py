@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, final
 
 from tellegen.core.domains import DOMAINS
-from tellegen.core.names import listing
+from tellegen.core.names import listing, named_after
 from tellegen.equations import rules
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.latex import hamiltonian_to_latex
@@ -194,9 +194,10 @@ def energy_names(system: EquationSystem) -> tuple[str, ...]:
 
 def _energy_name(state: str, port: Port | None) -> str:
     if port is None:
-        return f"p_{state}"
+        return named_after("p", state)
     law = storage_law(port)
-    return state if law.keeps_energy_variable else f"{DOMAINS[port.domain].energy(law.side).symbol}_{port.element}"
+    letter = DOMAINS[port.domain].energy(law.side).symbol
+    return state if law.keeps_energy_variable else named_after(letter, port.element)
 
 
 def _state_ports(system: EquationSystem) -> list[Port | None]:

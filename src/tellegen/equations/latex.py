@@ -1,7 +1,7 @@
 r"""Equations in LaTeX, as the lecture sets them: each matrix over a brace with its letter. Needs amsmath."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tellegen.equations.display import (
     Equations,
@@ -9,6 +9,7 @@ from tellegen.equations.display import (
     Group,
     HamiltonianForm,
     Sign,
+    Signals,
     SparseForm,
     SparseRows,
     Term,
@@ -17,6 +18,7 @@ from tellegen.equations.display import (
     hamiltonian_output,
     hamiltonian_state,
     output_equation,
+    signal_lines,
     state_equation,
     summaries,
 )
@@ -46,8 +48,16 @@ def equations_to_latex(equations: Equations, *, sign: Sign = "-", environment: s
     lines += [f"{_NAMES_OF_SUMMARIES[name]} &= {to_latex(e)}" for name, e in summaries(equations)]
     lines += [f"{dotted(name)} &= {to_latex(e)}" for name, e in equations.displacements.items()]
     lines += _definitions(equations.dependent)
+    lines += _signals(equations.signals)
     lines += _definitions(equations.where)
     return _environment(environment, lines)
+
+
+def _signals(signals: Signals) -> Iterator[str]:
+    for name, is_rate, word, inside in signal_lines(signals):
+        texts = ",\\; ".join(map(to_latex, inside))
+        right = rf"\operatorname{{{word}}}\left({texts}\right)" if word else texts
+        yield f"{dotted(name) if is_rate else latex_name(name)} &= {right}"
 
 
 def hamiltonian_to_latex(form: HamiltonianForm, *, environment: str = "align*") -> str:
@@ -163,7 +173,9 @@ def _stop(stop: str) -> str:
 
 
 def _quotient(name: str) -> str:
-    """A name; the slope `dq/dV` is a fraction of differentials."""
+    """A name; the slope `dq/dV` is a fraction of differentials, the rate `theta'` has a dot."""
+    if name.endswith("'"):
+        return rf"\dot{{{latex_name(name[:-1])}}}"
     above, slash, below = name.partition("/")
     return rf"\frac{{d{latex_name(above[1:])}}}{{d{latex_name(below[1:])}}}" if slash else latex_name(name)
 

@@ -7,7 +7,7 @@ from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, zeros
 from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.values import number_of
-from tellegen.expressions import ZERO, Expression, number, symbol
+from tellegen.expressions import ONE, ZERO, Expression, number, symbol
 
 Point = Mapping[str, float]
 
@@ -15,45 +15,67 @@ _STEPS, _TOLERANCE = 100, 1e-12
 
 
 def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
-    """The tangent model at values of states and inputs (zero where not given), in deviations from them, as numbers.
+    """The tangent model at values of states, displacements and inputs (zero where not given), in deviations, as numbers.
 
-    With R = -A x - f + B u: `L dx' = (R_x - L_x x') dx + R_u du + B_1 du'`. Algebraic unknowns are solved for by Newton's method
-    and eliminated.
+    With R = -(A + N) x - f + B u: `L dx' = (R_x - L_x x') dx + R_u du + B_1 du'`. Algebraic unknowns are solved for by Newton's
+    method and eliminated. Displacements become states after the others, with their own rates and ones on the diagonal of L.
 
     Raises: EquationError when a parameter has no value, or the operating point does not exist.
     """
     point = _Point(system, at)
     m = point.system.matrices
+    states = (*system.states, *system.displacements)
     x = [symbol(n) for n in system.states]
-    u = [symbol(n) for n in system.inputs]
-    rates = tuple(dot(b, u) - dot(a, x) - f for a, b, f in zip(m["A"], m["B"], point.system.vectors["f"], strict=True))
+    u = tuple(symbol(n) for n in system.inputs)
+    forces = tuple(
+        dot(b, u) - dot(a, x) - dot(n, x) - f
+        for a, n, b, f in zip(m["A"], m["N"], m["B"], point.system.vectors["f"], strict=True)
+    )
+    rates = (*forces, *point.system.displacements.values())
     outputs = tuple(
         dot(c, x) + dot(d, u) + f for c, d, f in zip(m["C"], m["D"], point.system.vectors["f_y"], strict=True)
     )
-    A = plus(negative(point.jacobian(rates, system.states)), point.inertial_term(rates, system.states))
-    B = plus(point.jacobian(rates, system.inputs), negative(point.inertial_term(rates, system.inputs)))
-    C, D = point.jacobian(outputs, system.states), point.jacobian(outputs, system.inputs)
-    numbers: dict[str, Matrix] = {name: point.numbers(m[name]) for name in ("L", "B_1", "D_1")}
+    A = plus(negative(point.jacobian(rates, states)), point.inertial_term(forces, states))
+    B = plus(point.jacobian(rates, system.inputs), negative(point.inertial_term(forces, system.inputs)))
+    C, D = point.jacobian(outputs, states), point.jacobian(outputs, system.inputs)
+    moved = len(system.displacements)
+    still = zeros(moved, len(u))
     return replace(
         system,
+        states=states,
         matrices={
-            "L": numbers["L"],
+            "L": _with_ones(point.numbers(m["L"]), moved),
             "A": A,
             "B": B,
             "C": C,
             "D": D,
-            "N": zeros(len(x), len(x)),
-            "B_1": numbers["B_1"],
-            "D_1": numbers["D_1"],
+            "N": zeros(len(states), len(states)),
+            "B_1": (*point.numbers(m["B_1"]), *still),
+            "D_1": point.numbers(m["D_1"]),
         },
-        vectors={"f": (ZERO,) * len(x), "f_y": (ZERO,) * len(u)},
+        vectors={"f": (ZERO,) * len(states), "f_y": (ZERO,) * len(system.outputs)},
         algebraic=Algebraic(),
         where={},
         stored_energy=None,
-        dissipated_power=dot(x, (dot(a, x) - dot(b, u) for a, b in zip(A, B, strict=True)))
-        + dot(u, (dot(c, x) + dot(d, u) for c, d in zip(C, D, strict=True))),
+        dissipated_power=_quadratic(states, u, A, B, C, D) if len(system.outputs) == len(u) else ZERO,
         dependent={},
         initial={},
+        displacements={},
+    )
+
+
+def _with_ones(L: Matrix, count: int) -> Matrix:
+    """L with ones for the displacements below it."""
+    n = len(L)
+    rows = tuple((*row, *(ZERO,) * count) for row in L)
+    return (*rows, *(tuple(ONE if j == n + k else ZERO for j in range(n + count)) for k in range(count)))
+
+
+def _quadratic(states: Sequence[str], u: Vector, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Expression:
+    """What the deviations dissipate: x^T (A x - B u) + u^T (C x + D u)."""
+    x = [symbol(n) for n in states]
+    return dot(x, (dot(a, x) - dot(b, u) for a, b in zip(A, B, strict=True))) + dot(
+        u, (dot(c, x) + dot(d, u) for c, d in zip(C, D, strict=True))
     )
 
 
@@ -63,7 +85,8 @@ class _Point:
     def __init__(self, system: EquationSystem, at: Point) -> None:
         self.system = _written_out(system)
         self.values = dict(system.values())
-        self.values |= {name: float(at.get(name, 0.0)) for name in (*system.states, *system.inputs)}
+        variables = (*system.states, *system.displacements, *system.inputs)
+        self.values |= {name: float(at.get(name, 0.0)) for name in variables}
         self._solve_unknowns()
 
     def number(self, expression: Expression) -> float:
@@ -88,19 +111,24 @@ class _Point:
         )
 
     def inertial_term(self, rates: Vector, names: Sequence[str]) -> Matrix:
-        """The derivative of L by names, times the rates of the states: zero at an equilibrium and for constant L."""
+        """The derivative of L by names, times the rates of the states: zero at an equilibrium and for constant L.
+
+        The rows of displacements, below, are zero.
+        """
         L = self.system.matrices["L"]
+        moved = zeros(len(self.system.displacements), len(names))
         if not any(set(names) & e.free_symbols for row in L for e in row):
-            return zeros(len(L), len(names))
+            return (*zeros(len(L), len(names)), *moved)
         inertia = [[self.number(e) for e in row] for row in L]
         speed = [row[0] for row in _solve(inertia, [[self.number(e)] for e in rates])]
-        return tuple(
+        terms = tuple(
             tuple(
                 number(sum(self.number(e.derivative(name)) * v for e, v in zip(row, speed, strict=True)))
                 for name in names
             )
             for row in L
         )
+        return (*terms, *moved)
 
     def _residual_jacobian(self, names: Sequence[str]) -> list[list[float]]:
         return self._derivatives(self.system.algebraic.residuals, names)
@@ -140,7 +168,10 @@ def _written_out(system: EquationSystem) -> EquationSystem:
     written: dict[str, Expression] = {}
     for name, expression in system.where.items():
         written[name] = expression.substitute(written)
-    return replace(system.with_entries(lambda e: e.substitute(written)), where={}) if written else system
+    if not written:
+        return system
+    rates = {name: e.substitute(written) for name, e in system.displacements.items()}
+    return replace(system.with_entries(lambda e: e.substitute(written)), where={}, displacements=rates)
 
 
 def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[float]]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tellegen.core.names import TIME
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.values import number_of
 from tellegen.expressions import Expression, number
@@ -14,7 +15,8 @@ def with_values(system: EquationSystem) -> EquationSystem:
     """
     values = system.values()
     numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
-    variables = {*system.states, *system.inputs, *system.algebraic.unknowns}
+    variables = {*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns}
+    variables |= {*system.signals.names, TIME}
 
     def value(expression: Expression) -> Expression:
         if variables.isdisjoint(expression.free_symbols):
@@ -29,4 +31,5 @@ def with_values(system: EquationSystem) -> EquationSystem:
         else:
             where[name] = expression.substitute(numbers)
             variables.add(name)
-    return replace(system.with_entries(value), where=where)
+    rates = {name: value(e) for name, e in system.displacements.items()}
+    return replace(system.with_entries(value), where=where, displacements=rates)

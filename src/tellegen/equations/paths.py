@@ -2,7 +2,8 @@
 
 A path runs through the interconnection, where it may pass couplings, and through linear resistive elements, each of which decides
 one variable of the other by its law. Resistive elements that decide each other form algebraic loops; up to three of them are
-solved by Mason's rule (Mason 1956): the gain is the sum over forward paths of gain times cofactor, over the determinant Delta.
+solved by Mason's rule (Mason 1956): the gain is the sum over forward paths of gain times cofactor, over the determinant Delta. A
+resistive field is passed from one of its ports to another, with the gain that its matrix has there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,9 +14,9 @@ from tellegen.causality import CausalGraph
 from tellegen.core.union_find import UnionFind
 from tellegen.equations.explanation import Loop, Path
 from tellegen.equations.structure import CausalStructure, causal_structure
-from tellegen.expressions import ONE, Add, Expression, Symbol, number, symbol, total
+from tellegen.expressions import ONE, ZERO, Add, Expression, Symbol, number, symbol, total
 from tellegen.expressions.entries import NamedEntries, substituted, used_names
-from tellegen.graph import Coupling, ResistiveLaw
+from tellegen.graph import Coupling, Field, ResistiveLaw
 
 MOST_COUPLED = 3
 """Algebraic loops of so many resistive elements are written out by Mason's rule; larger ones are solved by elimination."""
@@ -40,6 +41,7 @@ class PathFinder:
         self.gains = {k: self._law_gain(k) for k in causal.resistive if self._is_linear(k)}
         self._blocks = self._coupled()
         self._block_of = {k: n for n, block in enumerate(self._blocks) for k in block}
+        self._whole_fields = {k: field for field in causal.graph.fields if self._is_passed(field) for k in field.ports}
         self._near = _Nearness(causal)
         self.loops = list(self._named_loops({*taken, *self.where}))
         self._loop_of = {k: n for n, block in enumerate(self._large_or_small()) for k in block}
@@ -72,8 +74,17 @@ class PathFinder:
             blocks.setdefault(groups.find(k), []).append(k)
         return list(blocks.values())
 
+    def _is_passed(self, field: Field) -> bool:
+        """Whether a resistive field is asked in the direction of its laws, by nothing that it decides itself."""
+        ports = field.ports
+        if not all(k in self.gains and self.causal.decides[k] == self.ports[k].law.side for k in ports):
+            return False
+        return sorted(self._blocks[self._block_of[ports[0]]]) == sorted(ports) and not any(
+            j in self.structure.gains[k] for k in ports for j in ports
+        )
+
     def _large_or_small(self) -> list[list[int]]:
-        return [block for block in self._blocks if len(block) > 1]
+        return [block for block in self._blocks if len(block) > 1 and block[0] not in self._whole_fields]
 
     def _is_solved_by_paths(self, block: Sequence[int]) -> bool:
         in_fields = {k for field in self.causal.graph.fields for k in field.ports}
@@ -138,9 +149,19 @@ class PathFinder:
         """All paths from what storage or source `decided` decides to what `told` is told; the ends are left out of the stops."""
         paths = [Path(gain, passed) for gain, passed in self._leg(told, decided)]
         for block in self._blocks_between(told, decided):
-            if self._is_solved_by_paths(block):
+            if block[0] in self._whole_fields:
+                paths += self._through_field(self._whole_fields[block[0]], told, decided)
+            elif self._is_solved_by_paths(block):
                 paths += self._through(block, told, decided)
         return paths
+
+    def _through_field(self, field: Field, told: int, decided: int) -> Iterator[Path]:
+        for into, column in zip(field.ports, zip(*field.matrix, strict=True), strict=True):
+            for out, entry in zip(field.ports, column, strict=True):
+                if entry is not ZERO:
+                    for begun, passed in self._leg(into, decided):
+                        for ended, behind in self._leg(told, out):
+                            yield Path(begun * entry * ended, (*passed, field.element, *behind))
 
     def _blocks_between(self, told: int, decided: int) -> Iterator[list[int]]:
         """The groups of resistive ports that one port reaches and that reach the other."""
@@ -167,7 +188,7 @@ class PathFinder:
         """The members of the loops solved by elimination that lie between two ports."""
         names: list[str] = []
         for block in self._blocks_between(told, decided):
-            if not self._is_solved_by_paths(block):
+            if block[0] not in self._whole_fields and not self._is_solved_by_paths(block):
                 names += [self.ports[k].element for k in block]
         return tuple(names)
 

@@ -9,6 +9,7 @@ from tellegen.equations.display import (
     Explanation,
     HamiltonianForm,
     Sign,
+    Signals,
     SparseForm,
     SparseRows,
     TransferForm,
@@ -19,6 +20,7 @@ from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Rel
 from tellegen.equations.matrices import Matrix, Vector
 from tellegen.expressions import Expression, Number, symbol, to_python
 from tellegen.expressions.entries import used_names
+from tellegen.graph.signals import Delayed, Sampled, Table
 
 
 def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool = False) -> dict[str, object]:
@@ -28,10 +30,11 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
     Python syntax over the names listed, over those of `where` and over sin, cos, ... With sign "+" the equations are
     L x' = A x + B u: A is negated, and everything else (N and f too, on the left) is as with sign "-".
     With `numeric`, entries that are numbers are written as numbers instead of texts.
-    `where`, `N`, `f`, `B_1`, `D_1`, `f_y`, `algebraic` and `dependent` are present only where not zero or empty.
+    `where`, `N`, `f`, `B_1`, `D_1`, `f_y`, `algebraic`, `dependent`, `modes`, `signals`, `signal_states`, `driven`, `sampled`,
+    `delayed`, `tables` and `functions` are present only where not zero or empty.
     """
     variables = (*equations.states, *equations.inputs, *equations.outputs, *equations.algebraic.unknowns)
-    variables = (*variables, *equations.displacements)
+    variables = (*variables, *equations.displacements, *(law for law in sorted(equations.signals.names)))
     writer = _Writer([*equations.parameters, *variables, *equations.dependent, *equations.where], numeric)
     record: dict[str, object] = {
         "sign": sign,
@@ -45,7 +48,8 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
     shown = [e for matrix in m.values() for row in matrix for e in row] + [
         e for v in equations.vectors.values() for e in v
     ]
-    needed = used_names([*shown, *equations.algebraic.residuals, *equations.dependent.values()], equations.where)
+    further = [*equations.algebraic.residuals, *equations.dependent.values(), *equations.signals.entries()]
+    needed = used_names([*shown, *further], equations.where)
     if needed:
         record["where"] = writer.definitions({name: e for name, e in equations.where.items() if name in needed})
     record |= {"L": writer.matrix(m["L"]), "A": writer.matrix(signed_power_matrix(equations, sign))}
@@ -212,7 +216,35 @@ def _further_terms(equations: Equations, writer: "_Writer") -> dict[str, object]
         found["algebraic"] = {"w": writer.names(equations.algebraic.unknowns), "residual": residuals}
     if equations.dependent:
         found["dependent"] = writer.definitions(equations.dependent)
+    found |= _signals(equations.signals, writer)
+    if equations.modes:
+        found["modes"] = {
+            identifier(name): {"modes": list(of.words), "now": of.now} for name, of in equations.modes.items()
+        }
     return found
+
+
+def _signals(signals: Signals, writer: "_Writer") -> dict[str, object]:
+    """Signals by kind, where there are any: formulas, states, samples, delays, tables and functions, and what drives inputs."""
+    found: dict[str, dict[str, object]] = {
+        "signals": dict(writer.definitions(signals.values)),
+        "signal_states": dict(writer.definitions(signals.states)),
+        "driven": dict(writer.definitions(signals.drivers)),
+    }
+    for law in signals.others:
+        name = writer.name(law.name)
+        if isinstance(law, Sampled):
+            of, every, offset = (writer.formula(e) for e in (law.expression, law.period, law.offset))
+            found.setdefault("sampled", {})[name] = {"of": of, "every": every, "offset": offset}
+        elif isinstance(law, Delayed):
+            found.setdefault("delayed", {})[name] = {"of": writer.formula(law.expression), "by": writer.formula(law.by)}
+        elif isinstance(law, Table):
+            points = [list(pair) for pair in zip(law.points, law.values, strict=True)]
+            table = {"at": writer.formula(law.argument), "points": points, "interpolation": law.interpolation}
+            found.setdefault("tables", {})[name] = table
+        else:
+            found.setdefault("functions", {})[name] = [writer.formula(e) for e in law.arguments]
+    return {kind: of_kind for kind, of_kind in found.items() if of_kind}
 
 
 @final

@@ -22,7 +22,8 @@ class Told:
     """What ports are told once resistive laws are solved.
 
     `linear[k]` holds the part of port k linear in states and inputs, `curved[k]` its gains from ports with nonlinear laws, whose
-    decided variables are in `decided`. Nonlinear loops leave `unknowns` with `residuals`.
+    decided variables are in `decided`. Nonlinear loops leave `unknowns` with `residuals`. `resistive[k]` is what a linear resistive
+    port decides.
     """
 
     linear: Mapping[int, Row]
@@ -31,6 +32,7 @@ class Told:
     unknowns: tuple[str, ...]
     residuals: tuple[Expression, ...]
     dissipated: Expression
+    resistive: Mapping[int, Row]
 
     def rest(self, port: int, sign: int) -> Expression:
         """What port k is told beyond its linear part, times a sign."""
@@ -62,6 +64,7 @@ def solve_resistive(structure: CausalStructure, field: NamedEntries) -> Told:
         unknowns=tuple(nonlinear.unknowns),
         residuals=tuple(nonlinear.residuals()),
         dissipated=total([*powers, *nonlinear.powers()]),
+        resistive=decided,
     )
 
 

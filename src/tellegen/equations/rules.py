@@ -72,3 +72,45 @@ NO_HAMILTONIAN_FORM = RULES.rule(
         "  R: {resistor: [b, gnd], R: 1 ohm}\n"
     ),
 )
+CURVED_TRANSFORMATION = RULES.rule(
+    "E108",
+    "dependent storage behind a modulus that reads a variable",
+    meaning="A storage follows others through a transformer or gyrator whose modulus is a formula of states, inputs or signals.",
+    why="what the storage takes is the derivative of its output, so the modulus is differentiated too; only displacements have known rates",
+    example=(
+        "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, c: 1 s/rad}\nbond graph:\n  - Se:tau -> 1:a (omega, rotational)\n"
+        "  - a -> I:J_1\n  - a -> MTF:n -> 1:b (rotational)\n  - b -> I:J_2\nelements: {n: {K: 1 + c*omega}}\n"
+    ),
+    instead=(
+        "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, n: 1 + theta}\ndisplacements: {theta: omega}\nbond graph:\n"
+        "  - Se:tau -> 1:a (omega, rotational)\n  - a -> I:J_1\n  - a -> MTF:n -> 1:b (rotational)\n  - b -> I:J_2\n"
+    ),
+)
+NO_SIGNAL_RATE = RULES.rule(
+    "E120",
+    "signal without a known rate",
+    meaning="A dependent storage follows others through a modulus that reads a signal, and the rate of that signal is not known.",
+    why="the storage takes L d(m x)/dt, so the rate of m is needed; a jump of m would need an impulse",
+    example=(
+        "system: shifting\nparameters: {J_1: 1 kg*m^2, J_2: 2 kg*m^2}\nnetwork:\n  tau: {torque source: [frame, a]}\n  J_1: {inertia: [a]}\n"
+        "  belt: {connection: [a, frame, b, frame], domains: [rotational, rotational], relation: across_2 = n*across_1}\n"
+        "  J_2: {inertia: [b]}\nsignals: {n: 'step(2, 1 s)'}\n"
+    ),
+    instead=(
+        "system: shifting\nparameters: {J_1: 1 kg*m^2, J_2: 2 kg*m^2}\nnetwork:\n  tau: {torque source: [frame, a]}\n  J_1: {inertia: [a]}\n"
+        "  belt: {connection: [a, frame, b, frame], domains: [rotational, rotational], relation: across_2 = n*across_1}\n"
+        "  J_2: {inertia: [b]}\nsignals: {n: 'quintic(1, 2, from=1 s, to=2 s)'}\n"
+    ),
+)
+NOT_CONTINUOUS = RULES.rule(
+    "E121",
+    "closed loop that is not continuous",
+    meaning="A closed loop was asked for, and a signal in it is sampled, delayed or a Python function.",
+    why="matrices of a continuous linear model describe states with rates; a sample or a delay has another kind of memory",
+)
+NO_CLOSED_LOOP = RULES.rule(
+    "E122",
+    "closed loop that cannot be written",
+    meaning="A signal in the loop reads the rate of a state, or drives a source that needs the rate of its signal.",
+    why="the closed loop would contain rates of rates",
+)

@@ -11,6 +11,7 @@ from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
+from tellegen.core.names import named_after
 from tellegen.equations.display import Sign
 from tellegen.equations.explanation import ExplainedEntry, Item, Path, Relation, Section, Sentence, ShownMatrix
 from tellegen.equations.hamiltonian import energy_names, storage_law
@@ -26,6 +27,9 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
 from tellegen.expressions.entries import NamedEntries, substituted, used_names
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
+
+MOST_STATES_SHOWN = 6
+"""The matrices of models with more states are not written out once more."""
 
 
 @final
@@ -125,6 +129,7 @@ class _Teacher:
         for n, k in enumerate(self.causal.integral, 1):
             items.append(Sentence(f"$x_{n}$ = `{self.ports[k].state}`, {self._meaning(k)}", listed=True))
         items += self._followers()
+        items += self._displacements()
         if self.causal.sources:
             items.append(
                 Sentence(
@@ -137,7 +142,30 @@ class _Teacher:
             items.append(
                 Sentence(f"$u_{n}$ = `{u}`, $y_{n}$ = `{y}`, at the source `{self.ports[k].element}`", listed=True)
             )
+        items += self._signals()
         return Section("States, inputs and outputs", tuple(items))
+
+    def _displacements(self) -> Iterator[Item]:
+        """The displacements, whose rates are no power equations."""
+        if self.system.displacements:
+            yield Sentence("Laws and ratios read these displacements, which are states beside $x$:")
+        for name, rate in self.system.displacements.items():
+            yield Relation(f"{name}'", rate)
+
+    def _signals(self) -> Iterator[Item]:
+        """Signals carry no power: what they drive is an input here, and what reads them moves with time."""
+        driven = [p.law.input for p in self.ports if isinstance(p.law, SourceLaw) and p.law.signal is not None]
+        if driven:
+            names = ", ".join(f"`{name}`" for name in driven)
+            yield Sentence(f"Signals drive {names}; controllers carry no power, so these are inputs all the same.")
+        used = {
+            name for matrix in self.system.matrices.values() for row in matrix for e in row for name in e.free_symbols
+        }
+        read = [f"`{signal.name}`" for signal in self.causal.graph.signals if signal.name in used]
+        if len(read) == 1:
+            yield Sentence(f"The signal {read[0]} stands in the matrices, which move with it.")
+        elif read:
+            yield Sentence(f"The signals {', '.join(read)} stand in the matrices, which move with them.")
 
     def _meaning(self, k: int) -> str:
         port, law = self.ports[k], storage_law(self.ports[k])
@@ -186,7 +214,7 @@ class _Teacher:
         return zip(self.causal.integral, self.energy_names, strict=True)
 
     def _free_name(self, port: Port) -> str:
-        name = f"{DOMAINS[port.domain].energy(storage_law(port).side).symbol}_{port.element}"
+        name = named_after(DOMAINS[port.domain].energy(storage_law(port).side).symbol, port.element)
         while name in self.taken:
             name += "_"
         return name
@@ -248,6 +276,9 @@ class _Teacher:
         items += self._entries("B", self.system.matrices["B"], self.causal.integral, self.causal.sources, 1)
         items += self._curved("f", self.causal.integral)
         items.append(Sentence("All other entries are zero."))
+        if self.system.inputs and len(self.system.states) <= MOST_STATES_SHOWN:
+            items += [Sentence("So the matrices are:"), ShownMatrix("A", A if self.sign == "-" else negative(A))]
+            items.append(ShownMatrix("B", self.system.matrices["B"]))
         return Section("Matrices A and B", tuple(items))
 
     def _loops(self) -> Iterator[Item]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, final
 
-from tellegen.equations.display import Sign
+from tellegen.equations.display import Modes, Sign
 from tellegen.equations.latex import equations_to_latex
 from tellegen.equations.matrices import Matrix, Vector
 from tellegen.equations.record import equations_to_record
+from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.equations.text import equations_to_text
 from tellegen.expressions import ZERO, Expression, number
 from tellegen.expressions.sympy_view import matrix_to_sympy
@@ -36,6 +37,7 @@ class EquationSystem:
 
     L is symmetric and positive semidefinite; A_s dissipates and A_w redistributes. N, f, B_1, D_1, f_y and the algebraic part are
     zero or empty for most models. Entries are over parameters, states, inputs, unknowns, and the names listed in `where`, in order.
+    `signals` are causal and beside the power equations; moduli and coefficients may read them, and what they drive is an input.
     `dependent` expresses the outputs of the storages in derivative causality (the rows of T and T_u below the identity).
 
     `matrices` and `vectors` hold our own expressions; `eq.L`, `eq.A`, ... are SymPy's view of them.
@@ -55,16 +57,25 @@ class EquationSystem:
     dependent: Mapping[str, Expression] = field(default_factory=dict)
     initial: Mapping[str, Expression] = field(default_factory=dict)
     displacements: Mapping[str, Expression] = field(default_factory=dict)
+    signals: SignalEquations = NO_SIGNALS
     origin: "CausalGraph | None" = field(default=None, compare=False, repr=False)
 
     @property
     def linear(self) -> bool:
         """Whether the matrices hold neither states nor inputs and no further terms are left."""
-        variables = {*self.states, *self.inputs, *self.displacements, *self.algebraic.unknowns}
+        variables = {*self.states, *self.inputs, *self.displacements, *self.algebraic.unknowns, *self.signals.names}
         if self.algebraic.unknowns or any(e is not ZERO for vector in self.vectors.values() for e in vector):
             return False
         entries = (e for matrix in self.matrices.values() for row in matrix for e in row)
         return not any(variables & e.free_symbols for e in (*entries, *self.where.values()))
+
+    @property
+    def modes(self) -> dict[str, Modes]:
+        """The modes of the elements that have some, and the mode in which these equations hold."""
+        if self.origin is None:
+            return {}
+        graph = self.origin.graph
+        return {graph.ports[k].element: Modes(tuple(law.modes), graph.mode_of(k)) for k, law in graph.switching.items()}
 
     @property
     def symmetric_part(self) -> Matrix:
@@ -95,6 +106,7 @@ class EquationSystem:
             vectors={name: tuple(map(change, v)) for name, v in self.vectors.items()},
             algebraic=Algebraic(self.algebraic.unknowns, tuple(map(change, self.algebraic.residuals))),
             dependent={name: change(e) for name, e in self.dependent.items()},
+            signals=self.signals.changed(change),
             stored_energy=None if energy is None else change(energy),
             dissipated_power=change(self.dissipated_power),
         )
@@ -104,7 +116,8 @@ class EquationSystem:
         flat = [e for m in self.matrices.values() for row in m for e in row]
         vectors = [e for v in self.vectors.values() for e in v]
         energy = [] if self.stored_energy is None else [self.stored_energy]
-        return [*flat, *vectors, *self.algebraic.residuals, *self.dependent.values(), *energy, self.dissipated_power]
+        others = [*self.algebraic.residuals, *self.dependent.values(), *self.signals.entries()]
+        return [*flat, *vectors, *others, *energy, self.dissipated_power]
 
     # -- Printouts -------------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from tellegen.equations.display import (
     Share,
     Sides,
     Sign,
+    Signals,
     SparseForm,
     SparseRows,
     Term,
@@ -20,6 +21,7 @@ from tellegen.equations.display import (
     hamiltonian_output,
     hamiltonian_state,
     output_equation,
+    signal_lines,
     state_equation,
     summaries,
 )
@@ -60,6 +62,7 @@ def equations_to_text(
     if equations.algebraic.unknowns:
         parts.append(f"unknowns  {', '.join(equations.algebraic.unknowns)}")
         parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in equations.algebraic.residuals))
+    parts.append(_signals_block(equations.signals, width))
     parts.append(_named_block("where", equations.where, width))
     parts.append(parameters_to_text(equations.parameters, equations.values(), units))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -181,6 +184,15 @@ def _prime(term: Term) -> str:
 
 def _rates_block(displacements: Mapping[str, Expression], width: int) -> str:
     return _named_block("displacements", {f"{name}'": e for name, e in displacements.items()}, width)
+
+
+def _signals_block(signals: Signals, width: int) -> str:
+    lines = []
+    for name, is_rate, word, inside in signal_lines(signals):
+        texts = ", ".join(map(to_text, inside))
+        left = f"{name}'" if is_rate else name
+        lines.append(_wrapped(f"{left} = {f'{word}({texts})' if word else texts}", width))
+    return "\n".join(["signals", *lines]) if lines else ""
 
 
 def _lists(equations: Equations | HamiltonianForm, units: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ def tidied(system: EquationSystem, temporary: Collection[str]) -> EquationSystem
         return known[expression]
 
     power, energy = system.dissipated_power, system.stored_energy  # sums of squares read best as they are
-    return replace(system.with_entries(shorter), dissipated_power=power, stored_energy=energy)
+    return replace(system.with_entries(shorter), dissipated_power=power, stored_energy=energy, signals=system.signals)
 
 
 def _inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:

@@ -1,13 +1,14 @@
 """Formulas in C99, all numbers double."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import final
 
 from tellegen.core.names import identifier
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.infix import AbstractInfix, enclosed, listed
-from tellegen.expressions.layout import ATOM, COMPARISON, PRODUCT, Piece, decimal_text
-from tellegen.expressions.nodes import Constant, Expression, Rational
+from tellegen.expressions.layout import ATOM, COMPARISON, PRODUCT, Piece, decimal_text, factors_of
+from tellegen.expressions.nodes import Condition, Constant, Expression, Mul, Number, Pow, Rational, Symbol, postorder
 from tellegen.expressions.text import checked_identifier
 
 C_PRELUDE = """\
@@ -53,6 +54,13 @@ class _C(AbstractInfix):
             return Piece("*".join([base.text] * count), PRODUCT, base.size + 1)
         return Piece(f"pow({base.text}, {exponent.text})", ATOM, base.size + exponent.size)
 
+    def factor(self, base: Expression, q: Rational, pieces: dict[Expression, Piece]) -> Piece:
+        """As for all printers, but x^(3/2) is x*sqrt(x), which costs a tenth of `pow`."""
+        if q.denominator == 2 and 1 < q.numerator <= 2 * _MOST_FACTORS:
+            whole = self.factor(base, q.numerator // 2, pieces)
+            return Piece(f"{enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
+        return super().factor(base, q, pieces)
+
     def call(self, name: str, args: Sequence[Piece]) -> Piece:
         if name == "if":
             condition, yes, no = args
@@ -87,3 +95,58 @@ def to_c(expression: Expression, names: Mapping[str, str] | None = None) -> str:
     Raises: OverflowError when a number is beyond the range of double.
     """
     return _C(names or {}).print(expression)
+
+
+@final
+class CWriter:
+    """Writes many expressions of one function; what they share is computed once, in a `const double` before its first use.
+
+    Every expression is counted before the first is written, so that the writer knows what is shared. `lines` grows by the
+    declarations that the text of an expression needs before it.
+    """
+
+    def __init__(self, names: Mapping[str, str], prefix: str = "s") -> None:
+        self.lines: list[str] = []
+        self._printer = _C(names)
+        self._prefix = prefix
+        self._uses: Counter[Expression] = Counter()
+        self._raised: set[Expression] = set()
+        self._pieces: dict[Expression, Piece] = {}
+        self._count = 0
+
+    def count(self, expressions: Iterable[Expression]) -> None:
+        """Announce expressions that will be written."""
+        for root in expressions:
+            new = root not in self._uses
+            self._uses[root] += 1
+            stack = [root] if new else []
+            while stack:
+                node = stack.pop()
+                self._raised.update(base for base, q in _powers(node) if q != 1)
+                for arg in node.args:
+                    if arg not in self._uses:
+                        stack.append(arg)
+                    self._uses[arg] += 1
+
+    def write(self, expression: Expression) -> str:
+        """The text of an expression; what it shares with others is declared in `lines` first."""
+        for node in postorder(expression):
+            if node not in self._pieces:
+                piece = self._printer.piece(node, self._pieces)
+                self._pieces[node] = self._declared(piece) if self._is_shared(node) else piece
+        return self._pieces[expression].text
+
+    def _is_shared(self, node: Expression) -> bool:
+        if isinstance(node, Symbol | Number | Constant | Condition):
+            return False
+        return self._uses[node] > 1 or node in self._raised
+
+    def _declared(self, piece: Piece) -> Piece:
+        name = f"{self._prefix}{self._count}"
+        self._count += 1
+        self.lines.append(f"const double {name} = {piece.text};")
+        return Piece(name, ATOM, 1)
+
+
+def _powers(node: Expression) -> tuple[tuple[Expression, Rational], ...]:
+    return factors_of(node) if isinstance(node, Mul | Pow) else ()

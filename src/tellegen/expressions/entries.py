@@ -109,6 +109,13 @@ class NamedEntries:
                 return Entry(self._name(expression), residues, 1)
         return Entry(expression, residues, 0 if isinstance(expression, Number) else size)
 
+    def fresh(self, wanted: str) -> str:
+        """The name, with underscores behind it until nothing else has it."""
+        while identifier(wanted) in self._taken:
+            wanted += "_"
+        self._taken.add(identifier(wanted))
+        return wanted
+
     def _name(self, expression: Expression) -> Expression:
         if expression not in self._named:
             self._count += 1

@@ -33,11 +33,16 @@ UnitReader = Callable[[str, int], Expression]
 
 
 class Macro(NamedTuple):
-    """A function that the caller adds to formulas: its least and most number of arguments, and what it stands for."""
+    """A function that the caller adds to formulas: its least and most number of arguments, and what it stands for.
+
+    Arguments may be given by the `names` of their places, as in `step(24 V, start=1 s)`; `build` gets None for one left out before
+    another that is given.
+    """
 
     least: int
     most: int
     build: Callable[..., Expression]
+    names: tuple[str, ...] = ()
 
 
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -52,6 +57,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _SUFFIX = re.compile(rf"\.({NAME.pattern})")
+_KEYWORD = re.compile(rf"({NAME.pattern})[ \t\r\n]*=(?!=)")
 _AFTER_NUMBER = re.compile(rf"([ \t]*)({_UNIT_WORD})")
 _WORD = re.compile(_UNIT_WORD)
 _WHOLE = re.compile(r"-?[0-9]+")
@@ -410,7 +416,7 @@ class _Parser:
             return CONSTANTS[name]
         if name in self.indices:
             return number(self.indices[name])
-        if name in RESERVED_WORDS or name in self.macros:
+        if name in RESERVED_WORDS:
             self.fail(SYNTAX, start, f"'{name}' is a function, expected its arguments", f"write {name}(...)")
         if self.in_index:
             self.unknown_index(name, start)
@@ -475,14 +481,53 @@ class _Parser:
         self.take("(", f"after '{name}'")
         self.enter()
         args: list[tuple[Expression, int]] = []
+        named: dict[str, tuple[Expression, int]] = {}
         while not (self.kind == "sign" and self.word == ")"):
-            if args:
+            if args or named:
                 self.take(",", f"or ')' after an argument of {name}")
             offset = self.start
-            args.append((self.formula(), offset))
+            word = self.keyword(name, offset)
+            if word is None and named:
+                self.fail(ARGUMENTS, offset, f"an argument of '{name}' without a name follows one with a name")
+            found = (self.formula(), offset)
+            if word is None:
+                args.append(found)
+            elif word in named or word in self.macros[name].names[: len(args)]:
+                self.fail(ARGUMENTS, offset, f"'{name}' has its '{word}' twice", "leave one of them out")
+            else:
+                named[word] = found
         self.advance()
         self.depth -= 1
-        return self.applied(name, known, args, start)
+        return self.applied(name, known, args, start) if not named else self.expanded(name, args, named, start)
+
+    def keyword(self, function: str, offset: int) -> str | None:
+        """The name of the argument that follows, with its `=` read; None where the argument has no name."""
+        macro = self.macros.get(function)
+        match = _KEYWORD.match(self.text, offset) if macro is not None and macro.names else None
+        if macro is None or match is None:
+            return None
+        if match[1] not in macro.names:
+            fix = did_you_mean(match[1], macro.names) or f"its arguments are {listing(macro.names)}"
+            self.fail(ARGUMENTS, offset, f"'{function}' has no argument '{match[1]}'", fix)
+        self.end = match.end()
+        self.advance()
+        return match[1]
+
+    def expanded(
+        self, name: str, args: list[tuple[Expression, int]], named: dict[str, tuple[Expression, int]], start: int
+    ) -> Expression:
+        """A macro with arguments given by name."""
+        macro = self.macros[name]
+        values: list[Expression | None] = [arg for arg, _ in args]
+        for arg, offset in (*args, *named.values()):
+            self.refuse_condition(arg, offset)
+        values += [named[word][0] if word in named else None for word in macro.names[len(args) :]]
+        missing = [word for word, value in zip(macro.names[: macro.least], values, strict=False) if value is None]
+        if missing or len(values) > macro.most:
+            self.fail(ARGUMENTS, start, f"'{name}' lacks its {listing(missing)}", f"expected {_span(macro)}")
+        while values and values[-1] is None:
+            values.pop()
+        return self.build(start, macro.build, *values)
 
     def applied(self, name: str, known: str, args: list[tuple[Expression, int]], start: int) -> Expression:
         macro = self.macros.get(name)

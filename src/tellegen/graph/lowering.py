@@ -50,7 +50,7 @@ def _lowered(model: Model) -> PowerGraph:
             if element.switching is not None:
                 switching[len(ports)] = switching_law(element, parameters)
             ports.append(_port(element, ends, names, parameters))
-    findings = [*nodes.findings, *names.findings, *_dangling(model.elements, terminals, nodes)]
+    findings = [*nodes.findings, *names.findings, *_dangling(model, terminals, nodes)]
     references, notices = _references(terminals, nodes)
     findings += _unconnected(model, terminals, len(nodes.names))
     if any(finding.severity == "error" for finding in findings):
@@ -260,7 +260,7 @@ def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
     return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
 
 
-def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:
+def _dangling(model: Model, terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:
     degree = [0] * len(nodes.names)
     for ends in terminals:
         for node in ends:
@@ -268,15 +268,19 @@ def _dangling(elements: Iterable[Element], terminals: list[tuple[int, ...]], nod
     lonely = {k for k, d in enumerate(degree) if d == 1 and nodes.names[k] not in REFERENCES}
     if not lonely:
         return
-    for element, ends in zip(elements, terminals, strict=True):
+    offered = {node: port.name for port in model.ports.values() for node in port.nodes}
+    for element, ends in zip(model.elements, terminals, strict=True):
         for node in lonely.intersection(ends):
             name = nodes.names[node]
             domain = DOMAINS[nodes.domains[node]]
             flowing, reference = domain.through.word, domain.reference
+            fix = f"join '{name}' to another element or to '{reference}', or remove '{element.name}'"
+            if name in offered:
+                fix = f"join the port '{offered[name]}': use this system as a part of another"
             yield rules.DANGLING_NODE.finding(
                 f"node '{name}' joins only '{element.name}': no {flowing} can pass",
                 where=element.name,
-                fix=f"join '{name}' to another element or to '{reference}', or remove '{element.name}'",
+                fix=fix,
                 place=element.place,
                 members=[element.name],
             )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 
 from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.names import named_after
 from tellegen.description.model import Element
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw
@@ -137,7 +138,7 @@ def _content_name(port: Port, chosen: Mapping[str, str]) -> str:
     """The name of what a storage keeps, empty where that is its state or there is nothing."""
     if not isinstance(port.law, StorageLaw) or port.law.keeps_energy_variable:
         return ""
-    return chosen.get(port.element) or f"{DOMAINS[port.domain].energy(port.law.side).symbol}_{port.element}"
+    return chosen.get(port.element) or named_after(DOMAINS[port.domain].energy(port.law.side).symbol, port.element)
 
 
 def _content(port: Port) -> Expression | None:
@@ -162,8 +163,8 @@ def _coupling_names(elements: Sequence[Element], couplings: Sequence[Coupling]) 
         for port, (branch, sign) in enumerate(branches, start=1):
             for side in sides:
                 chosen = element.variables.get(f"{side}_{port}")
-                letter = DOMAINS[branch.domain].power(side).symbol
-                names = (chosen,) if chosen else (f"{letter}_{element.name}", f"{letter}_{element.name}_{port}")
+                own = named_after(DOMAINS[branch.domain].power(side).symbol, element.name)
+                names = (chosen,) if chosen else (own, f"{own}_{port}")
                 for name in names:
                     found.setdefault(name, (branch, side, sign))
     return found

@@ -1,6 +1,7 @@
 """Names of the variables of ports: what the user chose, else `<symbol>_<element>`."""
 
 from tellegen.core.errors import Finding
+from tellegen.core.names import named_after
 from tellegen.description.model import Element, Model
 from tellegen.graph import rules
 from tellegen.graph.laws import PortLaw, StorageLaw
@@ -42,11 +43,12 @@ class Names:
     def _choose(self, name: str, element: Element) -> None:
         holder = self._taken.get(name)
         if holder is not None:
+            own = f"{name}_{element.name.rpartition('.')[2]}"
             self.findings.append(
                 rules.NAME_TAKEN.finding(
                     f"'{element.name}' names a variable '{name}', which is {holder}",
                     where=element.name,
-                    fix=f"give the variable another name, such as '{name}_{element.name}'",
+                    fix=f"give the variable another name, such as '{own}'",
                     place=element.place,
                     members=[element.name],
                 )
@@ -54,7 +56,7 @@ class Names:
         self._taken[name] = f"a variable of '{element.name}'"
 
     def _default(self, symbol: str, element: Element) -> str:
-        name = f"{symbol}_{element.name}"
+        name = named_after(symbol, element.name)
         while name in self._taken:
             name += "_"
         self._taken[name] = f"a variable of '{element.name}'"

@@ -6,7 +6,7 @@ All guards use the port's own variables ACROSS and THROUGH. The sign of ACROSS i
 from collections.abc import Callable, Mapping
 
 from tellegen.core.domains import Side
-from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.names import TIME, did_you_mean, listing, named_after
 from tellegen.description.model import Element, Switching
 from tellegen.elements import Behaviour
 from tellegen.expressions import ONE, ZERO, Expression, call, logic, relation, symbol
@@ -51,7 +51,7 @@ def command_signal(element: Element, parameters: Mapping[str, Expression | None]
     if given is None or element.kind.behaviour not in ("switch", "clutch"):
         return None
     setting = element.kind.settings[0]
-    name = f"{setting.key}_{element.name}"
+    name = named_after(setting.key, element.name)
     if given.schedule:
         breaks = tuple(Break(time) for time in given.schedule)
         return Value(name, _scheduled(given.schedule), breaks, element.place)

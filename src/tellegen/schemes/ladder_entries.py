@@ -147,7 +147,8 @@ class LadderFormat:
             section = parts[at] if 0 <= at < len(parts) else None
             if isinstance(section, WrittenSection) and (first or stores):
                 source = section.lanes[lane]
-                return source is None or source.item.decides != shared
+                if source is None or source.item.decides != shared:
+                    return True
         return False
 
     # -- blocks ----------------------------------------------------------------------------------------------------------------

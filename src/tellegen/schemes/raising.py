@@ -96,8 +96,20 @@ def _matrix_form(coupling: Coupling) -> _MatrixForm | None:
     if flows == [{True}, {False}]:
         return "GY", coupling.side_1, coupling.side_2, coupling.K
     if flows == [{False}, {False}]:  # efforts of side 2 by those of side 1: flows of side 1 by those of side 2
-        return "TF", coupling.side_2, coupling.side_1, tuple(zip(*coupling.K, strict=True))
+        return "TF", coupling.side_2, coupling.side_1, _turned(coupling)
     return None
+
+
+def _turned(coupling: Coupling) -> Matrix:
+    """The matrix from side 2 to side 1. Half arrows that run backwards turn the sign of through variables, which are the
+    efforts of one reading and the flows of the other: an entry between the two readings changes its sign.
+    """
+    return tuple(
+        tuple(
+            coupling.K[i][j] if one.side == two.side else -coupling.K[i][j] for i, two in enumerate(coupling.side_2)
+        )
+        for j, one in enumerate(coupling.side_1)
+    )
 
 
 def _draw_matrix(

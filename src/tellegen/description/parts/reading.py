@@ -122,11 +122,11 @@ class PartsReader:
             return
         for element in made.elements.values():
             ends = element.nodes
-            if any(one == two for one, two in zip(ends[::2], ends[1::2], strict=True)):
-                what = f"both ends of the {element.kind.name} {element.name} are at one node: two ports of {part.name} share it"
-                raise self.context.error(
-                    common_rules.SHORTED, key, what, fix="join the ports to different nodes", where=part.name
-                )
+            at = next((one for one, two in zip(ends[::2], ends[1::2], strict=True) if one == two), None)
+            if at is not None:
+                what = f"both ends of the {element.kind.name} {element.name} are at '{at}' through the ports of {part.name}"
+                fix = "join the ports to different nodes"
+                raise self.context.error(common_rules.SHORTED, key, what, fix=fix, where=part.name)
 
     def _check_sources(self, part: Part, key: Scalar) -> None:
         """Nothing reads the variables of a source whose place is taken."""

@@ -1,0 +1,40 @@
+"""Tellegen among its peers: from the file of a problem to its states at the sample times."""
+
+# ruff: noqa: PLC0415  NumPy is loaded where it is needed
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, final
+
+from tellegen.benchmarks.harness import written_file
+from tellegen.benchmarks.solvers.peers import AbstractPeer
+from tellegen.benchmarks.solvers.problems import SAMPLES, Problem
+from tellegen.experiments.setting_up import set_up
+from tellegen.experiments.simulating import run_problem
+from tellegen.simulation.problem import Problem as Run
+from tellegen.workflow import read
+
+if TYPE_CHECKING:
+    from tellegen.benchmarks.solvers.problems import Array
+
+
+@final
+class Tellegen(AbstractPeer):
+    """The model is read, compiled and solved with the solver that Tellegen chooses itself."""
+
+    name = "Tellegen"
+    package = "tellegen"
+
+    def set_up(self, problem: Problem) -> Callable[[float], "Array"]:
+        import numpy as np
+
+        ready = set_up(read(written_file(problem.text, ".yaml")))
+        times = np.linspace(0.0, problem.until, SAMPLES)
+        order = [ready.numeric.names.index(name) for name in problem.states]
+
+        def solve(tolerance: float) -> "Array":
+            asked = Run(
+                ready.numeric, ready.until, y0=dict(ready.start), times=times, rtol=tolerance, inputs=dict(ready.inputs)
+            )
+            return run_problem(ready, asked).trajectory.y[:, order]
+
+        return solve

@@ -1,0 +1,202 @@
+"""The closed loop: power equations and signals as one model, with references as inputs; and its linear part at a point.
+
+States of controllers and filters stand behind the displacements, with their own rates. What drives a source is written into the
+equations in its place. Signals that depend on time alone are references: they become inputs.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from tellegen.core.errors import EquationError
+from tellegen.core.names import TIME, listing
+from tellegen.description.model import SignalDefinition
+from tellegen.description.signals.ordering import ordered
+from tellegen.equations import rules
+from tellegen.equations.matrices import Matrix, Vector, dot, zeros
+from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
+from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
+from tellegen.expressions import ZERO, Expression, number, symbol
+from tellegen.graph.signals import Table, Value
+
+# References
+
+
+def references(signals: SignalEquations, constants: Iterable[str]) -> tuple[str, ...]:
+    """The signals that depend on time alone."""
+    known = {*constants, TIME}
+    found: list[str] = []
+    for law in signals.laws:
+        if isinstance(law, Value | Table):
+            read = law.expression.free_symbols if isinstance(law, Value) else law.argument.free_symbols
+            if read <= known and not read <= set(constants):
+                known.add(law.name)
+                found.append(law.name)
+    return tuple(found)
+
+
+def algebraic_unknowns(signals: SignalEquations) -> tuple[str, ...]:
+    """The signals and driven inputs that decide themselves at the same time, one for each loop that has to be cut."""
+    formulas = {**signals.values, **signals.drivers}
+    return ordered(SignalDefinition(name, "formula", {"formula": e}) for name, e in formulas.items()).torn
+
+
+def hold_signals(system: EquationSystem, at: Mapping[str, float]) -> EquationSystem:
+    """The power equations with formulas of signals written into moduli and coefficients, at a time; sources stay inputs.
+
+    States of signals keep the value at the point, else the one they start from.
+    """
+    signals = system.signals
+    power = replace(system, signals=NO_SIGNALS)
+    entries = [*power.entries(), *system.displacements.values(), *system.where.values()]
+    if not any(signals.names & e.free_symbols for e in entries):
+        return system
+    held: dict[str, Expression] = {TIME: number(at.get(TIME, 0.0))}
+    held |= {name: number(at[name]) if name in at else e for name, e in signals.initial.items()}
+    for name, expression in signals.values.items():
+        held[name] = expression.substitute(held)
+    where = {name: e.substitute(held) for name, e in system.where.items()}
+    rates = {name: e.substitute(held) for name, e in system.displacements.items()}
+    return replace(power.with_entries(lambda e: e.substitute(held)), where=where, displacements=rates)
+
+
+# The loop as it is
+
+
+def close_loop(system: EquationSystem, time: float = 0.0) -> EquationSystem:
+    """The nonlinear closed loop at a time: inputs that no signal drives, then references; outputs, then signals.
+
+    Raises: EquationError when a signal in the loop is sampled, delayed or a function, or needs the rate of a state.
+    """
+    return _Closing(system).system(number(time))
+
+
+class _Closing:
+    """Writes signals into the equations."""
+
+    def __init__(self, system: EquationSystem) -> None:
+        self.open = system
+        self.signals = system.signals
+        self.given = references(self.signals, system.parameters)
+        self.values = {n: e for n, e in self.signals.values.items() if n not in self.given}
+        self.drivers = self.signals.drivers
+        self.used = self._used()
+        self._refuse_others()
+        self.written: dict[str, Expression] = {}
+        self.unknowns: dict[str, Expression] = {}
+        self._write()
+
+    def _used(self) -> set[str]:
+        """The signals that reach the power equations."""
+        found: set[str] = set()
+        power = replace(self.open, signals=NO_SIGNALS)
+        waiting = [*power.entries(), *power.displacements.values(), *power.where.values(), *self.drivers.values()]
+        laws = {law.name: law for law in self.signals.laws}
+        while waiting:
+            for name in waiting.pop().free_symbols & laws.keys():
+                if name not in found:
+                    found.add(name)
+                    waiting += SignalEquations((laws[name],)).entries()
+        return found
+
+    def _refuse_others(self) -> None:
+        wrong = [law for law in self.signals.others if law.name in self.used and law.name not in self.given]
+        if wrong:
+            names = [law.name for law in wrong]
+            raise rules.NOT_CONTINUOUS.error(
+                f"the loop passes {listing(names)}, which {'is' if len(names) == 1 else 'are'} no continuous function of states",
+                where=names[0],
+                fix="describe the continuous controller that it stands for, or simulate the loop",
+                place=wrong[0].place,
+                members=names,
+            )
+
+    def _write(self) -> None:
+        """What values and driven inputs are by states, free inputs and references; loops leave unknowns."""
+        formulas = {**self.values, **self.drivers}
+        order = ordered(SignalDefinition(name, "formula", {"formula": e}) for name, e in formulas.items())
+        for definition in order.signals:
+            expression = formulas[definition.name].substitute(self.written)
+            if definition.name in order.torn:
+                self.unknowns[definition.name] = expression
+            else:
+                self.written[definition.name] = expression
+
+    def _closed(self, expression: Expression) -> Expression:
+        return expression.substitute(self.written)
+
+    def system(self, time: Expression) -> EquationSystem:
+        """The finished loop."""
+        m, v = self.open.matrices, self.open.vectors
+        kept = [j for j, name in enumerate(self.open.inputs) if name not in self.drivers]
+        driven = [j for j in range(len(self.open.inputs)) if j not in kept]
+        given = [name for name in self.given if name in self.used]
+        shown = [name for name in self.values if self._is_shown(name)]
+        inputs = (*(self.open.inputs[j] for j in kept), *given)
+        moved: dict[MatrixName, Matrix] = {
+            "B": self._with_columns(m["B"], kept, len(given)),
+            "B_1": self._with_columns(m["B_1"], kept, len(given)),
+            "D": self._with_columns(m["D"], kept, len(given)) + zeros(len(shown), len(inputs)),
+            "D_1": self._with_columns(m["D_1"], kept, len(given)) + zeros(len(shown), len(inputs)),
+            "C": m["C"] + zeros(len(shown), len(self.open.states)),
+        }
+        f = tuple(a - b for a, b in zip(v["f"], self._shares(m["B"], m["B_1"], driven), strict=True))
+        f_y = tuple(a + b for a, b in zip(v["f_y"], self._shares(m["D"], m["D_1"], driven), strict=True))
+        states = {name: rate for name, rate in self.signals.states.items() if name in self.used}
+        residuals = [symbol(name) - expression for name, expression in self.unknowns.items()]
+        whole = replace(
+            self.open,
+            inputs=inputs,
+            outputs=(*self.open.outputs, *shown),
+            matrices={**m, **moved},
+            vectors={"f": f, "f_y": (*f_y, *(self.written.get(name, symbol(name)) for name in shown))},
+            displacements={**self.open.displacements, **states},
+            algebraic=Algebraic(
+                (*self.open.algebraic.unknowns, *self.unknowns), (*self.open.algebraic.residuals, *residuals)
+            ),
+            stored_energy=None,
+            dissipated_power=ZERO,
+            dependent={},
+            initial={**self.open.initial, **{n: e for n, e in self.signals.initial.items() if n in states}},
+            signals=NO_SIGNALS,
+        )
+
+        def settled(expression: Expression) -> Expression:
+            return self._closed(expression).substitute({TIME: time})
+
+        rates = {name: settled(rate) for name, rate in whole.displacements.items()}
+        where = {name: settled(e) for name, e in whole.where.items()}
+        return replace(whole.with_entries(settled), displacements=rates, where=where)
+
+    def _is_shown(self, name: str) -> bool:
+        """Signals whose value follows from the closed loop."""
+        expression = self.written.get(name, symbol(name))
+        others = {law.name for law in self.signals.others} | self.signals.states.keys() | set(self.given)
+        return not (expression.free_symbols & others) - self.used
+
+    def _with_columns(self, matrix: Matrix, kept: list[int], more: int) -> Matrix:
+        return tuple((*(row[j] for j in kept), *(ZERO,) * more) for row in matrix)
+
+    def _shares(self, matrix: Matrix, of_rates: Matrix, driven: list[int]) -> Vector:
+        """What driven inputs bring to each row."""
+        names = [self.open.inputs[j] for j in driven]
+        values = [symbol(name) for name in names]
+        needed = [any(row[j] is not ZERO for row in of_rates) for j in driven]
+        rates = [self._rate(name) if needs else ZERO for name, needs in zip(names, needed, strict=True)]
+        return tuple(
+            dot([row[j] for j in driven], values) + dot([more[j] for j in driven], rates)
+            for row, more in zip(matrix, of_rates, strict=True)
+        )
+
+    def _rate(self, name: str) -> Expression:
+        """The rate of what drives an input."""
+        whole = Value(name, self.drivers[name])
+        signals = SignalEquations((*self.signals.laws, whole))
+        known = SignalRates(signals, self.open.displacements, {}, self.open.parameters)
+        try:
+            return known.of(name)
+        except EquationError as error:
+            raise rules.NO_CLOSED_LOOP.error(
+                f"the input '{name}' fixes a storage, and the rate of what drives it is not known",
+                where=name,
+                fix="put a small resistance or compliance between the source and the storage",
+            ) from error

@@ -1,0 +1,142 @@
+"""Signals beside the power equations: over states, displacements, inputs, unknowns, other signals, parameters and time."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import TIME
+from tellegen.equations import rules
+from tellegen.expressions import ONE, ZERO, Call, Expression, postorder, total
+from tellegen.expressions.entries import substituted
+from tellegen.graph.signals import Delayed, External, Integral, Sampled, SignalLaw, Table, Value
+
+
+@final
+@dataclass(frozen=True)
+class SignalEquations:
+    """Signals in their order, and which expression drives which input; empty for most models."""
+
+    laws: tuple[SignalLaw, ...] = ()
+    drivers: Mapping[str, Expression] = field(default_factory=dict)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the signals."""
+        return frozenset(law.name for law in self.laws)
+
+    @property
+    def values(self) -> dict[str, Expression]:
+        """Signals that are formulas."""
+        return {law.name: law.expression for law in self.laws if isinstance(law, Value)}
+
+    @property
+    def states(self) -> dict[str, Expression]:
+        """Signals with a rate: the states of controllers and filters."""
+        return {law.name: law.rate for law in self.laws if isinstance(law, Integral)}
+
+    @property
+    def initial(self) -> dict[str, Expression]:
+        """Initial values of the signal states."""
+        return {law.name: law.initial for law in self.laws if isinstance(law, Integral)}
+
+    @property
+    def others(self) -> tuple[Sampled | Delayed | Table | External, ...]:
+        """Signals with a memory of another kind, tables and functions."""
+        return tuple(law for law in self.laws if isinstance(law, Sampled | Delayed | Table | External))
+
+    def changed(self, change: Callable[[Expression], Expression]) -> "SignalEquations":
+        """The same with every formula of variables changed; periods and initial values stay."""
+        laws = tuple(_changed(law, change) for law in self.laws)
+        return SignalEquations(laws, {name: change(e) for name, e in self.drivers.items()})
+
+    def entries(self) -> list[Expression]:
+        """Every formula of variables."""
+        found: list[Expression] = list(self.drivers.values())
+
+        def keep(expression: Expression) -> Expression:
+            found.append(expression)
+            return expression
+
+        for law in self.laws:
+            _changed(law, keep)
+        return found
+
+
+def _changed(law: SignalLaw, change: Callable[[Expression], Expression]) -> SignalLaw:
+    if isinstance(law, Integral):
+        return replace(law, rate=change(law.rate))
+    if isinstance(law, Table):
+        return replace(law, argument=change(law.argument))
+    if isinstance(law, External):
+        return replace(law, arguments=tuple(map(change, law.arguments)))
+    return replace(law, expression=change(law.expression))
+
+
+NO_SIGNALS = SignalEquations()
+
+_JUMPING = ("if", "floor", "ceil", "sign")
+
+
+class SignalRates:
+    """How fast signals change, by the chain rule over displacements, time and signal states."""
+
+    def __init__(
+        self,
+        signals: SignalEquations,
+        displacements: Mapping[str, Expression],
+        moving: Mapping[str, Expression],
+        constants: Collection[str],
+    ) -> None:
+        self.signals = {law.name: law for law in signals.laws}
+        self.rates = {**displacements, TIME: ONE}
+        self.moving = moving
+        self.constants = constants
+
+    def of(self, name: str) -> Expression:
+        """The rate of a signal.
+
+        Raises: EquationError naming the signal where it has none that is known.
+        """
+        if name in self.rates:
+            return self.rates[name]
+        law = self.signals[name]
+        if isinstance(law, Integral):
+            self.rates[name] = law.rate
+            return law.rate
+        if not isinstance(law, Value):
+            raise _no_rate(law, f"it is {_KINDS[type(law)]}")
+        self._refuse_jumps(law)
+        self.rates[name] = ZERO  # a loop of signals was refused or has a memory in it
+        written = substituted(law.expression, self.moving)
+        self.rates[name] = total(written.derivative(n) * self._rate_of(n, law) for n in sorted(written.free_symbols))
+        return self.rates[name]
+
+    def _rate_of(self, name: str, law: Value) -> Expression:
+        if name in self.rates or name in self.signals:
+            return self.of(name)
+        if name in self.constants:
+            return ZERO
+        raise _no_rate(law, f"it reads '{name}', whose own rate would be needed")
+
+    def _refuse_jumps(self, law: Value) -> None:
+        for node in postorder(law.expression):
+            if isinstance(node, Call) and node.name in _JUMPING:
+                raise _no_rate(law, f"its formula jumps: it uses '{node.name}'")
+
+
+_KINDS: Mapping[type, str] = {
+    Sampled: "sampled, so that it jumps",
+    Delayed: "delayed",
+    Table: "read from a table, which bends at its points",
+    External: "a Python function",
+}
+
+
+def _no_rate(law: SignalLaw, why: str) -> TellegenError:
+    return rules.NO_SIGNAL_RATE.error(
+        f"a dependent storage moves with the signal '{law.name}', and its rate is not known: {why}",
+        where=law.name,
+        fix="make it a smooth function of time, displacements and integrals, or put a compliance beside the storage",
+        place=law.place,
+    )

@@ -1,0 +1,8 @@
+"""Limits of parameters: a model with storages, resistances or couplings at zero or infinity is again a model, with fewer states."""
+
+from tellegen.reduction.account import Account
+from tellegen.reduction.limits import Limit, Limits, read_limits
+from tellegen.reduction.reducing import reduce_model
+from tellegen.reduction.reduction import Reduction
+
+__all__ = ["Account", "Limit", "Limits", "Reduction", "read_limits", "reduce_model"]

@@ -1,0 +1,247 @@
+"""The limit taken in the equations themselves: constraints from the null space of L, and the congruent transformation.
+
+With L V = 0 in the limit, the equations V^T (A x - B u) = 0 are constraints. They are solved for the states without inertia where
+dissipation determines these, and otherwise tie the other states to each other; what then only rates determine drops out of the
+congruent transformation (Zanasi, Grossi and Giuliani: corking machine, section 5). States whose inertia is infinite
+become inputs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from tellegen.core.names import listing
+from tellegen.equations.matrices import Matrix, dot, plus
+from tellegen.equations.system import EquationSystem
+from tellegen.expressions import ONE, ZERO, Expression, is_zero
+from tellegen.expressions.elimination import Elimination
+from tellegen.expressions.entries import Entry, NamedEntries, substituted
+from tellegen.reduction import rules
+from tellegen.reduction.asymptotics import DependsOnRatioError, limit_of
+from tellegen.reduction.choice import divides_by
+from tellegen.reduction.congruent import transformed
+from tellegen.reduction.freezing import with_frozen_states
+from tellegen.reduction.limits import Limit, Limits, read_limits
+
+
+@final
+@dataclass(frozen=True)
+class EquationReduction:
+    """Reduced equations with the transformation x = T z + T_u u that gave them.
+
+    `limit` is the system with L at its limit and frozen states as inputs; `null_space` holds the columns V with L V = 0, and
+    `constraints` the rows of V^T [A, -B]. `free` lists the states that only rates determine.
+    """
+
+    equations: EquationSystem
+    limit: EquationSystem
+    T: Matrix
+    T_u: Matrix
+    null_space: Matrix
+    constraints: Matrix
+    free: tuple[str, ...]
+
+
+def reduce_equations(system: EquationSystem, limits: Limits, *, keep: Iterable[str] = ()) -> EquationReduction:
+    """Reduce equations in which parameters of storages tend to limits; the parameters of L only are meant.
+
+    Raises: ReductionError when the limit does not exist, leaves no solution, or its constraint is not linear.
+    """
+    asked = read_limits(limits)
+    return _Analysis(system, asked, tuple(keep)).reduction()
+
+
+class _Analysis:
+    def __init__(self, system: EquationSystem, limits: tuple[Limit, ...], keep: tuple[str, ...]) -> None:
+        self.limits = limits
+        self.orders = {limit.name: limit.order for limit in limits if limit.order}
+        self.targets = {limit.name: limit.to for limit in limits if limit.order == 0 and limit.to is not None}
+        self.definitions, self.reach = self._reach(system)
+        self.system = with_frozen_states(self._beside_energy(system), *self._energy(system))
+        names = (*system.states, *system.inputs, *system.displacements, *system.where)
+        self.field = NamedEntries(system.parameters, names, prefix="a")
+        self.n, self.m = len(self.system.states), len(self.system.inputs)
+        chosen = [self.system.states.index(name) for name in keep]
+        self.order = [*chosen, *(k for k in range(self.n) if k not in chosen)]
+        self.moving = {
+            *system.displacements,
+            *system.states,
+            *(n for n, e in system.where.items() if self._moves(e, system)),
+        }
+
+    def _reach(self, system: EquationSystem) -> tuple[dict[str, Expression], set[str]]:
+        """Definitions that contain a parameter of a limit, directly or not, and all names that lead to one."""
+        given = {n: e for n, e in system.parameters.items() if e is not None}
+        reach = {limit.name for limit in self.limits}
+        grown = True
+        while grown:
+            new = {n for n, e in {**given, **system.where}.items() if n not in reach and reach & e.free_symbols}
+            reach |= new
+            grown = bool(new)
+        limits = {limit.name for limit in self.limits}
+        return {n: e for n, e in given.items() if n in reach and n not in limits}, reach
+
+    @staticmethod
+    def _moves(e: Expression, system: EquationSystem) -> bool:
+        return bool({*system.displacements, *system.states} & substituted(e, system.where).free_symbols)
+
+    def _limit(self, system: EquationSystem, e: Expression) -> Expression | None:
+        """The limit of an entry; None where it is infinite."""
+        if e.free_symbols.isdisjoint(self.reach):
+            return e
+        whole = substituted(substituted(e, system.where), self.definitions)
+        try:
+            return limit_of(substituted(whole, self.targets), self.orders)
+        except DependsOnRatioError as ratio:
+            raise rules.RATIO_OF_LIMITS.error(
+                f"an entry depends on the ratio {'/'.join(map(str, ratio.args[:2]))} of the limits",
+                fix=f"keep one of {listing(map(str, ratio.args))}",
+            ) from ratio
+
+    def _beside_energy(self, system: EquationSystem) -> EquationSystem:
+        """Dependent storages stand in other matrices too, where sources meet them or the motion changes them."""
+        matrices = dict(system.matrices)
+        for name in ("N", "B", "C", "D", "B_1", "D_1"):
+            rows = [[self._limit(system, e) for e in row] for row in matrices[name]]
+            if any(e is None for row in rows for e in row):
+                raise rules.NO_LIMIT.error(
+                    f"an entry of {name} has no limit",
+                    fix="take the limit of the model, not of its equations",
+                )
+            matrices[name] = tuple(tuple(e for e in row if e is not None) for row in rows)
+        return replace(system, matrices=matrices)
+
+    def _energy(self, system: EquationSystem) -> tuple[Matrix, list[int]]:
+        """L at the limit, and the states that freeze."""
+        rows = [[self._limit(system, e) for e in row] for row in system.matrices["L"]]
+        frozen = [k for k, row in enumerate(rows) if row[k] is None]
+        found = []
+        for i, row in enumerate(rows):
+            mutual = [e for j, e in enumerate(row) if i != j and not (e is not None and is_zero(e))]
+            if None in mutual or (mutual and i in frozen):
+                raise rules.NO_LIMIT.error(
+                    f"the states joined with '{system.states[i]}' freeze only together",
+                    where=system.states[i],
+                    fix="take the limit of the model, not of its equations",
+                )
+            found.append(tuple(ZERO if e is None else e for e in row))
+        return tuple(found), frozen
+
+    # -- the transformation ----------------------------------------------------------------------------------------------------
+
+    def reduction(self) -> EquationReduction:
+        """Null space, constraints, transformation, congruence."""
+        pivots, V = self._null_space()
+        rows = self._constraints(V)
+        T, T_u, states, free = self._solved(pivots, V, rows)
+        seen = [
+            f"{self.system.states[k]}_r" if any(e is not ZERO for e in V[k]) else self.system.states[k] for k in states
+        ]
+        equations = transformed(self.system, T, T_u, seen)
+        constraints = tuple(tuple(row.get(c, ZERO) for c in range(self.n + self.m)) for row in rows)
+        return EquationReduction(
+            equations, self.system, T, T_u, V, constraints, tuple(self.system.states[k] for k in free)
+        )
+
+    def _null_space(self) -> tuple[list[int], Matrix]:
+        """States with inertia, the first ones first, and one column V for each other state."""
+        L = self.system.matrices["L"]
+        entry = self.field.entry
+        elimination = Elimination([{j: entry(e) for j, e in enumerate(r) if not is_zero(e)} for r in L], self.field)
+        pivots = [k for k in self.order if elimination.eliminate(k)]
+        rest = [k for k in range(self.n) if k not in pivots]
+        found = elimination.express(pivots)
+        columns = []
+        for c in rest:
+            column: list[Expression] = [ZERO] * self.n
+            column[c] = ONE
+            for k in pivots:
+                if c in found.get(k, {}):
+                    column[k] = self._written(found[k][c])
+            columns.append(column)
+        return pivots, tuple(tuple(column[i] for column in columns) for i in range(self.n))
+
+    def _written(self, e: Entry) -> Expression:
+        return substituted(e.expression, self.field.where)
+
+    def _constraints(self, V: Matrix) -> list[dict[int, Expression]]:
+        """The rows of V^T (A + N) and, from column n on, of -V^T B."""
+        m = self.system.matrices
+        whole = tuple((*a, *(-e for e in b)) for a, b in zip(plus(m["A"], m["N"]), m["B"], strict=True))
+        rows = []
+        for k in range(len(V[0]) if V else 0):
+            shares = [V[i][k] for i in range(self.n)]
+            rest = [
+                dot(shares, self.system.vectors["f"]),
+                *(dot(shares, [r[j] for r in m["B_1"]]) for j in range(self.m)),
+            ]
+            if any(not is_zero(e) for e in rest):
+                raise rules.NONLINEAR_CONSTRAINT.error(
+                    "the constraint of the limit holds a law that is not linear, or the rate of an input",
+                    fix="take the limit of the model, not of its equations",
+                )
+            row = {c: dot(shares, [line[c] for line in whole]) for c in range(self.n + self.m)}
+            rows.append({c: e for c, e in row.items() if not is_zero(e)})
+        return rows
+
+    def _solved(
+        self, pivots: list[int], V: Matrix, rows: list[dict[int, Expression]]
+    ) -> tuple[Matrix, Matrix, list[int], list[int]]:
+        """T and T_u: states without inertia from the constraints, then states that the constraints tie to others."""
+        light = [k for k in range(self.n) if k not in pivots]
+        elimination = Elimination([self._in_coordinates(row, light, V) for row in rows], self.field)
+        elimination.eliminate_all(light)
+        for careful in (True, False):
+            for k in reversed([k for k in self.order if k in pivots]):
+                if k not in elimination.pivots and (not careful or not self._moves_below(elimination, k)):
+                    elimination.eliminate(k)
+        self._refuse_rest(elimination)
+        found = elimination.express([*light, *pivots])
+        states = [k for k in pivots if k not in elimination.pivots]
+        free = [k for k in light if k not in elimination.pivots]
+
+        def row(i: int, columns: Sequence[int]) -> tuple[Expression, ...]:
+            shares = {i: ONE} if i in pivots else {k: -V[k][light.index(i)] for k in pivots}
+            shares = {k: e for k, e in shares.items() if e is not ZERO}
+            shares |= {c: V[i][a] for a, c in enumerate(light) if V[i][a] is not ZERO}
+            return tuple(
+                dot(
+                    shares.values(),
+                    [ONE if k == c else self._written(e) if (e := found.get(k, {}).get(c)) else ZERO for k in shares],
+                )
+                for c in columns
+            )
+
+        T = tuple(row(i, states) for i in range(self.n))
+        T_u = tuple(row(i, range(self.n, self.n + self.m)) for i in range(self.n))
+        return T, T_u, states, free
+
+    def _in_coordinates(self, row: dict[int, Expression], light: list[int], V: Matrix) -> dict[int, Entry]:
+        """A constraint over the coordinates x = Q^T z + V mu, Q V = 0: column k of a state without inertia stands for its mu."""
+        changed = dict(row)
+        for i in range(self.n):
+            if i not in light:
+                hidden = dot(V[i], [row.get(c, ZERO) for c in light])
+                changed[i] = row.get(i, ZERO) - hidden
+        for a, c in enumerate(light):
+            changed[c] = dot([V[i][a] for i in range(self.n)], [row.get(i, ZERO) for i in range(self.n)])
+        return {c: self.field.entry(e) for c, e in changed.items() if not is_zero(e)}
+
+    def _moves_below(self, elimination: Elimination[Entry], column: int) -> bool:
+        """Whether every constraint that could be solved for a state would be divided by something that moves."""
+        entries = [
+            row[column]
+            for r, row in enumerate(elimination.rows)
+            if column in row and r not in elimination.pivots.values()
+        ]
+        return bool(self.moving) and all(divides_by(ONE / self._written(e), self.moving) for e in entries)
+
+    def _refuse_rest(self, elimination: Elimination[Entry]) -> None:
+        solved = set(elimination.pivots.values())
+        for r, row in enumerate(elimination.rows):
+            inputs = [self.system.inputs[c - self.n] for c in row if c >= self.n]
+            if r not in solved and inputs:
+                raise rules.UNSOLVABLE.error(
+                    f"the limit leaves a constraint on {listing(inputs)} alone",
+                    fix=f"keep {listing(limit.name for limit in self.limits)}",
+                )

@@ -1,0 +1,170 @@
+"""The limit of a formula when several parameters tend to zero or infinity together, whatever their ratios.
+
+Each parameter p stands for something small: e = p where it tends to zero, e = 1/p where it tends to infinity. A formula is a
+quotient of sums of products of powers of these, and its limit is read from the powers. Where it would depend on which of two
+small things is smaller, there is no common limit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from tellegen.expressions import (
+    ONE,
+    ZERO,
+    Add,
+    Expression,
+    Mul,
+    Number,
+    Pow,
+    Symbol,
+    is_zero,
+    number,
+    power,
+    rebuild,
+)
+
+Orders = tuple[tuple[str, Fraction], ...]
+Sum = dict[Orders, Expression]
+"""Coefficients by the powers of small things."""
+
+PLAIN: Orders = ()
+
+
+class DependsOnRatioError(Exception):
+    """The limit depends on how two parameters tend to theirs; the arguments are their names."""
+
+
+class NoLimitError(Exception):
+    """A function has no value where its argument tends to."""
+
+
+@final
+@dataclass(frozen=True)
+class _Quotient:
+    above: Sum
+    below: Sum
+
+
+def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | None:
+    """The limit of an expression; `orders` is 1 for names that tend to zero and -1 for infinity. None where it is infinite.
+
+    Raises: DependsOnRatioError, NoLimitError.
+    """
+    if orders.keys().isdisjoint(expression.free_symbols):
+        return expression
+    found = _quotient(expression, orders)
+    above, below = _without_zeros(found.above), _without_zeros(found.below)
+    if not above or _smaller(above, below):
+        return ZERO
+    if not below or _smaller(below, above):
+        return None
+    first, second = _leader(above), _leader(below)
+    if first is None or second is None or first != second:
+        raise DependsOnRatioError(*_names(above, below))
+    return above[first] / below[second]
+
+
+def _without_zeros(terms: Sum) -> Sum:
+    return {orders: c for orders, c in terms.items() if not is_zero(c)}
+
+
+def _smaller(a: Sum, b: Sum) -> bool:
+    """Whether every term of a is smaller than some term of b, whatever the ratios."""
+    return all(any(m != n and _divides(n, m) for n in b) for m in a)
+
+
+def _divides(n: Orders, m: Orders) -> bool:
+    return all(q >= 0 for _, q in _over(m, n))
+
+
+def _over(m: Orders, n: Orders) -> Orders:
+    return _times(m, tuple((name, -q) for name, q in n))
+
+
+def _leader(terms: Sum) -> Orders | None:
+    """The term that no other outgrows, where there is one."""
+    return next((m for m in terms if all(_divides(m, other) for other in terms)), None)
+
+
+def _names(*sums: Sum) -> list[str]:
+    return sorted({name for terms in sums for orders in terms for name, _ in orders})
+
+
+def _quotient(node: Expression, orders: Mapping[str, int]) -> _Quotient:
+    if orders.keys().isdisjoint(node.free_symbols):
+        return _Quotient({PLAIN: node}, {PLAIN: ONE})
+    if isinstance(node, Symbol):
+        small: Sum = {((node.name, Fraction(1)),): ONE}
+        plain: Sum = {PLAIN: ONE}
+        return _Quotient(small, plain) if orders[node.name] > 0 else _Quotient(plain, small)
+    if isinstance(node, Add):
+        found = _Quotient({PLAIN: number(node.constant)}, {PLAIN: ONE})
+        for term, c in node.terms:
+            share = _quotient(number(c) * term, orders) if c != 1 else _quotient(term, orders)
+            above = _sum(_product(found.above, share.below), _product(share.above, found.below))
+            found = _Quotient(above, _product(found.below, share.below))
+        return found
+    if isinstance(node, Mul):
+        found = _Quotient({PLAIN: number(node.coefficient)}, {PLAIN: ONE})
+        for base, q in node.factors:
+            share = _power(base, Fraction(q), orders)
+            found = _Quotient(_product(found.above, share.above), _product(found.below, share.below))
+        return found
+    if isinstance(node, Pow) and isinstance(node.exponent, Number):
+        return _power(node.base, Fraction(node.exponent.rational), orders)
+    return _Quotient({PLAIN: _continued(node, orders)}, {PLAIN: ONE})
+
+
+def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
+    """A function at the limits of its arguments."""
+    limits = [limit_of(argument, orders) for argument in node.args]
+    values = [value for value in limits if value is not None]
+    if len(values) < len(limits):
+        raise NoLimitError(str(node))
+    try:
+        return rebuild(node, tuple(values))
+    except (ArithmeticError, ValueError) as reason:
+        raise NoLimitError(str(node)) from reason
+
+
+def _power(base: Expression, q: Fraction, orders: Mapping[str, int]) -> _Quotient:
+    inside = _quotient(base, orders)
+    one = inside if q > 0 else _Quotient(inside.below, inside.above)
+    if q.denominator == 1:
+        found = one
+        for _ in range(abs(q.numerator) - 1):
+            found = _Quotient(_product(found.above, one.above), _product(found.below, one.below))
+        return found
+    return _Quotient(_root(one.above, abs(q), base), _root(one.below, abs(q), base))
+
+
+def _root(terms: Sum, q: Fraction, base: Expression) -> Sum:
+    leader = _leader(_without_zeros(terms))
+    if leader is None:
+        raise NoLimitError(str(base))
+    return {tuple((name, n * q) for name, n in leader): power(terms[leader], number(q))}
+
+
+def _times(m: Orders, n: Orders) -> Orders:
+    powers = dict(m)
+    for name, q in n:
+        powers[name] = powers.get(name, Fraction(0)) + q
+    return tuple(sorted((name, q) for name, q in powers.items() if q))
+
+
+def _product(a: Sum, b: Sum) -> Sum:
+    found: Sum = {}
+    for m, c in a.items():
+        for n, d in b.items():
+            key = _times(m, n)
+            found[key] = found.get(key, ZERO) + c * d
+    return found
+
+
+def _sum(a: Sum, b: Sum) -> Sum:
+    found = dict(a)
+    for m, c in b.items():
+        found[m] = found.get(m, ZERO) + c
+    return found

@@ -1,0 +1,49 @@
+"""Frozen states: what has infinite inertia keeps its value, and is an input of the others."""
+
+from dataclasses import replace
+
+from tellegen.equations.matrices import Matrix, plus, zeros
+from tellegen.equations.system import EquationSystem
+from tellegen.expressions import ZERO
+
+
+def with_frozen_states(system: EquationSystem, L: Matrix, frozen: list[int]) -> EquationSystem:
+    """The system with L at its limit, and frozen states as inputs after the others.
+
+    The output that goes with a frozen state is what its source supplies: the row A x - B u + f.
+    """
+    kept = [k for k in range(len(system.states)) if k not in frozen]
+    m, v = system.matrices, system.vectors
+    AN = plus(m["A"], m["N"])
+
+    def rows(M: Matrix) -> Matrix:
+        return tuple(M[i] for i in kept)
+
+    def square(M: Matrix) -> Matrix:
+        return tuple(tuple(M[i][j] for j in kept) for i in kept)
+
+    B = tuple((*m["B"][i], *(-AN[i][j] for j in frozen)) for i in kept)
+    D = tuple((*row, *(c[j] for j in frozen)) for row, c in zip(m["D"], m["C"], strict=True))
+    D += tuple((*(-e for e in m["B"][i]), *(AN[i][j] for j in frozen)) for i in frozen)
+    wide = len(frozen)
+    still = zeros(len(kept), wide)
+    return replace(
+        system,
+        states=tuple(system.states[k] for k in kept),
+        inputs=(*system.inputs, *(system.states[k] for k in frozen)),
+        outputs=(*system.outputs, *(f"y_{system.states[k]}" for k in frozen)),
+        matrices={
+            "L": square(L),
+            "A": square(m["A"]),
+            "N": square(m["N"]),
+            "B": B,
+            "C": (*(tuple(row[j] for j in kept) for row in m["C"]), *(tuple(AN[i][j] for j in kept) for i in frozen)),
+            "D": D,
+            "B_1": tuple((*a, *b) for a, b in zip(rows(m["B_1"]), still, strict=True)),
+            "D_1": (
+                *((*row, *(ZERO,) * wide) for row in m["D_1"]),
+                *((*(-e for e in m["B_1"][i]), *(ZERO,) * wide) for i in frozen),
+            ),
+        },
+        vectors={"f": tuple(v["f"][k] for k in kept), "f_y": (*v["f_y"], *(v["f"][k] for k in frozen))},
+    )

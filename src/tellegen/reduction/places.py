@@ -1,0 +1,186 @@
+"""Where the parameter of a limit occurs: which elements it acts on, and which places keep its value."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+from tellegen.core.names import did_you_mean, listing
+from tellegen.description.model import Element, MatrixField, Model
+from tellegen.expressions import Expression, symbol
+from tellegen.expressions.entries import substituted
+from tellegen.reduction import rules
+from tellegen.reduction.limits import Limit
+
+ROLES = ("storage", "resistive", "coupling")
+"""A limit acts on the storages with its parameter; where there are none on resistive elements, then on couplings."""
+
+
+@final
+@dataclass(frozen=True)
+class Places:
+    """For each element and field that limits act on, the limits; and for each limit the places that keep the value.
+
+    `marks` are names that stand for the values of elements and entries of fields which are limited by their own name.
+    """
+
+    acting: Mapping[str, tuple[Limit, ...]]
+    keeping: Mapping[str, tuple[str, ...]]
+    marks: Mapping[str, Expression]
+    definitions: Mapping[str, Expression]
+
+    def value(self, name: str, expression: Expression) -> Expression:
+        """The expression of an element or entry of that name, in terms of what tends to something."""
+        return substituted(self.marks.get(name, expression), self.definitions)
+
+    def on(self, name: str) -> dict[str, Limit]:
+        """The limits that act on an element or field, by the name that stands for each in its expressions."""
+        marked = self._marked
+        return {_mark(x.name) if _mark(x.name) in marked else x.name: x for x in self.acting[name]}
+
+    @property
+    def _marked(self) -> set[str]:
+        return {name for e in self.marks.values() for name in e.free_symbols}
+
+
+def find_places(model: Model, limits: tuple[Limit, ...]) -> Places:
+    """Where each limit acts.
+
+    Raises: ReductionError (T101) for a limit that names nothing, or whose parameter occurs in no law.
+    """
+    return _Finder(model, limits).places()
+
+
+def entry_name(name: str, i: int, j: int) -> str:
+    """The name of an entry of a field, counted from 0: `coils[1,2]`."""
+    return f"{name}[{i + 1},{j + 1}]"
+
+
+def _mark(name: str) -> str:
+    return f"@{name}"
+
+
+@final
+@dataclass
+class _Finder:
+    model: Model
+    limits: tuple[Limit, ...]
+    marks: dict[str, Expression] = field(default_factory=dict)
+
+    def places(self) -> Places:
+        """All places of all limits."""
+        definitions = self._definitions()
+        acting: dict[str, list[Limit]] = {}
+        keeping: dict[str, tuple[str, ...]] = {}
+        for limit in self.limits:
+            direct = self._by_own_name(limit)
+            if direct:
+                acting.setdefault(direct, []).append(limit)
+                continue
+            users = self._users(limit, definitions)
+            chosen = next((users[role] for role in ROLES if users[role]), [])
+            if not chosen:
+                raise self._acts_on_nothing(limit)
+            for name in chosen:
+                acting.setdefault(name, []).append(limit)
+            others = [name for role in ROLES for name in users[role] if name not in chosen]
+            keeping[limit.name] = (*others, *self._further(limit, definitions))
+        return Places({n: tuple(found) for n, found in acting.items()}, keeping, self.marks, definitions)
+
+    def _definitions(self) -> dict[str, Expression]:
+        """Parameters whose value contains a parameter of a limit, directly or not."""
+        wanted = {limit.name for limit in self.limits}
+        found: dict[str, Expression] = {}
+        grown = True
+        while grown:
+            reach = wanted | found.keys()
+            new = {
+                name: p.expression
+                for name, p in self.model.parameters.items()
+                if p.expression is not None and name not in reach and reach & p.expression.free_symbols
+            }
+            found |= new
+            grown = bool(new)
+        return found
+
+    def _by_own_name(self, limit: Limit) -> str:
+        """The element or field whose own value, or entry, the limit names; empty where the name is a parameter."""
+        if limit.name in self.model.parameters:
+            return ""
+        members = {m: (f, k) for f in self.model.fields for k, m in enumerate(f.members)}
+        if limit.name in members:
+            owner, k = members[limit.name]
+            return self._mark_entry(limit, owner, k, k)
+        for owner in self.model.fields:
+            for i in range(len(owner.members)):
+                for j in range(len(owner.members)):
+                    if limit.name.replace(" ", "") == entry_name(owner.name, i, j):
+                        return self._mark_entry(limit, owner, i, j)
+        element = next((e for e in self.model.elements if e.name == limit.name and e.value is not None), None)
+        if element is None:
+            raise self._unknown(limit)
+        self.marks[element.name] = symbol(_mark(limit.name))
+        return element.name
+
+    def _mark_entry(self, limit: Limit, owner: MatrixField, i: int, j: int) -> str:
+        for a, b in ((i, j), (j, i)):
+            self.marks[entry_name(owner.name, a, b)] = symbol(_mark(limit.name))
+        return owner.name
+
+    def _users(self, limit: Limit, definitions: Mapping[str, Expression]) -> dict[str, list[str]]:
+        """Elements and fields whose law contains the parameter, by role."""
+        users: dict[str, list[str]] = {role: [] for role in ROLES}
+        inside = {member: f.name for f in self.model.fields for member in f.members}
+        reach = {
+            limit.name,
+            *(n for n, e in definitions.items() if limit.name in substituted(e, definitions).free_symbols),
+        }
+        entries = {f.name: [e for row in f.matrix for e in row] for f in self.model.fields}
+        entries |= {f.name: [f.energy] for f in self.model.fields if f.energy is not None}
+        for element in self.model.elements:
+            name = inside.get(element.name, element.name)
+            role = element.kind.role
+            if role not in users or name in users[role]:
+                continue
+            formulas = entries[name] if name in entries else list(_formulas(element))
+            if any(reach & formula.free_symbols for formula in formulas):
+                users[role].append(name)
+        return users
+
+    def _further(self, limit: Limit, definitions: Mapping[str, Expression]) -> list[str]:
+        """Places beside the laws: inputs, initial values, rates of displacements, signals."""
+        reach = {limit.name, *definitions}
+        experiment = self.model.experiment
+        found = [f"the input {n}" for n, s in experiment.inputs.items() for e in s.arguments if reach & e.free_symbols]
+        found += [f"the initial value of {n}" for n, e in experiment.initial.items() if reach & e.free_symbols]
+        found += [f"the rate of {n}" for n, e in self.model.displacements.items() if reach & e.free_symbols]
+        for name, definition in self.model.signals.items():
+            if any(isinstance(e, Expression) and reach & e.free_symbols for e in definition.settings.values()):
+                found.append(f"the signal {name}")
+        return list(dict.fromkeys(found))
+
+    def _unknown(self, limit: Limit) -> Exception:
+        known = [*self.model.parameters, *(e.name for e in self.model.elements if e.value is not None)]
+        fix = did_you_mean(limit.name, known) or f"the parameters are {listing(self.model.parameters, 40)}"
+        return rules.NO_SUCH_PARAMETER.error(
+            f"'{limit.name}' is neither a parameter nor an element with a value", where=self.model.name, fix=fix
+        )
+
+    def _acts_on_nothing(self, limit: Limit) -> Exception:
+        used = sorted(
+            {n for e in self.model.elements for f in _formulas(e) for n in f.free_symbols} & {*self.model.parameters}
+        )
+        return rules.NO_SUCH_PARAMETER.error(
+            f"the parameter '{limit.name}' occurs in the law of no element",
+            where=self.model.name,
+            fix=f"take a parameter of an element: {listing(used)}" if used else "",
+        )
+
+
+def _formulas(element: Element) -> Iterator[Expression]:
+    if element.value is not None:
+        yield element.value
+    if element.law is not None:
+        yield element.law.expression
+    if element.multiport is not None:
+        for row in element.multiport.K:
+            yield from row

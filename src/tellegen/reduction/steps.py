@@ -1,0 +1,139 @@
+"""The reduction step by step: the six steps of the procedure for full and reduced POG models (corking machine, section 5.2)."""
+
+from collections.abc import Iterator
+
+from tellegen.core.names import listing
+from tellegen.equations.display import Sign
+from tellegen.equations.explanation import Item, Relation, Section, Sentence, ShownMatrix
+from tellegen.equations.matrices import Matrix, negative
+from tellegen.equations.steps import Derivation
+from tellegen.equations.system import EquationSystem
+from tellegen.expressions import Expression
+from tellegen.expressions.entries import used_names
+from tellegen.reduction.naming import Glossary
+from tellegen.reduction.reduction import Reduction
+
+
+def reduction_steps(reduction: Reduction, *, sign: Sign = "-") -> Derivation:
+    """How the reduced equations follow from the full ones, as a teacher would write it."""
+    return _Teacher(reduction, sign).derivation()
+
+
+class _Teacher:
+    def __init__(self, reduction: Reduction, sign: Sign) -> None:
+        self.reduction = reduction
+        self.sign = sign
+        self.full, self.small = reduction.full, reduction.equations
+        shared = {**self.small.where, **reduction.where}
+        variables = (*self.full.states, *self.full.inputs, *self.full.outputs, *self.full.displacements)
+        self.glossary = Glossary([*variables, *self.full.parameters], shared)
+
+    def derivation(self) -> Derivation:
+        """All six steps."""
+        sections = (
+            Section("Power sections", tuple(self._sections())),
+            Section("Elements at their limit", tuple(self._elements())),
+            Section("Equations of the full model", tuple(self._full())),
+            Section("Static relations", tuple(self._relations())),
+            Section("Congruent transformation", tuple(self._transformation())),
+            Section("Reduced model", tuple(self._small())),
+        )
+        small = self.small
+        where = {**small.where, **self.reduction.where, **self.glossary.where}
+        shown = [e for section in sections for item in section.items for e in _formulas(item)]
+        needed = used_names(shown, where)
+        return Derivation(
+            self.full.name,
+            self.sign,
+            small.states,
+            small.inputs,
+            small.outputs,
+            self.full.parameters,
+            sections,
+            {name: e for name, e in where.items() if name in needed},
+        )
+
+    def _sections(self) -> Iterator[Item]:
+        yield Sentence("Power enters and leaves through the inputs and the variables that answer them:")
+        for u, y in zip(self.full.inputs, self.full.outputs, strict=True):
+            yield Sentence(f"`{u}` with `{y}`", listed=True)
+
+    def _elements(self) -> Iterator[Item]:
+        yield Sentence(
+            "In the full model every storage has a state of its own where it can. These parameters tend to a limit:"
+        )
+        for limit in self.reduction.limits:
+            yield Sentence(f"`{limit.name}` to {'infinity' if limit.to is None else limit.value}", listed=True)
+
+    def _full(self) -> Iterator[Item]:
+        yield Sentence(f"The states of the full model are {_names(self.full.states)}:")
+        yield from self._matrices(self.full, ("L", "A", "B"))
+
+    def _relations(self) -> Iterator[Item]:
+        gone = [name for name in self.reduction.full_states if name not in self.small.states]
+        static = [name for name in gone if name in self.reduction.recovered and not self._by_rates(name)]
+        others = [name for name in gone if name in self.reduction.recovered and self._by_rates(name)]
+        if static:
+            yield Sentence(
+                "In the limit the equations of these states hold no rate any more, or tie states to each other:"
+            )
+            for name in static:
+                yield Relation(name, self.reduction.recovered[name])
+        if others:
+            yield Sentence(
+                f"{_names(others)} carry the constraints: they follow from rates, and drop out of the congruent transformation."
+            )
+        frozen = [name for name in gone if name in self.small.inputs]
+        if frozen:
+            yield Sentence(f"{_names(frozen)} keep the value that they start with: they are inputs now.")
+
+    def _by_rates(self, name: str) -> bool:
+        row = self.reduction.full_states.index(name)
+        entries = (*self.reduction.transformation[row], *self.reduction.input_transformation[row])
+        expression = self.reduction.recovered[name]
+        return all(str(e) == "0" for e in entries) and str(expression) != "0"
+
+    def _transformation(self) -> Iterator[Item]:
+        states, inputs = self.small.states, self.small.inputs
+        z = _names(states) if states else "no state"
+        yield Sentence(f"So $x = T z + T_u u$ with z: {z}." if states else "So $x = T_u u$: no state is left.")
+        if states:
+            yield ShownMatrix("T", self.reduction.transformation)
+        if inputs and any(str(e) != "0" for row in self.reduction.input_transformation for e in row):
+            yield ShownMatrix("T_u", self.reduction.input_transformation)
+
+    def _small(self) -> Iterator[Item]:
+        if not self.small.states:
+            yield Sentence(
+                "Nothing dynamic is left: $y = D u$" + (" with rates of the inputs:" if self._has("D_1") else ":")
+            )
+            yield from self._matrices(
+                self.small, tuple(name for name in ("D", "D_1") if name == "D" or self._has(name))
+            )
+            return
+        yield Sentence("$T^T L T$, $T^T A T$ and $T^T B$ are the matrices of the reduced model:")
+        further = [name for name in ("N", "B_1", "D", "D_1") if self._has(name)]
+        yield from self._matrices(self.small, ("L", "A", "B", "C", *further))
+        poles = self.reduction.account
+        if poles.removed_poles:
+            yield Sentence(f"Poles removed: {', '.join(f'{p:.4g}' for p in poles.removed_poles)}.")
+
+    def _has(self, name: str) -> bool:
+        return not self.small.is_zero(name)  # type: ignore[arg-type]
+
+    def _matrices(self, system: EquationSystem, names: tuple[str, ...]) -> Iterator[Item]:
+        for name in names:
+            rows: Matrix = system.matrices[name]  # type: ignore[index]
+            written = tuple(tuple(self.glossary.written(e, system.where) for e in row) for row in rows)
+            if written and written[0]:
+                yield ShownMatrix(name, negative(written) if name == "A" and self.sign == "+" else written)
+
+
+def _names(names: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) if names else listing(names)
+
+
+def _formulas(item: Item) -> list[Expression]:
+    if isinstance(item, Relation):
+        return [item.value]
+    return [e for row in item.rows for e in row] if isinstance(item, ShownMatrix) else []

@@ -1,0 +1,75 @@
+"""The built-in controlled systems: what integral action promises, and a sampled loop run step by step."""
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from tellegen.equations.system import EquationSystem
+from tellegen.graph import lower
+from tellegen.graph.signals import Integral, Sampled, Value
+from tellegen.workflow import check, derive, load
+
+
+def numbers(system: EquationSystem, name: str) -> np.ndarray:
+    rows = system.matrices[name]  # type: ignore[index]
+    return np.array([[entry.evaluate(system.values()) for entry in row] for row in rows])
+
+
+def test_the_speed_controller_leaves_no_error_at_rest_whatever_the_load() -> None:
+    """A controller with an integral follows constant references and rejects constant loads (internal model principle)."""
+    loop = derive("dc_motor_speed_control", closed=True)
+    A, B, C, D = (numbers(loop, name) for name in "ABCD")
+    gains = C @ np.linalg.solve(A, B) + D
+    speed = loop.outputs.index("omega_m")
+    assert loop.inputs == ("tau_l", "omega_ref")
+    assert gains[speed] == pytest.approx([0.0, 1.0], abs=1e-9)
+
+
+def test_the_speed_controller_is_stable() -> None:
+    loop = derive("dc_motor_speed_control", closed=True)
+    poles = np.linalg.eigvals(-np.linalg.solve(numbers(loop, "L"), numbers(loop, "A")))
+    assert poles.real.max() < 0
+
+
+def test_beyond_its_limits_the_speed_controller_drives_no_more() -> None:
+    loop = derive("dc_motor_speed_control", closed=True, at={"omega_m": -5000.0})
+    voltage = loop.outputs.index("V_c")
+    assert numbers(loop, "C")[voltage] == pytest.approx(0)
+
+
+def test_the_sampled_controller_has_no_continuous_states() -> None:
+    found = check("sampled_position_control")
+    assert found.signal_states == ()
+    sampled = [s.name for s in lower(load("sampled_position_control")).signals if isinstance(s, Sampled)]
+    assert sampled == ["F_c_derivative", "F_c_error", "F_c_integral", "F_c"]
+
+
+def test_the_sampled_controller_brings_the_carriage_to_its_place() -> None:
+    """The plant between samples is linear with a constant force, so its exact solution is a matrix exponential."""
+    model = load("sampled_position_control")
+    plant, graph = derive(model), lower(model)
+    values = plant.values()
+    assert not any(isinstance(signal, Integral) for signal in graph.signals)
+    A = np.linalg.solve(numbers(plant, "L"), -numbers(plant, "A"))
+    B = np.linalg.solve(numbers(plant, "L"), numbers(plant, "B"))
+    n, carriage = len(plant.states), plant.states.index("v_c")
+    whole = np.zeros((n + 2, n + 2))  # states, position, force
+    whole[:n, :n], whole[:n, n + 1 :] = A, B
+    whole[n, carriage] = 1
+    step = expm(whole * values["T_s"])
+    state = np.zeros(n + 2)
+    known = {**values, **{s.name: 0.0 for s in graph.signals if isinstance(s, Sampled)}}
+    largest = 0.0
+    for k in range(1500):
+        known |= {"t": k * values["T_s"], "x": state[n]}
+        for signal in graph.signals:
+            if isinstance(signal, Value):
+                known[signal.name] = signal.expression.evaluate(known)
+        known |= {s.name: s.expression.evaluate(known) for s in graph.signals if isinstance(s, Sampled)}
+        state[n + 1] = known["F_c"]
+        largest = max(largest, abs(known["F_c"]))
+        state = step @ state
+    assert largest <= values["F_max"]
+    # At rest the encoder cannot tell positions within one step of it apart.
+    assert state[n] == pytest.approx(0.2, abs=5 * values["Delta"])
+    assert state[carriage] == pytest.approx(0, abs=2e-3)
