@@ -14,6 +14,8 @@ from pathlib import Path
 import tellegen
 from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
+from tellegen.description import read_model
+from tellegen.description.parts.shelf import LIBRARY, part_names
 from tellegen.description.shapes import SHAPES
 from tellegen.description.signals.blocks import BLOCKS, Key
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
@@ -309,6 +311,54 @@ def _signal_key(key: Key) -> tuple[str, ...]:
 # -- Markdown --------------------------------------------------------------------------------------------------------------------
 
 
+def library_page() -> str:
+    """The parts of the library: ports, signals, parameters with their values, and the equations of their files."""
+    parts = [
+        _made_from("src/tellegen/library"),
+        "# The library of parts",
+        "`use: NAME` on the line of a part finds these files;\n"
+        "[how to build a system from parts](../howto/parts.md) tells the rest.\n"
+        "Each is an ordinary model file, and its parameters keep their values unless the line of the part sets them.",
+    ]
+    for name in part_names():
+        parts += _library_part(name)
+    return "\n\n".join(parts) + "\n"
+
+
+def _library_part(name: str) -> list[str]:
+    path = LIBRARY / f"{name}.yaml"
+    model, lines = read_model(path), path.read_text(encoding="utf-8").splitlines()
+    told = " ".join(line.removeprefix("# ") for line in lines if line.startswith("# "))
+    ports = [(code(p.name), p.domain, code(", ".join(p.nodes))) for p in model.ports.values()]
+    described = dict(_described_parameters(lines))
+    rows = [(code(key), code(value), cell(note)) for key, (value, note) in described.items()]
+    signals = model.signal_ports
+    offered = [
+        f"Signals {word}: {', '.join(map(code, names))}."
+        for word, names in (("taken", signals.inputs), ("offered", signals.outputs))
+        if names
+    ]
+    return [
+        f"## {name}",
+        model.about,
+        cell(told),
+        table(("port", "domain", "nodes"), ports),
+        *offered,
+        table(("parameter", "value", "what it is"), rows),
+    ]
+
+
+def _described_parameters(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The lines of `parameters:` with their comments."""
+    inside = False
+    for line in lines:
+        inside = line == "parameters:" or (inside and line.startswith("  "))
+        if inside and line.startswith("  "):
+            key, _, rest = line.strip().partition(": ")
+            value, _, note = rest.partition("#")
+            yield key, (value.strip(), note.strip())
+
+
 def _made_from(source: str) -> str:
     return f"<!-- Made from {source} by `make docs`. Edit that, not this page. -->"
 
@@ -358,6 +408,7 @@ def pages() -> dict[str, str]:
     made["docs/reference/elements.md"] = elements_page()
     made["docs/reference/domains.md"] = domains_page()
     made["docs/reference/signals.md"] = signals_page()
+    made["docs/reference/library.md"] = library_page()
     return made
 
 

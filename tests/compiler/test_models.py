@@ -12,6 +12,7 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler import NumericModel, compile_model
+from tellegen.compiler.context import Array, Context
 from tellegen.core.errors import CausalityError, EquationError, TellegenError
 from tellegen.description import read_model
 from tellegen.equations.assembly import derive_equations
@@ -59,7 +60,7 @@ def test_explicit_rates_make_the_residual_vanish_and_outputs_are_those_of_the_eq
     assert close(shown[outputs], point.output())
 
 
-def balance_closes(model: NumericModel, y: np.ndarray, u: np.ndarray) -> bool:
+def balance_closes(model: NumericModel, y: Array, u: Array) -> bool:
     """dE/dt = supplied + modulation + generated - dissipated, E differenced along the motion."""
     context = model.new_context(inputs=u)
     rates = model.rhs(0.0, y, context)
@@ -115,3 +116,16 @@ def assert_agreement(causal: CausalGraph, seed: int) -> None:
     assert tuple(model.observables[k].name for k in outputs) == point.equations.outputs
     assert close(model.observe(0.0, point.y, rates, point.context)[outputs], point.output())
     assert balance_closes(model, point.y, point.u)
+    assert pattern_holds(model, point.y, point.context)
+
+
+def pattern_holds(model: NumericModel, y: Array, context: Context) -> bool:
+    """Whether df/dy and dF/dyp have no entry outside the pattern."""
+    n = model.size
+    inside = np.zeros((n, n), dtype=bool)
+    inside[model.pattern.indices, np.repeat(np.arange(n), np.diff(model.pattern.indptr))] = True
+    slopes = np.array([model.rhs_tangent(0.0, y, e, context=context) for e in np.eye(n)]).reshape(n, n).T
+    masses = np.array([model.tangent(0.0, y, y, None, e, context=context) for e in np.eye(n)]).reshape(n, n).T
+    assert not np.any(slopes[~inside])
+    assert not np.any(masses[~inside])
+    return True

@@ -28,7 +28,7 @@ LAYERS = [
 ]
 RANK = {name: i for i, names in enumerate(LAYERS) for name in names.split()}
 
-DATA = {"systems"}
+DATA = {"library", "systems"}
 """Folders of files that are read and hold no code."""
 
 WITHOUT_NUMBERS = {name for name in RANK if RANK[name] <= RANK["equations"]}

@@ -21,6 +21,9 @@ from tellegen.schemes import bond_graph, bond_graph_text
 
 IDLE = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
+REFUSED = ("E101", "E103", "K102", "K103")
+"""An independent storage asked to follow, resistive laws that cannot be used as asked, demands that contradict each other."""
+
 
 def legal(text: str) -> CausalGraph:
     """The causal graph of a file; contradictions are passed over."""
@@ -32,7 +35,12 @@ def legal(text: str) -> CausalGraph:
 
 
 def evaluated(causal: CausalGraph) -> Evaluated:
-    system = derive_equations(causal)
+    """The equations with numbers. Fields that only pass power on may leave storages dependent on each other, which is refused."""
+    try:
+        system = derive_equations(causal)
+    except TellegenError as error:
+        assume(error.code != "E103")
+        raise
     return Evaluated(system, {name: Fraction(str(e)) for name, e in system.parameters.items() if e is not None})
 
 
@@ -41,6 +49,19 @@ def evaluated(causal: CausalGraph) -> Evaluated:
 def test_the_transfer_matrix_is_that_of_the_definition(graph: VectorGraph, s: Fraction) -> None:
     found = evaluated(legal(graph.text)).transfer_matrix(s)
     assert found == VectorDefinition(graph).transfer_matrix(s)
+
+
+@IDLE
+@given(vector_graphs(wishes=True), laplace_points)
+def test_a_wish_for_causality_is_refused_or_changes_no_transfer_matrix(graph: VectorGraph, s: Fraction) -> None:
+    try:
+        model = evaluated(legal(graph.text))
+    except TellegenError as error:
+        assume(error.code not in REFUSED)
+        raise
+    found, expected = model.transfer_matrix(s), VectorDefinition(graph).transfer_matrix(s)
+    assume(found is not None and expected is not None)
+    assert found == expected
 
 
 @IDLE

@@ -15,7 +15,7 @@ from tellegen.graph import lower
 from tellegen.schemes import BondGraphScheme, bond_graph
 
 POWER_DOMAINS = [name for name in DOMAINS if {k.side for k in kinds_of(name, "storage")} == {"across", "through"}]
-COUPLINGS = {kind.name: kind for kind in KINDS.values() if kind.role == "coupling"}
+COUPLINGS = {kind.name: kind for kind in KINDS.values() if kind.role == "coupling" and not kind.heat}
 
 
 def kind(domain: str, role: str, side: str) -> str:

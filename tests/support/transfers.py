@@ -19,7 +19,7 @@ def transfer_at(system: EquationSystem, s: complex, values: Mapping[str, float] 
     known = dict(values or {})
     for name, expression in system.where.items():
         known[name] = expression.evaluate(known)
-    more = ("N", "f", "B_1", "D_1")
+    more: tuple[MatrixName, ...] = ("N", "B_1", "D_1")
     assert all(
         entry is ZERO for name in more if name in system.matrices for row in system.matrices[name] for entry in row
     )
@@ -35,8 +35,15 @@ def transfer_at(system: EquationSystem, s: complex, values: Mapping[str, float] 
     return found
 
 
+def numeric(model: Model) -> EquationSystem:
+    """The equations of a linear model with numbers."""
+    found = tg.derive(model, numeric=True, eliminate=True)
+    assert isinstance(found, EquationSystem)
+    return found
+
+
 def same_transfer(one: Model, two: Model, at: Mapping[str, float] | None = None) -> None:
-    """Two models answer their inputs, in this order, alike; `at` sets displacements by their last name."""
+    """Two models answer their inputs, in this order, alike; `at` sets displacements by how their names end."""
     first, second = (_linear(model, at or {}) for model in (one, two))
     assert len(first.states) == len(second.states)
     for s in POINTS:
@@ -45,6 +52,6 @@ def same_transfer(one: Model, two: Model, at: Mapping[str, float] | None = None)
 
 def _linear(model: Model, at: Mapping[str, float]) -> EquationSystem:
     if not model.displacements:
-        return tg.derive(model, numeric=True, eliminate=True)  # type: ignore[return-value]
-    point = {name: at.get(name.rpartition(".")[2], 0.0) for name in model.displacements}
+        return numeric(model)
+    point = {name: value for name in model.displacements for end, value in at.items() if name.endswith(end)}
     return tg.linearise(model, at=point)

@@ -6,7 +6,7 @@ junction, one-port and two-port. Nothing of the package is read.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -30,6 +30,7 @@ class Vector:
     size: int
     domain: str = ""
     matrix: Matrix = ()
+    causality: str = ""
 
     @property
     def is_junction(self) -> bool:
@@ -102,7 +103,8 @@ def _details(item: Vector) -> str:
     rows = [[str(e) for e in row] for row in item.matrix]
     if item.is_two_port:
         return f"{{K: {rows[0][0]}}}" if len(rows) == len(rows[0]) == 1 else f"{{K: [{', '.join(map(_row, rows))}]}}"
-    return f"{{value: {rows[0][0]}}}" if len(rows) == 1 else f"{{matrix: [{', '.join(map(_row, rows))}]}}"
+    value = f"value: {rows[0][0]}" if len(rows) == 1 else f"matrix: [{', '.join(map(_row, rows))}]"
+    return f"{{{value}{f', causality: {item.causality}' if item.causality else ''}}}"
 
 
 def _row(entries: list[str]) -> str:
@@ -217,9 +219,31 @@ def _definite(chance: random.Random, size: int) -> Matrix:
     )
 
 
+def _passive(chance: random.Random, size: int) -> Matrix:
+    """A matrix that loses power or only passes it on: a definite part, a skew part, or both."""
+    matrix = [list(row) for row in _definite(chance, size)]
+    if size > 1 and chance.random() < 0.3:
+        matrix = [[Fraction(0)] * size for _ in range(size)]
+    for i in range(size):
+        for j in range(i):
+            turn = chance.randint(-2, 2)
+            matrix[i][j] += turn
+            matrix[j][i] -= turn
+    return tuple(map(tuple, matrix))
+
+
+def _matrix(chance: random.Random, kind: str, size: int) -> Matrix:
+    if kind in ("Se", "Sf"):
+        return ()
+    return _passive(chance, size) if kind == "R" else _definite(chance, size)
+
+
 @st.composite
-def vector_graphs(draw: st.DrawFn, most: int = 8) -> VectorGraph:
-    """Two or three islands, each a chain of vector junctions, joined by two-ports with full matrices; at least one source."""
+def vector_graphs(draw: st.DrawFn, most: int = 8, *, wishes: bool = False) -> VectorGraph:
+    """Two or three islands, each a chain of vector junctions, joined by two-ports with full matrices; at least one source.
+
+    With `wishes`, some elements ask for a causality.
+    """
     chance = draw(st.randoms(use_true_random=False))
     items: dict[str, Vector] = {}
     bonds: list[tuple[tuple[str, int], tuple[str, int]]] = []
@@ -237,7 +261,7 @@ def vector_graphs(draw: st.DrawFn, most: int = 8) -> VectorGraph:
         kind = chance.choice(("C", "C", "I", "I", "R", "Se", "Sf"))
         part = chance.randint(1, whole.size) if whole.size > 1 and chance.random() < 0.3 else 0
         size = 1 if part else whole.size
-        name = add(kind, size, matrix=() if kind in ("Se", "Sf") else _definite(chance, size))
+        name = add(kind, size, matrix=_matrix(chance, kind, size))
         join((name, 0), (junction, part))
 
     islands: list[list[str]] = []
@@ -265,6 +289,9 @@ def vector_graphs(draw: st.DrawFn, most: int = 8) -> VectorGraph:
     if not any(i.is_source for i in ports):
         chosen = chance.choice(ports)
         items[chosen.name] = Vector(chosen.name, chance.choice(("Se", "Sf")), chosen.size)
+    for item in [i for i in items.values() if wishes and i.kind in ("C", "I", "R") and chance.random() < 0.5]:
+        words = ("across", "through", "force across", "force through", "integral", "derivative")
+        items[item.name] = replace(item, causality=chance.choice(words[:4] if item.kind == "R" else words))
     graph = VectorGraph(items, tuple(chance.sample(bonds, len(bonds))))
     whole = VectorDefinition(graph)
     degree = [

@@ -52,7 +52,7 @@ def _storage_rank(port: Port, law: StorageLaw) -> tuple[int, Side, bool]:
 
 
 def _resistive_rank(port: Port, law: ResistiveLaw, graph: PowerGraph) -> tuple[int, Side, bool]:
-    if not law.invertible or _vanishes(law.coefficient, graph):
+    if not law.invertible or (not law.coupled and _vanishes(law.coefficient, graph)):
         return 2, law.side, True
     if port.prefer is not None:
         return 7, port.prefer, False

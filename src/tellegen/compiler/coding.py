@@ -60,7 +60,7 @@ def unrolled_code(causal: CausalGraph) -> Code:
         y=form.y,
         explicit=explicit is not None,
         linear=is_linear(routines),
-        pattern=pattern_of_rows(_dependence(routines[0]), len(form.y)),
+        pattern=_pattern(routines, len(form.y)),
         data=ModelData(scratch=max(len(form.hidden), 1), tables=tables, external=_externals(program.externals)),
     )
 
@@ -102,6 +102,16 @@ def _joint_dependence(routines: Sequence[Routine]) -> list[list[int]]:
     """Where the Jacobians of F and, in explicit models, of f have entries: solving for coupled rates fills f in."""
     found = [_dependence(routine) for routine in routines if routine.name in ("residual", "rhs")]
     return [sorted(set().union(*rows)) for rows in zip(*found, strict=True)]
+
+
+def _pattern(routines: Sequence[Routine], size: int) -> Pattern:
+    """Where F, and f where there is one, depends on y: a coupled mass matrix makes f depend on more than F."""
+    rows: list[set[int]] = [set() for _ in range(size)]
+    for routine in routines:
+        if routine.name in ("residual", "rhs"):
+            for row, found in zip(rows, _dependence(routine), strict=True):
+                row.update(found)
+    return pattern_of_rows([sorted(row) for row in rows], size)
 
 
 def _dependence(residual: Routine) -> list[list[int]]:

@@ -17,6 +17,16 @@ _PANELS = (0.0, 0.125, 0.25, 0.5, 1.0)
 _NODES = 12
 
 
+def content_of(law: StorageLaw) -> Expression:
+    """What a storage keeps in terms of ARGUMENT, the state: the energy itself where heat is counted."""
+    at = argument()
+    found = law.content_at(at)
+    if found is not None:
+        return found
+    assert law.slope is not None, "a storage law has an inertia, a content, a slope or an output"
+    return _integral(law.slope, at)
+
+
 @cache
 def energy_of(law: StorageLaw) -> Expression:
     """The stored energy in terms of ARGUMENT: of the state, or of the output of a dependent storage; zero at rest."""

@@ -9,13 +9,33 @@ import numpy as np
 
 from tellegen.compiler import rules
 from tellegen.compiler.build import build
+from tellegen.compiler.channels import (
+    BreakTimes,
+    Delay,
+    EventFunction,
+    EventKind,
+    Observable,
+    ObservableKind,
+    SampleGroup,
+)
 from tellegen.compiler.context import Array, Context, Integers
 from tellegen.compiler.pattern import Pattern, colouring, dense_pattern
 from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
 
-ObservableKind = Literal["across", "through", "power", "energy", "signal", "output"]
-EventKind = Literal["transition", "restart"]
+__all__ = [
+    "PROTOTYPES",
+    "BreakTimes",
+    "Delay",
+    "EventFunction",
+    "EventKind",
+    "ModelData",
+    "NumericModel",
+    "Observable",
+    "ObservableKind",
+    "SampleGroup",
+    "native_addresses",
+]
 
 _POINTER, _DOUBLE, _INT = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
 PROTOTYPES: Mapping[str, Any] = {
@@ -38,69 +58,13 @@ SYMBOL = "tg_{}"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Observable:
-    """One number that `observe` gives: a power variable, a power, an energy, a signal or the output of a source.
-
-    Powers are positive into storages and resistive elements and out of sources; the conjugate of a source counts the same way.
-    """
-
-    name: str
-    kind: ObservableKind
-    element: str = ""
-    domain: str = ""
-    unit: str = ""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class EventFunction:
-    """A number whose change of sign is an event: a transition of mode (rising, to the mode `to`), or a place to restart at."""
-
-    name: str
-    element: str
-    direction: int
-    kind: EventKind
-    to: str = ""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SampleGroup:
-    """Signals sampled together at offset, offset + period, ...; `members` are their places in the memory."""
-
-    period: float
-    offset: float
-    members: tuple[int, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """A delayed signal: the observable that it repeats, how much later, and its value before."""
-
-    name: str
-    observable: int
-    by: float
-    initial: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class BreakTimes:
-    """A known time at which a signal jumps or bends, and, with a period, every such time after it."""
-
-    at: float
-    period: float | None = None
-
-
-@final
 @dataclass(frozen=True)
 class NumericModel:
     """0 = F(t, y, yp), and yp = f(t, y) where `explicit`; y = [states, displacements, signal_states, unknowns].
 
     `addresses` are those of the native functions of model.h. `linear` says that F is affine in y and yp with coefficients that are
-    constant for given parameters. `variables` names what `failed` of a context points at.
+    constant for given parameters. `pattern` holds the places of dF/dy and dF/dyp, and of df/dy where `explicit`. `variables` names
+    what `failed` of a context points at.
     """
 
     name: str

@@ -3,16 +3,18 @@
 from typing import TYPE_CHECKING, final
 
 from tellegen.compiler.discontinuities import crossings
-from tellegen.compiler.energies import energy_of
+from tellegen.compiler.energies import content_of, energy_of
 from tellegen.compiler.numeric_model import EventFunction, Observable
 from tellegen.compiler.program import Books, Program
 from tellegen.compiler.scheduling import Item
 from tellegen.compiler.splitting import split
 from tellegen.compiler.steps import Instance, coefficient, slot, variable
-from tellegen.expressions import HALF, Expression, total
+from tellegen.core.domains import DOMAINS
+from tellegen.expressions import HALF, ZERO, Expression, call, number, total
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 from tellegen.graph.modes import ACROSS, THROUGH
+from tellegen.graph.power_graph import heat_taken
 
 if TYPE_CHECKING:
     from tellegen.compiler.building import Builder
@@ -110,14 +112,31 @@ class Observation:
         self._add(Observable(port.across, "across", port.element, domain.name, domain.across.unit), shown["across"])
         self._add(Observable(port.through, "through", port.element, domain.name, domain.through.unit), shown["through"])
         power = self.builder.variables.new(f"power.{port.element}")
-        self._compute(power, Instance(SUPPLIED if is_source else POWER, (across, through), ()))
+        self._compute(power, self._power(port, is_source, across, through))
         self._add(Observable(f"power.{port.element}", "power", port.element, domain.name, "W"), power)
+        if port.transferred:
+            return  # what a dissipator takes, a thermal source brings: neither lost nor supplied
         if is_source:
             self.books.supplied.append(power)
         elif isinstance(port.law, ResistiveLaw):
-            self._dissipates(k, power)
+            self._dissipates(k, power) if not domain.heat_books else self._leaves(port, power)
         elif isinstance(port.law, StorageLaw):
             self._store(k, port, port.law, power)
+
+    def _power(self, port: Port, is_source: bool, across: int, through: int) -> Instance:
+        """The power that a source gives, or that another element takes; a heat flow is one by itself."""
+        if not DOMAINS[port.domain].heat_books:
+            return Instance(SUPPLIED if is_source else POWER, (across, through), ())
+        taken = number(heat_taken(port, self.graph.nodes))
+        return self.builder.instance((-taken if is_source else taken) * variable(through), port)
+
+    def _leaves(self, port: Port, power: int) -> None:
+        """Heat that goes to the reference is lost; heat that comes from there is supplied."""
+        if heat_taken(port, self.graph.nodes):
+            lost = self._value(f"heat out of {port.element}", call("max", variable(power), ZERO), port)
+            brought = self._value(f"heat into {port.element}", call("max", -variable(power), ZERO), port)
+            self.books.resistive.append([lost])
+            self.books.supplied.append(brought)
 
     def _dissipates(self, k: int, power: int) -> None:
         """Ports of one field dissipate together: one of them alone may give what another takes."""
@@ -134,7 +153,9 @@ class Observation:
             state = builder.variables.number(port.state)
             assert state is not None, "the energy variable of a storage has a name"
             at = state
-        if k in builder.field_rows:
+        if DOMAINS[port.domain].heat_books:
+            how = builder.filled(content_of(law), {ARGUMENT: at}, port)
+        elif k in builder.field_rows:
             terms = [entry * variable(builder.output(j)) for j, entry in builder.field_rows[k]]
             how = builder.instance(HALF * variable(at) * total(terms), port)
         elif law.inertia is not None and not builder.variables.numbers(law.inertia.free_symbols):

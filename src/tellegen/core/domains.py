@@ -142,5 +142,6 @@ MAGNETIC = Domain(
 DOMAINS: dict[str, Domain] = {
     d.name: d for d in (ELECTRICAL, TRANSLATIONAL, ROTATIONAL, HYDRAULIC, THERMAL, HEAT, MAGNETIC)
 }
+THERMAL_DOMAINS = (THERMAL.name, HEAT.name)
 BY_CODE: dict[str, Domain] = {d.code: d for d in DOMAINS.values() if d.code}
 REFERENCES = frozenset(d.reference for d in DOMAINS.values())

@@ -55,6 +55,14 @@ class Driven(NamedTuple):
     node: Scalar
 
 
+class Heated(NamedTuple):
+    """A dissipator and the node that its heat goes to; the domain of the node is known when all elements are."""
+
+    element: str
+    node: str
+    key: Scalar
+
+
 class EnoughError(Exception):
     """Reading stops: what follows would not help."""
 
@@ -77,6 +85,7 @@ class Context:
         self.signal_names: frozenset[str] = frozenset()  # known before the signals are read: they are no units
         self.signal_measures: dict[str, Measure] = {}
         self.driven: list[Driven] = []
+        self.heated: list[Heated] = []
         self.functions: Mapping[str, Callable[..., float]] = {}
         self.variables: dict[str, str] = {}
         self.counts: dict[str, int] = {}  # whole numbers that ranges may use

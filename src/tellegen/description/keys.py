@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, final
 
-from tellegen.core.domains import DOMAINS, Domain, Side
+from tellegen.core.domains import DOMAINS, THERMAL_DOMAINS, Domain, Side
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.elements import KINDS, START, ElementKind, schedule_key
 
@@ -22,12 +22,15 @@ Meaning = Literal[
     "schedule",
     "start",
     "signal",
+    "heat",
     "no value",
     "no law",
 ]
 """What a key sets; the last two are keys that other kinds have, so that the message can say more than `unknown`."""
 
 CONNECTION = "connection"
+HEAT = "heat"
+"""The key that says where the heat of a dissipator goes."""
 VALUE: tuple[Meaning, str] = ("value", "")
 
 _ALIASES = {"angular velocity": ("speed",), "velocity": ("speed",)}
@@ -85,6 +88,8 @@ def make_form(kind: ElementKind) -> Form:
     keys["notes"] = ("notes", "")
     if kind.role == "source":
         keys["signal"] = ("signal", "")
+    if kind.role in ("resistive", "switching") and kind.domains[0] not in THERMAL_DOMAINS:
+        keys[HEAT] = ("heat", "")
     if kind.role == "switching":
         keys |= _modes(kind)
     if kind.name == CONNECTION:

@@ -99,7 +99,7 @@ class _LawReader:
         gives = self.kind.side if form != "resistive" or group == self.kind.side else other_side(self.kind.side)
         pending = self.pending(marked, self.letters.dimension(group))
         slope = linear_slope(marked, letter)
-        if slope is not None:
+        if slope is not None and not self.kind.energy:
             own = self.is_own_law(form, group)
             return LawReading(None, self.value(slope if own else 1 / slope), pending)
         return LawReading(Law(form, letter, without_marks(marked), gives, self.node.text.strip()), None, pending)
@@ -113,7 +113,7 @@ class _LawReader:
         pending = self.pending(marked, JOULE)
         of_output = self.letters.group_of[letter] == output
         slope = linear_slope(marked.derivative(letter), letter)
-        if slope is not None:
+        if slope is not None and not self.kind.energy:
             # H(q) = q^2/(2 C) gives v = q/C; both H(v) = C v^2/2 and the co-energy give q = C v.
             own = self.is_own_law("content" if of_output else "output", "energy" if of_output else output)
             return LawReading(None, self.value(slope if own else 1 / slope), pending)

@@ -10,7 +10,7 @@ from tellegen.core.errors import DescriptionError, Place, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.description import rules
-from tellegen.description.context import MOST_NOTICES, Context, Driven, Pending
+from tellegen.description.context import MOST_NOTICES, Context, Driven, Heated, Pending
 from tellegen.description.dimensions import NUMBER, Measure, Open, names_in, si_unit, without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.indexing import Pattern, read_name, read_node
@@ -59,6 +59,7 @@ class Line:
     switching: SwitchingLine | None = None
     signal: Expression | None = None
     signal_text: str = ""
+    heat: str | Pattern | None = None
 
 
 def read_line(context: Context, key: Scalar, node: Node, indices: Indices) -> Line:
@@ -125,6 +126,9 @@ def _unknown_kind(context: Context, key: Scalar, node: Mapping) -> TellegenError
 # Nodes
 
 
+_REASON = "what it keeps follows from its own variable, not from a difference of two"
+
+
 def _nodes(context: Context, key: Scalar, node: Node, kind: ElementKind, indices: Indices) -> tuple[str | Pattern, ...]:
     items = node.items if isinstance(node, Sequence) else context.texts(node, f"the nodes of {key.text}")
     names: list[str | Pattern] = []
@@ -137,8 +141,7 @@ def _nodes(context: Context, key: Scalar, node: Node, kind: ElementKind, indices
         names = _with_references(context, key, node, kind, names)
     if kind.grounded and names[1] != kind.domain.reference:
         what = f"the {kind.name} {key.text} has '{_shown(names[1])}' as its second node"
-        reason = "its speed is the one of Newton's law, not a difference of two"
-        why = f"{with_article(kind.name)} stores momentum against the frame: {reason}"
+        why = f"{with_article(kind.name)} stores {kind.domain.energy(kind.side).word} against '{kind.domain.reference}': {_REASON}"
         moving = [name for name in names if name != kind.domain.reference]
         fix = f"write '{kind.name}: [{_shown(moving[0])}]'"
         raise context.error(rules.AGAINST_FRAME, node, what, why=why, fix=fix, where=key.text)
@@ -316,7 +319,9 @@ class _LineReader:
         if found.value is None:
             self.context.pending.append(found.pending)
             return
-        if found.value.expression is ZERO:  # an ideal sensor, an open line: nothing to be changed without another causality
+        if (
+            found.value.expression is ZERO
+        ):  # an ideal sensor, an open line: nothing to be changed without another causality
             self.line.value = Reading(ZERO, ZERO)
             return
         word = self.kind.quantity.word if self.kind.quantity else "value"
@@ -331,6 +336,12 @@ class _LineReader:
         marked = parse_formula(self.context, text, f"the signal of {self.name}")
         self.line.signal, self.line.signal_text = without_marks(marked), text.text.strip()
         self.context.driven.append(Driven(self.name, marked, self.form.initial, text))
+
+    def read_heat(self, key: Scalar, node: Node, _: str) -> None:
+        """The node that takes the heat; which domain that is, is known when all elements are."""
+        scalar = self.context.scalar(node, f"the heat of {self.name}")
+        plain = NAME.fullmatch(scalar.text)
+        self.line.heat = scalar.text if plain else read_node(self.context, scalar, self.indices)
 
     def read_setting(self, key: Scalar, node: Node, setting: str) -> None:
         self.modes.read_setting(key, node, setting)
@@ -464,6 +475,7 @@ def emit(
     law: Law | None,
     initial: Expression | None,
     switching: Switching | None = None,
+    heat: str | None = None,
 ) -> None:
     """Add an element to the network, and the parameter that its value becomes."""
     kind = line.form.kind
@@ -503,6 +515,8 @@ def emit(
         signal_text=line.signal_text,
         switching=switching,
     )
+    if heat is not None:
+        context.heated.append(Heated(name, heat, line.key))
 
 
 def emit_line(context: Context, line: Line) -> None:
@@ -512,7 +526,7 @@ def emit_line(context: Context, line: Line) -> None:
     name = line.name
     assert isinstance(name, str), "outside a 'repeat' a name is a text"
     modes = None if line.switching is None else switching_of(context, line.switching, name, line.key)
-    emit(context, line, name, line.nodes, line.variables, value, line.law, initial, modes)  # type: ignore[arg-type]
+    emit(context, line, name, line.nodes, line.variables, value, line.law, initial, modes, line.heat)  # type: ignore[arg-type]
 
 
 def _refuse_twice(context: Context, line: Line, name: str) -> NoReturn:

@@ -16,6 +16,7 @@ from tellegen.description.dimensions import Open, si_unit
 from tellegen.description.document import Document, Mapping, Node, Scalar, read_document
 from tellegen.description.experiment import read_experiment
 from tellegen.description.files import without_collector
+from tellegen.description.heat import add_heat_sources
 from tellegen.description.indexing import read_name
 from tellegen.description.keys import form_of, make_form
 from tellegen.description.ladders import read_ladder
@@ -132,6 +133,7 @@ class _ModelReader:
             self._attempt(self.signals.read, signals)
         self._attempt(self._read_network, root)
         parts = self._attempt(self._read_parts, root) or ()
+        self._attempt(add_heat_sources, context)
         ports = {} if (offered := root.get("ports")) is None else self._attempt(self._read_ports, offered)
         self._settle_parameters()
         self.checker.settle()
@@ -364,11 +366,11 @@ class _ModelReader:
         return reader.parts
 
     def _read_ports(self, node: Node) -> dict[str, Port]:
-        return read_ports(self.context, node)
+        return {} if self.context.errors else read_ports(self.context, node)
 
     def _read_signal_ports(self, root: Mapping) -> SignalPorts:
         node = root.get("signal ports")
-        return SignalPorts() if node is None else read_signal_ports(self.context, node)
+        return SignalPorts() if node is None or self.context.errors else read_signal_ports(self.context, node)
 
     def _check_own_names(self) -> None:
         """A parameter that an element takes by its own name has the unit of the element; one without value takes it over."""

@@ -209,6 +209,7 @@ class _Template:
             variables = (
                 {side: name_at(chosen, copy) for side, chosen in line.variables.items()} if line.variables else {}
             )
+            heat = None if line.heat is None else name_at(line.heat, copy)
         except NotWholeError as problem:
             raise not_whole(self.context, line.key, problem, self._shown(copy)) from None
         try:
@@ -219,7 +220,7 @@ class _Template:
             what = f"a value of {name} divides by zero"
             raise self.context.error(rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere") from None
         modes = None if line.switching is None else switching_of(self.context, line.switching, name, line.key, copy)
-        emit(self.context, line, name, nodes, variables, value, law, initial, modes)
+        emit(self.context, line, name, nodes, variables, value, law, initial, modes, heat)
 
     def _again(self, line: Line, copy: Copy) -> Expression | None:
         """A value that uses names with indices, such as `R[i-1]`, is read again for each copy."""

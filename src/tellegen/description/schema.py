@@ -48,7 +48,10 @@ def schema() -> Schema:
         "type": "object",
         "properties": _top(),
         "required": ["system"],
-        "oneOf": [*(notations := [{"required": [word]} for word in ("network", "bond graph", "pog")]), _parts_alone(notations)],
+        "oneOf": [
+            *(notations := [{"required": [word]} for word in ("network", "bond graph", "pog")]),
+            _parts_alone(notations),
+        ],
         "dependentSchemas": {"elements": {"anyOf": [{"required": ["bond graph"]}, {"required": ["pog"]}]}},
         "additionalProperties": False,
         "$defs": _definitions(),
@@ -167,7 +170,9 @@ def _multiport() -> Schema:
 def _bond_graph() -> Schema:
     count = r"(\s*\[\s*\w+\s*\])?"
     item = rf"\s*(({'|'.join(ITEM_KINDS)}){count}\s*:\s*)?{_WORD}{count}\s*(\([^()]*\))?\s*"
-    example = "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils'; 'De:v => MSe:V' leads a signal to a source"
+    example = (
+        "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils'; 'De:v => MSe:V' leads a signal to a source"
+    )
     kinds = "; ".join(f"{kind} is a {text}" for kind, text in ITEM_KINDS.items())
     formula = r"[^>]*[^>\s][^>]*"
     signal = rf"{formula}(=>{formula})*=>{item}"
@@ -200,6 +205,10 @@ def _details() -> Schema:
         "matrix": {"$ref": "#/$defs/listed", "description": "couples the ports of a field, row by row"},
         "ports": {"$ref": "#/$defs/listed", "description": "I or C for each port of an IC field"},
         "kind": {"type": "string", "description": "the kind of an element with modes"},
+        "kinds": {
+            "$ref": "#/$defs/listed",
+            "description": "the kind of each port of a field, such as [resistor, conductor]",
+        },
     }
     return {"type": ["object", "null"], "properties": vectors, "additionalProperties": False}
 
@@ -241,6 +250,8 @@ def _setting(kind: ElementKind, key: str, meaning: str, detail: str) -> Schema:
         return {"$ref": "#/$defs/name", "description": f"names the {key}"}
     if meaning == "signal":
         return {"$ref": "#/$defs/signal", "description": "what drives the source"}
+    if meaning == "heat":
+        return {"$ref": "#/$defs/node", "description": "the thermal node that takes the heat"}
     if meaning == "notes":
         return {"type": "object", "description": _DESCRIPTIONS["notes"]}
     if meaning == "setting":

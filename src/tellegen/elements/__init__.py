@@ -1,5 +1,6 @@
 """What each part means physically: the registry of element kinds, as data."""
 
+from tellegen.elements import magnetic, thermal  # noqa: F401  their kinds register themselves
 from tellegen.elements.kinds import (
     ACTS_ON,
     COUPLING_OF,

@@ -64,7 +64,8 @@ class ElementKind:
     `side` is the power variable that the element's law gives: the output of a storage in integral causality, the left side of a
     resistive law, the variable that a source imposes. `inverse` marks a storage whose parameter divides (a stiffness: F = K x).
     A coupling has two ports; `law` is then the relation that defines its modulus. A kind with modes has a `behaviour`, `settings`
-    and the words of its `modes`; `side` is then the power variable that it lets free in its first one.
+    and the words of its `modes`; `side` is then the power variable that it lets free in its first one. A storage that is not linear
+    has an `energy` of its key and its output; a coupling that passes on heat has that `heat` of its key and both temperatures.
     """
 
     name: str
@@ -83,6 +84,8 @@ class ElementKind:
     behaviour: Behaviour | None = None
     settings: tuple[Setting, ...] = ()
     modes: tuple[str, ...] = ()
+    energy: str = ""
+    heat: str = ""
 
     @property
     def domain(self) -> Domain:

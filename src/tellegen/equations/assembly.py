@@ -14,7 +14,7 @@ from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, p
 from tellegen.equations.port_variables import PortVariables
 from tellegen.equations.resistive import Told, solve_resistive
 from tellegen.equations.signal_equations import SignalEquations, SignalRates
-from tellegen.equations.storage import stored_energy
+from tellegen.equations.storage import held_energy
 from tellegen.equations.structure import CausalStructure, causal_structure
 from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
@@ -22,6 +22,7 @@ from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import solve
 from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.laws import ARGUMENT
 
 SHORT = 4
 """Rates of signals with more leaves than this get a name."""
@@ -84,15 +85,18 @@ class _Assembly:
         signals = self._signals()
         named, slopes = self._signal_rates(signals, rates, T, T_u)
         motion = Motion(self.causal.graph.moving, rates | slopes)
-        shared = congruence(T, T_u, self._energy(T, T_u), motion, n, m)
+        curved = self._curved_places()
+        shared = congruence(T, T_u, self._energy(T, T_u), motion, n, m, curved)
+        moved = self._moved_contents(T, T_u, motion)
         L, N = shared.L(), shared.N()
         A = self._matrix(self.states, self.states, -1)
         B = plus(self._matrix(self.states, self.sources, 1), negative(shared.B_rate()))
         B_1 = negative(shared.B_1())
-        f = self._rest(self.states, -1)
+        f = _sum_of(self._rest(self.states, -1), _shares(shared.T, moved, n))
         C = plus(self._matrix(self.sources, self.states, -1), shared.C_rate())
         D = plus(self._matrix(self.sources, self.sources, -1), shared.D_rate())
-        D_1, f_y, P = shared.D_1(), self._rest(self.sources, -1), shared.P()
+        D_1, P = shared.D_1(), shared.P()
+        f_y = _sum_of(self._rest(self.sources, -1), _shares(shared.T_u, moved, m))
         if any(e is not ZERO for row in P for e in row):  # outputs contain x': it is replaced from the equations
             Z = self._times_inverse(P, L)
             C = plus(C, negative(product(Z, plus(A, N), n)))
@@ -223,6 +227,23 @@ class _Assembly:
         law = _storage(self.ports[k])
         return ONE if law.keeps_energy_variable else law.inertia_at(output)
 
+    def _curved_places(self) -> set[tuple[int, int]]:
+        """The entries of the energy matrix that are slopes of nonlinear contents."""
+        laws = [_storage(self.ports[k]) for k in (*self.states, *self.dependent)]
+        return {(i, i) for i, law in enumerate(laws) if law.inertia is None}
+
+    def _moved_contents(self, T: Matrix, T_u: Matrix, motion: Motion) -> dict[int, Expression]:
+        """What storages with nonlinear contents take because displacements move their law, the output being held."""
+        order = [*self.states, *self.dependent]
+        outputs: list[Expression] = [symbol(self.ports[k].state) for k in self.states]
+        outputs += [self._output_of(row, row_u) for row, row_u in zip(T, T_u, strict=True)]
+        found = {}
+        for i, k in enumerate(order):
+            content = _storage(self.ports[k]).content
+            if content is not None and (rate := motion.rate_of(content)) is not ZERO:
+                found[i] = rate.substitute({ARGUMENT: outputs[i]})
+        return found
+
     def _times_inverse(self, P: Matrix, L: Matrix) -> Matrix:
         """The rows of P L^-1."""
         n = len(L)
@@ -267,7 +288,7 @@ class _Assembly:
     def _stored_energy(self, dependent: Mapping[str, Expression]) -> Expression | None:
         outputs: dict[int, Expression] = {k: symbol(self.ports[k].state) for k in self.states}
         outputs |= {k: dependent[self._output_name(self.ports[k])] for k in self.dependent}
-        shares = [stored_energy(_storage(self.ports[k]), at) for k, at in outputs.items()]
+        shares = [held_energy(self.ports[k], at) for k, at in outputs.items()]
         known = [share for share in shares if share is not None]
         return total([*known, *self._mutual_energy(outputs)]) if len(known) == len(shares) else None
 
@@ -278,6 +299,15 @@ class _Assembly:
                 for j, b in enumerate(coupled.ports[:i]):
                     if a in outputs:
                         yield coupled.matrix[i][j] * outputs[a] * outputs[b]
+
+
+def _shares(transformation: Matrix, given: Mapping[int, Expression], columns: int) -> Vector:
+    """The rows of transformation^T given."""
+    return tuple(total(transformation[i][j] * value for i, value in given.items()) for j in range(columns))
+
+
+def _sum_of(one: Vector, two: Vector) -> Vector:
+    return tuple(a + b for a, b in zip(one, two, strict=True))
 
 
 def _storage(port: Port) -> StorageLaw:

@@ -1,18 +1,18 @@
 """Dependent storages by the congruent transformation x = T z + T_u u.
 
 x are the outputs of all storages, z those of the independent ones. With L the energy matrix of all storages and T' the
-derivative along the motion (T may depend on displacements),
+derivative along the motion (T and L may depend on displacements),
 
-    T^T L T z' + T^T L T' z + T^T L T_u u' + T^T L T_u' u
+    T^T L T z' + T^T (L T' + L' T) z + T^T L T_u u' + T^T (L T_u' + L' T_u) u
 
-is what the storages together take from the rest of the model, and the sources see T_u^T L x' beside their own share.
+is what the storages together take from the rest of the model, and the sources see T_u^T (L x)' beside their own share.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from tellegen.equations.matrices import Matrix, Sparse, congruent, zeros
+from tellegen.equations.matrices import Matrix, Sparse, congruent, plus, zeros
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.entries import substituted
 
@@ -27,6 +27,7 @@ class Congruence:
     T_rate: Matrix
     T_u_rate: Matrix
     energy: Sparse
+    energy_rate: Sparse
     states: int
     inputs: int
 
@@ -35,32 +36,36 @@ class Congruence:
         return congruent(self.T, self.energy, self.T, self.states, self.states)
 
     def N(self) -> Matrix:
-        """T^T L T', what the motion of the transformation adds."""
-        return congruent(self.T, self.energy, self.T_rate, self.states, self.states)
+        """T^T (L T' + L' T), what the motion of the transformation and of the storages adds."""
+        return self._moved(self.T, self.T, self.T_rate, self.states, self.states)
 
     def B_1(self) -> Matrix:
         """T^T L T_u, what rates of the inputs take."""
         return congruent(self.T, self.energy, self.T_u, self.states, self.inputs)
 
     def B_rate(self) -> Matrix:
-        """T^T L T_u', what inputs take when their share in the storages changes."""
-        return congruent(self.T, self.energy, self.T_u_rate, self.states, self.inputs)
+        """T^T (L T_u' + L' T_u), what inputs take when their share in the storages changes."""
+        return self._moved(self.T, self.T_u, self.T_u_rate, self.states, self.inputs)
 
     def P(self) -> Matrix:
         """T_u^T L T, what sources see of the rates of the states."""
         return congruent(self.T_u, self.energy, self.T, self.inputs, self.states)
 
     def C_rate(self) -> Matrix:
-        """T_u^T L T', what sources see of the states through the motion."""
-        return congruent(self.T_u, self.energy, self.T_rate, self.inputs, self.states)
+        """T_u^T (L T' + L' T), what sources see of the states through the motion."""
+        return self._moved(self.T_u, self.T, self.T_rate, self.inputs, self.states)
 
     def D_1(self) -> Matrix:
         """T_u^T L T_u, what sources see of their own rates."""
         return congruent(self.T_u, self.energy, self.T_u, self.inputs, self.inputs)
 
     def D_rate(self) -> Matrix:
-        """T_u^T L T_u', what sources see of themselves through the motion."""
-        return congruent(self.T_u, self.energy, self.T_u_rate, self.inputs, self.inputs)
+        """T_u^T (L T_u' + L' T_u), what sources see of themselves through the motion."""
+        return self._moved(self.T_u, self.T_u, self.T_u_rate, self.inputs, self.inputs)
+
+    def _moved(self, left: Matrix, right: Matrix, right_rate: Matrix, rows: int, columns: int) -> Matrix:
+        carried = congruent(left, self.energy, right_rate, rows, columns)
+        return plus(carried, congruent(left, self.energy_rate, right, rows, columns)) if self.energy_rate else carried
 
 
 def congruence(
@@ -70,12 +75,15 @@ def congruence(
     motion: "Motion",
     states: int,
     inputs: int,
+    curved: Collection[tuple[int, int]] = (),
 ) -> Congruence:
-    """The transformation from the rows of the dependent storages."""
+    """The transformation from the rows of the dependent storages; `curved` entries of the energy are slopes of nonlinear laws."""
     identity = tuple(tuple(ONE if i == j else ZERO for j in range(states)) for i in range(states))
     whole = (*identity, *map(tuple, T))
     whole_u = (*zeros(states, inputs), *map(tuple, T_u))
-    return Congruence(whole, whole_u, motion.rate(whole), motion.rate(whole_u), energy, states, inputs)
+    rates = {place: motion.rate_of(entry) for place, entry in energy.items() if place not in curved}
+    energy_rate = {place: rate for place, rate in rates.items() if rate is not ZERO}
+    return Congruence(whole, whole_u, motion.rate(whole), motion.rate(whole_u), energy, energy_rate, states, inputs)
 
 
 class Motion:
@@ -97,8 +105,9 @@ class Motion:
 
     def rate(self, matrix: Matrix) -> Matrix:
         """The derivative along the motion."""
-        return tuple(tuple(self._rate_of(e) for e in row) for row in matrix)
+        return tuple(tuple(self.rate_of(e) for e in row) for row in matrix)
 
-    def _rate_of(self, expression: Expression) -> Expression:
+    def rate_of(self, expression: Expression) -> Expression:
+        """The derivative of one expression along the motion."""
         names = sorted(expression.free_symbols & self.rates.keys())
         return total(expression.derivative(name) * self.rates[name] for name in names)

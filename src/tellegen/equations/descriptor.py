@@ -138,7 +138,9 @@ class _Writer:
         h = {row: self._written(e) for row, e in self.h.items() if e is not ZERO}
         signals = tuple(signal.name for signal in self.graph.signals)
         names, inputs, outputs = tuple(self.names), tuple(self.inputs), tuple(self.outputs)
-        return DescriptorSystem(self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h, signals)
+        return DescriptorSystem(
+            self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h, signals
+        )
 
     def _written(self, expression: Expression) -> Expression:
         """An entry with the parameters that follow displacements written out."""

@@ -165,7 +165,8 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     states, where displacements move the energy matrix, where the law of a storage cannot be solved for its output, or where the
     inverse of a field is too long to be read.
 
-    Raises: EquationError (E107) where a source meets a dependent storage: the form has no derivative of an input.
+    Raises: EquationError (E107) where a source meets a dependent storage: the form has no derivative of an input; (E109) where the
+    through variable of a storage is a heat flow.
 
     >>> from tellegen.workflow import derive
     >>> form = port_hamiltonian(derive("dc_motor_pump"))
@@ -173,6 +174,7 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     ('phi_L_a', 'p_J_m', 'V_C_0')
     """
     _refuse_input_rates(system)
+    _refuse_heat_flows(system)
     return _Conversion(system).system()
 
 
@@ -224,6 +226,19 @@ def _refuse_input_rates(system: EquationSystem) -> None:
         fix=f"put a resistive element or a storage between {listing(pairs[0])}" if pairs else "",
         members=names,
     )
+
+
+def _refuse_heat_flows(system: EquationSystem) -> None:
+    """Temperature times heat flow is no power, so the capacities of such a model have no energy function."""
+    heat = [port for port in _state_ports(system) if port is not None and DOMAINS[port.domain].heat_books]
+    if heat:
+        raise rules.NO_POWER_VARIABLES.error(
+            f"the port-Hamiltonian form of '{system.name}' does not exist: '{heat[0].element}' takes heat flow at a temperature, "
+            "whose product is no power",
+            where=heat[0].element,
+            fix="describe the thermal part by temperature and entropy flow (entropy capacity, entropy conductor)",
+            place=heat[0].place,
+        )
 
 
 def _sources_at_storages(system: EquationSystem) -> Iterable[tuple[str, str]]:

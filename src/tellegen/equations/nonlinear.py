@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tellegen.causality import CausalGraph
+from tellegen.core.domains import DOMAINS
 from tellegen.expressions import Expression, symbol, total
 from tellegen.expressions.entries import Entry
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
@@ -43,6 +44,7 @@ class Nonlinear:
     def powers(self) -> list[Expression]:
         """The power that each nonlinear resistive port takes."""
         ports = [k for k in self.curved if isinstance(self.ports[k].law, ResistiveLaw)]
+        ports = [k for k in ports if not DOMAINS[self.ports[k].domain].heat_books]
         return [self._law(k).value_at(self._argument(k)) * self._argument(k) for k in ports]
 
     def _known_at_once(self, k: int) -> bool:

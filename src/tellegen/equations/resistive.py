@@ -145,6 +145,8 @@ class _LinearLaws:
     def powers(self, arguments: Mapping[int, Row], written: Callable[[Row], Expression]) -> Iterable[Expression]:
         """The power that each port takes: argument times value, as h^2/c where that saves fractions."""
         for k in self.ports:
+            if self.causal.graph.domain_of(k).heat_books:
+                continue  # heat that passes is lost already
             coupled = [j for j in self.laws[k] if j != k]
             if self._direct(k) or coupled:
                 value = total(share.expression * written(arguments[j]) for j, share in self.laws[k].items())
@@ -156,10 +158,14 @@ class _LinearLaws:
 
     def _singular(self, left: list[int]) -> TellegenError:
         names = [self.causal.graph.ports[k].element for k in left]
+        fields = [field.element for field in self.causal.graph.fields if not set(left).isdisjoint(field.ports)]
+        fix = "check the sign of their parameters"
+        if fields:  # its laws are asked for what they give, and the matrix has no inverse there
+            fix = f"check the matrix of {listing(fields)}; a field that only passes power on is a connection, and is written as one"
         return rules.SINGULAR_RESISTORS.error(
             f"the resistive elements around {listing(names)} have no unique solution",
             where=names[0],
-            fix="check the sign of their parameters",
+            fix=fix,
             place=self.causal.graph.ports[left[0]].place,
             members=names,
         )

@@ -33,7 +33,7 @@ SINGULAR_RESISTORS = RULES.rule(
     "E103",
     "resistive elements without a solution",
     meaning="The equations of resistive elements that decide each other have no unique solution.",
-    why="a negative resistance can cancel the others exactly",
+    why="a negative resistance can cancel the others exactly, and the matrix of a field may be singular in what storages and sources ask of it",
     example=(
         "system: cancelled\nparameters: {R: 1 ohm}\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R_1: {resistor: [a, b], R: R}\n"
         "  R_2: {resistor: [b, gnd], R: -R}\n"
@@ -72,11 +72,17 @@ NO_HAMILTONIAN_FORM = RULES.rule(
         "  R: {resistor: [b, gnd], R: 1 ohm}\n"
     ),
 )
+NO_POWER_VARIABLES = RULES.rule(
+    "E109",
+    "port-Hamiltonian form of heat flows",
+    meaning="The port-Hamiltonian form was asked for, and a storage keeps heat: its variables are temperature and heat flow.",
+    why="the rate of an energy function is the product of the power variables, and temperature times heat flow is no power",
+)
 CURVED_TRANSFORMATION = RULES.rule(
     "E108",
     "dependent storage behind a modulus that reads a variable",
-    meaning="A storage follows others through a transformer or gyrator whose modulus is a formula of states, inputs or signals.",
-    why="what the storage takes is the derivative of its output, so the modulus is differentiated too; only displacements have known rates",
+    meaning="A storage follows others through a transformer or gyrator whose modulus is a formula of power variables.",
+    why="what the storage takes is the derivative of its output, so the modulus is differentiated too, and the rate of a power variable is itself what the equations are to give; displacements have known rates, and so have many signals",
     example=(
         "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, c: 1 s/rad}\nbond graph:\n  - Se:tau -> 1:a (omega, rotational)\n"
         "  - a -> I:J_1\n  - a -> MTF:n -> 1:b (rotational)\n  - b -> I:J_2\nelements: {n: {K: 1 + c*omega}}\n"

@@ -1,9 +1,18 @@
 """The energy that a storage holds, as an expression of its state."""
 
+from tellegen.core.domains import DOMAINS
 from tellegen.expressions import HALF, Expression, number
 from tellegen.expressions.polynomial import powers_of, sum_of_powers
-from tellegen.graph import StorageLaw
+from tellegen.graph import Port, StorageLaw
 from tellegen.graph.laws import ARGUMENT, argument
+
+
+def held_energy(port: Port, at: Expression) -> Expression | None:
+    """The energy that a storage holds at a value of its state; where heat is counted, that is what it keeps."""
+    assert isinstance(port.law, StorageLaw), f"'{port.element}' stores nothing"
+    if DOMAINS[port.domain].heat_books:
+        return port.law.content_at(at)
+    return stored_energy(port.law, at)
 
 
 def stored_energy(law: StorageLaw, at: Expression) -> Expression | None:

@@ -45,6 +45,14 @@ class StorageLaw:
         slope = self.slope if self.slope is not None else self._content().derivative(ARGUMENT)
         return slope.substitute({ARGUMENT: output})
 
+    def content_at(self, state: Expression) -> Expression | None:
+        """The energy variable at a value of the state; None where only its derivative is known."""
+        if self.output is not None:
+            return state
+        if self.inertia is not None:
+            return self.inertia * state
+        return None if self.content is None else self.content.substitute({ARGUMENT: state})
+
     def _content(self) -> Expression:
         assert self.content is not None, "a storage law without inertia, slope or output has a content"
         return self.content
@@ -56,13 +64,15 @@ class ResistiveLaw:
     """A static law that gives the power variable `side` of the other one.
 
     Linear: `coefficient`. Otherwise `expression` in terms of ARGUMENT. `invertible` says whether the other variable may be
-    asked for too; a law that is not fixes its causality right after the sources.
+    asked for too; a law that is not fixes its causality right after the sources. `coupled` tells that the matrix of a field adds
+    what other ports are told, so a coefficient of zero does not make the variable zero.
     """
 
     side: Side
     coefficient: Expression | None = None
     expression: Expression | None = None
     invertible: bool = True
+    coupled: bool = False
 
     @property
     def linear(self) -> bool:
@@ -72,7 +82,7 @@ class ResistiveLaw:
     @property
     def ideal(self) -> bool:
         """Whether the law makes its variable zero whatever the other one is: a closed or an open switch."""
-        return self.coefficient is ZERO
+        return self.coefficient is ZERO and not self.coupled
 
     def value_at(self, argument: Expression) -> Expression:
         """The power variable `side` at a value of the other one."""

@@ -11,8 +11,8 @@ from tellegen.description.files import without_collector
 from tellegen.description.model import Element, Law, MatrixField, Model, Multiport
 from tellegen.elements import ACTS_ON, KINDS
 from tellegen.expressions import ONE, ZERO, Expression, symbol
-from tellegen.expressions.polynomial import powers_of, sum_of_powers
 from tellegen.graph import rules
+from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat
 from tellegen.graph.invertibility import is_invertible
 from tellegen.graph.laws import ARGUMENT, PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
 from tellegen.graph.modes import SwitchingLaw
@@ -59,6 +59,7 @@ def _lowered(model: Model) -> PowerGraph:
         Node(name, domain, k in references)
         for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
     )
+    couplings = with_heat(couplings, model, listed, ports)
     fields = _fields(model, ports)
     graph = PowerGraph(
         name=model.name,
@@ -181,6 +182,8 @@ def _law(element: Element, names: Names, parameters: Mapping[str, Expression | N
         expression = _of_argument(element.law, element.law.expression)
         return ResistiveLaw(element.law.gives, None, expression, is_invertible(expression, parameters))
     assert element.value is not None, f"'{element.name}' has neither a value nor a law"
+    if kind.energy:
+        return storage_of_energy(kind, element.value)
     if kind.role == "storage":
         return StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
     # What is zero by its nature (an ideal sensor) can only be told the other variable.
@@ -202,13 +205,7 @@ def _storage_law(law: Law, element: Element) -> StorageLaw:
         return StorageLaw(side, content=written.derivative(ARGUMENT))
     if _is_energy_letter(law, element):
         return StorageLaw(side, output=written.derivative(ARGUMENT), energy=written)
-    return StorageLaw(side, slope=_slope(written.derivative(ARGUMENT)), energy=written)
-
-
-def _slope(rate: Expression) -> Expression:
-    """dq/dx = E'(x)/x, from dE = x dq; divided term by term where that avoids 0/0 at rest."""
-    powers = powers_of(rate, ARGUMENT)
-    return rate / argument() if powers is None else sum_of_powers({n - 1: c for n, c in powers.items()}, ARGUMENT)
+    return StorageLaw(side, slope=slope_of_energy(written), energy=written)
 
 
 def _is_energy_letter(law: Law, element: Element) -> bool:
@@ -248,6 +245,7 @@ def _fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
 def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
     """A field; the laws of its ports, which read all its energy variables, get the names of the states for them."""
     if field.energy is None:
+        _couple(field, members, ports)
         return Field(field.name, tuple(members), field.matrix)
     states = {letter: symbol(ports[k].state) for letter, k in zip(field.letters, members, strict=True)}
     for k, letter in zip(members, field.letters, strict=True):
@@ -258,6 +256,14 @@ def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
         share = field.energy.substitute({**others, letter: argument()}) if k == members[0] else ZERO
         ports[k] = replace(ports[k], law=replace(law, output=law.output.substitute(others), energy=share))
     return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
+
+
+def _couple(field: MatrixField, members: list[int], ports: list[Port]) -> None:
+    """Tell the laws of resistive ports that their variable also follows other ports."""
+    for i, (k, row) in enumerate(zip(members, field.matrix, strict=True)):
+        law = ports[k].law
+        if isinstance(law, ResistiveLaw) and any(e is not ZERO for j, e in enumerate(row) if j != i):
+            ports[k] = replace(ports[k], law=replace(law, invertible=True, coupled=True))
 
 
 def _dangling(model: Model, terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:
@@ -328,6 +334,8 @@ def _unconnected(model: Model, terminals: list[tuple[int, ...]], count: int) -> 
         for coupled in model.fields:
             for member in coupled.members[1:]:
                 groups.join(first[coupled.members[0]], first[member])
+    for one, two in joined_by_heat(elements):
+        groups.join(terminals[one][0], terminals[two][0])
     members: dict[int, list[Element]] = {}
     for element, ends in zip(elements, terminals, strict=True):
         members.setdefault(groups.find(ends[0]), []).append(element)

@@ -10,9 +10,9 @@ from heapq import heappop, heappush
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import named_after
 from tellegen.description.model import Element
-from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
 from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw
-from tellegen.graph.power_graph import Branch, Coupling, Node, Port
+from tellegen.graph.power_graph import Branch, Coupling, Node, Port, heat_taken
 
 _POWER = "power."
 
@@ -39,10 +39,16 @@ class Measuring:
         """The power of an element, or what a storage keeps."""
         if name.startswith(_POWER):
             element = name.removeprefix(_POWER)
-            return next((symbol(p.across) * symbol(p.through) for p in self.ports if p.element == element), None)
+            return next((self._power(port) for port in self.ports if port.element == element), None)
         if self._contents is None:
             self._contents = {n: k for k, port in enumerate(self.ports) if (n := _content_name(port, self._chosen))}
         return _content(self.ports[self._contents[name]]) if name in self._contents else None
+
+    def _power(self, port: Port) -> Expression:
+        """The power into a port; where heat is counted, the heat that it takes from nodes other than the reference."""
+        if DOMAINS[port.domain].heat_books:
+            return number(heat_taken(port, self.nodes)) * symbol(port.through)
+        return symbol(port.across) * symbol(port.through)
 
     def replacements(self, names: frozenset[str]) -> dict[str, Expression]:
         """What the names stand for that are no variables of ports but follow from them."""

@@ -5,7 +5,7 @@ The interconnection is a graph of nodes and branches (Kirchhoff's two laws) in w
 branches, and a bond between junctions that is no tree a transformer of modulus one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
 
@@ -33,6 +33,7 @@ class Port:
     """One power port of one element: across = p[plus] - p[minus], through enters at plus, so power is positive into the element.
 
     A source is counted the same way; its output is the conjugate with the opposite sign, so that y*u is the power it supplies.
+    `transferred` marks a dissipator whose heat goes into a thermal port, and the source that brings it there: nothing is lost.
     """
 
     element: str
@@ -47,10 +48,19 @@ class Port:
     prefer: Side | None = None
     forced: bool = False
     place: Place | None = None
+    transferred: bool = False
 
     def variable(self, side: Side) -> str:
         """The name of a power variable of the port."""
         return self.across if side == "across" else self.through
+
+
+def heat_taken(port: Port, nodes: Sequence[Node]) -> int:
+    """How the heat flow through a port counts: what comes from the reference or goes to it is not that of the system.
+
+    One where it ends at the reference, minus one where it begins there, zero between two other nodes: all is passed on.
+    """
+    return int(nodes[port.minus].reference) - int(nodes[port.plus].reference)
 
 
 class Branch(NamedTuple):

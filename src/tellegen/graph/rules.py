@@ -84,6 +84,21 @@ NO_SUCH_MODE = RULES.rule(
     meaning="Equations or a run were asked for in a mode of an element that has no such mode, or none at all.",
     why="switches, diodes, dry friction, clutches and stops have modes, each with words of its own",
 )
+_CONDUCTING = """\
+system: wall
+network:
+  C_1: {entropy capacity: [a], C: 15 J/K, initial: 373.15 K}
+  C_2: {entropy capacity: [b], C: 15 J/K, initial: 273.15 K}
+"""
+NO_TEMPERATURE = RULES.rule(
+    "G109",
+    "temperature that nothing decides",
+    meaning="An entropy conductor or a radiator ends at a node without a capacity and without a temperature source.",
+    why="the entropy that leaves it is its heat divided by the temperature there, which must follow from an element",
+    example=_CONDUCTING
+    + "  G_1: {entropy conductor: [a, m], G: 10 W/K}\n  G_2: {entropy conductor: [m, b], G: 10 W/K}\n",
+    instead=_CONDUCTING + "  G_1: {entropy conductor: [a, b], G: 5 W/K}\n",
+)
 NOT_REACHED = RULES.rule(
     "G121",
     "variable that no sensor reaches",

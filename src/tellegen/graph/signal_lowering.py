@@ -12,6 +12,7 @@ from tellegen.description.signals.ordering import ordered
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
 from tellegen.graph import rules
 from tellegen.graph.breaks import breaks_of
+from tellegen.graph.heat import with_transfers
 from tellegen.graph.laws import SourceLaw
 from tellegen.graph.measuring import Measuring
 from tellegen.graph.power_graph import Port, PowerGraph
@@ -38,7 +39,8 @@ class _Lowering:
         parts = [part for definition in self.model.signals.values() for part in expand(definition, self._fresh)]
         signals = [self._signal(part) for part in ordered(parts).signals]
         courses = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
-        return _with_courses(replace(self.power, signals=(*signals, *self.power.signals)), courses)
+        ports = with_transfers(self.power.ports, self.model.elements)
+        return _with_courses(replace(self.power, ports=ports, signals=(*signals, *self.power.signals)), courses)
 
     def _fresh(self, wanted: str) -> str:
         while wanted in self.taken:

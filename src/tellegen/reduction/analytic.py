@@ -134,6 +134,7 @@ class _Analysis:
         pivots, V = self._null_space()
         rows = self._constraints(V)
         T, T_u, states, free = self._solved(pivots, V, rows)
+        self._refuse_one_sided(V, [k for k in range(self.n) if k not in pivots], free)
         seen = [
             f"{self.system.states[k]}_r" if any(e is not ZERO for e in V[k]) else self.system.states[k] for k in states
         ]
@@ -235,6 +236,19 @@ class _Analysis:
             if column in row and r not in elimination.pivots.values()
         ]
         return bool(self.moving) and all(divides_by(ONE / self._written(e), self.moving) for e in entries)
+
+    def _refuse_one_sided(self, V: Matrix, light: list[int], free: list[int]) -> None:
+        """What only rates determine must act on the outputs as the inputs act on it: not so where outputs held rates before."""
+        B, C = self.system.matrices["B"], self.system.matrices["C"]
+        for k in free:
+            column = [row[light.index(k)] for row in V]
+            for j in range(self.m):
+                if not is_zero(dot(C[j], column) - dot([row[j] for row in B], column)):
+                    raise rules.NO_LIMIT.error(
+                        f"the output '{self.system.outputs[j]}' holds rates that '{self.system.states[k]}' takes part in",
+                        where=self.system.states[k],
+                        fix="take the limit of the model, not of its equations",
+                    )
 
     def _refuse_rest(self, elimination: Elimination[Entry]) -> None:
         solved = set(elimination.pivots.values())

@@ -184,7 +184,8 @@ def _without(graph: PowerGraph, port: int) -> PowerGraph:
     fields = tuple(replace(f, ports=tuple(moved[k] for k in f.ports)) for f in graph.fields)
     switching = {moved[k]: law for k, law in graph.switching.items()}
     ports = tuple(p for k, p in enumerate(graph.ports) if k != port)
-    return replace(graph, ports=ports, fields=fields, switching=switching)
+    now = {moved[k]: mode for k, mode in graph.now.items()}
+    return replace(graph, ports=ports, fields=fields, switching=switching, now=now)
 
 
 def _side(port: Port) -> Side:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tellegen.core.errors import Finding
 from tellegen.results.figures import figure_of
 from tellegen.results.observing import segments
-from tellegen.results.ports import sources_of
+from tellegen.results.ports import exchanges_heat, sources_of, supplying, transferring
 from tellegen.results.resampling import hermite
 from tellegen.simulation.rules import OPEN_BOOKS
 from tellegen.simulation.trajectory import Books
@@ -38,6 +38,8 @@ class EnergyBooks:
 
     `stored` is the change of stored energy; `generated` comes from negative resistances; `modulation` is the work that moves the
     parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual` is relative to the energy handled.
+    Where heat flows are counted, heat that leaves to the ambient is dissipated, heat that comes from there supplied. What dissipators
+    bring into thermal ports is `transferred` and in no other entry.
     """
 
     def __init__(self, run: "Run") -> None:
@@ -69,6 +71,12 @@ class EnergyBooks:
         """What impacts and changes of mode took."""
         return self.books.impulsive
 
+    @cached_property
+    def transferred(self) -> float:
+        """What dissipators brought into thermal ports: neither lost nor supplied."""
+        names = transferring(self._run.graph)
+        return sum(self._by_element[name] for name in names) if names else 0.0
+
     @property
     def stored_start(self) -> float:
         """What the storages held at the start."""
@@ -90,10 +98,11 @@ class EnergyBooks:
         return self.books.residual
 
     def to_json(self) -> dict[str, float]:
-        """The books by name, in J; `residual` is relative. `generated` is there only where it is not zero."""
+        """The books by name, in J; `residual` is relative. `generated` and `transferred` are there only where not zero."""
         names = ["stored", "supplied", "dissipated", "modulation", "impulsive", "residual"]
         found = {name: float(getattr(self, name)) for name in names}
-        return found | ({"generated": self.generated} if self.generated else {})
+        rare = {"generated": self.generated, "transferred": self.transferred}
+        return found | {name: float(energy) for name, energy in rare.items() if energy}
 
     # -- By element ------------------------------------------------------------------------------------------------------------
 
@@ -150,12 +159,12 @@ class EnergyBooks:
 
     def _fits(self, found: dict[str, float]) -> bool:
         """Whether the energies of sources and storages add up to what the solver counted."""
-        sources = sources_of(self._run.graph)
+        sources = supplying(self._run.graph)
         tolerance = 1e-6 * self.books.handled
         supplied = sum(e for name, e in found.items() if name in sources)
-        return abs(supplied - self.supplied) <= tolerance and all(
-            abs(gap) <= tolerance for gap in self._gaps(found).values()
-        )
+        # Heat from the ambient is supplied too, and by no source.
+        given = exchanges_heat(self._run.graph) or abs(supplied - self.supplied) <= tolerance
+        return given and all(abs(gap) <= tolerance for gap in self._gaps(found).values())
 
     def _gaps(self, found: dict[str, float]) -> dict[str, float]:
         """What each storage gained beyond the energy of its power; work of modulation is such a gain."""

@@ -5,8 +5,10 @@ from itertools import pairwise
 from typing import final
 
 from tellegen.compiler.numeric_model import Observable, ObservableKind
+from tellegen.core.domains import DOMAINS
 from tellegen.core.union_find import UnionFind
-from tellegen.graph import Coupling, PowerGraph, SourceLaw
+from tellegen.graph import Coupling, PowerGraph, ResistiveLaw, SourceLaw
+from tellegen.graph.power_graph import heat_taken
 from tellegen.results import rules
 
 
@@ -64,3 +66,19 @@ def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str]:
 def sources_of(graph: PowerGraph) -> set[str]:
     """The elements whose power counts positive where it leaves them."""
     return {port.element for port in graph.ports if isinstance(port.law, SourceLaw)}
+
+
+def supplying(graph: PowerGraph) -> set[str]:
+    """The sources that supply energy: not those that bring the heat of dissipators."""
+    return {port.element for port in graph.ports if isinstance(port.law, SourceLaw) and not port.transferred}
+
+
+def transferring(graph: PowerGraph) -> list[str]:
+    """The dissipators whose heat goes into a thermal port."""
+    return [port.element for port in graph.ports if port.transferred and not isinstance(port.law, SourceLaw)]
+
+
+def exchanges_heat(graph: PowerGraph) -> bool:
+    """Whether heat passes between the system and the ambient."""
+    leads = (port for port in graph.ports if isinstance(port.law, ResistiveLaw))
+    return any(DOMAINS[port.domain].heat_books and heat_taken(port, graph.nodes) for port in leads)

@@ -55,6 +55,7 @@ def _books(run: "Run") -> list[tuple[str, ...]]:
     books = run.energy
     shown = [("supplied", books.supplied), ("stored", books.stored), ("dissipated", books.dissipated)]
     rare = [("generated", books.generated), ("modulation", books.modulation), ("impulsive", books.impulsive)]
+    rare.append(("transferred", books.transferred))
     rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if v)]]
     return [*rows, ("residual", f"{books.residual:.1e} of the energy handled")]
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.description.bond_graphs.vectors import KINDS, NONE
 from tellegen.description.fields import energy_letters
 from tellegen.description.model import Model
 from tellegen.description.writing import file_around, mode_settings, quoted
@@ -125,27 +126,28 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
         letters = map(symbol, energy_letters(kinds))
         found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
     elif field is not None:
-        found[_matrix_key(item)] = _matrix(field.matrix)
+        found |= _field_matrix(item, kinds, field.matrix)
     return found
 
 
 def _filler(key: str, part: OnePort) -> str:
-    """What a component that says nothing about a key would say."""
-    if key in ("initial", "causality"):
-        return "0" if key == "initial" else "integral"
+    """What stands in a list for a component that says nothing about a key, which may be a word of another domain."""
     kind = element_kind(part.port)
     if kind.quantity is not None and key == kind.quantity.key:
         return to_text(element_value(part.port, kind) or ONE)
-    domain = DOMAINS[part.domain]
-    side: Side = "across" if key == domain.across.word else "through"
-    return default_name(part.port, part.port.element, side)
+    return NONE
 
 
-def _matrix_key(item: OnePort) -> str:
-    """The key of the matrix: that of the kind where a reader would take another one."""
-    kind = element_kind(item.port)
-    plain = kind is _default_kind(item.parts[0]) or kind.quantity is None
-    return "matrix" if plain or kind.quantity is None else kind.quantity.key
+def _field_matrix(
+    item: OnePort, kinds: Sequence[ElementKind], rows: Sequence[Sequence[Expression]]
+) -> dict[str, Detail]:
+    """The matrix of a field, with the kind or the kinds of its ports where a reader would take others."""
+    plain = all(kind is _default_kind(part) for kind, part in zip(kinds, item.parts, strict=True))
+    if plain or isinstance(item.port.law, StorageLaw):
+        return {"matrix": _matrix(rows)}
+    if len({kind.name for kind in kinds}) == 1 and kinds[0].quantity is not None:
+        return {kinds[0].quantity.key: _matrix(rows)}
+    return {KINDS: [kind.name for kind in kinds], "matrix": _matrix(rows)}
 
 
 def _matrix(rows: Sequence[Sequence[Expression]]) -> Detail:

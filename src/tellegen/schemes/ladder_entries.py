@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.description.ladders.blocks import SWITCHING
 from tellegen.elements import ElementKind
 from tellegen.expressions import symbol, to_text
 from tellegen.graph import StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import OnePort
 from tellegen.schemes.element_texts import element_details, element_kind
-from tellegen.schemes.names import UniqueNames, plain_name
+from tellegen.schemes.names import UniqueNames, plain_name, variable_name
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.written import (
     Part,
@@ -112,14 +113,14 @@ class LadderFormat:
         names: dict[Side, str] = {}
         if piece is not None:
             decided = piece.item.decides
-            names[decided] = plain_name(piece.item.port.variable(decided))
+            names[decided] = variable_name(piece.item.port.variable(decided))
             if not first:
-                names[other_side(decided)] = plain_name(piece.item.port.variable(other_side(decided)))
+                names[other_side(decided)] = variable_name(piece.item.port.variable(other_side(decided)))
         if isinstance(beside, WrittenBlock):
             owner, stores = self._owner(beside, lane)
             shared = gives(beside.ways[lane])
             if owner is not None and (first or stores) and (piece is None or piece.item.decides != shared):
-                names[shared] = plain_name(owner.item.port.variable(shared))
+                names[shared] = variable_name(owner.item.port.variable(shared))
         sides: tuple[Side, Side] = ("across", "through")
         for side in sides:
             if side not in names:
@@ -179,9 +180,12 @@ class LadderFormat:
     def _element(self, item: OnePort, named: tuple[Side, ...]) -> str:
         kind = element_kind(item.port)
         details = element_details(item.port, item.name, item.decides, default=kind, ties=self.ties, named=named)
+        if item.letters == SWITCHING:  # its law is that of a mode, and its settings say all modes
+            unsaid = ("law", kind.quantity.key if kind.quantity else "")
+            details = {key: text for key, text in details.items() if key not in unsaid}
         if details:
             self.details[item.name] = details
-        return f"{letter_of(kind)}:{item.name}"
+        return f"{SWITCHING if item.letters == SWITCHING else letter_of(kind)}:{item.name}"
 
     def _field(self, block: WrittenBlock, field: WrittenField) -> object:
         found: dict[str, object] = {self._field_word(block, field): plain_name(field.name)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from tellegen.description.writing import quoted
 from tellegen.schemes.ladder_entries import Entry
 
-_ELEMENT = re.compile(r"-?[A-Za-z]:[A-Za-z][A-Za-z0-9_]*")
+_ELEMENT = re.compile(r"-?(?:[A-Za-z]|Sw):[A-Za-z][A-Za-z0-9_]*")
 
 
 def ladder_lines(entries: Sequence[Entry], indent: str = "  ") -> str:

@@ -4,21 +4,21 @@ Tree-like schemes are ladders with branches. Others are vector ladders where the
 vector blocks, so that every scheme has a text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tellegen.core.errors import TellegenError
 from tellegen.description.model import Model
-from tellegen.description.writing import file_around
+from tellegen.description.writing import file_around, mode_settings
 from tellegen.expressions import to_text
 from tellegen.graph import SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.block_ladders import block_ladder
-from tellegen.schemes.file_text import details_text, file_text
+from tellegen.schemes.file_text import Yaml, details_text, file_text
 from tellegen.schemes.ladder_entries import Details, Entry, LadderFormat
 from tellegen.schemes.ladder_lines import ladder_lines
 from tellegen.schemes.lane_ladders import lane_ladder
 from tellegen.schemes.lane_walk import NoLanesError
-from tellegen.schemes.names import plain_name
+from tellegen.schemes.names import plain_name, variable_name
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.tree_ladders import tree_ladder
 from tellegen.schemes.trees import parts
@@ -28,14 +28,17 @@ from tellegen.schemes.written import WrittenLadder
 def to_ladder(scheme: PogScheme) -> list[Entry]:
     """The entries of `pog:`. `to_ladder_details` says the rest.
 
-    Raises: GraphError (G204) for a scheme with modes.
+    Raises: GraphError (G204) for what the notation has no entry for.
     """
     return _written(scheme)[0]
 
 
-def to_ladder_details(scheme: PogScheme) -> Details:
-    """What stands under `elements:`, by element."""
-    return _written(scheme)[1]
+def to_ladder_details(scheme: PogScheme, model: Model | None = None) -> Details:
+    """What stands under `elements:`, by element. The settings of elements with modes are those of the `model`.
+
+    Raises: GraphError (G230) for modes without a model.
+    """
+    return _settled(scheme, _written(scheme)[1], model)
 
 
 def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None) -> str:
@@ -44,14 +47,31 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
     Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
     parameters with their units, its signals and its experiment are part of the file; without, what signals drive is an input.
 
-    Raises: GraphError (G204) for a scheme with modes, G230 for moduli and laws that read signals without the model.
+    Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
+    without the model.
     """
     entries, details = _written(scheme)
+    details = _settled(scheme, details, model)
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
         return file_around(model, lines, details_text({**details, **_driven(scheme)}))
     _refuse_signals(scheme)
     return file_text(scheme.causal.graph, lines, details, parameters)
+
+
+def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Details:
+    """The details, with the settings of elements with modes."""
+    graph = scheme.causal.graph
+    modes = {} if model is None else mode_settings(model)
+    found = dict(details)
+    for element in (graph.ports[k].element for k in graph.switching):
+        if element not in modes:
+            what = f"'{element}' has modes, and the scheme does not know their settings"
+            fix = "give the model that the scheme was raised from: 'model=...'"
+            raise rules.NO_MODES.error(what, where=element, fix=fix)
+        name = plain_name(element)
+        found[name] = {key: Yaml(text) for key, text in modes[element].items()} | dict(found.get(name, {}))
+    return found
 
 
 def _driven(scheme: PogScheme) -> Details:
@@ -60,7 +80,7 @@ def _driven(scheme: PogScheme) -> Details:
     for item in scheme.sources():
         law = item.port.law
         if isinstance(law, SourceLaw) and law.signal is not None:
-            found[plain_name(law.input)] = {"signal": to_text(law.signal)}
+            found[variable_name(law.input)] = {"signal": to_text(law.signal)}
     return found
 
 
@@ -79,7 +99,6 @@ def _refuse_signals(scheme: PogScheme) -> None:
 
 
 def _written(scheme: PogScheme) -> tuple[list[Entry], Details]:
-    _refuse_modes(scheme)
     for field in scheme.causal.graph.fields:
         if field.energy is not None:
             raise _no_ladder(f"the field '{field.element}' is given by its energy, not by a matrix", scheme)
@@ -96,16 +115,6 @@ def _ladder(scheme: PogScheme) -> WrittenLadder:
         return lane_ladder(scheme)
     except NoLanesError:
         return block_ladder(scheme)
-
-
-def _refuse_modes(scheme: PogScheme) -> None:
-    names = [scheme.causal.graph.ports[k].element for k in scheme.causal.graph.switching]
-    if names:
-        raise _no_ladder(f"{_listed(names)} changes between modes", scheme)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names[:4])
 
 
 def _no_ladder(what: str, scheme: PogScheme) -> TellegenError:

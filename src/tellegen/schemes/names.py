@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tellegen.core.domains import REFERENCES
-from tellegen.core.names import identifier, is_name
+from tellegen.core.names import identifier, is_dotted, is_name
 from tellegen.expressions import RESERVED_WORDS
 
 
@@ -15,6 +15,11 @@ def plain_name(path: str) -> str:
     if name in RESERVED_WORDS or name in REFERENCES:
         return f"{name}_n"
     return name if is_name(name) else "n_" + name.strip("_")
+
+
+def variable_name(path: str) -> str:
+    """The name of a variable as a file can say it: a path through parts stays, so that formulas still read it."""
+    return path if is_dotted(path) and "[" not in path else plain_name(path)
 
 
 class UniqueNames:

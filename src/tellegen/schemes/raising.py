@@ -105,9 +105,7 @@ def _turned(coupling: Coupling) -> Matrix:
     efforts of one reading and the flows of the other: an entry between the two readings changes its sign.
     """
     return tuple(
-        tuple(
-            coupling.K[i][j] if one.side == two.side else -coupling.K[i][j] for i, two in enumerate(coupling.side_2)
-        )
+        tuple(coupling.K[i][j] if one.side == two.side else -coupling.K[i][j] for i, two in enumerate(coupling.side_2))
         for j, one in enumerate(coupling.side_1)
     )
 

@@ -25,8 +25,8 @@ NO_STROKES = RULES.rule(
 NO_LADDER = RULES.rule(
     "G204",
     "scheme that is no ladder",
-    meaning="A scheme with modes, with a field given by its energy, or with an element that takes part in nothing has no text as a ladder.",
-    why="the entries of a ladder have one law for each element, matrices for fields, and a section that leads to each lane",
+    meaning="A scheme with a field given by its energy, or with an element that takes part in nothing, has no text as a ladder.",
+    why="the entries of a ladder have a letter for each element, matrices for fields, and a section that leads to each lane",
 )
 NO_NETWORK = RULES.rule(
     "G205",

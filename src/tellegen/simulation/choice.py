@@ -10,6 +10,7 @@ from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import listing
 from tellegen.simulation import rules
+from tellegen.simulation.jacobian_pattern import is_too_wide
 from tellegen.simulation.stretch import Standing
 
 Array = NDArray[np.float64]
@@ -22,6 +23,7 @@ FEW_RADIANS: Final = 1e5
 """The exponential of a decaying model takes steps of some of its time constants: up to so many of them that is no matter."""
 
 _EXPLICIT_REACH: Final = 6.0
+_INTERPOLANT_REACH: Final = 3.3
 _ITERATIONS: Final = 30
 _CLOSE: Final = 1e-3
 
@@ -34,6 +36,8 @@ class Choice:
     solver: str
     reason: str
     may_switch: bool = False
+    longest_step: float = np.inf
+    """Of explicit solvers on decaying models: what is left of fast motions must stay small between the ends of steps too."""
 
 
 @final
@@ -52,11 +56,16 @@ def choose(model: NumericModel, asked: str, context: Context, start: Standing, u
     """
     if asked != "auto":
         _check_suits(model, asked)
-        return Choice(asked, "asked for")
+        if asked != "runge-kutta":
+            return Choice(asked, "asked for")
+        speed = fastest_motion(model, context, start)
+        return Choice(asked, "asked for", longest_step=_longest_step(speed, until - start.t))
     if not model.explicit:
         unknowns = len(model.unknowns)
         what = f"{unknowns} algebraic unknowns" if unknowns != 1 else "an algebraic unknown"
         return Choice("ida", f"implicit model with {what}" if unknowns else "implicit model")
+    if is_too_wide(model):
+        return Choice("ida", f"{model.size} states whose rates are coupled by dependent storages")
     speed = fastest_motion(model, context, start)
     steps = speed.size * (until - start.t) / _EXPLICIT_REACH
     is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
@@ -68,7 +77,15 @@ def choose(model: NumericModel, asked: str, context: Context, start: Standing, u
         return Choice("cvode", f"large: {model.size} states")
     if not np.isfinite(speed.size):
         return Choice("cvode", "its fastest motion could not be estimated")
-    return Choice("runge-kutta", "smooth and not stiff", may_switch=True)
+    step = _longest_step(speed, until - start.t)
+    return Choice("runge-kutta", "smooth and not stiff", may_switch=True, longest_step=step)
+
+
+def _longest_step(speed: Speed, horizon: float) -> float:
+    """Well inside the region of stability: at its edge the interpolant magnifies decayed motions. None where that is too short."""
+    if speed.decay <= 0.5 or not 0.0 < speed.size * horizon < STIFF_STEPS * _EXPLICIT_REACH:
+        return np.inf
+    return _INTERPOLANT_REACH / speed.size
 
 
 def _is_short(model: NumericModel, speed: Speed, horizon: float) -> bool:
@@ -89,6 +106,12 @@ def _check_suits(model: NumericModel, asked: str) -> None:
             f"'{asked}' needs explicit rates, and this model gives {names} by implicit equations",
             where=model.name,
             fix="choose 'ida', or leave the choice to 'auto'",
+        )
+    if asked in ("exponential", "cvode") and is_too_wide(model):
+        raise rules.UNSUITED.error(
+            f"'{asked}' would need a full Jacobian of {model.size} states: dependent storages couple their rates",
+            where=model.name,
+            fix="choose 'ida' or 'runge-kutta', or leave the choice to 'auto'",
         )
     if asked == "exponential" and not exponential_suits(model):
         if not model.linear:

@@ -123,8 +123,9 @@ def settings_of(problem: Problem) -> Settings:
 
 
 def settings_for(choice: Choice, settings: Settings) -> Settings:
-    """The settings with stiffness watched where the solver is explicit."""
-    return replace(settings, watch_stiffness=choice.solver == "runge-kutta")
+    """The settings with what an explicit solver has to mind."""
+    longest = min(settings.max_step, choice.longest_step)
+    return replace(settings, watch_stiffness=choice.solver == "runge-kutta", max_step=longest)
 
 
 def solver_run(solver: str, model: NumericModel) -> Run:

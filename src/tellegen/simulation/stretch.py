@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
+from tellegen.compiler.pattern import Pattern
 from tellegen.simulation import jobs
 from tellegen.simulation.delays import Past, delayed_breaks, longest_step
 from tellegen.simulation.elimination_order import elimination_order
+from tellegen.simulation.jacobian_pattern import solver_pattern
 from tellegen.simulation.jobs import Job
 from tellegen.simulation.native_library import Run
 from tellegen.simulation.trajectory import Effort
@@ -111,6 +113,8 @@ class PreparedModel:
     """A model with what solvers need beside it: made once, used for every stretch."""
 
     model: NumericModel
+    pattern: Pattern
+    colours: Integers
     order: Integers | None
     directions: Integers
     terminal: Integers
@@ -127,9 +131,12 @@ class PreparedModel:
 
 def prepare(model: NumericModel) -> PreparedModel:
     """The model ready for any solver."""
+    pattern, colours = solver_pattern(model)
     return PreparedModel(
         model,
-        elimination_order(model.pattern),
+        pattern,
+        colours,
+        elimination_order(pattern),
         np.array([e.direction for e in model.events] or [0], dtype=np.int32),
         np.array([int(e.kind == "transition") for e in model.events] or [0], dtype=np.int32),
         np.array([g.period for g in model.sample_groups] or [0.0]),
@@ -220,7 +227,7 @@ def make_job(
     job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
     job.n_events, job.n_memory = len(model.events), len(model.memory)
     job.n_groups, job.n_observables = len(model.sample_groups), len(model.observables)
-    job.n_colours = int(model.colours.max(initial=-1)) + 1
+    job.n_colours = int(prepared.colours.max(initial=-1)) + 1
     job.n_stops, job.log_size = len(arrays.stops), len(arrays.event_times) - 1
     job.until, job.t = until, standing.t
     job.times, job.out_y, job.out_yp = rows.t.ctypes.data, rows.y.ctypes.data, rows.yp.ctypes.data
@@ -245,9 +252,9 @@ def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing,
         stops=delayed_breaks(model, breaks, standing.t, until)
         if model.delays
         else np.ascontiguousarray(breaks, dtype=float),
-        columns=np.ascontiguousarray(model.pattern.indptr, dtype=np.int32),
-        rows=np.ascontiguousarray(model.pattern.indices, dtype=np.int32),
-        colours=np.ascontiguousarray(model.colours, dtype=np.int32),
+        columns=np.ascontiguousarray(prepared.pattern.indptr, dtype=np.int32),
+        rows=np.ascontiguousarray(prepared.pattern.indices, dtype=np.int32),
+        colours=np.ascontiguousarray(prepared.colours, dtype=np.int32),
         event_times=np.zeros(log + 1),
         event_numbers=np.zeros(log + 1, dtype=np.int32),
         event_signs=np.zeros(len(model.events) + 1, dtype=np.int32),

@@ -3,10 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from tellegen.core.domains import Domain
+from tellegen.core.errors import Place
+from tellegen.core.names import did_you_mean, listing
+from tellegen.description import rules
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node
 from tellegen.description.keys import CONNECTION, make_form
 from tellegen.description.network import Line, read_details
+from tellegen.elements import ElementKind, kinds_of
+
+KIND = "kind"
+"""The key that says the kind of an element with modes."""
 
 
 def read_elements(context: Context, node: Node | None, known: Iterable[str], subject: str) -> dict[str, Mapping]:
@@ -23,6 +31,33 @@ def read_elements(context: Context, node: Node | None, known: Iterable[str], sub
             raise context.unknown_key(key, list(names)[:2000], f"'elements': {subject} has no such element")
         found[key.text] = context.mapping(value, f"the element '{key.text}'")
     return found
+
+
+def switching_kind(
+    context: Context, name: str, domain: Domain, given: Mapping | None, place: Place | None
+) -> ElementKind:
+    """The kind that `kind` under `elements` names; the first one of the domain where nothing is said.
+
+    Raises: DescriptionError for a word that is no such kind.
+    """
+    kinds = list(kinds_of(domain.name, "switching"))
+    word = None if given is None else given.get(KIND)
+    if word is None and kinds:
+        return kinds[0]
+    names = {name: kind for kind in kinds for name in (kind.name, *kind.aliases)}
+    text = "" if word is None else context.scalar(word, f"the kind of {name}").text
+    if text not in names:
+        fix = did_you_mean(text, names) or f"write one of {listing(names, 12)}" if names else "use another element"
+        what = f"'{text or name}' is no kind of element with modes in the {domain.name} domain"
+        raise rules.UNKNOWN_KIND.error(what, where=name, fix=fix, place=place)
+    return names[text]
+
+
+def without_kind(node: Mapping) -> Mapping:
+    """What is said about an element with modes beside its kind."""
+    left = [(key, value) for key, value in node.items() if key.text != KIND]
+    keys, values = tuple(key for key, _ in left), tuple(value for _, value in left)
+    return Mapping(keys, values, node.line, node.column, node.length)
 
 
 def add_details(context: Context, line: Line, node: Mapping) -> None:

@@ -54,7 +54,9 @@ def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
 def _domains_of(letters: ItemKind, dimension: Dimension) -> tuple[str, ...]:
     """The domains in which a one-port can have a parameter of the dimension."""
     return tuple(
-        d.name for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in one_port_kinds(letters, d))
+        d.name
+        for d in DOMAINS.values()
+        if d.told_by_units and any(has_dimension(k, dimension) for k in one_port_kinds(letters, d))
     )
 
 

@@ -5,14 +5,13 @@ from collections.abc import Mapping as TypingMapping
 
 from tellegen.core.domains import Domain
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.names import did_you_mean, listing
 from tellegen.description import rules as common_rules
-from tellegen.description.bond_graphs.details import add_details
+from tellegen.description.bond_graphs.details import add_details, switching_kind
 from tellegen.description.bond_graphs.domains import Domains, kind_of, one_port_kinds
 from tellegen.description.bond_graphs.graph import DETECTORS, JUNCTIONS, SINKS, TWO_PORTS, BondGraph, Item
 from tellegen.description.bond_graphs.matrix_two_ports import matrix_two_port
 from tellegen.description.bond_graphs.network import Group, Joint, Layout, connection_type, oriented
-from tellegen.description.bond_graphs.vectors import KIND, part_details
+from tellegen.description.bond_graphs.vectors import KINDS, listed_kind, part_details
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.fields import ENERGY, LAWS, MATRIX, FieldLaw, field_energy, field_laws, field_matrix, law_key
@@ -40,24 +39,9 @@ def emit_elements(context: Context, graph: BondGraph, domains: Domains, details:
 def _kind(context: Context, item: Item, domain: Domain, details: Details) -> ElementKind:
     parameter, given = context.parameters.get(item.origin), details.get(item.origin)
     if item.kind == "Sw":
-        return _switching_kind(context, item, domain, given)
+        return switching_kind(context, item.name, domain, given, item.place)
     keys = () if given is None else [key.text for key in given.keys]
     return kind_of(item, domain, None if parameter is None else parameter.dimension, keys)
-
-
-def _switching_kind(context: Context, item: Item, domain: Domain, given: Mapping | None) -> ElementKind:
-    """The kind that `kind` under `elements` names; the first one of the domain where nothing is said."""
-    kinds = one_port_kinds(item.kind, domain)
-    word = None if given is None else given.get(KIND)
-    if word is None and kinds:
-        return kinds[0]
-    names = {name: kind for kind in kinds for name in (kind.name, *kind.aliases)}
-    text = "" if word is None else context.scalar(word, f"the kind of {item.name}").text
-    if text not in names:
-        fix = did_you_mean(text, names) or f"write one of {listing(names, 12)}" if names else "use another element"
-        what = f"'{text or item.name}' is no kind of element with modes in the {domain.name} domain"
-        raise common_rules.UNKNOWN_KIND.error(what, where=item.name, fix=fix, place=item.place)
-    return names[text]
 
 
 class _Emitter:
@@ -123,7 +107,7 @@ class _Emitter:
             key = None  # a law for each component
         law = None
         if node is not None and key is not None:
-            kinds = [self._field_kind(item, key) for item in items]
+            kinds = [self._field_kind(item, key, node) for item in items]
             law = self._field_law(items[0].origin, kinds, key, node.values[node.position(key.text) or 0])
         for k, (item, kind) in enumerate(zip(items, kinds, strict=True)):
             line = self._one_port(item, kind, variables.get(item.name), node, key)
@@ -178,9 +162,11 @@ class _Emitter:
             line.value = settle(self.context, own, line.form.dimension, f"the value of {item.origin}", line.key, ())
         return line
 
-    def _field_kind(self, item: Item, key: Scalar) -> ElementKind:
+    def _field_kind(self, item: Item, key: Scalar, node: Mapping) -> ElementKind:
         """The kind of a member of a field, whose parameter multiplies."""
         kinds = [k for k in one_port_kinds(item.kind, self.domains.domain(item.name)) if not k.inverse]
+        if (words := node.get(KINDS)) is not None:
+            return listed_kind(self.context, item, words, kinds)
         named = [k for k in kinds if k.quantity is not None and key.text in (k.quantity.key, k.quantity.word)]
         if not named and key.text not in (MATRIX, ENERGY, LAWS, "value"):
             known = ["matrix", *(k.quantity.key for k in kinds if k.quantity is not None)]

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.names import NAME, did_you_mean, is_name
+from tellegen.core.names import NAME, did_you_mean, is_dotted, is_name
 from tellegen.description import rules as common_rules
 from tellegen.description.bond_graphs import rules
 from tellegen.description.bond_graphs.graph import (
@@ -225,7 +225,7 @@ class _Reader:
         domains = [word for word in words if word in DOMAINS]
         variables = tuple(word for word in words if word not in DOMAINS)
         item, place = self.items[mention.name], mention.place
-        if len(domains) > 1 or len(variables) > max(item.size, 1) or not all(is_name(word) for word in variables):
+        if len(domains) > 1 or len(variables) > max(item.size, 1) or not all(map(_is_variable, variables)):
             fix = did_you_mean(variables[-1], DOMAINS) if variables and " " not in variables[-1] else ""
             fix = fix or f"write the name of a variable, one of {', '.join(DOMAINS)}, or both"
             what = f"'({clip(mention.notes)})' is not the name of a variable and the word of a domain"
@@ -257,3 +257,7 @@ class _Reader:
         for name, place in unknown:
             fix = did_you_mean(name, known) or f"write its kind where it stands first, such as 'R:{clip(name)}'"
             self.context.collect(rules.UNKNOWN_ITEM.error(f"nothing says what '{clip(name)}' is", fix=fix, place=place))
+
+
+def _is_variable(word: str) -> bool:
+    return is_name(word) or is_dotted(word)

@@ -26,6 +26,8 @@ BLOCKS = {
 }
 STORAGES = ("C", "L", "M", "m", "J", "E", "K", "I")
 RESISTIVE = ("R", "G", "b", "B", "d", "D")
+SWITCHING = "Sw"
+"""The letters of an element with modes; `kind` under `elements` says which."""
 MATRICES = ("energy", "power", "static")
 """Fields by their part in a block: the energy matrix of what it gives, the power matrix of what this loses and redistributes, and
 the static matrix by which it gives what it takes."""

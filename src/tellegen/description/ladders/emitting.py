@@ -6,12 +6,12 @@ from dataclasses import replace
 from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.description import rules as description_rules
-from tellegen.description.bond_graphs.details import add_details, read_elements
+from tellegen.description.bond_graphs.details import add_details, read_elements, switching_kind, without_kind
 from tellegen.description.context import Context
 from tellegen.description.document import Node, Scalar
 from tellegen.description.keys import make_form
 from tellegen.description.ladders import rules
-from tellegen.description.ladders.blocks import Block, Entry, FieldItem, Item, TransferItem, gives, lanes_of
+from tellegen.description.ladders.blocks import SWITCHING, Block, Entry, FieldItem, Item, TransferItem, gives, lanes_of
 from tellegen.description.ladders.letters import at_home, field_kind, has_dimension, kinds
 from tellegen.description.ladders.matrices import (
     Lanes,
@@ -27,6 +27,7 @@ from tellegen.description.ladders.stages import Stage, Stages
 from tellegen.description.ladders.transfer import emit_transfer
 from tellegen.description.model import Element
 from tellegen.description.network import Line, emit_line
+from tellegen.description.switching import SwitchingLine
 from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
 
 
@@ -67,6 +68,9 @@ class Emitter:
 
     def kind_of(self, entry: Entry, domain: Domain) -> ElementKind:
         """The kind of an element: by its letter, then by the unit of its parameter or the key that gives its value."""
+        if entry.letter == SWITCHING:
+            place = self.context.place(entry.text)
+            return switching_kind(self.context, entry.name, domain, self.more.get(entry.name), place)
         found = kinds(entry.letter, domain)
         if not found:
             what = f"'{entry.letter}' stands for no {domain.name} element"
@@ -86,8 +90,12 @@ class Emitter:
         key = Scalar(name, text.line, text.column, text.length, text.quoted)
         line = Line(key, self.context.place(text), make_form(kind), name, nodes, variables=dict(variables))
         try:
-            if name in self.more:
-                add_details(self.context, line, self.more[name])
+            more = self.more.get(name)
+            if kind.role == "switching":
+                line.switching = SwitchingLine(self.context, name, kind, ())
+                more = None if more is None else without_kind(more)
+            if more is not None:
+                add_details(self.context, line, more)
             emit_line(self.context, line)
         except TellegenError as error:
             self.context.broken.add(name)

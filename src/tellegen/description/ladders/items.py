@@ -10,6 +10,7 @@ from tellegen.description.ladders.blocks import (
     NONE,
     RESISTIVE,
     STORAGES,
+    SWITCHING,
     Entry,
     FieldItem,
     Item,
@@ -71,7 +72,7 @@ class ItemReader:
     def _entry(self, text: Scalar) -> Entry:
         letter, colon, name = (part.strip() for part in text.text.partition(":"))
         plain = letter.removeprefix("-").strip()
-        if not colon or plain not in (*STORAGES, *RESISTIVE):
+        if not colon or plain not in (*STORAGES, *RESISTIVE, SWITCHING):
             fix = "write a letter, a colon and a name, such as 'L:L_a' or 'R:R_a'"
             raise self.context.error(rules.BAD_LETTER, text, f"'{clip(text.text)}' is no element of a ladder", fix=fix)
         at = Scalar(name, text.line, text.column, text.length, text.quoted)

@@ -4,7 +4,7 @@ from functools import cache
 
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description.ladders.blocks import RESISTIVE, STORAGES, Way, gives, takes
+from tellegen.description.ladders.blocks import RESISTIVE, STORAGES, SWITCHING, Way, gives, takes
 from tellegen.elements import ElementKind, Role, kinds_of
 
 _MECHANICS = ("translational", "rotational")
@@ -27,7 +27,8 @@ def at_home(letter: str) -> str:
 @cache
 def domains_of(letter: str, dimension: Dimension) -> tuple[str, ...]:
     """The domains in which a letter can stand for an element with a parameter of this dimension."""
-    return tuple(d.name for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in kinds(letter, d)))
+    told = [d for d in DOMAINS.values() if d.told_by_units]
+    return tuple(d.name for d in told if any(has_dimension(k, dimension) for k in kinds(letter, d)))
 
 
 def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
@@ -40,8 +41,10 @@ def kinds(letter: str, domain: Domain) -> tuple[ElementKind, ...]:
     """The kinds that a letter can stand for in a domain, the one that a bare number means first."""
     if domain.name not in _AT_HOME.get(letter, DOMAINS):
         return ()
-    role: Role = "storage" if letter in STORAGES else "resistive"
+    role: Role = "storage" if letter in STORAGES else "switching" if letter == SWITCHING else "resistive"
     found = kinds_of(domain.name, role)
+    if role == "switching":
+        return tuple(found)
     if role == "storage":
         fitting = [k for k in found if k.side == _storage_side(letter, domain)]
         return tuple(sorted(fitting, key=lambda k: k.inverse != (letter == "K")))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tellegen.core.domains import DOMAINS
-from tellegen.description.ladders.blocks import BLOCKS, MATRICES, NONE, RESISTIVE, STORAGES
+from tellegen.description.ladders.blocks import BLOCKS, MATRICES, NONE, RESISTIVE, STORAGES, SWITCHING
 
 Shape = dict[str, Any]
 
@@ -74,7 +74,7 @@ def _matrix(entry: Shape) -> Shape:
 
 def _elements(word: str, name: Shape) -> Shape:
     letters = (*STORAGES, *RESISTIVE)
-    element = {"type": "string", "pattern": rf"^\s*-?\s*({'|'.join(letters)})\s*:\s*{word}\s*$"}
+    element = {"type": "string", "pattern": rf"^\s*-?\s*({'|'.join((*letters, SWITCHING))})\s*:\s*{word}\s*$"}
     lanes = _list({"anyOf": [element, {"enum": [NONE]}]}, minItems=1)
     field = {
         "type": "object",

@@ -6,7 +6,16 @@ from typing import final
 from tellegen.core.domains import DOMAINS, Domain
 from tellegen.description.context import Context
 from tellegen.description.ladders import rules
-from tellegen.description.ladders.blocks import MATRICES, Block, FieldItem, Item, TransferItem, described, lanes_of
+from tellegen.description.ladders.blocks import (
+    MATRICES,
+    SWITCHING,
+    Block,
+    FieldItem,
+    Item,
+    TransferItem,
+    described,
+    lanes_of,
+)
 from tellegen.description.ladders.letters import domains_of
 
 
@@ -128,7 +137,7 @@ class Stages:
         found = []
         for lane, letter, name in named:
             parameter = self.context.parameters.get(name)
-            if parameter is None or parameter.dimension is None or letter in MATRICES:
+            if parameter is None or parameter.dimension is None or letter in (*MATRICES, SWITCHING):
                 continue
             fitting = domains_of(letter, parameter.dimension)
             if len(fitting) == 1:

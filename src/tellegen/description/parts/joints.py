@@ -6,6 +6,7 @@ from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.names import listing
 from tellegen.description.context import Context
 from tellegen.description.document import Node
+from tellegen.description.keys import with_article
 from tellegen.description.model import Element, Part
 from tellegen.description.parts import rules
 from tellegen.description.parts.ports import ends_of, node_domains
@@ -30,14 +31,14 @@ class Joints:
         if node in REFERENCES:
             if node != DOMAINS[domain].reference:
                 what = f"{who} is {domain}, and '{node}' is the reference of another domain"
-                fix = f"join it to '{DOMAINS[domain].reference}' or to a {domain} node"
+                fix = f"join it to '{DOMAINS[domain].reference}' or to {with_article(domain)} node"
                 raise self.context.error(rules.WRONG_PORT_DOMAIN, at, what, fix=fix)
             return
         there, by = self._domains.setdefault(node, (domain, who))
         if there != domain:
             holder = by or next(f"the {e.kind.name} {e.name}" for e in self.own.values() if node in e.nodes)
             what = f"{who} is {domain}, and the node '{node}' is {there}: {holder} is there"
-            raise self.context.error(rules.WRONG_PORT_DOMAIN, at, what, fix=f"join it to a {domain} node")
+            raise self.context.error(rules.WRONG_PORT_DOMAIN, at, what, fix=f"join it to {with_article(domain)} node")
 
     def take_source(self, part: str, source: Element, at: Node) -> tuple[str, str]:
         """The nodes of a source of the whole whose place a port takes."""

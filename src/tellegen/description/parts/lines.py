@@ -13,6 +13,7 @@ from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import si_unit, without_marks
 from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.indexing import Copy, integer_expression, name_at, read_name, read_node
+from tellegen.description.keys import with_article
 from tellegen.description.model import Model, Parameter, Part, Port
 from tellegen.description.parts import rules
 from tellegen.description.parts.instances import OF_ELEMENTS
@@ -195,7 +196,11 @@ class PartLine:
             if source.kind.domain.name != port.domain:
                 what = f"{who} is {port.domain}, and the source '{source.name}' is {source.kind.domain.name}"
                 raise context.error(
-                    rules.WRONG_PORT_DOMAIN, value, what, fix=f"name a {port.domain} source", where=self.name
+                    rules.WRONG_PORT_DOMAIN,
+                    value,
+                    what,
+                    fix=f"name {with_article(port.domain)} source",
+                    where=self.name,
                 )
             return self._ends(port, self.joints.take_source(self.name, source, value), value, who)
         texts = context.texts(value, f"the nodes of {who}")

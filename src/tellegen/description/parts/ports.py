@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
-from tellegen.description.context import Context
+from tellegen.description.context import Context, EnoughError
 from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.indexing import read_node
 from tellegen.description.model import Element, Port, SignalPorts
@@ -55,6 +55,8 @@ def find_source(context: Context, node: Mapping, subject: str) -> Element:
         raise context.error(rules.BAD_PORT, node, f"{subject} names no source", fix="write a node, or {source: name}")
     text = context.scalar(named, f"the source of {subject}")
     element = context.elements.get(text.text)
+    if element is None and text.text in context.broken:
+        raise EnoughError  # what is wrong with it has been said
     if element is None or element.kind.role != "source":
         sources = [name for name, e in context.elements.items() if e.kind.role == "source"]
         fix = did_you_mean(text.text, sources) or (f"the sources are {listing(sources)}" if sources else "name a node")
