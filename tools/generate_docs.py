@@ -124,6 +124,13 @@ def elements_page() -> str:
         "# Elements",
         "The kinds of element that a network is made of. In a file, the kind is the first key of an element:\n"
         "`R_a: {resistor: [b, c], R: 0.5 ohm}`. *Code* is the letter code in POG_Modeler netlists.",
+        "A law stands as a formula, `law: F = K*x + k_3*x^3`, or by its points, `law: {table: [[0, 0], [1, 2]]}`, which may\n"
+        "come from a file beside the model: `{table: {file: spring.csv, time: x, column: F}}`. The first number of a point is the\n"
+        "argument of the law, the second what `gives` names; where that is left out, it is the left side of the law in the tables\n"
+        "below. `interpolation: cubic` joins points smoothly; beyond its ends a law goes on straight.",
+        "A dissipator of another domain may bring its heat into a thermal node: `R_a: {resistor: [b, c], heat: winding}`. The\n"
+        "books count that energy as transferred, not as lost. It is short for a source `R_a_heat: {heat flow source: [winding], signal:\n"
+        "power.R_a}`, or for an entropy flow source of `power.R_a` divided by the temperature.",
         "An element with modes has one law in each of them; `start` names the mode in which a run begins. A control, a capacity and\n"
         "a gap may be formulas of signals, variables and time. Other keys of its line that are left out are ideal: zero, or no limit.",
     ]
@@ -133,7 +140,8 @@ def elements_page() -> str:
             kinds = kinds_of(domain.name, role)
             if kinds:
                 parts += [f"### {title}", table(_HEAD, map(_one_port, kinds))]
-        parts += ["### Elements with modes", table(MODES_HEAD, map(_with_modes, kinds_of(domain.name, "switching")))]
+        if switching := kinds_of(domain.name, "switching"):
+            parts += ["### Elements with modes", table(MODES_HEAD, map(_with_modes, switching))]
     couplings = [k for k in dict.fromkeys(KINDS.values()) if k.role == "coupling"]
     parts += [
         "## Couplings",
@@ -152,8 +160,11 @@ _HEAD = ("kind", "also called", "parameter", "unit", "law", "code", "what it doe
 
 
 def _letters(domain: Domain) -> str:
-    powers, energies = (domain.across, domain.through), (domain.across_energy, domain.through_energy)
-    return f"Power variables: {_and(map(_variable, powers))}. Energy variables: {_and(map(_variable, energies))}."
+    kept = [domain.energy(side) for side in dict.fromkeys(kind.side for kind in kinds_of(domain.name, "storage"))]
+    variables = "Variables" if domain.heat_books else "Power variables"
+    plural = "s" if len(kept) > 1 else ""
+    powers = _and(map(_variable, (domain.across, domain.through)))
+    return f"{variables}: {powers}. Energy variable{plural}: {_and(map(_variable, kept))}."
 
 
 def _variable(variable: Variable) -> str:
@@ -204,7 +215,11 @@ def domains_page() -> str:
         _made_from("src/tellegen/core/domains.py"),
         "# Domains",
         "Each domain has two power variables whose product is power. Power-Oriented Graphs read them as *across* and *through*,\n"
-        "bond graphs as *effort* and *flow*. The two readings agree in the electrical and hydraulic domains and swap in mechanics.",
+        "bond graphs as *effort* and *flow*. The two readings agree in most domains and swap in mechanics.",
+        "Thermal systems can be described in two ways. In the domain *thermal* the pair is absolute temperature and entropy flow,\n"
+        "whose product is power. In the domain *heat* it is temperature and heat flow, as engineers use them: temperatures count\n"
+        "from the `ambient`, the heat flow is a power by itself, and the energy books count heat. Nothing keeps the integral of a\n"
+        "temperature or of a magnetomotive force, so these domains have one kind of storage.",
         "## The two readings",
         table(("domain", "across", "through", "effort", "flow", "reference"), map(_readings, DOMAINS.values())),
         "## Storages",
@@ -237,6 +252,8 @@ def _storages(domain: Domain) -> tuple[str, ...]:
     across, through = _variable(domain.across_energy), _variable(domain.through_energy)
     # C gives an effort of the integral of the flow: it is the storage whose output is the effort.
     of_across, of_through = ("C", "I") if domain.effort == "across" else ("I", "C")
+    if not any(kind.side == "through" for kind in kinds_of(domain.name, "storage")):
+        return (domain.name, across, code(of_across), "nothing", "")
     return (domain.name, across, code(of_across), through, code(of_through))
 
 

@@ -36,8 +36,13 @@ if TYPE_CHECKING:
     from tellegen.experiments.simulating import simulate
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
-    from tellegen.reduction import Reduction
+    from tellegen.reduction import Reduction, Stiffened
     from tellegen.results import Run, compare_runs, read_run
+    from tellegen.studies.activities import activity
+    from tellegen.studies.comparing import trajectory_loss
+    from tellegen.studies.convergence import reduction_study
+    from tellegen.studies.projecting import project
+    from tellegen.studies.suggesting import suggest_limits
     from tellegen.workflow import (
         Check,
         Example,
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
         pog,
         read,
         reduce,
+        stiffen,
     )
 
     __version__: str
@@ -76,9 +82,11 @@ __all__ = [
     "ReductionError",
     "Run",
     "SimulationError",
+    "Stiffened",
     "TellegenError",
     "TransferMatrix",
     "__version__",
+    "activity",
     "analyse",
     "assign_causality",
     "bond_graph",
@@ -94,18 +102,23 @@ __all__ = [
     "lower",
     "parse",
     "pog",
+    "project",
     "pulse",
     "quintic",
     "ramp",
     "read",
     "read_run",
     "reduce",
+    "reduction_study",
     "schema",
     "simulate",
     "sine",
     "step",
+    "stiffen",
+    "suggest_limits",
     "table",
     "to_yaml",
+    "trajectory_loss",
     "trapezoid",
 ]
 
@@ -125,9 +138,14 @@ _NAMES_OF_MODULE = {
     "experiments.simulating": "simulate",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
-    "reduction": "Reduction",
+    "reduction": "Reduction Stiffened",
     "results": "Run compare_runs read_run",
-    "workflow": "Check Example bond_graph check derive examples import_model linearise load pog read reduce",
+    "studies.activities": "activity",
+    "studies.comparing": "trajectory_loss",
+    "studies.convergence": "reduction_study",
+    "studies.projecting": "project",
+    "studies.suggesting": "suggest_limits",
+    "workflow": "Check Example bond_graph check derive examples import_model linearise load pog read reduce stiffen",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 

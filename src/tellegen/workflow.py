@@ -31,7 +31,7 @@ from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix, transfer_matrix
 from tellegen.graph import PowerGraph, algebraic_signals, lower, put_into_mode
 from tellegen.graph.signals import Integral
-from tellegen.reduction import Limits, Reduction, reduce_model
+from tellegen.reduction import Limits, Reduction, Stiffened, reduce_model, stiffen_model
 from tellegen.schemes import BondGraphScheme, PogScheme
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "open_model",
     "read",
     "reduce",
+    "stiffen",
 ]
 
 RULES = Rulebook("D")
@@ -369,6 +370,25 @@ def reduce(model: AnyModel, limits: Limits, *, keep: Iterable[str] = ()) -> Redu
     ('I_a', 'P_0')
     """
     return reduce_model(as_model(model), limits, keep=keep)
+
+
+def stiffen(
+    model: AnyModel, connection: str, *, apart: Iterable[str] = (), value: float | None = None, damped: bool = True
+) -> Stiffened:
+    """The model with a fictitious storage in a rigid connection: the reverse of a limit.
+
+    `connection` is a storage that follows others, which then gets a state of its own, or a node, at which the elements of `apart` are
+    parted from the others. A spring (an inductance, ...) goes between what shares a velocity (a voltage); a mass (a capacitance, ...)
+    goes beside what shares a force (a current). Without `value`, in SI, the fictitious resonance is made much faster than the poles of
+    the model and the experiment. `damped` adds a dissipator so that it settles. What comes back stands for the model in every other
+    call; its `limit` gives the rigid equations back.
+
+    Raises: ReductionError when there is no such connection (T111), no value follows (T112), or the domain has no such storage (T113).
+
+    >>> stiffen("planetary_gear", "J_s").limit
+    'K_J_s=inf'
+    """
+    return stiffen_model(as_model(model), connection, apart=apart, value=value, damped=damped)
 
 
 def bond_graph(model: AnyModel, *, vectors: bool = True, merge_two_ports: bool = False) -> BondGraphScheme:

@@ -20,6 +20,7 @@ from support.networks import (
 from tellegen.causality.demands import demands
 from tellegen.causality.exact import exact_causality, generic_residue
 from tellegen.core.errors import CausalityError, EquationError, Finding, TellegenError
+from tellegen.description import read_model
 from tellegen.description.model import Model
 from tellegen.graph import lower
 
@@ -449,3 +450,34 @@ def test_a_ladder_keeps_all_its_states_and_has_no_loop() -> None:
 def test_a_resistive_grid_is_one_loop() -> None:
     causal = causality(resistive_grid(30))
     assert [len(path.members) for path in causal.paths] == [2 * 30 * 29]
+
+
+GYRATOR = """\
+system: gyrator as a field
+parameters: {r: 2 ohm, R: 1 ohm}
+network:
+  I:   {current source: [gnd, a]}
+  X_1: {%s}
+  X_2: {%s}
+  g:   {resistor field: [a, gnd, b, gnd], matrix: [[0, r], [-r, 0]]}
+  R:   {resistor: [b, gnd]}
+"""
+
+
+def test_a_field_that_only_passes_power_on_makes_nothing_zero() -> None:
+    """Its diagonal is zero, as that of an ideal switch, but its ports decide for each other."""
+    text = GYRATOR % ("capacitor: [a, gnd], C: 1 F", "capacitor: [b, gnd], C: 1 F")
+    system = equations(read_model(text))
+    assert system.states == ("V_X_1", "V_X_2")
+    assert agree(system.matrices["A"], [["0", "-1/r"], ["1/r", "1/R"]])
+
+
+def test_storages_that_a_field_joins_rigidly_are_refused() -> None:
+    """The voltage of the capacitor is r times the current of the inductor, whatever else happens."""
+    text = "system: x\nparameters: {r: 2 ohm}\nnetwork:\n  V: {voltage source: [c, gnd]}\n  C: {capacitor: [a, gnd], C: 1 F}\n"
+    text += "  L: {inductor: [c, b], L: 1 H}\n  g: {resistor field: [a, gnd, b, gnd], matrix: [[0, r], [-r, 0]]}\n"
+    with pytest.raises(EquationError) as caught:
+        equations(read_model(text))
+    finding = caught.value.findings[0]
+    assert finding.code == "E103"
+    assert "a field that only passes power on is a connection" in finding.fix

@@ -89,7 +89,8 @@ def test_the_units_of_the_domain_table_are_known_and_their_products_are_powers()
     for domain in DOMAINS.values():
         across, through = dimension_of(domain.across.unit), dimension_of(domain.through.unit)
         second = dimension_of("s")
-        assert across.times(through) == dimension_of("W"), domain.name
+        power = through if domain.heat_books else across.times(through)
+        assert power == dimension_of("W"), domain.name
         assert dimension_of(domain.across_energy.unit) == through.times(second), domain.name
         assert dimension_of(domain.through_energy.unit) == across.times(second), domain.name
 

@@ -183,6 +183,15 @@ def test_a_dependent_storage_behind_a_modulus_that_reads_a_state_is_refused() ->
     assert finding.what == "'J_2' follows other storages through a modulus that reads 'omega'"
 
 
+def test_the_kinds_of_a_field_are_kinds_of_its_ports() -> None:
+    text = "system: x\nbond graph:\n  - Se[2]:V -> 1[2]:i (electrical)\n  - i -> R:r\n"
+    text += "elements: {r: {kinds: %s, matrix: [[1, 2], [-2, 1]]}}\n"
+    finding = refused(text % "[resistor, conductanse]")
+    assert finding.what == "'conductanse' is no kind of element that 'r[2]' can be"
+    assert finding.fix == "did you mean 'conductance'?"
+    assert refused(text % "[resistor]").what == "'kinds' of r has 1 entries, and r has 2 components"
+
+
 # -- causality -----------------------------------------------------------------------------------------------------------------
 
 

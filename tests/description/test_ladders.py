@@ -255,6 +255,15 @@ def test_a_modulus_in_the_unit_of_something_else_is_refused() -> None:
     assert "the modulus of K is in ohm" in refused(HEAD + BLOCKS + "elements: {K: {K: 2 ohm}}\n").what
 
 
+def test_an_element_with_modes_says_its_kind() -> None:
+    text = "system: x\npog:\n  - domain: electrical\n  - section: [V, I]\n  - series: [Sw:S, R:R]\nelements: {S: {kind: %s}}\n"
+    switch = next(e for e in read_model(text % "diode").elements if e.name == "S")
+    assert (switch.kind.name, switch.switching is not None) == ("diode", True)
+    error = refused(text % "diod")
+    assert error.what == "'diod' is no kind of element with modes in the electrical domain"
+    assert error.finding.fix == "did you mean 'diode'?"
+
+
 def test_large_ladders_are_read_without_quadratic_work() -> None:
     """Nothing is timed here, but quadratic work would be felt by everybody who runs the tests."""
     blocks = "".join(f"  - series: [L:L{k}]\n  - parallel: [C:C{k}]\n" for k in range(5_000))

@@ -274,6 +274,18 @@ def test_a_port_may_take_the_place_of_a_source_in_the_part(tmp_path: Path) -> No
     same_transfer(read(tmp_path, coil=coil), read(tmp_path))
 
 
+def test_a_source_that_pulls_is_replaced_as_well() -> None:
+    part = Network("Slide")
+    part.mass("m", "x", m="1 kg")
+    part.force_source("F", "x", "frame")
+    part.port("end", source="F")
+    assert part.model().ports["end"].nodes == ("x", "frame")
+    whole = Network("W")
+    whole.part("slide", part, ports={"end": "y"})
+    whole.damper("b", "y", "frame", b="1 N*s/m")
+    assert [e.nodes for e in whole.model().elements] == [("y", "frame"), ("y", "frame")]
+
+
 def test_a_source_stays_where_its_port_is_not_joined(tmp_path: Path) -> None:
     coil = COIL.replace("{ends: [a, b]}", "{ends: {source: E}}") + "  E: {voltage source: [a, b]}\n"
     whole = "system: W\nparts: {only: {use: coil.yaml}}\n"

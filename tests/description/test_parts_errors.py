@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tellegen.core.errors import DescriptionError, Finding
+from tellegen import simulate
+from tellegen.core.errors import DescriptionError, Finding, SimulationError
 from tellegen.description import Network, read_model
 from tellegen.description.parts.shelf import MOST_LEVELS
 
@@ -53,10 +54,15 @@ WRONG_LINES = [
     (
         "{use: coyl.yaml}",
         "D600",
-        "the part 'coyl.yaml' cannot be read: there is no such file",
+        "the part 'coyl.yaml' cannot be read: there is no such file or folder",
         "did you mean 'coil.yaml'?",
     ),
-    ("{use: dc_motor.yaml}", "D600", "there is no such file", "write 'use: dc_motor' for the part of the library"),
+    (
+        "{use: dc_motor.yaml}",
+        "D600",
+        "there is no such file or folder",
+        "write 'use: dc_motor' for the part of the library",
+    ),
     ("{use: coil}", "D600", "the library has no part 'coil'", "write 'coil.yaml' for the file beside the model"),
     ("{use: dc_moter}", "D600", "the library has no part 'dc_moter'", "did you mean 'dc_motor'?"),
     ("{use: whole.yaml}", "D601", "'whole.yaml' is a part of itself", "use another file, or leave the part out"),
@@ -184,12 +190,36 @@ def test_the_depth_is_bounded(tmp_path: Path) -> None:
     assert found.fix == f"keep the hierarchy within {MOST_LEVELS} levels"
 
 
-def test_parts_of_parts_do_not_exhaust_the_memory(tmp_path: Path) -> None:
-    cell = "system: C\nnetwork: {R: {resistor: [a, b], R: 1 ohm}}\n"
-    many = "system: X\nparts: {many: {repeat: {k: 1..300}, parts: {'p[k]': {use: %s.yaml}}}}\n"
+@pytest.mark.parametrize(
+    "cell", ["system: C\nnetwork: {}\n", "system: C\nnetwork: {R: {resistor: [a, b], R: 1 ohm}}\n"]
+)
+def test_parts_of_parts_do_not_exhaust_the_memory(tmp_path: Path, cell: str) -> None:
+    many = "system: X\nparts: {many: {repeat: {k: 1..90}, parts: {'p[k]': {use: %s.yaml}}}}\n"
     (found,) = findings(tmp_path, many % "a", a=many % "b", b=many % "cell", cell=cell)
     assert found.code == "D604"
-    assert found.what == "all parts together have more than 5000000 elements and parameters"
+    assert found.what == "there are more than 200000 parts, those inside parts counted"
+
+
+def test_large_parts_do_not_exhaust_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tellegen.description.parts import reading
+
+    monkeypatch.setattr(reading, "MOST_ELEMENTS", 10)
+    whole = WHOLE.replace("network:", "  right: {use: coil.yaml, ports: {ends: [p, q]}}\nnetwork:")
+    (found,) = findings(tmp_path, whole)
+    assert (found.code, found.what) == ("D604", "all parts together have more than 10 elements, parameters and signals")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word", "fix"),
+    [
+        ("T: 1 s", "left.R: 1 ohm", "parameter 'left.R'", "write 'R: ...' on the line of left"),
+        ("parts:", "signals: {left.u: 1 V}\nparts:", "signal 'left.u'", "choose a name without dots"),
+    ],
+)
+def test_what_belongs_inside_is_not_described_beside(tmp_path: Path, old: str, new: str, word: str, fix: str) -> None:
+    (found,) = findings(tmp_path, WHOLE.replace(old, new))
+    assert (found.code, found.fix) == ("D611", fix)
+    assert found.what == f"the {word} is described beside the part left, where it belongs"
 
 
 def test_a_text_that_is_no_file_has_nothing_beside_it() -> None:
@@ -204,6 +234,22 @@ def test_errors_in_the_file_of_a_part_are_told_once_at_their_place(tmp_path: Pat
     assert found.place is not None
     assert found.place.file == str(tmp_path / "coil.yaml")
     assert found.place.line == 8
+
+
+def test_nothing_is_said_about_what_is_in_a_part_that_failed(tmp_path: Path) -> None:
+    more = "signals: {s: left.i}\nexperiment: {inputs: {left.E: 1 V}, initial: {left.i: 1 A}, outputs: [left.i]}\n"
+    (found,) = findings(tmp_path, line("{use: none.yaml}") + more)
+    assert found.code == "D600"
+    block = "{repeat: {k: 1..2}, parts: {'p[k]': {use: none.yaml}}}"
+    more = "signals: {s: 'p[1].i'}\nexperiment: {initial: {'p[1].i': 1 A}, outputs: ['p[1].i']}\n"
+    (found,) = findings(tmp_path, line(block) + more)
+    assert found.code == "D600"
+
+
+def test_a_folder_is_no_part(tmp_path: Path) -> None:
+    (tmp_path / "box.yaml").mkdir()
+    (found,) = findings(tmp_path, line("{use: box.yaml}"))
+    assert found.what == "the part 'box.yaml' cannot be read: it is a folder"
 
 
 # Names
@@ -330,6 +376,21 @@ network: {all: {repeat: {k: 1..n}, network: {"C[k]": {capacitor: ["n[k-1]"], C: 
     net.part("left", read_model(tmp_path / "row.yaml"), n=3)
     with pytest.raises(DescriptionError, match="'n' of the part left decided how many elements the model has"):
         net.model()
+
+
+def test_a_count_further_inside_is_set_where_it_is_used(tmp_path: Path) -> None:
+    row = "system: R\nparts: {pipe: {use: pipe}}\n"
+    (found,) = findings(tmp_path, line("{use: row.yaml, pipe.n: 3}"), row=row)
+    assert found.code == "D609"
+    assert found.what == "'pipe.n' of the part left decides how many elements there are further inside"
+
+
+def test_a_run_does_not_change_a_count() -> None:
+    network = "network: {P: {pressure source: [a]}, Q: {flow source: [b]}}"
+    model = read_model(f"system: W\nparts: {{p: {{use: pipe, n: 3, ports: {{in: a, out: b}}}}}}\n{network}\n")
+    assert model.counts == {"p.n"}
+    with pytest.raises(SimulationError, match=r"'p\.n' decided how many elements 'W' has, so a run cannot change it"):
+        simulate(model, until=1, parameters={"p.n": 4})
 
 
 def test_one_error_is_enough_for_all_copies(tmp_path: Path) -> None:

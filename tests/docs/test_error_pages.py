@@ -97,7 +97,7 @@ def findings_of(text: str, path: Path, *, netlist: bool, hamiltonian: bool = Fal
 
 
 def findings_for(placed: PlacedRule, text: str, folder: Path) -> list[Finding]:
-    about_netlists, about_form = placed.is_about_netlists, placed.rule.code == "E107"
+    about_netlists, about_form = placed.is_about_netlists, placed.rule.code in ("E107", "E109")
     return findings_of(text, file_for(placed, folder), netlist=about_netlists, hamiltonian=about_form)
 
 

@@ -1,6 +1,9 @@
 """Equations in LaTeX."""
 
 import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -48,6 +51,22 @@ def test_every_example_gives_balanced_latex_in_every_form(name: str) -> None:
     if tg.derive(name).linear:
         assert_balanced(transfer_to_latex(tg.derive(name, form="tf")))
     assert_balanced(descriptor_to_latex(tg.derive(name, form="dae")))
+
+
+def test_latex_compiles_every_example(system_tool: Callable[[str], str], tmp_path: Path) -> None:
+    """All examples in one document: what is balanced may still be no LaTeX."""
+    pdflatex = system_tool("pdflatex")
+    shown = []
+    for example in tg.examples():
+        shown.append(tg.derive(example.name).to_latex())
+        shown.append(descriptor_to_latex(tg.derive(example.name, form="dae")))
+        if tg.derive(example.name).linear:
+            shown.append(transfer_to_latex(tg.derive(example.name, form="tf")))
+    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\setcounter{MaxMatrixCols}{10}\n\\begin{document}\n"
+    (tmp_path / "examples.tex").write_text(head + "\n\n".join(shown) + "\n\\end{document}\n", encoding="ascii")
+    command = [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "examples.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
 
 
 def test_a_notebook_gets_display_math() -> None:

@@ -319,7 +319,7 @@ network:
 """
 
 
-def test_a_drive_of_parts_has_the_equations_of_the_flat_drive(tmp_path: Path) -> None:
+def test_a_drive_of_parts_has_the_equations_of_the_flat_drive() -> None:
     flat = (Path(__file__).parent / "feed_drive_flat.yaml").read_text(encoding="utf-8")
     whole, plain = read_model(PARTS), read_model(flat)
     same_transfer(whole, plain, at={"theta": 0.3})

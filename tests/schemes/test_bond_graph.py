@@ -11,6 +11,7 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import GraphError
 from tellegen.description import read_model
 from tellegen.description.model import Model
+from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import is_zero, parse
 from tellegen.graph import lower
@@ -420,3 +421,56 @@ def test_a_scheme_without_modulus_one_transformers_and_grounds_is_what_an_engine
     scheme = bond_graph(causal_of(text))
     assert list(scheme.two_ports) == ["n"]
     assert len(scheme.bonds) == 5
+
+
+# -- fields --------------------------------------------------------------------------------------------------------------------
+
+PIEZO = """\
+system: piezo
+parameters: {C_0: 1 nF, c_E: 1e-9 m/N, d: 1e-10 C/N}
+pog:
+  - domain: [electrical, translational]
+  - section: [[V, v], [I, F]]
+  - mixed: [{energy: stack, matrix: [[C_0, d], [d, c_E]]}]
+    ways: [parallel, series]
+"""
+TURNED = """\
+system: losses of both readings
+parameters: {R: 2 ohm, G: 1 S, k: 0.5, L: 1 H, C: 1 F}
+pog:
+  - domain: electrical
+  - section: [[V, V_2], [I, I_2]]
+  - mixed: [[L:L, C:C], {power: losses, matrix: [[R, k], [-k, G]]}]
+    ways: [series, parallel]
+"""
+
+
+def test_a_field_of_several_domains_names_variables_in_the_words_of_each() -> None:
+    causal = causal_of(PIEZO)
+    scheme = bond_graph(causal, vectors=True)
+    assert to_details(scheme)["stack"] == {
+        "voltage": ["V", "none"],
+        "force": ["none", "F"],
+        "matrix": [["C_0", "d"], ["d", "c_E"]],
+    }
+    again = causal_of(bond_graph_text(scheme))
+    assert_same(causal, again, by_name=True)
+    assert derive_equations(again).states == ("V", "F")
+
+
+def test_a_matrix_that_gives_efforts_and_flows_says_the_kinds_of_its_ports() -> None:
+    causal = causal_of(TURNED)
+    scheme = bond_graph(causal, vectors=True)
+    assert to_details(scheme)["losses"]["kinds"] == ["resistor", "conductance"]
+    assert_same(causal, causal_of(bond_graph_text(scheme)), by_name=True)
+
+
+def test_a_matrix_between_pressures_and_a_force_keeps_its_sign() -> None:
+    """The half arrows run backwards there, which turns the sign of volume flows but not that of a velocity."""
+    causal = causal_of(
+        "system: x\npog:\n  - domain: hydraulic\n  - section: [[P_1, P_2], [Q_1, Q_2]]\n  - parallel: [[C:C_1, C:C_2]]\n"
+        "  - connect: {name: pistons, K: [[3, 2]]}\n  - domain: translational\n  - parallel: [M:m]\n  - section: [v, F]\n"
+    )
+    scheme = bond_graph(causal, vectors=True)
+    assert to_details(scheme)["pistons"] == {"K": [["-3"], ["-2"]]}
+    assert_same(causal, causal_of(bond_graph_text(scheme)), by_name=True)

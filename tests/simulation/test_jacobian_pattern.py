@@ -3,18 +3,13 @@
 import numpy as np
 import pytest
 
-from simulation.hand_written import lc_ladder, pendulum
 from tellegen.causality import assign_causality
 from tellegen.compiler import compile_model
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.description import read_model
 from tellegen.graph import lower
-from tellegen.simulation import jacobian_pattern
-from tellegen.simulation.choice import choose
 from tellegen.simulation.integration import integrate
-from tellegen.simulation.jacobian_pattern import rates_are_coupled, solver_pattern
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Standing
 
 COUPLED = """
 system: two capacitors and a third that depends on them
@@ -36,19 +31,8 @@ def coupled(tmp_path_factory: pytest.TempPathFactory) -> NumericModel:
     return compile_model(assign_causality(lower(read_model(path))))
 
 
-def test_models_without_dependent_storages_keep_their_pattern() -> None:
-    for model in (pendulum(), lc_ladder(30)):
-        assert not rates_are_coupled(model)
-        assert solver_pattern(model)[0] is model.pattern
-
-
-@pytest.mark.parametrize("small", [0, 100])
-def test_the_pattern_holds_the_jacobian_of_the_rates(
-    coupled: NumericModel, small: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jacobian_pattern, "SMALL", small)
-    assert rates_are_coupled(coupled)
-    pattern, colours = solver_pattern(coupled)
+def test_the_pattern_holds_the_jacobian_of_the_rates(coupled: NumericModel) -> None:
+    pattern, colours = coupled.pattern, coupled.colours
     y = coupled.start()
     for k in range(coupled.size):
         column = coupled.rhs_tangent(0.0, y, np.eye(coupled.size)[k])
@@ -74,13 +58,3 @@ def test_all_solvers_agree_on_coupled_rates(coupled: NumericModel) -> None:
         assert run.y == pytest.approx(runs["exponential"].y, abs=1e-6), solver
         assert run.books is not None
         assert abs(run.books.residual) < 1e-6, solver
-
-
-def test_large_models_with_coupled_rates_go_to_the_implicit_solver(
-    coupled: NumericModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jacobian_pattern, "PROBED", 2)
-    start = Standing(0.0, coupled.start(), np.zeros(coupled.size))
-    choice = choose(coupled, "auto", coupled.new_context(), start, 1.0)
-    assert choice.solver == "ida"
-    assert choice.reason == f"{coupled.size} states whose rates are coupled by dependent storages"

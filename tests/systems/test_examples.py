@@ -294,7 +294,11 @@ def test_every_parameter_of_an_example_has_a_value_and_is_used(name: str) -> Non
     assert set(model.parameters) <= used
 
 
-@pytest.mark.parametrize("name", [example.name for example in tg.examples()])
+# A product with a heat flow is no power, and the flux of the solenoid is a state whose power variable is no linear function of it.
+WITHOUT_PRODUCTS = {"two_masses_heat", "motor_heating", "solenoid"}
+
+
+@pytest.mark.parametrize("name", [e.name for e in tg.examples() if e.name not in WITHOUT_PRODUCTS])
 def test_an_example_loses_what_the_matrices_say(name: str) -> None:
     """Power supplied minus power dissipated is what reaches the storages: y u - P_d = x^T (-A x + B u), for D_1 = 0."""
     system = tg.derive(name)

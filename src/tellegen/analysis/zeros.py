@@ -19,6 +19,8 @@ def zeros(model: LinearModel, output: str | None = None, input_: str | None = No
 
     Raises: EquationError when there is no such channel (E204), or the energy matrix is singular (E202).
     """
+    if not model.inputs or not model.outputs:
+        return ()
     space = energy_coordinates(model)
     if output is not None or input_ is not None:
         row, column = model.channel(output or model.outputs[0], input_ or model.inputs[0])

@@ -222,9 +222,9 @@ def analyse(
 def reduce(
     model: ModelText,
     limit: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(metavar="J_m=0", help="A parameter that tends to 0, to inf, or to another one; once for each."),
-    ],
+    ] = None,
     keep: Annotated[str, typer.Option(metavar="x,y", help="States that should remain, by name.")] = "",
     sign: Annotated[
         SignName, typer.Option(help="The sign of A: '-' for L x' = -A x + B u, '+' for L x' = A x + B u.")
@@ -236,14 +236,26 @@ def reduce(
         Path | None, typer.Option("-o", "--output", metavar="REDUCED.yaml", help="Where to write the reduced model.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+    loss: Annotated[bool, typer.Option("--loss", help="Run both models, and tell how far they are apart.")] = False,
+    study: Annotated[bool, typer.Option("--study", help="Measure the order of convergence to the limit.")] = False,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Rank elements by their activity, and try the limits that it proposes.")
+    ] = False,
 ) -> None:
     """Reduce a model: parameters at zero or infinity, fewer states."""
     if as_json and as_latex:
         raise typer.BadParameter("--json and --latex exclude each other")
+    if loss + study + suggest + (steps or as_latex) > 1:
+        raise typer.BadParameter("choose one of --loss, --study, --suggest, or equations (--steps, --latex)")
+    if suggest and (limit or keep or target):
+        raise typer.BadParameter("--suggest proposes limits: it takes none, and writes no model")
+    if not suggest and not limit:
+        raise typer.BadParameter("give a limit, such as --limit J_m=0, or ask for proposals (--suggest)")
     from tellegen.cli.reducing import ReduceOptions, show_reduction
 
     kept = tuple(name.strip() for name in keep.split(",") if name.strip())
-    show_reduction(model, ReduceOptions(tuple(limit), kept, sign.value, steps, as_json, as_latex, target, force))
+    wanted = ReduceOptions(tuple(limit or ()), kept, sign.value, steps, as_json, as_latex, target, force)
+    show_reduction(model, wanted._replace(loss=loss, study=study, suggest=suggest))
 
 
 @app.command("import", epilog="Example: tellegen import example_1.txt -o example_1.yaml")
@@ -309,7 +321,7 @@ def run(arguments: list[str]) -> int:
         output.write_findings(error.findings, as_json="--json" in arguments)
         return output.MODEL_ERRORS
     except KeyboardInterrupt:
-        return 130
+        return output.INTERRUPTED
     except Exception as mistake:
         if os.environ.get("TELLEGEN_DEBUG"):
             raise

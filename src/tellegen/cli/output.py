@@ -11,6 +11,9 @@ from tellegen.core.errors import Finding
 MODEL_ERRORS, WRONG_USAGE, INTERNAL_ERROR = 1, 2, 3
 """Exit codes beside 0."""
 
+INTERRUPTED = 130
+"""The exit code of a run that Ctrl-C ended."""
+
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "notice": "\x1b[1;36m"}
 _PLAIN = "\x1b[0m"
 

@@ -13,6 +13,10 @@ from tellegen.equations.text import steps_to_text
 from tellegen.reduction import Reduction
 from tellegen.reduction.steps import reduction_steps
 from tellegen.reduction.text import reduction_to_text
+from tellegen.studies.comparing import trajectory_loss
+from tellegen.studies.convergence import ReductionStudy, reduction_study
+from tellegen.studies.losses import TrajectoryLoss
+from tellegen.studies.suggesting import Suggestions, suggest_limits
 from tellegen.workflow import WOULD_OVERWRITE, reduce
 
 
@@ -27,17 +31,27 @@ class ReduceOptions(NamedTuple):
     as_latex: bool
     target: Path | None
     force: bool
+    loss: bool = False
+    study: bool = False
+    suggest: bool = False
 
 
 def show_reduction(name: str, wanted: ReduceOptions) -> None:
-    """Reduce a model, write the file that is asked for, and print the result."""
+    """Reduce a model, write the file that is asked for, and print the result, or what the reduction costs."""
+    if wanted.suggest:
+        _show_study(suggest_limits(name), wanted)
+        return
     if wanted.target is not None and wanted.target.exists() and not wanted.force:
         fix = "choose another name, or force it (--force)"
         raise WOULD_OVERWRITE.error(f"'{wanted.target}' is there already", fix=fix)
     found = reduce(name, wanted.limits, keep=wanted.keep)
     if wanted.target is not None:
         write_text(wanted.target, to_yaml(found.model))
-    if wanted.steps:
+    if wanted.loss:
+        _show_study(trajectory_loss(name, found), wanted)
+    elif wanted.study:
+        _show_study(reduction_study(name, wanted.limits, keep=wanted.keep), wanted)
+    elif wanted.steps:
         _show_steps(found, wanted)
     elif wanted.as_json:
         output.write_json(found.to_json(wanted.sign))
@@ -47,6 +61,13 @@ def show_reduction(name: str, wanted: ReduceOptions) -> None:
         units = units_of(found.model, found.equations)
         width, unicode = output.width(), output.shows_unicode()
         output.write(reduction_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units))
+
+
+def _show_study(found: TrajectoryLoss | ReductionStudy | Suggestions, wanted: ReduceOptions) -> None:
+    if wanted.as_json:
+        output.write_json(found.to_json())
+    else:
+        output.write(str(found))
 
 
 def _show_steps(found: Reduction, wanted: ReduceOptions) -> None:

@@ -50,7 +50,10 @@ class SimulateOptions(NamedTuple):
 
 
 def show_run(name: str, options: SimulateOptions) -> None:
-    """Simulate a model; print, write and plot what is asked for. Nothing is simulated for a file that cannot be written."""
+    """Simulate a model; print, write and plot what is asked for. Nothing is simulated for a file that cannot be written.
+
+    A run that fails or is cancelled is shown and written as far as it came; the exit code says so.
+    """
     if options.target is not None:
         writer_for(options.target)
     model = as_model(name)
@@ -65,22 +68,26 @@ def show_run(name: str, options: SimulateOptions) -> None:
         rtol=options.rtol,
         atol=options.atol,
         samples=options.samples,
+        on_failure="return",
     )
     written = [] if options.target is None else [str(run.save(options.target))]
     if options.plot is not None:
         written += show_figure(lambda figure: run.plot(figure=figure), options.plot, name)
     if options.as_json:
         output.write_json(run_record(run))
-        return
-    output.write(str(run))
-    for file in written:
-        output.write(f"\nwritten to {file}")
-    warn(run)
+    else:
+        output.write(str(run))
+        for file in written:
+            output.write(f"\nwritten to {file}")
+        warn(run)
+    if run.status != "finished":
+        raise typer.Exit(output.INTERRUPTED if run.status == "cancelled" else output.MODEL_ERRORS)
 
 
 def run_record(run: Run) -> dict[str, object]:
     """The record that `simulate --json` prints."""
     made = run.trajectory
+    early = {} if run.finding is None else {"status": run.status, "findings": [run.finding.to_json()]}
     return {
         "solver": made.solver,
         "setup_s": made.setup_s,
@@ -89,6 +96,7 @@ def run_record(run: Run) -> dict[str, object]:
         "rhs_calls": made.rhs_calls,
         "final": {identifier(name): value for name, value in run.final().items()},
         "energy": run.energy.to_json(),
+        **early,
     }
 
 

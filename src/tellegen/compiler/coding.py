@@ -136,6 +136,9 @@ def _externals(externals: Sequence[External]) -> object:
 
     def external(k: int, arguments: object) -> float:
         function, count = functions[k]
-        return float(function(*[arguments[i] for i in range(count)]))  # type: ignore[index]
+        try:
+            return float(function(*[arguments[i] for i in range(count)]))  # type: ignore[index]
+        except Exception:  # C cannot raise it: a value that is not a number ends the run
+            return float("nan")
 
     return EXTERNAL(external)

@@ -1,5 +1,7 @@
 """From a causal graph to fast functions, in one call."""
 
+import os
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -29,7 +31,7 @@ Drive = Expression | SignalLaw | Sequence[SignalLaw]
 Backend = Literal["auto", "c", "python"]
 CodeForm = Literal["auto", "unrolled", "looped"]
 
-LARGEST_UNROLLED = 300
+LARGEST_UNROLLED = 100
 """Models with more ports run as loops over index tables: the time to compile them does not depend on their size."""
 
 
@@ -48,7 +50,22 @@ def compile_model(
     Raises: CompilerError naming parameters without a value, names without a meaning, or inputs that do not exist.
     """
     with without_collector():
-        return _compiled(driven(causal, drive or {}), backend, form)
+        return _recent_or_compiled(driven(causal, drive or {}), backend, form)
+
+
+_RECENT: deque[tuple[CausalGraph, tuple[object, ...], NumericModel]] = deque(maxlen=8)
+"""Small models compiled last in this process: running one again, or one that is equal, generates nothing."""
+
+
+def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericModel:
+    around = (backend, form, *(os.environ.get(name) for name in ("CC", "PATH", "TELLEGEN_CACHE", "XDG_CACHE_HOME")))
+    for known, its, model in _RECENT:
+        if its == around and known.graph.name == causal.graph.name and known == causal:
+            return model
+    made = _compiled(causal, backend, form)
+    if len(causal.graph.ports) <= LARGEST_UNROLLED and made.backend == "c":
+        _RECENT.append((causal, around, made))
+    return made
 
 
 def driven(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:

@@ -9,7 +9,7 @@ NO_COMPILER = RULES.rule(
     "no C compiler",
     meaning="No C compiler was found, so the model runs in Python.",
     why="machine code is a hundred times faster; results are the same",
-    severity="notice",
+    severity="warning",
 )
 BROKEN_COMPILER = RULES.rule(
     "N102",
@@ -23,7 +23,7 @@ NO_CACHE = RULES.rule(
     "cache that cannot be written",
     meaning="Compiled models cannot be kept for the next time.",
     why="the folder of the cache cannot be written, so every model is compiled again",
-    severity="notice",
+    severity="warning",
 )
 COMPILER_FAILED = RULES.rule(
     "N104",

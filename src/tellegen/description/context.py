@@ -259,7 +259,14 @@ class Context:
     def is_known(self, name: str) -> bool:
         """Whether expressions may use the name."""
         described = name in self.parameters or name in self.displacements or name in self.signals
-        return described or name in self.broken
+        return described or self.is_broken(name)
+
+    def is_broken(self, name: str) -> bool:
+        """Whether the description of a name failed, or that of the part that it is in: the reason has been said."""
+        if name in self.broken or "." not in name or not self.broken:
+            return name in self.broken
+        part = name.partition(".")[0].partition("[")[0]
+        return any(part == other.partition("[")[0] for other in self.broken)
 
     def _measure(self, name: str, names: Mapping[str, Measure]) -> Measure:
         if name in names:

@@ -97,7 +97,7 @@ class _ExperimentReader:
 
     def read_signal(self, key: Scalar, node: Node, sources: Mapping[str, Element]) -> Signal:
         source = sources.get(key.text)
-        if source is None and key.text in self.context.broken:
+        if source is None and self.context.is_broken(key.text):
             unit = None
         elif source is None:
             fix = did_you_mean(key.text, sources) or (
@@ -157,6 +157,8 @@ class _ExperimentReader:
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
             try:
+                if self.context.is_broken(key.text):
+                    continue
                 if key.text not in states and key.text not in self.context.displacements:
                     raise self.unknown(key, states, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")

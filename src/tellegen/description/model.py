@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, final
 
@@ -36,7 +37,8 @@ LawForm = Literal["resistive", "content", "output", "energy", "coenergy"]
 class Law:
     """A law that the user wrote: `expression` gives the left side in terms of `variable` and of parameters.
 
-    For `resistive`, `gives` is the power variable on the left side. `variable` is the letter that stands for the argument.
+    For `resistive`, `gives` is the power variable on the left side. `variable` is the letter that stands for the argument. A law
+    given by points has its `table`, and its expression is the curve through them.
     """
 
     form: LawForm
@@ -44,6 +46,16 @@ class Law:
     expression: Expression
     gives: Side
     text: str
+    table: "LawTable | None" = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LawTable:
+    """The points of a law in SI units, joined by straight lines or by a `smooth` curve."""
+
+    points: tuple[tuple[Fraction, Fraction], ...]
+    smooth: bool = False
 
 
 @final

@@ -24,7 +24,8 @@ from tellegen.description.keys import (
     variable_words,
     with_article,
 )
-from tellegen.description.laws import LawReading, read_law
+from tellegen.description.law_tables import read_law_table
+from tellegen.description.laws import LawReading, Letters, read_law
 from tellegen.description.model import NOTHING, Element, Law, Parameter, Switching
 from tellegen.description.moving import let_read_states
 from tellegen.description.quantities import Reading, parse_marked, read_plain, read_quantity
@@ -250,6 +251,7 @@ class _LineReader:
         self.name = line.key.text
         self.indices = indices
         self.law: tuple[Scalar, str] | None = None
+        self.table: Mapping | None = None
         self.decided_by: Scalar | None = None
 
     def read(self, node: Mapping, first: int = 1) -> None:
@@ -264,6 +266,10 @@ class _LineReader:
             self.read_modulus(node)
         if self.law is not None:
             self.finish_law(*self.law)
+        if self.table is not None:
+            self.line.law = read_law_table(
+                self.context, self.name, self.kind, self.table, Letters(self.kind, self.line.variables or {})
+            )
 
     def read_value(self, key: Scalar, node: Node, _: str) -> None:
         self.decide(key)
@@ -308,7 +314,10 @@ class _LineReader:
 
     def read_law(self, key: Scalar, node: Node, form: str) -> None:
         self.decide(key)
-        self.law = (self.context.formula(node, f"the {form} of {self.name}"), form)
+        if form == "law" and isinstance(node, Mapping):
+            self.table = node
+        else:
+            self.law = (self.context.formula(node, f"the {form} of {self.name}"), form)
 
     def finish_law(self, node: Scalar, form: str) -> None:
         """Laws are read last, because they may use the names of variables that follow."""

@@ -165,7 +165,7 @@ class _ModelReader:
             ports or {},
             signal_ports,
             parts,
-            frozenset(context.counted),
+            frozenset(context.counted).union(f"{part.name}.{count}" for part in parts for count in part.model.counts),
         )
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:

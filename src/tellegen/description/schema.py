@@ -10,6 +10,7 @@ from tellegen.description.bond_graphs.graph import KINDS as ITEM_KINDS
 from tellegen.description.experiment import KEYS as EXPERIMENT_KEYS
 from tellegen.description.keys import CONNECTION, form_of, make_form, variable_words
 from tellegen.description.ladders.shapes import block_shape
+from tellegen.description.law_tables import INTERPOLATIONS, LAW_TABLE_KEYS
 from tellegen.description.multiports import FIELD, KINDS_OF_PORTS, MIXED_FIELD, MULTIPORT
 from tellegen.description.parts.schema import parts_shape, ports_shape, signal_ports_shape
 from tellegen.description.reading import TOP_KEYS, VERSION
@@ -116,6 +117,7 @@ def _definitions() -> Schema:
             "items": {"anyOf": [_VALUE_SHAPE, {"type": "array", "items": _VALUE_SHAPE}]},
             "description": "an entry for each component of a vector item, or the rows of a matrix",
         },
+        "law_table": _law_table(),
         "multiport": _multiport(),
         "block": block_shape(_WORD),
         "elements": _names(_details(), _NAME) | {"type": ["object", "null"]},
@@ -125,6 +127,23 @@ def _definitions() -> Schema:
         | {"type": ["object", "null"]},
         **{_key(word): _element(word, kind) for word, kind in KINDS.items()},
         _key(CONNECTION): _connection(),
+    }
+
+
+def _law_table() -> Schema:
+    """A law given by points."""
+    shapes: dict[str, Schema] = {
+        "table": {"type": ["array", "object"]},
+        "gives": {"type": "string"},
+        "interpolation": {"enum": list(INTERPOLATIONS)},
+    }
+    properties = {key: shapes[key] | {"description": text} for key, text in LAW_TABLE_KEYS.items()}
+    return {
+        "type": "object",
+        "description": "a law by points",
+        "properties": properties,
+        "required": ["table"],
+        "additionalProperties": False,
     }
 
 
@@ -263,8 +282,10 @@ def _setting(kind: ElementKind, key: str, meaning: str, detail: str) -> Schema:
         return {"enum": list(kind.modes), "description": "the mode in which a run begins"}
     if meaning == "initial":
         return {"$ref": "#/$defs/quantity", "description": _DESCRIPTIONS["initial"]}
-    example = f", such as {kind.law}" if key == "law" else ""
-    return {"type": "string", "description": _DESCRIPTIONS[key] + example}
+    if key == "law":
+        described = {"type": "string", "description": f"{_DESCRIPTIONS[key]}, such as {kind.law}"}
+        return {"anyOf": [described, {"$ref": "#/$defs/law_table"}]}
+    return {"type": "string", "description": _DESCRIPTIONS[key]}
 
 
 def _setting_of_modes(kind: ElementKind, key: str) -> Schema:

@@ -22,6 +22,7 @@ from tellegen.description.dimensions import (
 )
 from tellegen.description.fields import entry_dimension
 from tellegen.description.keys import CONNECTION, Form, form_of, make_form, port_dimension
+from tellegen.description.law_tables import table_text
 from tellegen.description.model import (
     Element,
     Experiment,
@@ -72,7 +73,15 @@ def file_around(model: Model, notation: str, details: str) -> str:
     """The text of a file whose elements stand in another notation than the network: all else is as `to_yaml` writes it."""
     writer = _Writer(model)
     writer.inline, writer.implied = set(), set()
-    parts = [writer.head(), writer.ports(), writer.parameters(), writer.displacements(), writer.signals(), notation, details]
+    parts = [
+        writer.head(),
+        writer.ports(),
+        writer.parameters(),
+        writer.displacements(),
+        writer.signals(),
+        notation,
+        details,
+    ]
     return "\n".join(part for part in (*parts, writer.experiment()) if part)
 
 
@@ -362,7 +371,7 @@ class _Writer:
         pairs += self.relation(element) if kind.name == CONNECTION else self.value(element, form)
         pairs += self.modes(element, element.switching) if element.switching is not None else []
         pairs += self.driver(element, form)
-        pairs += [(_law_key(element.law), quoted(law_text(element.law, element)))] if element.law else []
+        pairs += [self.law(element.law, element)] if element.law else []
         pairs += [(_word(element, form, side), quoted(name)) for side, name in element.variables.items()]
         if element.initial is not None:
             pairs.append(("initial", quoted(self.units.text(element.initial, form.initial))))
@@ -371,6 +380,12 @@ class _Writer:
         if element.notes:
             pairs.append(("notes", _mapping(element.notes)))
         return _line(pairs)
+
+    def law(self, law: Law, element: Element) -> tuple[str, str]:
+        """A law as a formula, or by its points."""
+        if law.table is None:
+            return _law_key(law), quoted(law_text(law, element))
+        return "law", table_text(law, element.kind)
 
     def value(self, element: Element, form: Form) -> list[tuple[str, str]]:
         if element.value is None or element.kind.quantity is None:

@@ -40,9 +40,9 @@ register(
         "resistive",
         ("magnetic",),
         "one closed turn round the path, by its electrical resistance",
-        "dPhi = R*F",
+        "dPhi = r*F",
         side="through",
-        quantity=Quantity("R", "resistance", "ohm"),
+        quantity=Quantity("r", "resistance", "ohm"),
         aliases=("eddy loop",),
     )
 )

@@ -77,6 +77,11 @@ NO_POWER_VARIABLES = RULES.rule(
     "port-Hamiltonian form of heat flows",
     meaning="The port-Hamiltonian form was asked for, and a storage keeps heat: its variables are temperature and heat flow.",
     why="the rate of an energy function is the product of the power variables, and temperature times heat flow is no power",
+    example="system: cup\nnetwork:\n  C: {heat capacity: [a], C: 15 J/K}\n  G: {thermal conductor: [a, ambient], G: 1 W/K}\n",
+    instead=(
+        "system: cup\nnetwork:\n  C: {entropy capacity: [a], C: 15 J/K, initial: 350 K}\n"
+        "  T_0: {absolute temperature source: [b]}\n  G: {entropy conductor: [a, b], G: 1 W/K}\n"
+    ),
 )
 CURVED_TRANSFORMATION = RULES.rule(
     "E108",

@@ -68,6 +68,9 @@ def transfer_matrix(system: EquationSystem) -> TransferMatrix:
     pencil = plus(scaled(m["L"], s), m["A"])
     right = plus(m["B"], scaled(m["B_1"], s))
     direct = plus(m["D"], scaled(m["D_1"], s))
+    if not system.inputs or not system.outputs:
+        empty = tuple(() for _ in system.outputs)
+        return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, empty, variable=name)
     if _is_small(system):
         entries = rational_functions(pencil, right, m["C"], direct, name)
         return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, entries, variable=name)

@@ -1,12 +1,13 @@
 """What inputs do over time: `step(24)`, `sine(10, 50)`, a text as in a model file, a formula, a Python function."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, final
 
 from tellegen.core.domains import DOMAINS
-from tellegen.core.errors import Place
+from tellegen.core.errors import Finding, Place
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.dimensions import DimensionError, Measure, Open, in_words, measure_of, names_in, without_marks
@@ -173,8 +174,41 @@ def _with_function(graph: PowerGraph, name: str, function: Callable[[float], flo
     except Exception as reason:
         what = f"the Python function of the input {name} gives no number at t = 0: {reason}"
         raise rules.BAD_COURSE.error(what, fix="let it take the time in s and give a number") from reason
-    signal = External(_unused(f"{name}_function", graph), (symbol(TIME),), function)
+    signal = External(_unused(f"{name}_function", graph), (symbol(TIME),), WatchedFunction(name, function))
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
+
+
+@final
+class WatchedFunction:
+    """A Python function of time for an input, which remembers where it first gave no number."""
+
+    def __init__(self, name: str, function: Callable[[float], float]) -> None:
+        self.name, self.function = name, function
+        self.trouble: tuple[float, str] | None = None
+
+    def __call__(self, t: float) -> float:
+        """Its value; not a number where it raises."""
+        try:
+            value = float(self.function(t))
+            reason = f"it is {value}"
+        except Exception as raised:
+            value, reason = math.nan, f"{type(raised).__name__}: {raised}"
+        if not math.isfinite(value) and (self.trouble is None or t < self.trouble[0]):
+            self.trouble = t, reason
+        return value
+
+
+def function_finding(graph: PowerGraph) -> Finding | None:
+    """Which Python function of an input gave no number, and when; None where all did."""
+    for signal in graph.signals:
+        if isinstance(signal, External) and isinstance(signal.function, WatchedFunction):
+            found = signal.function
+            if found.trouble is not None:
+                t, reason = found.trouble
+                what = f"the Python function of the input {found.name} gives no number at t = {t:.6g} s: {reason}"
+                fix = "let it give a finite number at every time of the run"
+                return rules.BAD_COURSE.finding(what, where=graph.name, fix=fix, members=[found.name])
+    return None
 
 
 def _unused(wanted: str, graph: PowerGraph) -> str:

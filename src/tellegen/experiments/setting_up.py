@@ -128,6 +128,9 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
         if name not in changed:
             fix = did_you_mean(name, changed) or f"the parameters are {listing(changed, 20)}"
             raise rules.NO_SUCH_SETTING.error(f"'{name}' is not a parameter of '{graph.name}'", fix=fix)
+        if name in model.counts:
+            what = f"'{name}' decided how many elements '{graph.name}' has, so a run cannot change it"
+            raise rules.NO_SUCH_SETTING.error(what, fix=f"change '{name}' in the file of the model")
         changed[name] = expression = expression_of(value, model.parameters[name].dimension, f"the parameter {name}")
         unknown = sorted(expression.free_symbols - changed.keys())
         if unknown:

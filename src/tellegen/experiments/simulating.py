@@ -11,7 +11,7 @@ from tellegen.core.errors import SimulationError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments import rules
-from tellegen.experiments.courses import Course
+from tellegen.experiments.courses import Course, function_finding
 from tellegen.experiments.progress import Progress, ProgressLine, is_watched
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.setting_up import Setup, set_up
@@ -54,7 +54,8 @@ def simulate(
 
     What is not given is taken from the experiment of the model. `inputs` are numbers, texts such as "step(24 V)", shapes such as
     `tellegen.step(24)`, quantities of pint, or Python functions of time, which are slow. Numbers are in SI units.
-    `times` are the times of the rows, or `samples` how many even steps they make (1000). `start="steady"` begins at the
+    `times` are the times of the rows, or `samples` how many even steps they make; without either there are 1000, and rows on both
+    sides of every change of mode. `start="steady"` begins at the
     equilibrium under the inputs at t = 0. `step` is for solvers that keep theirs. `mode` gives the first mode of switching
     elements. Ctrl-C ends the run and keeps what is finished: its status is then "cancelled".
 
@@ -72,11 +73,12 @@ def simulate(
         y0=dict(ready.start),
         times=_times(times, samples),
         solver=solver,
-        rtol=rtol or given.rtol or DEFAULT_RTOL,
+        rtol=_first(rtol, given.rtol, DEFAULT_RTOL),
         atol=atol if atol is not None else given.atol,
         max_step=np.inf if max_step is None else value_of(max_step, SECOND, "max_step"),
         step=None if step is None else value_of(step, SECOND, "step"),
         inputs=dict(ready.inputs),
+        rows_at_changes=times is None and samples is None,
     )
     if start == "steady":
         problem = replace(problem, y0=steady_state(problem).y)
@@ -89,6 +91,8 @@ def run_problem(
     """The run of a problem that was set up."""
     made = _watched(ready, problem, progress)
     made = replace(made, setup_s=made.setup_s + ready.seconds)
+    if made.status == "failed":
+        made = replace(made, finding=function_finding(ready.graph) or made.finding)
 
     def again(times: Array) -> Trajectory:
         return integrate_graph(ready.graph, replace(problem, times=times))
@@ -127,13 +131,18 @@ def _finished(run: Run, on_failure: OnFailure) -> Run:
     return run
 
 
+def _first(*values: float | None) -> float:
+    """The first that is given."""
+    return next(value for value in values if value is not None)
+
+
 def _times(times: npt.ArrayLike | None, samples: int | None) -> Array | int:
     if times is not None:
         return np.asarray(times, dtype=float)
     if samples is None:
         return DEFAULT_ROWS
-    if samples < 1:
-        raise rules.BAD_SETTING.error(f"samples is {samples}", fix="give a positive number")
+    if samples != int(samples) or samples < 1:
+        raise rules.BAD_SETTING.error(f"samples is {samples}", fix="give a positive whole number")
     return int(samples) + 1
 
 

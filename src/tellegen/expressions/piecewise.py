@@ -1,8 +1,8 @@
 """Functions through points: piecewise polynomials as expressions, with their integrals.
 
 A curve is the polynomial of one piece plus a term for each further knot, which is zero before the knot: c max(x - x_k, 0)^n to the
-right of that piece, c min(x - x_k, 0)^n to its left. So derivatives, printers and compiled code need nothing new, and near the first
-piece, which holds zero where it can, nothing cancels. Beyond its ends a curve goes on straight.
+right of that piece, c min(x - x_k, 0)^n to its left. So derivatives, printers and compiled code need nothing new, and near the
+first piece, which holds zero where it can, nothing cancels. Beyond its ends a curve goes on straight.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +10,9 @@ from fractions import Fraction
 from itertools import pairwise
 from math import comb
 
+from tellegen.expressions.canonical import ZERO, number, total
 from tellegen.expressions.functions import call
-from tellegen.expressions.nodes import ZERO, Expression, number, total
+from tellegen.expressions.nodes import Expression
 
 Point = tuple[Fraction, Fraction]
 Polynomial = tuple[Fraction, ...]
@@ -35,7 +36,7 @@ def interpolated_integral(points: Sequence[Point], x: Expression, *, smooth: boo
     for k in range(base - 1, -1, -1):
         integrals[k] = _raised(integrals[k], _at(integrals[k + 1], knots[k]) - _at(integrals[k], knots[k]))
     curve = _curve(integrals, knots, x)
-    return curve - curve.substitute({name: ZERO for name in x.free_symbols})
+    return curve - curve.substitute(dict.fromkeys(x.free_symbols, ZERO))
 
 
 def _pieces(points: Sequence[Point], smooth: bool) -> list[Polynomial]:

@@ -77,12 +77,10 @@ def _temperature(branch: Branch, element: Element, measuring: Measuring) -> Expr
 
 
 def joined_by_heat(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
-    """Pairs of elements, by index: a dissipator, and the thermal source that its power drives."""
-    at = {element.name: k for k, element in enumerate(elements)}
+    """Pairs of elements, by index, that heat joins without a bond: thermal sources that signals drive, with the first element."""
     for k, element in enumerate(elements):
-        for name in _powers_read(element):
-            if name in at:
-                yield at[name], k
+        if _brings_heat(element):
+            yield 0, k
 
 
 def with_transfers(ports: Sequence[Port], elements: Sequence[Element]) -> tuple[Port, ...]:
@@ -96,10 +94,15 @@ def with_transfers(ports: Sequence[Port], elements: Sequence[Element]) -> tuple[
     return tuple(replace(p, transferred=True) if p.element in marked else p for p in ports)
 
 
+def _brings_heat(element: Element) -> bool:
+    """Whether an element is a source of heat or entropy that a signal drives."""
+    through = element.kind.role == "source" and element.kind.side == "through"
+    return element.signal is not None and through and element.kind.domains[0] in THERMAL_DOMAINS
+
+
 def _powers_read(element: Element) -> list[str]:
     """The elements whose power drives a thermal source."""
-    thermal = element.kind.domains[0] in THERMAL_DOMAINS
-    if element.signal is None or not thermal or element.kind.side != "through":
+    if element.signal is None or not _brings_heat(element):
         return []
     return sorted(n.removeprefix(POWER) for n in element.signal.free_symbols if n.startswith(POWER))
 

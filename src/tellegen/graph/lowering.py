@@ -14,6 +14,7 @@ from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.graph import rules
 from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat
 from tellegen.graph.invertibility import is_invertible
+from tellegen.graph.law_tables import content_energy, output_energy
 from tellegen.graph.laws import ARGUMENT, PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
 from tellegen.graph.modes import SwitchingLaw
 from tellegen.graph.naming import Names
@@ -198,9 +199,11 @@ def _storage_law(law: Law, element: Element) -> StorageLaw:
     side = element.kind.side
     written = _of_argument(law, law.expression)
     if law.form == "content":
-        return StorageLaw(side, content=written)
+        return StorageLaw(
+            side, content=written, energy=None if law.table is None else content_energy(law.table, written)
+        )
     if law.form == "output":
-        return StorageLaw(side, output=written)
+        return StorageLaw(side, output=written, energy=None if law.table is None else output_energy(law.table))
     if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
         return StorageLaw(side, content=written.derivative(ARGUMENT))
     if _is_energy_letter(law, element):

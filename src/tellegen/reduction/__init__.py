@@ -4,5 +4,6 @@ from tellegen.reduction.account import Account
 from tellegen.reduction.limits import Limit, Limits, read_limits
 from tellegen.reduction.reducing import reduce_model
 from tellegen.reduction.reduction import Reduction
+from tellegen.reduction.stiffening import Stiffened, stiffen_model
 
-__all__ = ["Account", "Limit", "Limits", "Reduction", "read_limits", "reduce_model"]
+__all__ = ["Account", "Limit", "Limits", "Reduction", "Stiffened", "read_limits", "reduce_model", "stiffen_model"]

@@ -64,6 +64,24 @@ NONLINEAR_CONSTRAINT = RULES.rule(
     meaning="The equations were to be reduced, but a law that is not linear stands in the constraint of the limit.",
     why="the transformation x = T z + T_u u is linear in the states and inputs that are left",
 )
+NOT_RIGID = RULES.rule(
+    "T111",
+    "connection that is none",
+    meaning="A connection to be made elastic is neither a storage nor a node at which some elements part from others.",
+    why="a fictitious storage goes between two things that move as one, or beside a storage that follows others",
+)
+NO_SUGGESTION = RULES.rule(
+    "T112",
+    "fictitious storage without a value",
+    meaning="No value was given for a fictitious storage, and none follows from the numbers of the model; or it is not positive.",
+    why="a fictitious resonance should be much faster than the poles of the model, which takes numbers for its parameters",
+)
+NO_COUNTERPART = RULES.rule(
+    "T113",
+    "domain without the other storage",
+    meaning="The domain has only one kind of storage, so that nothing elastic can be put between two of them.",
+    why="heat, for example, has no inertia: a thermal resistance is all there is between two heat capacities",
+)
 INDETERMINATE = RULES.rule(
     "T201",
     "indeterminate force of a redundant constraint",

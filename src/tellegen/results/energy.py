@@ -38,8 +38,8 @@ class EnergyBooks:
 
     `stored` is the change of stored energy; `generated` comes from negative resistances; `modulation` is the work that moves the
     parameters of storages; `impulsive` is lost in impacts and changes of mode. `residual` is relative to the energy handled.
-    Where heat flows are counted, heat that leaves to the ambient is dissipated, heat that comes from there supplied. What dissipators
-    bring into thermal ports is `transferred` and in no other entry.
+    Where heat flows are counted, heat that leaves to the ambient is dissipated, heat that comes from there supplied. What
+    dissipators bring into thermal ports is `transferred` and in no other entry.
     """
 
     def __init__(self, run: "Run") -> None:

@@ -3,13 +3,19 @@
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, Junction, OnePort, TwoPort
 from tellegen.schemes.bond_lines import bond_graph_text, to_details, to_lines
 from tellegen.schemes.gains import PathGains, path_gains
+from tellegen.schemes.inversion import invert_path
 from tellegen.schemes.ladder_text import ladder_text, to_ladder, to_ladder_details
 from tellegen.schemes.loops import Loop, elementary_loops
+from tellegen.schemes.mason import reduce_loop
 from tellegen.schemes.networks import NetworkScheme, network_of
+from tellegen.schemes.orientations import Orientation, flip, orientations, switch_signs
 from tellegen.schemes.pog_raising import pog
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Section, Summation, VectorBlock
 from tellegen.schemes.raising import bond_graph
+from tellegen.schemes.reduction_pictures import ReductionPictures, reduction_pictures
+from tellegen.schemes.rewriting import Rewriting
 from tellegen.schemes.sign_changes import change_sign
+from tellegen.schemes.signal_paths import SignalPath, lightest_path, port_paths, read_path
 from tellegen.schemes.signs import SectionParity, SignCheck, check_signs, section_parity
 from tellegen.schemes.simplification import simplification_table
 
@@ -23,12 +29,16 @@ __all__ = [
     "Loop",
     "NetworkScheme",
     "OnePort",
+    "Orientation",
     "Output",
     "PathGains",
     "PogScheme",
+    "ReductionPictures",
+    "Rewriting",
     "Section",
     "SectionParity",
     "SignCheck",
+    "SignalPath",
     "Summation",
     "TwoPort",
     "VectorBlock",
@@ -37,12 +47,21 @@ __all__ = [
     "change_sign",
     "check_signs",
     "elementary_loops",
+    "flip",
+    "invert_path",
     "ladder_text",
+    "lightest_path",
     "network_of",
+    "orientations",
     "path_gains",
     "pog",
+    "port_paths",
+    "read_path",
+    "reduce_loop",
+    "reduction_pictures",
     "section_parity",
     "simplification_table",
+    "switch_signs",
     "to_details",
     "to_ladder",
     "to_ladder_details",

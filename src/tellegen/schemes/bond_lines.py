@@ -13,7 +13,7 @@ from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
 from tellegen.schemes.element_texts import default_name, element_details, element_kind, element_value
-from tellegen.schemes.file_text import Detail, Yaml, details_text, file_text
+from tellegen.schemes.file_text import Detail, Yaml, details_text, file_text, with_ports_at
 
 Details = Mapping[str, Mapping[str, Detail]]
 _SENSORS = ("De", "Df", "rSe", "rSf")
@@ -68,7 +68,7 @@ def bond_graph_text(
     lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
     details = to_details(scheme, model)
     if model is not None:
-        return file_around(model, lines, details_text(details))
+        return file_around(with_ports_at(model, scheme.junctions), lines, details_text(details))
     graph = scheme.causal.graph
     if graph.signals:
         names = [signal.name for signal in graph.signals]

@@ -47,7 +47,7 @@ def element_law(port: Port) -> Law | None:
         return _law(port, "resistive", law.side, other_side(law.side), law.expression)
     if law.inertia is not None:
         return None
-    if law.energy is not None:
+    if law.energy is not None and law.content is None:
         return _law(port, "energy", None, "energy" if law.keeps_energy_variable else law.side, law.energy)
     if law.output is not None:
         return _law(port, "output", law.side, "energy", law.output)

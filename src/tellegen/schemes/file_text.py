@@ -1,13 +1,26 @@
 """A whole model file around a scheme: name, parameters, displacements, the scheme, and details of its elements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 
+from tellegen.core.domains import DOMAINS
+from tellegen.description.model import Model
 from tellegen.description.writing import quoted, sentence
 from tellegen.expressions import to_text
 from tellegen.graph import PowerGraph
 
 Detail = str | Sequence["Detail"]
 """What stands behind a key: a text, a list of them, or the rows of a matrix."""
+
+
+def with_ports_at(model: Model, nodes: Container[str] = ()) -> Model:
+    """The model with those of its ports that a notation can say: the places of sources, and nodes that have a name there."""
+    kept = {
+        name: port
+        for name, port in model.ports.items()
+        if port.source or (port.nodes[0] in nodes and port.nodes[1] == DOMAINS[port.domain].reference)
+    }
+    return replace(model, ports=kept)
 
 
 def file_text(

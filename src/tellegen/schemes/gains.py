@@ -7,6 +7,7 @@ from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.expressions.elimination import Elimination
 from tellegen.expressions.entries import Entry, NamedEntries, substituted
 from tellegen.graph import StorageLaw
+from tellegen.schemes import rules
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, Summation
 
 
@@ -56,7 +57,14 @@ def signal_gains(
 
     These are inputs and the outputs of integrators, of dependent storages and of laws that are not linear; with `cut_static` the
     outputs of all static elements as well.
+
+    Raises: GraphError (G211) for a scheme with transfer blocks.
     """
+    hidden = [block.name for block in scheme.blocks.values() if block.kind == "transfer"]
+    if hidden:
+        what = f"{', '.join(hidden)} is a transfer function, whose states the scheme does not show"
+        fix = "ask the scheme from before the loop was reduced, or derive the equations of its model"
+        raise rules.NO_MASON.error(what, where=hidden[0], fix=fix)
     equations = [*_sums(scheme.summations.values()), *_static(scheme.blocks.values(), cut_static)]
     column = {name: k for k, name in enumerate(scheme.signals())}
     names = list(column)

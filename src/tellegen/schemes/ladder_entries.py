@@ -188,7 +188,9 @@ class LadderFormat:
         return f"{SWITCHING if item.letters == SWITCHING else letter_of(kind)}:{item.name}"
 
     def _field(self, block: WrittenBlock, field: WrittenField) -> object:
-        found: dict[str, object] = {self._field_word(block, field): plain_name(field.name)}
+        # A field without elements of the model is the connection part of a block, and its name is made up.
+        name = plain_name(field.name) if field.pieces else self.fresh.take(field.name)
+        found: dict[str, object] = {self._field_word(block, field): name}
         if len(field.lanes) < len(block.ways):
             found["lanes"] = [str(lane + 1) for lane in field.lanes]
         found["matrix"] = _matrix(field.matrix)

@@ -13,7 +13,7 @@ from tellegen.expressions import to_text
 from tellegen.graph import SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.block_ladders import block_ladder
-from tellegen.schemes.file_text import Yaml, details_text, file_text
+from tellegen.schemes.file_text import Yaml, details_text, file_text, with_ports_at
 from tellegen.schemes.ladder_entries import Details, Entry, LadderFormat
 from tellegen.schemes.ladder_lines import ladder_lines
 from tellegen.schemes.lane_ladders import lane_ladder
@@ -45,7 +45,8 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
     """The scheme as the text of a model file.
 
     Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
-    parameters with their units, its signals and its experiment are part of the file; without, what signals drive is an input.
+    parameters with their units, its signals and its experiment are part of the file; without, what signals drive is an input. A
+    ladder has no names for nodes, so ports of the system at nodes are left out.
 
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
     without the model.
@@ -54,7 +55,7 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
     details = _settled(scheme, details, model)
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
-        return file_around(model, lines, details_text({**details, **_driven(scheme)}))
+        return file_around(with_ports_at(model), lines, details_text({**details, **_driven(scheme)}))
     _refuse_signals(scheme)
     return file_text(scheme.causal.graph, lines, details, parameters)
 

@@ -15,7 +15,7 @@ from tellegen.expressions import ZERO, Expression
 from tellegen.graph.laws import PortLaw, SourceLaw
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 
-BlockKind = Literal["storage", "derivative", "static", "connection"]
+BlockKind = Literal["storage", "derivative", "static", "connection", "transfer"]
 ColumnKind = Literal["series", "parallel", "connection", "branch"]
 Direction = Literal["right", "left"]
 Matrix = tuple[tuple[Expression, ...], ...]
@@ -28,7 +28,8 @@ class Block:
 
     `energy` names the energy variable between integrator and gain. The gain is None where the law is not linear, or belongs to a
     storage field; the law says it then. `sign` is the one written in the gain: signs inside K count. A row of a resistive field
-    adds `terms`, inputs of the other ports with their gains; `field` names it. Units are SI.
+    adds `terms`, inputs of the other ports with their gains; `field` names it. Units are SI. A transfer block stands for a loop: its
+    gain is a function of `variable`, the derivative operator.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Block:
     input_unit: str = ""
     output_unit: str = ""
     energy_unit: str = ""
+    variable: str = ""
 
 
 @final

@@ -37,7 +37,7 @@ NO_NETWORK = RULES.rule(
 NO_SUCH_SIGNAL = RULES.rule(
     "G206",
     "no such variable in the scheme",
-    meaning="A sign was to be changed of something that is no variable of the scheme.",
+    meaning="A sign was to be changed, or a path followed, of something that is no variable of the scheme.",
     why="signs belong to the variables that sections, blocks and summations name",
 )
 NO_LAW_TEXT = RULES.rule(
@@ -51,6 +51,36 @@ TOO_MANY_LOOPS = RULES.rule(
     "too many loops to list",
     meaning="The scheme has more elementary loops than were asked for.",
     why="in a mesh their number grows exponentially",
+)
+NO_SUCH_PATH = RULES.rule(
+    "G209",
+    "no such path in the scheme",
+    meaning="Variables were named one after the other, but no line of the scheme leads from one to the next, or one is passed twice.",
+    why="a path follows the lines of the scheme through blocks and summations, each once",
+)
+NO_INVERSION = RULES.rule(
+    "G210",
+    "path that may not be inverted",
+    meaning="A path or loop was to be inverted that has a storage on it, a law that works one way only, or loose ends.",
+    why="a storage asked backwards differentiates, which is not physically realizable and not useful in simulation",
+)
+NO_MASON = RULES.rule(
+    "G211",
+    "loop that is no transfer function",
+    meaning="A loop was to be replaced by one block, but more than one of its variables is used outside, or inputs come in by different gains.",
+    why="one block has one input and one output",
+)
+NO_PICTURES = RULES.rule(
+    "G212",
+    "reduction without pictures",
+    meaning="A storage was to vanish from a scheme by the inversion of a loop, but it is none, or no loop leads through it.",
+    why="the loop through the storage is inverted, so that another element decides what the storage decided",
+)
+NO_VECTOR_BLOCK = RULES.rule(
+    "G213",
+    "vector block that cannot be merged or split",
+    meaning="Vector blocks were to be joined by what does not fit, or split where they hold energy together.",
+    why="two blocks are joined where one variable is an input here and a state there, and parts that share energy are one storage",
 )
 NO_MODES = RULES.rule(
     "G230",

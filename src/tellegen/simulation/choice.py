@@ -10,7 +10,6 @@ from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import listing
 from tellegen.simulation import rules
-from tellegen.simulation.jacobian_pattern import is_too_wide
 from tellegen.simulation.stretch import Standing
 
 Array = NDArray[np.float64]
@@ -64,8 +63,6 @@ def choose(model: NumericModel, asked: str, context: Context, start: Standing, u
         unknowns = len(model.unknowns)
         what = f"{unknowns} algebraic unknowns" if unknowns != 1 else "an algebraic unknown"
         return Choice("ida", f"implicit model with {what}" if unknowns else "implicit model")
-    if is_too_wide(model):
-        return Choice("ida", f"{model.size} states whose rates are coupled by dependent storages")
     speed = fastest_motion(model, context, start)
     steps = speed.size * (until - start.t) / _EXPLICIT_REACH
     is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
@@ -106,12 +103,6 @@ def _check_suits(model: NumericModel, asked: str) -> None:
             f"'{asked}' needs explicit rates, and this model gives {names} by implicit equations",
             where=model.name,
             fix="choose 'ida', or leave the choice to 'auto'",
-        )
-    if asked in ("exponential", "cvode") and is_too_wide(model):
-        raise rules.UNSUITED.error(
-            f"'{asked}' would need a full Jacobian of {model.size} states: dependent storages couple their rates",
-            where=model.name,
-            fix="choose 'ida' or 'runge-kutta', or leave the choice to 'auto'",
         )
     if asked == "exponential" and not exponential_suits(model):
         if not model.linear:

@@ -36,7 +36,7 @@ from tellegen.simulation.jobs import Job
 from tellegen.simulation.mode_choice import ModeChoice, Trial
 from tellegen.simulation.mode_models import Mode, ModeModel, ModeModels
 from tellegen.simulation.native_library import Run
-from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem
+from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem, index_of
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.stretch import POLL_S, Settings, Standing, StretchEnd, Watch, run_stretch
@@ -123,7 +123,7 @@ class _HybridRun:
         self.stopped = threading.Event()
         self.began = time.perf_counter()
         self.solving = 0.0
-        self.asked = settings_of(_checked(problem))
+        self.asked = settings_of(_checked(problem, graph))
         parameters = named_values(problem.parameters, problem.model.parameters)
         inputs = named_values(problem.inputs, problem.model.inputs)
         self.models = ModeModels(graph, compiled, parameters, inputs)
@@ -264,6 +264,7 @@ class _HybridRun:
         hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
         fired = frozenset(event.name for event in hits)
         state, mode = model.state(at.t, at.y, at.yp), model.mode
+        noted = len(self.account.events)
         for event in hits:
             impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
             if impact is not None:
@@ -274,6 +275,8 @@ class _HybridRun:
         self.trial = self.choice.next_mode(state, mode, at.t, self._probe(at.t, end.last_step), fired)
         self.here = self.trial.standing
         self._note_changes(model.mode, at.t)
+        if self.problem.rows_at_changes and len(self.account.events) > noted:
+            self.account.change(model, at, self.trial.model, self.trial.standing)
 
     def _probe(self, t: float, step: float) -> float:
         return max(PROBE_SHARE * step, PROBE_ULPS * float(np.spacing(max(abs(t), self.problem.until * 1e-6))))
@@ -313,7 +316,7 @@ class _HybridRun:
             account.books(stored, stored_energy(model.model, model.context, self.here)) if self.problem.books else None
         )
         return Trajectory(
-            account.times[: account.done],
+            account.row_times(),
             y,
             yp,
             account.segments(model.model),
@@ -331,7 +334,7 @@ class _HybridRun:
         )
 
 
-def _checked(problem: Problem) -> Problem:
+def _checked(problem: Problem, graph: PowerGraph) -> Problem:
     """Refuse a problem that makes no sense; tolerances may be those of variables that the first mode does not have."""
     if problem.solver in FIXED_STEP:
         raise rules.UNSUITED.error(
@@ -341,5 +344,8 @@ def _checked(problem: Problem) -> Problem:
         )
     known = problem.model.names
     if isinstance(problem.atol, Mapping):
+        later = {graph.ports[k].state for k in graph.storages()}
+        for name in problem.atol.keys() - later:
+            index_of(name, problem.model, "a tolerance")
         problem = replace(problem, atol={name: value for name, value in problem.atol.items() if name in known})
     return problem.checked()

@@ -56,6 +56,11 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     step, choice = advance(choice, settings_for(choice, settings))
     ready = time.perf_counter()
     ends = [step(start)]
+    if ends[0].status == jobs.NOT_FINITE and choice.solver == "exponential" and problem.solver == "auto":
+        # the exponential reads inputs far ahead: small steps lead up to where one has no value
+        choice = Choice("runge-kutta", "an input is not a number later")
+        step, choice = advance(choice, settings)
+        ends.append(step(ends[0].standing))
     if ends[0].status == jobs.STIFF and choice.may_switch:
         choice = Choice("cvode", f"stiff from t = {ends[0].standing.t:.3g} s on, where Runge-Kutta stopped")
         step, choice = advance(choice, settings)

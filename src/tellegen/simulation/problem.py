@@ -30,7 +30,7 @@ class Problem:
     `times` are the output times, or how many of them, evenly spaced. `y0` gives initial values by name or as a whole; those not
     named are the model's own. `atol` is one number or one for each variable by name. Tolerances hold for every variable, whatever
     the size of the model. `step` is the step of the methods that keep theirs. `context` continues with the memory of an earlier
-    run.
+    run. `rows_at_changes` adds rows on both sides of every change of mode, so that none hides between two rows.
     """
 
     model: NumericModel
@@ -49,6 +49,7 @@ class Problem:
     inputs: Mapping[str, float] | Array | None = None
     books: bool = True
     context: Context | None = None
+    rows_at_changes: bool = False
 
     def checked(self) -> "Problem":
         """The same problem, when it makes sense.
@@ -151,6 +152,8 @@ def _check_horizon(problem: Problem) -> None:
             fix="let it end after its start",
         )
     times = problem.output_times()
+    if times.ndim != 1:
+        raise rules.BAD_TIMES.error(f"the output times have {times.ndim} dimensions", fix="give a list of times")
     if len(times) == 0 or not np.all(np.isfinite(times)):
         raise rules.BAD_TIMES.error("the output times are empty or not numbers", fix="give at least one time")
     if np.any(np.diff(times) < 0.0):

@@ -14,7 +14,6 @@ from tellegen.compiler.pattern import Pattern
 from tellegen.simulation import jobs
 from tellegen.simulation.delays import Past, delayed_breaks, longest_step
 from tellegen.simulation.elimination_order import elimination_order
-from tellegen.simulation.jacobian_pattern import solver_pattern
 from tellegen.simulation.jobs import Job
 from tellegen.simulation.native_library import Run
 from tellegen.simulation.trajectory import Effort
@@ -131,7 +130,7 @@ class PreparedModel:
 
 def prepare(model: NumericModel) -> PreparedModel:
     """The model ready for any solver."""
-    pattern, colours = solver_pattern(model)
+    pattern, colours = model.pattern, model.colours
     return PreparedModel(
         model,
         pattern,

@@ -41,6 +41,7 @@ FUNCTIONS = (
     "CVodeRootInit",
     "CVodeSetRootDirection",
     "CVodeSetNoInactiveRootWarn",
+    "CVodeSetMaxHnilWarns",
     "CVodeGetRootInfo",
     "CVode",
     "CVodeGetDky",

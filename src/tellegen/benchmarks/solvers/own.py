@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from tellegen.benchmarks.solvers.problems import Array
 
 
-@final
-class Tellegen(AbstractPeer):
+class AbstractTellegen(AbstractPeer):
     """The model is read, compiled and solved with the solver that Tellegen chooses itself."""
 
-    name = "Tellegen"
     package = "tellegen"
+    books: bool
 
     def set_up(self, problem: Problem) -> Callable[[float], "Array"]:
         import numpy as np
@@ -33,8 +32,30 @@ class Tellegen(AbstractPeer):
 
         def solve(tolerance: float) -> "Array":
             asked = Run(
-                ready.numeric, ready.until, y0=dict(ready.start), times=times, rtol=tolerance, inputs=dict(ready.inputs)
+                ready.numeric,
+                ready.until,
+                y0=dict(ready.start),
+                times=times,
+                rtol=tolerance,
+                inputs=dict(ready.inputs),
+                books=self.books,
             )
             return run_problem(ready, asked).trajectory.y[:, order]
 
         return solve
+
+
+@final
+class Tellegen(AbstractTellegen):
+    """As `simulate` does it by default: with energy books, which no peer keeps."""
+
+    name = "Tellegen with energy books"
+    books = True
+
+
+@final
+class WithoutBooks(AbstractTellegen):
+    """What the peers do: the states alone."""
+
+    name = "Tellegen"
+    books = False

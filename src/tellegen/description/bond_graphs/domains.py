@@ -40,9 +40,20 @@ def one_port_kinds(kind: ItemKind, domain: Domain) -> tuple[ElementKind, ...]:
 def kind_of(item: Item, domain: Domain, dimension: Dimension | None, keys: Iterable[str] = ()) -> ElementKind:
     """The kind of element that a one-port is: the one whose parameter has the dimension given, or whose keys are used."""
     kinds = one_port_kinds(item.kind, domain)
+    if not kinds:
+        raise no_such_element(item, domain)
     fitting = [k for k in kinds if has_dimension(k, dimension)]
     keyed = [k for k in kinds if k.quantity is not None and k.quantity.key in keys]
     return (*fitting, *keyed, *kinds)[0]
+
+
+def no_such_element(item: Item, domain: Domain) -> TellegenError:
+    """The error for a one-port that a domain does not have."""
+    fix = "keep to C, Se and Sf there; heat passes through an entropy conductor of a network"
+    if domain.heat_books or kinds_of(domain.name, "resistive"):
+        fix = "keep to C, R, Se and Sf there"
+    what = f"'{item.kind}:{item.name}' is {domain.name}, and that domain has no such element"
+    return rules.NO_SUCH_ELEMENT.error(what, where=item.name, fix=fix, place=item.place)
 
 
 def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
@@ -51,13 +62,9 @@ def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
 
 
 @cache
-def _domains_of(letters: ItemKind, dimension: Dimension) -> tuple[str, ...]:
+def _domains_of(letters: ItemKind, dimension: Dimension) -> tuple[Domain, ...]:
     """The domains in which a one-port can have a parameter of the dimension."""
-    return tuple(
-        d.name
-        for d in DOMAINS.values()
-        if d.told_by_units and any(has_dimension(k, dimension) for k in one_port_kinds(letters, d))
-    )
+    return tuple(d for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in one_port_kinds(letters, d)))
 
 
 class Domains:
@@ -86,6 +93,9 @@ class Domains:
         for item in self.graph.items.values():
             for domain, reason in self._evidence(item):
                 self._spread((item.name, "", 0), domain, reason)
+        for item in self.graph.items.values():
+            if (item.name, "", 0) not in self.known and (hint := self._hint(item)) is not None:
+                self._spread((item.name, "", 0), *hint)
         unknown = [end for end in self._neighbours if end not in self.known]
         if unknown:
             raise self._no_domain(unknown)
@@ -97,11 +107,22 @@ class Domains:
     def _evidence(self, item: Item) -> Iterable[tuple[str, str]]:
         if item.domain:
             yield item.domain, f"'{item.name}' is called {item.domain}"
+        fitting, unit = self._fitting(item)
+        if len(fitting) == 1:
+            yield fitting[0].name, f"'{item.name}' is given in {unit}"
+
+    def _hint(self, item: Item) -> tuple[str, str] | None:
+        """What a unit says that two domains share, where nothing else is known: the one that is told by its units."""
+        fitting, unit = self._fitting(item)
+        told = [d for d in fitting if d.told_by_units]
+        return (told[0].name, f"'{item.name}' is given in {unit}") if len(told) == 1 else None
+
+    def _fitting(self, item: Item) -> tuple[tuple[Domain, ...], str]:
+        """The domains that the unit of a parameter fits."""
         parameter = self.context.parameters.get(item.origin)
-        if item.kind in ("C", "I", "R", "MR") and parameter is not None and parameter.dimension is not None:
-            fitting = _domains_of(item.kind, parameter.dimension)
-            if len(fitting) == 1:
-                yield fitting[0], f"'{item.name}' is given in {parameter.unit}"
+        if item.kind not in ("C", "I", "R", "MR") or parameter is None or parameter.dimension is None:
+            return (), ""
+        return _domains_of(item.kind, parameter.dimension), parameter.unit
 
     def _spread(self, start: Place_, domain: str, reason: str) -> None:
         stack = [start]

@@ -7,7 +7,7 @@ from tellegen.core.domains import Domain
 from tellegen.core.errors import Place, TellegenError
 from tellegen.description import rules as common_rules
 from tellegen.description.bond_graphs.details import add_details, switching_kind
-from tellegen.description.bond_graphs.domains import Domains, kind_of, one_port_kinds
+from tellegen.description.bond_graphs.domains import Domains, kind_of, no_such_element, one_port_kinds
 from tellegen.description.bond_graphs.graph import DETECTORS, JUNCTIONS, SINKS, TWO_PORTS, BondGraph, Item
 from tellegen.description.bond_graphs.matrix_two_ports import matrix_two_port
 from tellegen.description.bond_graphs.network import Group, Joint, Layout, connection_type, oriented
@@ -164,7 +164,10 @@ class _Emitter:
 
     def _field_kind(self, item: Item, key: Scalar, node: Mapping) -> ElementKind:
         """The kind of a member of a field, whose parameter multiplies."""
-        kinds = [k for k in one_port_kinds(item.kind, self.domains.domain(item.name)) if not k.inverse]
+        domain = self.domains.domain(item.name)
+        kinds = [k for k in one_port_kinds(item.kind, domain) if not k.inverse]
+        if not kinds:
+            raise no_such_element(item, domain)
         if (words := node.get(KINDS)) is not None:
             return listed_kind(self.context, item, words, kinds)
         named = [k for k in kinds if k.quantity is not None and key.text in (k.quantity.key, k.quantity.word)]
@@ -192,7 +195,10 @@ class _Emitter:
     def _probe(self, group: Group) -> None:
         """An ideal sensor that carries the name of what a junction shares, where no element of it can."""
         domain = group.domain
-        kind = one_port_kinds("De" if group.shares == domain.effort else "Df", domain)[0]
+        kinds = one_port_kinds("De" if group.shares == domain.effort else "Df", domain)
+        if not kinds:
+            raise no_such_element(self.graph.items[group.name], domain)
+        kind = kinds[0]
         end = self.layout.at[group.name, "", 0]
         taken = group.variable in self.graph.items or group.variable in self.context.elements
         name = group.name if taken else group.variable

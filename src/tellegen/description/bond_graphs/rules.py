@@ -102,3 +102,11 @@ BAD_SIGNAL_BOND = RULES.rule(
     example="system: x\n" + _MOTOR + "  - w -> Df:speed\n  - speed => R\n",
     instead="system: x\n" + _MOTOR.replace("Se:V", "MSe:V") + "  - w -> Df:speed\n  - speed => -2 V*s => V\n",
 )
+NO_SUCH_ELEMENT = RULES.rule(
+    "D412",
+    "element that a domain does not have",
+    meaning="A one-port of a bond graph stands in a domain without such an element, such as I in the thermal one.",
+    why="nothing keeps the integral of a temperature or of a magnetomotive force, and what conducts heat loses no power",
+    example="system: x\nbond graph:\n  - Se:T -> 1:q (heat) -> I:L\n  - q -> R:R\n",
+    instead="system: x\nbond graph:\n  - Se:T -> 1:q (heat) -> C:L\n  - q -> R:R\n",
+)

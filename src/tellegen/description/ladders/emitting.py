@@ -26,6 +26,7 @@ from tellegen.description.ladders.neighbours import imposed, section_names, side
 from tellegen.description.ladders.stages import Stage, Stages
 from tellegen.description.ladders.transfer import emit_transfer
 from tellegen.description.model import Element
+from tellegen.description.moving import let_read_states
 from tellegen.description.network import Line, emit_line
 from tellegen.description.switching import SwitchingLine
 from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
@@ -89,6 +90,7 @@ class Emitter:
         """Add an element with what `elements` says about it; errors are collected."""
         key = Scalar(name, text.line, text.column, text.length, text.quoted)
         line = Line(key, self.context.place(text), make_form(kind), name, nodes, variables=dict(variables))
+        first = len(self.context.pending)
         try:
             more = self.more.get(name)
             if kind.role == "switching":
@@ -96,6 +98,8 @@ class Emitter:
                 more = None if more is None else without_kind(more)
             if more is not None:
                 add_details(self.context, line, more)
+            if kind.role in ("coupling", "resistive") and line.law is None:
+                let_read_states(self.context, first)
             emit_line(self.context, line)
         except TellegenError as error:
             self.context.broken.add(name)

@@ -14,7 +14,7 @@ _AT_HOME = {
     "m": ("translational",),
     "J": ("rotational",),
     "E": _MECHANICS,
-    "K": (*_MECHANICS, "hydraulic"),
+    "K": (*_MECHANICS, "hydraulic", "magnetic"),
 }
 """The domains of letters that do not mean something everywhere."""
 
@@ -27,8 +27,7 @@ def at_home(letter: str) -> str:
 @cache
 def domains_of(letter: str, dimension: Dimension) -> tuple[str, ...]:
     """The domains in which a letter can stand for an element with a parameter of this dimension."""
-    told = [d for d in DOMAINS.values() if d.told_by_units]
-    return tuple(d.name for d in told if any(has_dimension(k, dimension) for k in kinds(letter, d)))
+    return tuple(d.name for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in kinds(letter, d)))
 
 
 def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:

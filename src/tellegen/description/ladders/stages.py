@@ -106,6 +106,8 @@ class Stages:
         for block in stage.blocks:
             for lane, domain, reason in self._evidence(block, stage.width):
                 known = stage.found[lane]
+                if known is not None and not known[0].told_by_units:
+                    continue  # a unit that two domains share does not speak against the one that was named
                 if known is not None and known[0] is not domain:
                     what = f"the blocks would be {known[0].name} and {domain.name}: {known[1]}, but {reason}"
                     fix = "put a 'connect' between the two domains"
@@ -139,7 +141,7 @@ class Stages:
             parameter = self.context.parameters.get(name)
             if parameter is None or parameter.dimension is None or letter in (*MATRICES, SWITCHING):
                 continue
-            fitting = domains_of(letter, parameter.dimension)
+            fitting = [d for d in domains_of(letter, parameter.dimension) if DOMAINS[d].told_by_units]
             if len(fitting) == 1:
                 found.append((lane, DOMAINS[fitting[0]], f"'{name}' is given in {parameter.unit}"))
         return found

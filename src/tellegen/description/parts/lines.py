@@ -1,24 +1,20 @@
 """One part from its line: what it uses, what its ports are joined to, which of its parameters and signals the whole gives."""
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import final
 
-from tellegen.core.domains import DOMAINS, REFERENCES
-from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description import rules as common_rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import si_unit, without_marks
-from tellegen.description.document import Mapping, Node, Scalar
-from tellegen.description.indexing import Copy, integer_expression, name_at, read_name, read_node
-from tellegen.description.keys import with_article
-from tellegen.description.model import Model, Parameter, Part, Port
+from tellegen.description.document import Node, Scalar
+from tellegen.description.indexing import Copy, integer_expression, name_at, read_name
+from tellegen.description.model import Model, Parameter, Part
 from tellegen.description.parts import rules
 from tellegen.description.parts.instances import OF_ELEMENTS
+from tellegen.description.parts.joining import PortsOfPart
 from tellegen.description.parts.joints import Joints
-from tellegen.description.parts.ports import find_source
 from tellegen.description.parts.shelf import Shelf
 from tellegen.description.quantities import Reading, read_quantity
 from tellegen.description.signals.formulas import parse_formula
@@ -57,10 +53,8 @@ class PartLine:
         context = self.context
         use = self.node.get("use")
         if use is None:
-            what, fix = (
-                f"the part {self.name} does not say what it uses",
-                "add 'use: motor.yaml' or the name of a library part",
-            )
+            what = f"the part {self.name} does not say what it uses"
+            fix = "add 'use: motor.yaml' or the name of a library part"
             raise context.error(rules.NO_PART_LINE, self.key, what, fix=fix, where=self.name)
         text = context.scalar(use, f"the use of {self.name}")
         model = shelf.template(context, text, {})
@@ -72,7 +66,9 @@ class PartLine:
             context.broken.add(self.name)
             return None
         bindings = {key.text: self._bind(model, key, value) for key, value in given}
-        ports = self._ports(model)
+        ports = PortsOfPart(self.joints, self.name, self.indices, self.copy).read(
+            model, self.node.get("ports"), self.key
+        )
         self._signals(model)
         place = context.place(self.key)
         return Part(self.name, text.text, model, ports, bindings, self.signal_courses, place, self.texts)
@@ -84,12 +80,9 @@ class PartLine:
             what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
             raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
         if name in RESERVED_WORDS or name in OF_ELEMENTS or "." in name:
-            reason = (
-                "its dots would lead into another part" if "." in name else "it has a meaning of its own in formulas"
-            )
-            raise context.error(
-                rules.NAME_CLASH, key, f"'{name}' cannot name a part: {reason}", fix="choose another name"
-            )
+            dots, meaning = "its dots would lead into another part", "it has a meaning of its own in formulas"
+            what = f"'{name}' cannot name a part: {dots if '.' in name else meaning}"
+            raise context.error(rules.NAME_CLASH, key, what, fix="choose another name")
         return name
 
     # Parameters
@@ -116,15 +109,19 @@ class PartLine:
         """The numbers that decide how many elements the part has."""
         found: dict[str, int] = {}
         for key, node in given:
-            if key.text in model.counts:
-                text = self.context.formula(node, f"'{key.text}' of the part {self.name}")
-                value = integer_expression(self.context, text, text.text, self.indices).substitute(self.counters)
-                if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
-                    what = f"'{key.text}' of the part {self.name} is {value}, and it counts elements"
-                    raise self.context.error(
-                        common_rules.BAD_RANGE, text, what, fix="give a whole number", where=self.name
-                    )
-                found[key.text] = value.rational
+            if key.text not in model.counts:
+                continue
+            subject = f"'{key.text}' of the part {self.name}"
+            if "." in key.text:
+                what = f"{subject} decides how many elements there are further inside"
+                fix = f"set it in the file of {self.name}, by a parameter that you can set here"
+                raise self.context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
+            text = self.context.formula(node, subject)
+            value = integer_expression(self.context, text, text.text, self.indices).substitute(self.counters)
+            if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
+                what, fix = f"{subject} is {value}, and it counts elements", "give a whole number"
+                raise self.context.error(common_rules.BAD_RANGE, text, what, fix=fix, where=self.name)
+            found[key.text] = value.rational
         return found
 
     def _bind(self, model: Model, key: Scalar, node: Node) -> Parameter:
@@ -142,14 +139,10 @@ class PartLine:
         place = context.place(key)
         dimension = parameter.dimension
         if reading.marked is None:
-            if None not in (dimension, reading.dimension) and reading.dimension != dimension:
-                assert reading.dimension is not None, "a bare number fits any unit"
-                assert dimension is not None, "a bare number fits any unit"
-                context.add_errors(
-                    [context.wrong_dimension(subject, reading.dimension, dimension, context.text_place(text))]
-                )
-            unit = reading.unit or parameter.unit
-            return Parameter(full, reading.expression, reading.dimension or dimension, unit, place)
+            found = reading.dimension or dimension  # a bare number fits any unit
+            if dimension is not None and found is not None and found != dimension:
+                context.add_errors([context.wrong_dimension(subject, found, dimension, context.text_place(text))])
+            return Parameter(full, reading.expression, found, reading.unit or parameter.unit, place)
         if dimension is None:
             self.readings[full] = (reading, text)
             return Parameter(full, reading.expression, None, "", place)
@@ -159,98 +152,6 @@ class PartLine:
     def _text(self, text: Scalar) -> str:
         """What the user wrote, if it means the same outside a `repeat`."""
         return "" if self.indices else text.text.strip()
-
-    # Ports
-
-    def _ports(self, model: Model) -> dict[str, tuple[str, str]]:
-        node = self.node.get("ports")
-        found: dict[str, tuple[str, str]] = {}
-        for key, value in self.context.mapping(node, f"the ports of {self.name}").items() if node else ():
-            port = model.ports.get(key.text)
-            if port is None:
-                raise self._unknown_port(model, key)
-            who = f"the port '{port.name}' of {self.name}"
-            found[port.name] = nodes = self._nodes(port, value, who)
-            for outer in nodes:
-                self.joints.join(outer, port.domain, who, value)
-        self._check_shared(model, found, node)
-        self._check_open(model, found)
-        return found
-
-    def _unknown_port(self, model: Model, key: Scalar) -> TellegenError:
-        ports = model.ports
-        fix = did_you_mean(key.text, ports)
-        if not fix:
-            fix = (
-                f"its ports are {listing(ports, 12)}"
-                if ports
-                else f"offer some in its file: 'ports: {{{key.text}: node}}'"
-            )
-        what = f"the part {self.name} ({model.name}) has no port '{key.text}'"
-        return self.context.error(rules.UNKNOWN_PORT, key, what, fix=fix, where=self.name)
-
-    def _nodes(self, port: Port, value: Node, who: str) -> tuple[str, str]:
-        context, reference = self.context, DOMAINS[port.domain].reference
-        if isinstance(value, Mapping):
-            source = find_source(context, value, who)
-            if source.kind.domain.name != port.domain:
-                what = f"{who} is {port.domain}, and the source '{source.name}' is {source.kind.domain.name}"
-                raise context.error(
-                    rules.WRONG_PORT_DOMAIN,
-                    value,
-                    what,
-                    fix=f"name {with_article(port.domain)} source",
-                    where=self.name,
-                )
-            return self._ends(port, self.joints.take_source(self.name, source, value), value, who)
-        texts = context.texts(value, f"the nodes of {who}")
-        if not 1 <= len(texts) <= 2:
-            what = f"{who} is joined to {len(texts)} nodes"
-            fix = f"give one node, or two; the second is '{reference}' where it is left out"
-            raise context.error(rules.WRONG_PORT_NODES, value, what, fix=fix, where=self.name)
-        names = [name_at(read_node(context, text, self.indices), self.copy) for text in texts]
-        for text, name in zip(texts, names, strict=True):
-            if "." in name and (part := self.joints.is_inside(name)):
-                ports = self.joints.parts[part].model.ports
-                what = f"{who} is joined to '{name}', inside the part {part}"
-                fix = f"join both to a node: the ports of {part} are {listing(ports, 12)}"
-                raise context.error(rules.INSIDE_A_PART, text, what, fix=fix, where=self.name)
-        return self._ends(port, (names[0], names[1] if len(names) == 2 else reference), value, who)
-
-    def _ends(self, port: Port, nodes: tuple[str, str], value: Node, who: str) -> tuple[str, str]:
-        for inner, outer in zip(port.nodes, nodes, strict=True):
-            if inner in REFERENCES and outer != inner:
-                what = f"{who} is joined to '{outer}' where it stands against '{inner}'"
-                fix = f"give one node; to let the part float, offer two nodes of its own, such as '{port.name}: [a, b]'"
-                raise self.context.error(rules.WRONG_PORT_NODES, value, what, fix=fix, where=self.name)
-        return nodes
-
-    def _check_shared(self, model: Model, found: dict[str, tuple[str, str]], node: Node | None) -> None:
-        """A node that two ports share is one node outside as well."""
-        outer_of: dict[str, tuple[str, str]] = {}
-        for name, nodes in found.items():
-            for inner, outer in zip(model.ports[name].nodes, nodes, strict=True):
-                there, by = outer_of.setdefault(inner, (outer, name))
-                if there != outer:
-                    assert node is not None, "ports were joined"
-                    share = f"the ports '{by}' and '{name}' of {self.name} share the node '{inner}'"
-                    what = f"{share}, and are joined to '{there}' and '{outer}'"
-                    raise self.context.error(
-                        rules.WRONG_PORT_NODES, node, what, fix="join both to one node", where=self.name
-                    )
-
-    def _check_open(self, model: Model, joined: dict[str, tuple[str, str]]) -> None:
-        open_ports = [port for name, port in model.ports.items() if name not in joined and not port.source]
-        if not open_ports:
-            return
-        ends = Counter(node for element in model.elements for node in element.nodes)
-        taken = {inner for name in joined for inner in model.ports[name].nodes}
-        for port in open_ports:
-            if any(ends[node] == 1 and node not in taken and node not in REFERENCES for node in port.nodes):
-                what = f"the port '{port.name}' of {self.name} is open"
-                fix = f"add 'ports: {{{port.name}: node}}' to its line"
-                finding = rules.OPEN_PORT.finding(what, where=self.name, fix=fix, place=self.context.place(self.key))
-                self.context.notes.append(finding)
 
     # Signals
 

@@ -42,9 +42,9 @@ def node_domains(elements: Iterable[Element]) -> dict[str, str]:
 
 
 def ends_of(source: Element) -> tuple[str, str]:
-    """The nodes of what takes the place of a source, such that its across variable is that of the source."""
-    first, second = source.nodes[:2]
-    return (first, second) if source.kind.side == "across" else (second, first)
+    """The nodes of what takes the place of a source: its across variable is that of the source, a reference comes second."""
+    first, second = source.nodes[:2] if source.kind.side == "across" else source.nodes[1::-1]
+    return (second, first) if first in REFERENCES else (first, second)  # against a reference there is one way round
 
 
 def find_source(context: Context, node: Mapping, subject: str) -> Element:
@@ -93,7 +93,8 @@ def _read_port(context: Context, key: Scalar, node: Node, domains: dict[str, str
     if nodes[0] == second:
         what = f"both ends of the port '{name}' are at '{second}'"
         raise context.error(rules.BAD_PORT, node, what, fix="give two different nodes")
-    return Port(name, domain.name, (nodes[0], second), "", place)
+    ends = (second, nodes[0]) if nodes[0] in REFERENCES else (nodes[0], second)
+    return Port(name, domain.name, ends, "", place)
 
 
 # Signals

@@ -15,7 +15,7 @@ from tellegen.description.parts.instances import Instance, instance_of, replaced
 from tellegen.description.parts.joints import Joints
 from tellegen.description.parts.lines import PartLine
 from tellegen.description.parts.reads import names_read, source_variables
-from tellegen.description.parts.shelf import Shelf
+from tellegen.description.parts.shelf import MOST_PARTS, Shelf
 from tellegen.description.quantities import Reading
 from tellegen.description.repeating import MOST_ELEMENTS, Block, copies, read_ranges
 
@@ -38,6 +38,8 @@ class PartsReader:
         self.joints.check_network()
         for source in self.joints.taken:
             context.elements.pop(source, None)
+        for name in [n for n, members in context.vectors.items() if not self.joints.taken.keys().isdisjoint(members)]:
+            del context.vectors[name]
         if first:
             inside = {name: e for name, e in context.elements.items() if name not in self.joints.own}
             own = {name: e for name, e in context.elements.items() if name in self.joints.own}
@@ -45,9 +47,8 @@ class PartsReader:
             context.elements.update(inside | own)
 
     def _entries(self, mapping: Mapping, indices: tuple[str, ...], copy: Copy, broken: set[int] | None = None) -> None:
-        failed: set[int] = (
-            set() if broken is None else broken
-        )  # one error a line is enough; other copies would repeat it
+        # One error a line is enough: other copies would repeat it.
+        failed: set[int] = set() if broken is None else broken
         for key, value in mapping.items():
             if id(key) in failed:
                 continue
@@ -98,7 +99,8 @@ class PartsReader:
         context = self.context
         self._check_sources(part, key)
         made = instance_of(part)
-        self._check_size(made, key)
+        self._check_size(part, made, key)
+        self._check_names(part, made, key)
         self._check_shorts(part, made, key)
         context.elements.update(made.elements)
         context.parameters.update(made.parameters)
@@ -111,11 +113,32 @@ class PartsReader:
         self.joints.parts[part.name] = part
         self._note(part)
 
-    def _check_size(self, made: Instance, key: Scalar) -> None:
-        self.shelf.items += 1 + len(made.elements) + len(made.parameters) + len(made.signals)
-        if self.shelf.items > MOST_ELEMENTS:
-            what = f"all parts together have more than {MOST_ELEMENTS} elements and parameters"
+    def _check_size(self, part: Part, made: Instance, key: Scalar) -> None:
+        shelf = self.shelf
+        shelf.parts += 1 + shelf.inside(part.model)
+        shelf.items += len(made.elements) + len(made.parameters) + len(made.signals)
+        what = ""
+        if shelf.parts > MOST_PARTS:
+            what = f"there are more than {MOST_PARTS} parts, those inside parts counted"
+        elif shelf.items > MOST_ELEMENTS:
+            what = f"all parts together have more than {MOST_ELEMENTS} elements, parameters and signals"
+        if what:
             raise self.context.error(rules.TOO_LARGE, key, what, fix="use fewer or smaller parts")
+
+    def _check_names(self, part: Part, made: Instance, key: Scalar) -> None:
+        """Nothing beside the part has a name that belongs inside."""
+        context = self.context
+        for word, inside, beside in (
+            ("parameter", made.parameters, context.parameters),
+            ("displacement", made.displacements, context.displacements),
+            ("signal", made.signals, context.signals),
+        ):
+            if taken := sorted(inside.keys() & beside.keys()):
+                own = taken[0].removeprefix(f"{part.name}.")
+                what = f"the {word} '{taken[0]}' is described beside the part {part.name}, where it belongs"
+                bind = f"write '{own}: ...' on the line of {part.name}"
+                fix = bind if word == "parameter" else "choose a name without dots"
+                raise context.error(rules.NAME_CLASH, key, what, fix=fix, where=part.name)
 
     def _check_shorts(self, part: Part, made: Instance, key: Scalar) -> None:
         if not part.ports:
@@ -150,13 +173,10 @@ class PartsReader:
             if parameter.expression is None and name not in part.bindings:
                 context.without_value += 1
                 if context.without_value <= MOST_NOTICES:
-                    what, fix = (
-                        f"{part.name}.{name} has no value: it stays a symbol",
-                        f"add '{name}: ...' to the line of {part.name}",
-                    )
-                    context.notes.append(
-                        common_rules.NO_VALUE.finding(what, where=part.name, fix=fix, place=part.place)
-                    )
+                    what = f"{part.name}.{name} has no value: it stays a symbol"
+                    fix = f"add '{name}: ...' to the line of {part.name}"
+                    finding = common_rules.NO_VALUE.finding(what, where=part.name, fix=fix, place=part.place)
+                    context.notes.append(finding)
 
     @property
     def parts(self) -> tuple[Part, ...]:

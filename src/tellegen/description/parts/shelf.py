@@ -20,6 +20,7 @@ SYSTEMS = PACKAGE / "systems"
 
 MOST_LEVELS = 16
 MOST_FILES = 1000
+MOST_PARTS = 200_000
 SUFFIX = ".yaml"
 
 
@@ -37,6 +38,8 @@ class Shelf:
         self.folder = folder
         self.given = given
         self.items = 0  # elements, parameters and signals made so far, in all parts
+        self.parts = 0  # parts made so far, those inside others counted
+        self._inside: dict[int, tuple[Model, int]] = {}
         self._kept: dict[tuple[Path, tuple[tuple[str, int], ...]], Model | None] = {}
         self._documents: dict[Path, Document] = {}
         self._reading = [Path(file).resolve()] if Path(file).is_file() else []
@@ -64,12 +67,20 @@ class Shelf:
                 self._reading.pop()
         return self._kept[key]
 
+    def inside(self, model: Model) -> int:
+        """How many parts a system has, those inside its parts counted."""
+        found = self._inside.get(id(model))
+        if found is None:
+            found = (model, sum(1 + self.inside(part.model) for part in model.parts))
+            self._inside[id(model)] = found  # the model is kept, so that nothing else gets its number
+        return found[1]
+
     def _check_size(self, context: Context, use: Scalar) -> None:
         if len(self._reading) > MOST_LEVELS:
             what = f"'{use.text}' would be a part at level {len(self._reading)}"
             raise context.error(rules.TOO_DEEP, use, what, fix=f"keep the hierarchy within {MOST_LEVELS} levels")
         if len(self._kept) > MOST_FILES:
-            what = f"the parts come from more than {MOST_FILES} files"
+            what = f"the parts come from more than {MOST_FILES} files, or have more than {MOST_FILES} different sizes"
             raise context.error(rules.TOO_DEEP, use, what, fix="use one file several times, with other parameters")
 
     def _document(self, context: Context, use: Scalar, shown: Path) -> Document:
@@ -80,7 +91,7 @@ class Shelf:
             except TellegenError as error:
                 if error.code != document_rules.CANNOT_READ.code:
                     raise
-                raise self._missing(context, use, shown) from error
+                raise self._missing(context, use, shown, error.what.rpartition(": ")[2]) from error
         return self._documents[path]
 
     # Where
@@ -127,14 +138,12 @@ class Shelf:
             return self.folder
         return Path(context.file).parent if Path(context.file).is_file() else None
 
-    def _missing(self, context: Context, use: Scalar, shown: Path) -> TellegenError:
+    def _missing(self, context: Context, use: Scalar, shown: Path, reason: str) -> TellegenError:
         if shown.stem in part_names():
             fix = f"write 'use: {shown.stem}' for the part of the library"
         else:
             fix = did_you_mean(shown.name, _files(shown.parent)) or "put the file beside the model"
-        return context.error(
-            rules.NO_SUCH_PART, use, f"the part '{use.text}' cannot be read: there is no such file", fix=fix
-        )
+        return context.error(rules.NO_SUCH_PART, use, f"the part '{use.text}' cannot be read: {reason}", fix=fix)
 
     def _recursion(self, context: Context, use: Scalar, path: Path) -> TellegenError:
         chain = [p.name for p in (*self._reading[self._reading.index(path) :], path)]

@@ -77,7 +77,7 @@ class Scope:
 
     def knows(self, name: str) -> bool:
         """Whether formulas may read the name."""
-        return self.changing(name) or name in self.context.parameters or name in self.context.broken
+        return self.changing(name) or name in self.context.parameters or self.context.is_broken(name)
 
     def measure(self, name: str) -> Measure:
         """What is known about the unit of a name."""

@@ -40,7 +40,7 @@ class TableReading(NamedTuple):
 
 
 def read_table(context: Context, name: str, node: Node) -> TableReading:
-    """The table of a signal: a list of points, or a mapping with points or with a file and its columns."""
+    """The table of a signal or a law: a list of points, or a mapping with points or with a file and its columns."""
     if isinstance(node, Sequence):
         return _of_points(context, name, node)
     mapping = context.mapping(node, f"the table of {name}")

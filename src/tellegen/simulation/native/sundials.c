@@ -46,6 +46,7 @@ typedef struct tg_sundials {
   int (*CVodeRootInit)(void *, int, root_shim);
   int (*CVodeSetRootDirection)(void *, int *);
   int (*CVodeSetNoInactiveRootWarn)(void *);
+  int (*CVodeSetMaxHnilWarns)(void *, int);
   int (*CVodeGetRootInfo)(void *, int *);
   int (*CVode)(void *, double, N_Vector, double *, int);
   int (*CVodeGetDky)(void *, double, int, N_Vector);
@@ -263,6 +264,7 @@ static int open_cvode(run *r) {
   if (!bad && j->n_events)
     bad = s->CVodeRootInit(r->memory, j->n_events, call_events) || s->CVodeSetRootDirection(r->memory, (int *)j->directions) ||
           s->CVodeSetNoInactiveRootWarn(r->memory);
+  if (!bad) bad = s->CVodeSetMaxHnilWarns(r->memory, -1); /* steps too short for time end the run: no need to print, too */
   return bad ? TG_LIBRARY : 0;
 }
 

@@ -1,0 +1,271 @@
+"""A rigid connection made elastic: the reverse of a limit.
+
+What is joined rigidly, or follows others because a loop of storages leaves it no choice, gets a fictitious storage between, and every
+state is its own again (Zanasi, Grossi and Giuliani, methodology of section 5, step 2). The fictitious parameter at its limit gives the
+equations of the rigid model back.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import pi, sqrt
+from typing import final
+
+from tellegen.causality import assign_causality
+from tellegen.core.domains import DOMAINS, REFERENCES, Side
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import parse_unit
+from tellegen.description.model import Element, Model, Parameter
+from tellegen.elements import ElementKind, kinds_of
+from tellegen.equations.assembly import derive_equations
+from tellegen.expressions import ONE, Expression, number, symbol
+from tellegen.graph import lower
+from tellegen.reduction import rules
+from tellegen.reduction.account import MOST_STATES, numbers_of, poles_of, start_of
+
+FASTER = 30.0
+"""A fictitious resonance is at least so many times faster than the fastest pole of the rigid model."""
+
+DAMPING = 0.7
+"""The damping ratio that the fictitious dissipator gives to the fictitious resonance."""
+
+
+@final
+@dataclass(frozen=True)
+class Stiffened:
+    """The elastic model, and the name of its fictitious parameter with the limit that makes it rigid again (`K_J_s=inf`)."""
+
+    model: Model
+    parameter: str
+    limit: str
+    value: float
+
+
+def stiffen_model(
+    model: Model, connection: str, *, apart: Iterable[str] = (), value: float | None = None, damped: bool = True
+) -> Stiffened:
+    """The model with a fictitious storage at a storage that follows others, or between the elements of `apart` and their node.
+
+    Without `value`, in SI, the fictitious resonance is made much faster than the poles of the model and the experiment; `damped` adds a
+    dissipator so that it settles.
+
+    Raises: ReductionError when there is no such connection (T111), no value follows (T112), or the domain has no such storage (T113).
+    """
+    cut = _cut_of(model, connection, tuple(apart))
+    return _Stiffening(model, cut, damped).stiffened(value)
+
+
+@final
+@dataclass(frozen=True)
+class _Cut:
+    """Elements that are parted from the node they share with others, or an element that gets a storage beside it."""
+
+    name: str
+    elements: tuple[Element, ...]
+    node: str
+    domain: str
+    series: bool
+    storage: Element | None
+
+
+def _cut_of(model: Model, connection: str, apart: tuple[str, ...]) -> _Cut:
+    element = next((e for e in model.elements if e.name == connection), None)
+    if element is not None and not apart:
+        if element.kind.role != "storage":
+            raise rules.NOT_RIGID.error(
+                f"'{connection}' is no storage",
+                where=connection,
+                fix="name a storage, or a node and what is to be parted",
+            )
+        node = next((n for n in element.nodes if n not in REFERENCES), element.nodes[0])
+        return _Cut(connection, (element,), node, element.kind.domains[0], element.kind.side == "across", element)
+    return _node_cut(model, connection, apart)
+
+
+def _node_cut(model: Model, node: str, apart: tuple[str, ...]) -> _Cut:
+    joined = {e.name: e for e in model.elements if node in e.nodes}
+    if not joined or node in REFERENCES:
+        known = [*(e.name for e in model.elements if e.kind.role == "storage"), *_free_nodes(model)]
+        fix = did_you_mean(node, known) or f"some that are: {listing(known)}"
+        raise rules.NOT_RIGID.error(f"'{node}' is neither a storage nor a node", where=model.name, fix=fix)
+    unknown = [name for name in apart if name not in joined]
+    if unknown or not apart or len(set(apart)) == len(joined):
+        what = f"'{unknown[0]}' is not at the node '{node}'" if unknown else f"the node '{node}' is not parted by this"
+        raise rules.NOT_RIGID.error(what, where=node, fix=f"choose some, not all, of {listing(joined)}")
+    elements = tuple(joined[name] for name in dict.fromkeys(apart))
+    first = elements[0]
+    domain = first.kind.domains[min(first.nodes.index(node) // 2, len(first.kind.domains) - 1)]
+    storages = [e for e in joined.values() if e.kind.role == "storage" and e.kind.side == "across"]
+    parted = [e for e in storages if e in elements]
+    return _Cut(node, elements, node, domain, True, next(iter([*parted, *storages]), None))
+
+
+def _free_nodes(model: Model) -> list[str]:
+    return list(dict.fromkeys(n for e in model.elements for n in e.nodes if n not in REFERENCES))
+
+
+class _Stiffening:
+    def __init__(self, model: Model, cut: _Cut, damped: bool) -> None:
+        self.model, self.cut, self.damped = model, cut, damped
+        self.side: Side = "through" if cut.series else "across"
+        self.storage = self._kind("storage", self.side)
+        taken = {*model.parameters, *(e.name for e in model.elements)}
+        assert self.storage.quantity is not None, "a storage has a parameter"
+        self.name = _new(f"{self.storage.quantity.key}_{cut.name.replace('.', '_')}", taken)
+        self.dissipator = _new(f"d_{cut.name.replace('.', '_')}", {*taken, self.name})
+
+    def _kind(self, role: str, side: Side | None) -> ElementKind:
+        known = kinds_of(self.cut.domain, "storage" if role == "storage" else "resistive")
+        found = [k for k in known if k.quantity is not None and not k.energy and (side is None or k.side == side)]
+        if not found:
+            raise rules.NO_COUNTERPART.error(
+                f"the {self.cut.domain} domain has no {'compliance' if self.cut.series else 'inertia'} to put at '{self.cut.name}'",
+                where=self.cut.name,
+                fix="leave the connection rigid",
+            )
+        return found[0]
+
+    def stiffened(self, value: float | None) -> Stiffened:
+        """The model with the new elements and their parameters."""
+        inertia = self._inertia()
+        number_value = self._suggested(inertia) if value is None else self._checked(value)
+        model = self._wired(number_value, inertia)
+        limit = "inf" if self.storage.inverse else "0"
+        return Stiffened(self._started(model), self.name, f"{self.name}={limit}", number_value)
+
+    # -- numbers ---------------------------------------------------------------------------------------------------------------
+
+    def _inertia(self) -> float | None:
+        """The energy parameter of the storage at the connection: a mass, or a compliance."""
+        storage, values = self.cut.storage, numbers_of(self.model)
+        if storage is None or storage.value is None or not storage.value.free_symbols <= values.keys():
+            return None
+        found = storage.value.evaluate(values)
+        return (1 / found if storage.kind.inverse else found) if found > 0 else None
+
+    def _suggested(self, inertia: float | None) -> float:
+        """The resonance of the new storage with the old one lies far above what the model and the experiment show."""
+        speed = self._fastest()
+        if inertia is None or speed is None:
+            raise rules.NO_SUGGESTION.error(
+                f"no value for '{self.name}' follows from the model",
+                where=self.cut.name,
+                fix=f"give the {self.storage.quantity.word if self.storage.quantity else 'value'} (value=...)",
+            )
+        other = 1 / (inertia * (FASTER * speed) ** 2)
+        return 1 / other if self.storage.inverse else other
+
+    def _fastest(self) -> float | None:
+        """The fastest pole of the rigid model, or what the duration of the experiment can show, in rad/s."""
+        rates = []
+        values = numbers_of(self.model)
+        until = self.model.experiment.until
+        if until is not None and until.free_symbols <= values.keys():
+            rates.append(20 * pi / until.evaluate(values))
+        try:
+            system = derive_equations(assign_causality(lower(self.model)))
+            if len(system.states) <= MOST_STATES:
+                rates += [abs(p) for p in poles_of(system, start_of(self.model, system))]
+        except (TellegenError, ArithmeticError, ValueError):
+            pass  # a model that has no poles at its start still has a duration
+        return max(rates, default=None)
+
+    def _checked(self, value: float) -> float:
+        if not 0 < value < float("inf"):
+            raise rules.NO_SUGGESTION.error(
+                f"the value of '{self.name}' would be {value:g}", where=self.cut.name, fix="give a positive number"
+            )
+        return value
+
+    def _resistance(self, value: float, inertia: float, kind: ElementKind) -> float:
+        """Damps the resonance: beside a compliance, or in series with an inertia."""
+        other = 1 / value if self.storage.inverse else value
+        wave = sqrt(inertia / other)  # of the across variable over the through variable, or its reciprocal
+        ratio = (
+            2 * DAMPING * wave
+        )  # through over across for a damper beside a spring; across over through in series with a mass
+        gives: Side = "through" if self.cut.series else "across"
+        return ratio if kind.side == gives else 1 / ratio
+
+    # -- wiring ----------------------------------------------------------------------------------------------------------------
+
+    def _wired(self, value: float, inertia: float | None) -> Model:
+        elements, ends = self._parted() if self.cut.series else (self.model.elements, self._beside())
+        dissipator = self._kind("resistive", None) if self.damped and inertia is not None else None
+        unit = self.storage.quantity.unit if self.storage.quantity else ""
+        parameters = {**self.model.parameters, self.name: _parameter(self.name, value, unit)}
+        new = [Element(self.name, self.storage, ends, value=symbol(self.name))]
+        if dissipator is not None and inertia is not None:
+            unit = dissipator.quantity.unit if dissipator.quantity else ""
+            resistance = self._resistance(value, inertia, dissipator)
+            parameters[self.dissipator] = _parameter(self.dissipator, resistance, unit)
+            across = ends
+            if not self.cut.series:  # the dissipator in series: open together with its mass or capacitance
+                inner = _new(f"{ends[0]}_fictitious", {n for e in self.model.elements for n in e.nodes})
+                new, across = [replace(new[0], nodes=(inner, ends[1]))], (ends[0], inner)
+            new.append(Element(self.dissipator, dissipator, across, value=symbol(self.dissipator)))
+        about = f"{self.model.about} With the fictitious '{self.name}'.".strip()
+        return replace(
+            self.model, elements=(*elements, *new), parameters=parameters, about=about, findings=(), source=""
+        )
+
+    def _parted(self) -> tuple[tuple[Element, ...], tuple[str, str]]:
+        """The elements with the parted ones at a new node, and the two nodes."""
+        nodes = {n for e in self.model.elements for n in e.nodes}
+        other = _new(f"{self.cut.node}_{self.cut.name.replace('.', '_')}", nodes)
+        parted = {e.name for e in self.cut.elements}
+        moved = tuple(
+            replace(e, nodes=tuple(other if n == self.cut.node else n for n in e.nodes)) if e.name in parted else e
+            for e in self.model.elements
+        )
+        return moved, (self.cut.node, other)
+
+    def _beside(self) -> tuple[str, str]:
+        """Where a mass or capacitance goes: across the element, or from one of its nodes to the reference where it must."""
+        (element,) = self.cut.elements
+        if not self.storage.grounded:
+            return element.nodes[0], element.nodes[1]
+        reference = DOMAINS[self.cut.domain].reference
+        free = [n for n in element.nodes if n != reference]
+        for node in free:
+            trial = Element(self.name, self.storage, (node, reference), value=ONE)
+            causal = assign_causality(lower(replace(self.model, elements=(*self.model.elements, trial))))
+            following = {causal.graph.ports[k].element for k in causal.derivative}
+            if not {self.name, element.name} & following:
+                return node, reference
+        return (free or list(element.nodes))[0], reference
+
+    def _started(self, model: Model) -> Model:
+        """The start of a storage that now has a state of its own: what the others made it before."""
+        storage = self.cut.storage
+        if storage is None or storage.initial is not None:
+            return model
+        try:
+            system = derive_equations(assign_causality(lower(self.model)))
+        except TellegenError:
+            return model
+        starts = start_of(self.model, system)
+        ports = lower(self.model).ports
+        name = next(p.variable(storage.kind.side) for p in ports if p.element == storage.name)
+        follows = system.dependent.get(name)
+        if follows is None or name in model.experiment.initial:
+            return model
+        values = {
+            **dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0),
+            **numbers_of(self.model),
+        }
+        values |= starts
+        if not follows.free_symbols <= values.keys() or not (start := follows.evaluate(values)):
+            return model
+        initial: dict[str, Expression] = {**model.experiment.initial, name: number(start)}
+        return replace(model, experiment=replace(model.experiment, initial=initial))
+
+
+def _parameter(name: str, value: float, unit: str) -> Parameter:
+    return Parameter(name, number(value), parse_unit(unit).dimension if unit else None, unit)
+
+
+def _new(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_1"
+    return name
