@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tellegen.equations.transfer import TransferMatrix
     from tellegen.experiments.analysing import analyse
     from tellegen.experiments.courses import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
+    from tellegen.experiments.parameter_effects import sensitivities
     from tellegen.experiments.simulating import simulate
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
@@ -111,6 +112,7 @@ __all__ = [
     "reduce",
     "reduction_study",
     "schema",
+    "sensitivities",
     "simulate",
     "sine",
     "step",
@@ -135,6 +137,7 @@ _NAMES_OF_MODULE = {
     "equations.transfer": "TransferMatrix",
     "experiments.analysing": "analyse",
     "experiments.courses": "chirp pulse quintic ramp sine step table trapezoid",
+    "experiments.parameter_effects": "sensitivities",
     "experiments.simulating": "simulate",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",

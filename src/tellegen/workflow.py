@@ -377,13 +377,13 @@ def stiffen(
 ) -> Stiffened:
     """The model with a fictitious storage in a rigid connection: the reverse of a limit.
 
-    `connection` is a storage that follows others, which then gets a state of its own, or a node, at which the elements of `apart` are
-    parted from the others. A spring (an inductance, ...) goes between what shares a velocity (a voltage); a mass (a capacitance, ...)
-    goes beside what shares a force (a current). Without `value`, in SI, the fictitious resonance is made much faster than the poles of
-    the model and the experiment. `damped` adds a dissipator so that it settles. What comes back stands for the model in every other
-    call; its `limit` gives the rigid equations back.
+    `connection` is a storage that follows others, which then gets a state of its own, or a node, at which the elements of `apart`
+    are parted from the others. A spring (an inductance, ...) goes between what shares a velocity (a voltage); a mass (a
+    capacitance, ...) goes beside what shares a force (a current). Without `value`, in SI, the fictitious resonance is made much
+    faster than the poles of the model and the experiment. `damped` adds a dissipator so that it settles. What comes back stands
+    for the model in every other call; its `limit` gives the rigid equations back.
 
-    Raises: ReductionError when there is no such connection (T111), no value follows (T112), or the domain has no such storage (T113).
+    Raises: ReductionError for no such connection (T111), a value that does not follow (T112), a domain with one storage (T113).
 
     >>> stiffen("planetary_gear", "J_s").limit
     'K_J_s=inf'

@@ -206,3 +206,45 @@ def test_analyse_draws_a_bode_diagram(tmp_path: Path) -> None:
 def test_analyse_finds_poles_near_a_point() -> None:
     record = record_of("analyse", "dc_motor_pump", "--poles", "1", "--near", "-200")
     assert record["poles"][0]["re"] == pytest.approx(-191.477, abs=1e-3)
+
+
+FAILING = (
+    "system: Braked\nparameters: {m: 1 kg, c: 1 N, v_0: 1 m/s}\nnetwork:\n  m: {mass: a, velocity: v}\n"
+    "  F: {force source: [frame, a]}\n"
+    "  b: {damper: [a, frame], law: F = c*sqrt(v/v_0)}\nexperiment: {until: 1 s, inputs: {F: -5 N}, initial: {v: 1 m/s}}\n"
+)
+
+
+def test_a_run_that_fails_is_written_as_far_as_it_came(tmp_path: Path) -> None:
+    model, target = tmp_path / "braked.yaml", tmp_path / "run.csv"
+    model.write_text(FAILING)
+    done = tellegen("simulate", str(model), "-o", str(target))
+    assert done.returncode == 1
+    assert "error S109" in done.stdout
+    saved = read_run(target)
+    assert 0.1 < saved.t[-1] < 0.2
+    assert saved.values("v")[-1] > 0
+    record = json.loads(tellegen("simulate", str(model), "--json").stdout)
+    assert record["status"] == "failed"
+    assert record["findings"][0]["code"] == "S109"
+
+
+FREE = (
+    "system: Free\nparameters: {L: 10 mH, C: 10 uF, R: 1 kohm}\nnetwork:\n  L: {inductor: [a, gnd]}\n"
+    "  C: {capacitor: [a, gnd], voltage: V_C}\n  R: {resistor: [a, gnd]}\n"
+)
+
+
+def test_a_model_without_inputs_has_poles_and_an_empty_transfer_matrix(tmp_path: Path) -> None:
+    model = tmp_path / "free.yaml"
+    model.write_text(FREE)
+    found = json.loads(tellegen("analyse", str(model), "--json").stdout)
+    assert found["poles"][0]["re"] == pytest.approx(-50)
+    assert (found["zeros"], found["channels"]) == ([], [])
+    assert json.loads(tellegen("derive", str(model), "--form", "tf", "--json").stdout)["G"] == []
+
+
+def test_the_power_of_a_controlled_model_is_that_at_its_end() -> None:
+    """The controller holds 200 rad/s against 0.1 N*m: 20 W, whatever the reference is at t = 0."""
+    found = json.loads(tellegen("analyse", "dc_motor_speed_control", "--json").stdout)
+    assert found["power"]["taken"]["tau_l"] == pytest.approx(20)

@@ -21,6 +21,8 @@ SHOWN = [placed for placed in RULES if placed.rule.example]
 
 WITHOUT_EXAMPLE = {
     **{f"G20{k}": "a scheme asked for, not something in a file" for k in range(1, 9)},
+    "G209": "a path asked for, not something in a file",
+    **{f"G21{k}": "an operation on a scheme, not something in a file" for k in range(4)},
     "G230": "a scheme asked for, not something in a file",
     "D053": "a conversion asked for in Python, not something in a file",
     "D069": "a file that is too large would make a page that is too large",
@@ -54,7 +56,12 @@ WITHOUT_EXAMPLE = {
     **{f"S13{k}": "something met during a run, not in a file" for k in (0, 1)},
     "E104": "a form asked for, not something in a file",
     **{f"T1{k:02}": "a limit asked for, not something in a file" for k in range(1, 11)},
+    **{f"T11{k}": "a connection made elastic, not something in a file" for k in range(1, 4)},
+    **{f"T30{k}": "a study asked for, not something in a file" for k in range(1, 7)},
     **{f"T20{k}": "a limit asked for, not something in a file" for k in range(1, 5)},
+    "E130": "an operation on equations, not something in a file",
+    "E131": "an operation on equations, not something in a file",
+    "T130": "a transformation asked for, not something in a file",
     "E105": "numbers asked for, not something in a file",
     "E106": "an operating point asked for, not something in a file",
     "S900": "a name given to a command, not something in a file",

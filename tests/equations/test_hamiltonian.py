@@ -24,7 +24,8 @@ from tellegen.expressions import Expression, evaluate_exact, symbol
 from tellegen.expressions.entries import substituted
 
 seeds = st.integers(0, 2**16)
-EXAMPLES = [example.name for example in tg.examples()]
+OF_HEAT_FLOWS = {"two_masses_heat", "motor_heating"}  # these have no such form: temperature times heat flow is no power
+EXAMPLES = [example.name for example in tg.examples() if example.name not in OF_HEAT_FLOWS]
 
 FORCE = element("F", "force source", "frame", "m")
 MASS = element("m", "mass", "m", "frame")

@@ -1,5 +1,7 @@
 """What a run shows: variables by name and element, with units, and the physics that must hold between them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -266,3 +268,22 @@ def test_a_plot_without_a_figure_is_one_of_pyplot(run: Run, monkeypatch: pytest.
         assert len(figure.axes) == 3
     finally:
         pyplot.close(figure)
+
+
+def test_a_coupling_has_no_single_effort(run: Run) -> None:
+    with pytest.raises(SimulationError, match="'motor' has several ports, so it has no single effort or flow"):
+        run.effort("motor")
+    with pytest.raises(SimulationError, match="the run has no 'gearbox'"):
+        run.effort("gearbox")
+
+
+def test_a_cancelled_run_is_not_followed_to_its_end() -> None:
+    """Books of a run that ended early come from its rows alone."""
+    made = tg.simulate("dc_motor_pump", samples=50)
+
+    def again(times: object) -> object:
+        raise AssertionError("simulated again")
+
+    early = replace(made, trajectory=replace(made.trajectory, status="cancelled"), again=again)  # type: ignore[arg-type]
+    assert set(early.energy.by_element()) == set(made.energy.by_element())
+    assert str(early)

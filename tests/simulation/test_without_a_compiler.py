@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import tellegen
 from simulation.hand_written import falling, implicit_diode, pendulum, sampled_integrator, switched_decay, van_der_pol
 from tellegen.core.errors import SimulationError
-from tellegen.simulation import elimination_order, integration
+from tellegen.simulation import elimination_order, hybrid, integration
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 
@@ -48,3 +49,9 @@ def test_what_cannot_be_done_is_said() -> None:
     assert raised.value.code == "S101"
     with pytest.raises(SimulationError, match="it is implicit"):
         integrate(Problem(implicit_diode(), 1.0))
+
+
+def test_modes_need_one_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hybrid, "can_compile", lambda: False)
+    with pytest.raises(SimulationError, match="a model with modes needs a C compiler"):
+        tellegen.simulate("clutch_drive")

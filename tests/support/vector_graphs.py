@@ -226,7 +226,7 @@ def _passive(chance: random.Random, size: int) -> Matrix:
         matrix = [[Fraction(0)] * size for _ in range(size)]
     for i in range(size):
         for j in range(i):
-            turn = chance.randint(-2, 2)
+            turn = chance.choice((-2, -1, 1, 2))  # a row of zeros would be a short
             matrix[i][j] += turn
             matrix[j][i] -= turn
     return tuple(map(tuple, matrix))

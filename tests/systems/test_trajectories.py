@@ -83,8 +83,8 @@ def test_the_filter_of_the_modelica_standard_library() -> None:
 def test_the_drive_train_of_the_modelica_standard_library() -> None:
     """Rotational.Examples.First: inertia3.w at 1 s of the published reference results.
 
-    These were made with a tolerance of about 1e-3 of the amplitude: the exponential of the equations, which the test above
-    compares with, gives -0.138145.
+    The exponential of the equations, which the test above compares with, gives -0.138145. The published file does not say why it
+    differs in the fourth digit; the bound here is wide enough for both.
     """
     run = tg.simulate("rotational_first", rtol=RTOL, samples=10)
     assert run.values("omega_3")[-1] == pytest.approx(-0.138332, abs=3e-4)

@@ -124,11 +124,14 @@ def derive(
         typer.Option(metavar="S=closed", help="The mode of an element that has modes; once for each element."),
     ] = None,
     closed: Annotated[
-        bool, typer.Option("--closed", help="The linear closed loop: signals are part of the model, references are inputs.")
+        bool,
+        typer.Option("--closed", help="The linear closed loop: signals are part of the model, references are inputs."),
     ] = False,
     at: Annotated[
         list[str] | None,
-        typer.Option(metavar="omega=100", help="With --closed: the operating point, a value in SI; once for each variable."),
+        typer.Option(
+            metavar="omega=100", help="With --closed: the operating point, a value in SI; once for each variable."
+        ),
     ] = None,
     as_json: AsJson = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
@@ -194,11 +197,15 @@ def analyse(
     model: ModelText,
     at: Annotated[
         list[str] | None,
-        typer.Option(metavar="omega=80", help="Linearise here, not in steady state: a value of a state; once for each."),
+        typer.Option(
+            metavar="omega=80", help="Linearise here, not in steady state: a value of a state; once for each."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="K=2e5", help="A parameter or a constant input, in SI or with a unit; once for each."),
+        typer.Option(
+            "--set", metavar="K=2e5", help="A parameter or a constant input, in SI or with a unit; once for each."
+        ),
     ] = None,
     poles: Annotated[
         int | None, typer.Option(metavar="COUNT", help="Only the poles nearest to a point, for models of any size.")
@@ -292,7 +299,9 @@ def schema() -> None:
 
 @app.command(epilog="Example: tellegen bench symbolic")
 def bench(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Benchmarks; without one, all.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Benchmarks; without one, all.")
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="All sizes; takes minutes.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -1,5 +1,6 @@
 """How `reduce` shows a reduced model: text, JSON or LaTeX, and the file that it writes."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,10 +14,6 @@ from tellegen.equations.text import steps_to_text
 from tellegen.reduction import Reduction
 from tellegen.reduction.steps import reduction_steps
 from tellegen.reduction.text import reduction_to_text
-from tellegen.studies.comparing import trajectory_loss
-from tellegen.studies.convergence import ReductionStudy, reduction_study
-from tellegen.studies.losses import TrajectoryLoss
-from tellegen.studies.suggesting import Suggestions, suggest_limits
 from tellegen.workflow import WOULD_OVERWRITE, reduce
 
 
@@ -39,7 +36,7 @@ class ReduceOptions(NamedTuple):
 def show_reduction(name: str, wanted: ReduceOptions) -> None:
     """Reduce a model, write the file that is asked for, and print the result, or what the reduction costs."""
     if wanted.suggest:
-        _show_study(suggest_limits(name), wanted)
+        _show_suggestions(name, wanted)
         return
     if wanted.target is not None and wanted.target.exists() and not wanted.force:
         fix = "choose another name, or force it (--force)"
@@ -47,10 +44,8 @@ def show_reduction(name: str, wanted: ReduceOptions) -> None:
     found = reduce(name, wanted.limits, keep=wanted.keep)
     if wanted.target is not None:
         write_text(wanted.target, to_yaml(found.model))
-    if wanted.loss:
-        _show_study(trajectory_loss(name, found), wanted)
-    elif wanted.study:
-        _show_study(reduction_study(name, wanted.limits, keep=wanted.keep), wanted)
+    if wanted.loss or wanted.study:
+        _show_cost(name, found, wanted)
     elif wanted.steps:
         _show_steps(found, wanted)
     elif wanted.as_json:
@@ -63,11 +58,31 @@ def show_reduction(name: str, wanted: ReduceOptions) -> None:
         output.write(reduction_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units))
 
 
-def _show_study(found: TrajectoryLoss | ReductionStudy | Suggestions, wanted: ReduceOptions) -> None:
-    if wanted.as_json:
-        output.write_json(found.to_json())
+def _show_cost(name: str, found: Reduction, wanted: ReduceOptions) -> None:
+    # Studies run models: what compiles and solves them is loaded for those who ask.
+    from tellegen.studies.comparing import trajectory_loss  # noqa: PLC0415
+    from tellegen.studies.convergence import reduction_study  # noqa: PLC0415
+
+    if wanted.loss:
+        loss = trajectory_loss(name, found)
+        _show_record(loss.to_json(), str(loss), wanted)
     else:
-        output.write(str(found))
+        study = reduction_study(name, wanted.limits, keep=wanted.keep)
+        _show_record(study.to_json(), str(study), wanted)
+
+
+def _show_suggestions(name: str, wanted: ReduceOptions) -> None:
+    from tellegen.studies.suggesting import suggest_limits  # noqa: PLC0415
+
+    found = suggest_limits(name)
+    _show_record(found.to_json(), str(found), wanted)
+
+
+def _show_record(record: Mapping[str, object], text: str, wanted: ReduceOptions) -> None:
+    if wanted.as_json:
+        output.write_json(record)
+    else:
+        output.write(text)
 
 
 def _show_steps(found: Reduction, wanted: ReduceOptions) -> None:

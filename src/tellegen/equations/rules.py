@@ -46,7 +46,7 @@ SINGULAR_RESISTORS = RULES.rule(
 NOT_LINEAR = RULES.rule(
     "E104",
     "form that only a linear model has",
-    meaning="A transfer matrix or a numeric matrix form was asked of a model with nonlinear laws.",
+    meaning="A transfer matrix, a numeric matrix form or a composition was asked of a model with nonlinear laws.",
     why="a nonlinear model has a transfer matrix only about an operating point",
 )
 NO_VALUE = RULES.rule(
@@ -124,4 +124,16 @@ NO_CLOSED_LOOP = RULES.rule(
     "closed loop that cannot be written",
     meaning="A signal in the loop reads the rate of a state, or drives a source that needs the rate of its signal.",
     why="the closed loop would contain rates of rates",
+)
+NO_PORT_INVERSION = RULES.rule(
+    "E130",
+    "inputs that do not follow from the outputs",
+    meaning="Inputs and outputs were to change places, but D is singular there, or the equations contain rates of inputs.",
+    why="an output that answers through a storage alone gives its input back only when it is differentiated",
+)
+NO_COMPOSITION = RULES.rule(
+    "E131",
+    "systems that cannot be joined",
+    meaning="Two systems were to be joined at ports that they do not have, under names that clash, or in a loop without solution.",
+    why="joined systems are one system: names are unique there, and what one gives the other takes",
 )

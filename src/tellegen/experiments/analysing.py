@@ -77,9 +77,13 @@ def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> fl
         return signal.arguments[3].evaluate(values) if len(signal.arguments) > 3 else 0.0
     if signal.shape == "chirp" or signal.expression is None:
         return 0.0
-    end = model.experiment.until.evaluate(values) if model.experiment.until is not None else FAR
-    known = {**values, TIME: end}
+    known = {**values, TIME: _end(model, values)}
     return signal.expression.evaluate(known) if signal.expression.free_symbols <= known.keys() else 0.0
+
+
+def _end(model: Model, values: Mapping[str, float]) -> float:
+    """The time at which signals have come to what they hold: the end of the experiment."""
+    return model.experiment.until.evaluate(values) if model.experiment.until is not None else FAR
 
 
 def _with_held_inputs(
@@ -109,7 +113,8 @@ def _rest(
 
 def _problem(ready: Setup, start: Mapping[str, float]) -> Problem:
     known = {name: start[name] for name in ready.numeric.names if name in start}
-    return Problem(ready.numeric, 1.0, y0=known, inputs=dict(ready.inputs), rtol=FINE)
+    t0 = _end(ready.model, ready.parameters)
+    return Problem(ready.numeric, t0 + 1.0, t0, y0=known, inputs=dict(ready.inputs), rtol=FINE)
 
 
 def _steady_power(ready: Setup, rest: Mapping[str, float]) -> PowerSplit | None:
@@ -118,7 +123,7 @@ def _steady_power(ready: Setup, rest: Mapping[str, float]) -> PowerSplit | None:
     try:
         found = equilibrium(_problem(ready, rest))
         context = numeric.new_context(None, dict(ready.inputs))
-        observed = numeric.observe(0.0, found.y, np.zeros(numeric.size), context)
+        observed = numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
     except (SimulationError, FloatingPointError):
         return None
     sources = sources_of(ready.graph)

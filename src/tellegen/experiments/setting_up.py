@@ -72,7 +72,7 @@ def set_up(
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = graph.in_mode(mode) if mode else graph
         start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
-        duration = _duration(model, until, values)
+        duration = duration_of(model, until, values)
         causal = assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
@@ -158,7 +158,11 @@ def _without_constants(graph: PowerGraph, values: Mapping[str, float]) -> tuple[
     return replace(graph, ports=tuple(ports)), constants
 
 
-def _duration(model: Model, until: Quantity | None, values: Mapping[str, float]) -> float:
+def duration_of(model: Model, until: Quantity | None, values: Mapping[str, float]) -> float:
+    """How long to run: the time given, else that of the experiment.
+
+    Raises: SimulationError (S301) where neither says so.
+    """
     if until is None and model.experiment.until is None:
         raise rules.NO_DURATION.error(
             f"nothing says how long to run '{model.name}'",

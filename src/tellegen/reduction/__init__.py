@@ -5,5 +5,17 @@ from tellegen.reduction.limits import Limit, Limits, read_limits
 from tellegen.reduction.reducing import reduce_model
 from tellegen.reduction.reduction import Reduction
 from tellegen.reduction.stiffening import Stiffened, stiffen_model
+from tellegen.reduction.transforming import Transformed, congruent_transformation
 
-__all__ = ["Account", "Limit", "Limits", "Reduction", "Stiffened", "read_limits", "reduce_model", "stiffen_model"]
+__all__ = [
+    "Account",
+    "Limit",
+    "Limits",
+    "Reduction",
+    "Stiffened",
+    "Transformed",
+    "congruent_transformation",
+    "read_limits",
+    "reduce_model",
+    "stiffen_model",
+]

@@ -66,7 +66,8 @@ class _Transformed:
         before, L = self.before, self.before.matrices["L"]
         energy: Sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if not is_zero(e)}
         motion = Motion({}, self.rates)
-        shared = Congruence(self.T, self.T_u, motion.rate(self.T), motion.rate(self.T_u), energy, self.n, self.m)
+        # The rates of the energy matrix itself stand in N of the system already.
+        shared = Congruence(self.T, self.T_u, motion.rate(self.T), motion.rate(self.T_u), energy, {}, self.n, self.m)
         terms = self._terms(shared)
         P = shared.P()
         if any(not is_zero(e) for row in P for e in row):

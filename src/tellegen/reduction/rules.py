@@ -82,6 +82,12 @@ NO_COUNTERPART = RULES.rule(
     meaning="The domain has only one kind of storage, so that nothing elastic can be put between two of them.",
     why="heat, for example, has no inertia: a thermal resistance is all there is between two heat capacities",
 )
+BAD_TRANSFORMATION = RULES.rule(
+    "T130",
+    "transformation that does not fit",
+    meaning="A matrix T or T_u was given that has not one row a state, or that reads names the system does not know.",
+    why="x = T z + T_u u has a row for each old state, a column for each new one, and a column of T_u for each input",
+)
 INDETERMINATE = RULES.rule(
     "T201",
     "indeterminate force of a redundant constraint",

@@ -1,8 +1,8 @@
 """A rigid connection made elastic: the reverse of a limit.
 
-What is joined rigidly, or follows others because a loop of storages leaves it no choice, gets a fictitious storage between, and every
-state is its own again (Zanasi, Grossi and Giuliani, methodology of section 5, step 2). The fictitious parameter at its limit gives the
-equations of the rigid model back.
+What is joined rigidly, or follows others because a loop of storages leaves it no choice, gets a fictitious storage between, and
+has a state of its own again (Zanasi, Grossi and Giuliani: corking machine, section 5.2, step 2). The fictitious parameter at
+its limit gives the equations of the rigid model back.
 """
 
 from collections.abc import Iterable
@@ -11,9 +11,8 @@ from math import pi, sqrt
 from typing import final
 
 from tellegen.causality import assign_causality
-from tellegen.core.domains import DOMAINS, REFERENCES, Side
+from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import parse_unit
 from tellegen.description.model import Element, Model, Parameter
 from tellegen.elements import ElementKind, kinds_of
@@ -22,6 +21,7 @@ from tellegen.expressions import ONE, Expression, number, symbol
 from tellegen.graph import lower
 from tellegen.reduction import rules
 from tellegen.reduction.account import MOST_STATES, numbers_of, poles_of, start_of
+from tellegen.reduction.cutting import Cut, cut_of
 
 FASTER = 30.0
 """A fictitious resonance is at least so many times faster than the fastest pole of the rigid model."""
@@ -46,66 +46,17 @@ def stiffen_model(
 ) -> Stiffened:
     """The model with a fictitious storage at a storage that follows others, or between the elements of `apart` and their node.
 
-    Without `value`, in SI, the fictitious resonance is made much faster than the poles of the model and the experiment; `damped` adds a
-    dissipator so that it settles.
+    Without `value`, in SI, the fictitious resonance is made much faster than the poles of the model and the experiment; `damped`
+    adds a dissipator so that it settles.
 
-    Raises: ReductionError when there is no such connection (T111), no value follows (T112), or the domain has no such storage (T113).
+    Raises: ReductionError for no such connection (T111), a value that does not follow (T112), a domain with one storage (T113).
     """
-    cut = _cut_of(model, connection, tuple(apart))
+    cut = cut_of(model, connection, tuple(apart))
     return _Stiffening(model, cut, damped).stiffened(value)
 
 
-@final
-@dataclass(frozen=True)
-class _Cut:
-    """Elements that are parted from the node they share with others, or an element that gets a storage beside it."""
-
-    name: str
-    elements: tuple[Element, ...]
-    node: str
-    domain: str
-    series: bool
-    storage: Element | None
-
-
-def _cut_of(model: Model, connection: str, apart: tuple[str, ...]) -> _Cut:
-    element = next((e for e in model.elements if e.name == connection), None)
-    if element is not None and not apart:
-        if element.kind.role != "storage":
-            raise rules.NOT_RIGID.error(
-                f"'{connection}' is no storage",
-                where=connection,
-                fix="name a storage, or a node and what is to be parted",
-            )
-        node = next((n for n in element.nodes if n not in REFERENCES), element.nodes[0])
-        return _Cut(connection, (element,), node, element.kind.domains[0], element.kind.side == "across", element)
-    return _node_cut(model, connection, apart)
-
-
-def _node_cut(model: Model, node: str, apart: tuple[str, ...]) -> _Cut:
-    joined = {e.name: e for e in model.elements if node in e.nodes}
-    if not joined or node in REFERENCES:
-        known = [*(e.name for e in model.elements if e.kind.role == "storage"), *_free_nodes(model)]
-        fix = did_you_mean(node, known) or f"some that are: {listing(known)}"
-        raise rules.NOT_RIGID.error(f"'{node}' is neither a storage nor a node", where=model.name, fix=fix)
-    unknown = [name for name in apart if name not in joined]
-    if unknown or not apart or len(set(apart)) == len(joined):
-        what = f"'{unknown[0]}' is not at the node '{node}'" if unknown else f"the node '{node}' is not parted by this"
-        raise rules.NOT_RIGID.error(what, where=node, fix=f"choose some, not all, of {listing(joined)}")
-    elements = tuple(joined[name] for name in dict.fromkeys(apart))
-    first = elements[0]
-    domain = first.kind.domains[min(first.nodes.index(node) // 2, len(first.kind.domains) - 1)]
-    storages = [e for e in joined.values() if e.kind.role == "storage" and e.kind.side == "across"]
-    parted = [e for e in storages if e in elements]
-    return _Cut(node, elements, node, domain, True, next(iter([*parted, *storages]), None))
-
-
-def _free_nodes(model: Model) -> list[str]:
-    return list(dict.fromkeys(n for e in model.elements for n in e.nodes if n not in REFERENCES))
-
-
 class _Stiffening:
-    def __init__(self, model: Model, cut: _Cut, damped: bool) -> None:
+    def __init__(self, model: Model, cut: Cut, damped: bool) -> None:
         self.model, self.cut, self.damped = model, cut, damped
         self.side: Side = "through" if cut.series else "across"
         self.storage = self._kind("storage", self.side)

@@ -3,6 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from tellegen.core.errors import Finding
+
 if TYPE_CHECKING:
     from tellegen.results.run import Run
 
@@ -16,7 +18,7 @@ def run_to_text(run: "Run") -> str:
     if len(run.t):
         lines += ["", f"at t = {run.t[-1]:g} s", *_table(_finals(run))]
     lines += ["", "energy [J]", *_table(_books(run))]
-    if (finding := run.energy.finding() or run.finding) is not None:
+    for finding in _findings(run):
         lines += ["", str(finding)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -27,9 +29,15 @@ def run_to_html(run: "Run") -> str:
     if len(run.t):
         parts.append(f"at t = {run.t[-1]:g} s{_html_table(_finals(run))}")
     parts.append(f"energy [J]{_html_table(_books(run))}")
-    if (finding := run.energy.finding() or run.finding) is not None:
-        parts.append(f"<pre>{escape(str(finding))}</pre>")
+    parts += [f"<pre>{escape(str(finding))}</pre>" for finding in _findings(run)]
     return "<div>" + "\n".join(parts) + "</div>"
+
+
+def _findings(run: "Run") -> list[Finding]:
+    """Why it ended early, and what its energy books tell; books that are open are told once."""
+    of_books = run.energy.finding()
+    early = run.finding if of_books is None or run.status != "finished" else None
+    return [finding for finding in (early, of_books) if finding is not None]
 
 
 def _facts(run: "Run") -> list[tuple[str, ...]]:

@@ -53,3 +53,9 @@ NOT_A_RUN = FILES.rule(
     meaning="A file was opened as a run and holds something else.",
     why="a run is a table with a column t of increasing times and columns of numbers",
 )
+SEVERAL_PORTS = RULES.rule(
+    "S206",
+    "element without a single effort and flow",
+    meaning="The effort or flow of an element was asked for, and it has several ports.",
+    why="each port has an effort and a flow of its own; the power of the whole element is still one number",
+)

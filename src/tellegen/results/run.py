@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.domains import DOMAINS, Side
-from tellegen.core.errors import Finding
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.names import listing
 from tellegen.graph import PowerGraph
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels
@@ -323,12 +324,24 @@ class Run:
         for port in self.graph.ports:
             if port.element == element:
                 return port.domain
-        raise self.channels.unknown(element)
+        raise self._without_one_value(element)
+
+    def _without_one_value(self, element: str) -> TellegenError:
+        """The error for an element of several ports, whose variables are those of the elements around it."""
+        ports = [port for port in self.graph.ports if port.element == element]
+        if not ports and all(coupling.element != element for coupling in self.graph.couplings):
+            return self.channels.unknown(element)
+        named = (
+            f"ask for one of {listing([port.across for port in ports])}" if ports else "ask for an element beside it"
+        )
+        return rules.SEVERAL_PORTS.error(
+            f"'{element}' has several ports, so it has no single effort or flow", where=self.name, fix=named
+        )
 
     def _power_variable(self, element: str, side: Side) -> "xarray.DataArray":
         places = self.catalogue.of(side, element)
         if len(places) != 1:
-            raise self.channels.unknown(element)
+            raise self._without_one_value(element)
         observable = self.catalogue.observables[places[0]]
         return data_array(self, observable.name, self.channels.sums([places])[:, 0], observable.unit)
 

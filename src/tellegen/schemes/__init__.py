@@ -18,6 +18,7 @@ from tellegen.schemes.sign_changes import change_sign
 from tellegen.schemes.signal_paths import SignalPath, lightest_path, port_paths, read_path
 from tellegen.schemes.signs import SectionParity, SignCheck, check_signs, section_parity
 from tellegen.schemes.simplification import simplification_table
+from tellegen.schemes.vector_blocks import merge_blocks, split_block
 
 __all__ = [
     "Block",
@@ -51,6 +52,7 @@ __all__ = [
     "invert_path",
     "ladder_text",
     "lightest_path",
+    "merge_blocks",
     "network_of",
     "orientations",
     "path_gains",
@@ -61,6 +63,7 @@ __all__ = [
     "reduction_pictures",
     "section_parity",
     "simplification_table",
+    "split_block",
     "switch_signs",
     "to_details",
     "to_ladder",

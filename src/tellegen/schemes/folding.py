@@ -121,6 +121,8 @@ def _one_ports(scheme: BondGraphScheme, folds: _Folds) -> Iterator[tuple[str, On
         if part == 1:
             parts = tuple(scheme.one_ports[member] for member in folds.one_ports[whole])
             letters = item.letters if len({part.kind for part in parts}) == 1 else "IC"
+            if item.field and letters in ("De", "Df", "rSe", "rSf"):
+                letters = "R"  # a row of zeros in the matrix of a field makes no sensor of it
             yield whole, replace(item, name=whole, letters=letters, parts=parts)
         elif part == 0:
             yield name, item

@@ -40,6 +40,11 @@ def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) ->
         what, why = f"'{scheme.name}' is one vector block", "in a mesh no path cuts each section in both directions"
         fix = "ask for its ladder, with derivative blocks where storages depend on others: pog(..., derivative=True)"
         return rules.NO_INVERSION.error(what, where=scheme.name, why=why, fix=fix)
+    hidden = [block.name for block in scheme.blocks.values() if block.kind == "transfer"]
+    if hidden:
+        what, why = f"'{hidden[0]}' is a transfer function", "it hides storages, whose causes would change unseen"
+        fix = "invert the path first, and reduce loops afterwards"
+        return rules.NO_INVERSION.error(what, where=hidden[0], why=why, fix=fix)
     if not path.closed and not _joins_port(scheme, path):
         what = f"the path from '{path.signals[0]}' to '{path.signals[-1]}' leads from no input to its own output"
         why = f"'{path.signals[-1]}' would be decided by nothing, and '{path.signals[0]}' twice"
@@ -61,9 +66,6 @@ def _ports(scheme: PogScheme) -> str:
 def _block_refusal(scheme: PogScheme, block: Block, derivative: bool) -> TellegenError | None:
     name = block.name
     item = scheme.elements.get(name)
-    if block.kind == "transfer":
-        why = "a transfer function that stands for storages is realizable in one direction only"
-        return rules.NO_INVERSION.error(f"'{name}' is a transfer function", where=name, why=why)
     if item is not None and item.field:
         why = "a block of a field has several inputs, so one of them does not follow from its output alone"
         fix = f"leave '{name}' out of the path"

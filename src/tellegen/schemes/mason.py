@@ -33,7 +33,10 @@ def reduce_loop(scheme: PogScheme, loop: Loop | Sequence[str]) -> Rewriting:
 
 def _refused(what: str, path: SignalPath, why: str | None = None) -> TellegenError:
     return rules.NO_MASON.error(
-        what, where=path.signals[0], why=why, fix="reduce an inner loop first, or one between the elements of a junction"
+        what,
+        where=path.signals[0],
+        why=why,
+        fix="reduce an inner loop first, or one between the elements of a junction",
     )
 
 

@@ -28,8 +28,8 @@ class Block:
 
     `energy` names the energy variable between integrator and gain. The gain is None where the law is not linear, or belongs to a
     storage field; the law says it then. `sign` is the one written in the gain: signs inside K count. A row of a resistive field
-    adds `terms`, inputs of the other ports with their gains; `field` names it. Units are SI. A transfer block stands for a loop: its
-    gain is a function of `variable`, the derivative operator.
+    adds `terms`, inputs of the other ports with their gains; `field` names it. Units are SI. A transfer block stands for a loop:
+    its gain is a function of `variable`, the derivative operator.
     """
 
     name: str

@@ -26,9 +26,7 @@ def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
         return result
     sections = {frozenset((s.left, s.right)): s for s in result.sections.values()}
     bonds = tuple(_bond(bond, elements, sections) for bond in result.bond_graph.bonds)
-    return replace(
-        result, bond_graph=replace(result.bond_graph, one_ports=elements, bonds=bonds, causal=result.causal)
-    )
+    return replace(result, bond_graph=replace(result.bond_graph, one_ports=elements, bonds=bonds, causal=result.causal))
 
 
 def _turned(item: OnePort) -> OnePort:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import final
 
 from tellegen.core.names import did_you_mean
@@ -36,7 +37,7 @@ class SignalPath:
 def read_path(scheme: PogScheme, path: Loop | Sequence[str]) -> SignalPath:
     """A loop, or signals one after the other, with the blocks and summations between them.
 
-    Raises: GraphError (G206, G209) for a name that is no variable, and where no line leads from one to the next or one is passed twice.
+    Raises: GraphError (G206) for a name that is no variable, G209 where no line leads on or a variable is passed twice.
     """
     signals = (*path.signals, path.signals[0]) if isinstance(path, Loop) else tuple(path)
     known = scheme.signals()
@@ -48,7 +49,7 @@ def read_path(scheme: PogScheme, path: Loop | Sequence[str]) -> SignalPath:
         what = f"{' -> '.join(signals) or 'nothing'} is no path: it has to pass two variables or more, each once"
         raise rules.NO_SUCH_PATH.error(what, fix="name each variable once; in a loop the first one again at the end")
     decided = {block.output: block for block in scheme.blocks.values()}
-    steps = [_step(scheme, decided, a, b) for a, b in zip(signals, signals[1:], strict=False)]
+    steps = [_step(scheme, decided, a, b) for a, b in pairwise(signals)]
     return SignalPath(signals, tuple(steps))
 
 

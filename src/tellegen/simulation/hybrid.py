@@ -35,7 +35,7 @@ from tellegen.simulation.integration import (
 from tellegen.simulation.jobs import Job
 from tellegen.simulation.mode_choice import ModeChoice, Trial
 from tellegen.simulation.mode_models import Mode, ModeModel, ModeModels
-from tellegen.simulation.native_library import Run
+from tellegen.simulation.native_library import Run, can_compile
 from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem, index_of
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.starting import take_first_samples
@@ -81,6 +81,12 @@ def integrate_modes(
 
     Raises: SimulationError when there is no mode to start in.
     """
+    if not can_compile():
+        raise rules.NO_COMPILER.error(
+            "a model with modes needs a C compiler, and there is none that works",
+            where=problem.model.name,
+            fix="install gcc or clang, or 'pip install ziglang'",
+        )
     made = _HybridRun(graph, problem, compiled)
     if watch is None and threading.current_thread() is not threading.main_thread():
         return made.run()

@@ -121,6 +121,15 @@ class PreparedModel:
     offsets: Array
     blocks: int = 1
     addresses: dict[str, int] | None = None
+    known_breaks: dict[str, tuple[float, float, Array]] = field(default_factory=dict)
+
+    def breaks(self, start: float, until: float) -> Array:
+        """The break times of a stretch. They are listed once: many short stretches would list them to the end each time."""
+        first, last, times = self.known_breaks.get("listed", (np.inf, -np.inf, np.zeros(0)))
+        if not first <= start <= until <= last:
+            times = self.model.break_times(until, start)
+            self.known_breaks["listed"] = start, until, times
+        return times[np.searchsorted(times, start, "right") : np.searchsorted(times, until, "left")]
 
     @property
     def width(self) -> int:
@@ -243,7 +252,7 @@ def make_job(
 def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing, until: float) -> JobArrays:
     model = prepared.model
     log = LOG_SIZE if model.events else 0
-    breaks = model.break_times(until, standing.t) if np.isfinite(until) else ()
+    breaks = prepared.breaks(standing.t, until) if np.isfinite(until) else ()
     return JobArrays(
         y=np.array(standing.y, dtype=float),
         yp=np.array(standing.yp, dtype=float),

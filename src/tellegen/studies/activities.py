@@ -1,9 +1,10 @@
 """Which elements matter: the energy that passes through each, whatever its direction.
 
-The activity of an element is the integral of |power| over a run, and its index the share of all activities (L. S. Louca, J. L. Stein,
-G. M. Hulbert and J. Sprague, "Proper model generation: an energy-based methodology", ICBGM 1997; and L. S. Louca, J. L. Stein and
-G. M. Hulbert, "Energy-based model reduction methodology for automated modeling", ASME J. Dyn. Sys. Meas. Control 132, 2010). Elements of
-little activity can often be removed. The measure depends on the experiment, and a ranking is a proposal, not a proof.
+The activity of an element is the integral of |power| over a run, and its index the share of all activities (L. S. Louca,
+J. L. Stein, G. M. Hulbert and J. Sprague, "Proper model generation: an energy-based methodology", ICBGM 1997; L. S. Louca,
+J. L. Stein and G. M. Hulbert, "Energy-based model reduction methodology for automated modeling", ASME J. Dyn. Sys. Meas. Control
+132, 2010). Elements of little activity can often be removed. The measure depends on the experiment, and a ranking is a proposal,
+not a proof.
 """
 
 from collections.abc import Mapping
@@ -22,6 +23,9 @@ Array = NDArray[np.float64]
 
 CLOSE = 1e-3
 """Rows are made denser until the sum of all activities changes by less than this share."""
+
+FEWEST = 500
+"""Fewer rows than this could agree by chance with twice as many."""
 
 FINEST = 32
 """Rows are made at most so many times denser."""
@@ -83,7 +87,7 @@ def activity(run: Run) -> Activity:
     found = _energies(run, names)
     density = 2
     while run.again is not None and len(run.t) > 1 and density <= FINEST:
-        times = np.linspace(run.t[0], run.t[-1], density * (len(run.t) - 1) + 1)
+        times = np.linspace(run.t[0], run.t[-1], density * max(len(run.t), FEWEST) + 1)
         denser = _energies(run.refined(np.union1d(times, run.t)), names)
         settled = abs(denser.sum() - found.sum()) <= CLOSE * denser.sum()
         found, density = denser, 2 * density

@@ -66,7 +66,7 @@ class _Scaling:
 
     def _scaled(self, owner: str, place: str, expression: Expression) -> Expression:
         marked = self.places.value(place, expression)
-        own = {mark: expression for mark in self.places.marks.get(place, ONE).free_symbols}
+        own = dict.fromkeys(self.places.marks.get(place, ONE).free_symbols, expression)
         acting = self.places.on(owner)
         changed = {name: self._on_the_way(limit, own.get(name, symbol(name))) for name, limit in acting.items()}
         return marked.substitute(changed)  # once: what is scaled occurs in its own scaled value

@@ -145,7 +145,8 @@ def _dense(end: float, jumps: tuple[float, ...]) -> Array:
 
 def _scales(reduction: Reduction) -> list[Finding]:
     separation = reduction.account.separation
-    if separation is None or separation >= APART:
+    frozen = {*reduction.full_states} & {*reduction.equations.inputs}
+    if separation is None or separation >= APART or frozen:  # what freezes should be slow, not fast
         return []
     kept = max(abs(p) for p in reduction.account.kept_poles)
     removed = min(abs(p) for p in reduction.account.removed_poles)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -164,7 +165,7 @@ def _settled(losses: Sequence[float], factors: Sequence[float], floor: float) ->
 
 
 def _checked(factors: tuple[float, ...]) -> tuple[float, ...]:
-    falling = all(a > b for a, b in zip(factors, factors[1:], strict=False))
+    falling = all(a > b for a, b in pairwise(factors))
     if len(factors) < 2 or not falling or not all(math.isfinite(f) and f > 0 for f in factors):
         raise rules.BAD_FACTORS.error(
             f"the factors are {', '.join(f'{f:g}' for f in factors) or 'none'}", fix="give some such as 1, 0.5, 0.25"

@@ -17,10 +17,10 @@ Array = NDArray[np.float64]
 @final
 @dataclass(frozen=True)
 class VariableLoss:
-    """How far the reduced model is from the full one in a variable: the largest difference and when, and the root of the mean square.
+    """How far the reduced model is from the full one in a variable: the largest difference, when it occurs, and the rms value.
 
-    Both are in the SI unit of the variable; the relative ones are shares of its largest value and of its own root of the mean square in
-    the full model. `recovered` tells that the reduction removed the variable and gives it by a formula.
+    Both are in the SI unit of the variable; the relative ones are shares of its largest value and of its own rms value in the full
+    model. `recovered` tells that the reduction removed the variable and gives it by a formula.
     """
 
     largest: float

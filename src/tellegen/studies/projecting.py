@@ -1,11 +1,12 @@
 """Smaller models by projection: pyMOR chooses a basis V, and V^T L V, V^T A V, V^T B are a POG again.
 
-A congruent projection keeps what makes a model physical: L stays symmetric and positive, and W, the symmetric part of [[A, -B], [C, D]],
-stays positive semidefinite, because [[V, 0], [0, I]] multiplies it from both sides. Bases come from the iterative rational Krylov
-algorithm for port-Hamiltonian systems (S. Gugercin, R. V. Polyuga, C. Beattie and A. van der Schaft, Automatica 48, 2012), or, for
-symmetric models, from balanced truncation, where both of its bases are the same.
+A congruent projection keeps what makes a model physical: L stays symmetric and positive, and W, the symmetric part of
+[[A, -B], [C, D]], stays positive semidefinite, because [[V, 0], [0, I]] multiplies it from both sides. Bases come from the
+iterative rational Krylov algorithm for port-Hamiltonian systems (S. Gugercin, R. V. Polyuga, C. Beattie and A. van der Schaft,
+Automatica 48, 2012), or, for symmetric models, from balanced truncation, where both of its bases are the same.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
@@ -59,14 +60,14 @@ def project(model: AnyModel, states: int, *, method: Method = "irka") -> Project
     _refuse(system, states)
     m = {name: _numbers(system, name) for name in ("L", "A", "B", "C", "D")}
     scale = 1 / np.sqrt(np.diag(m["L"]))  # states whose squares are energies, so that units do not decide
-    scaled = _congruent(m, np.diag(scale))
+    scaled = _of_equal_ports(_congruent(m, np.diag(scale)))
     basis = _irka(scaled, states) if method == "irka" else _balanced(scaled, states, system.name)
     V = scale[:, None] * _orthonormal(basis, scaled["L"])
     return Projection(system, _small(system, _congruent(m, V), V, m["L"]), V, method)
 
 
 def _refuse(system: EquationSystem, states: int) -> None:
-    rates = [name for name in ("N", "B_1", "D_1") if not system.is_zero(name)]  # type: ignore[arg-type]
+    rates = [name for name in ("N", "B_1", "D_1") if not system.is_zero(name)]
     if not system.linear or system.algebraic.unknowns or rates:
         what = f"rates in {listing(rates)}" if rates and system.linear else "laws that are not linear"
         raise _not_projectable(f"'{system.name}' has {what}", "linearise it first, or reduce it by limits")
@@ -93,6 +94,13 @@ def _numbers(system: EquationSystem, name: MatrixName | str) -> Array:
 
 def _congruent(m: dict[str, Array], V: Array) -> dict[str, Array]:
     return {"L": V.T @ m["L"] @ V, "A": V.T @ m["A"] @ V, "B": V.T @ m["B"], "C": m["C"] @ V, "D": m["D"]}
+
+
+def _of_equal_ports(m: dict[str, Array]) -> dict[str, Array]:
+    """The model with inputs in units in which all act with the same strength: pascals and volts then count alike."""
+    strength = np.linalg.norm(m["B"], axis=0)
+    per = np.diag(1 / np.where(strength > 0, strength, 1.0))
+    return {**m, "B": m["B"] @ per, "C": per @ m["C"], "D": per @ m["D"] @ per}
 
 
 # -- bases -----------------------------------------------------------------------------------------------------------------------
@@ -196,7 +204,7 @@ def _start(system: EquationSystem, states: tuple[str, ...], V: Array, L: Array) 
     return {name: number(float(start)) for name, start in zip(states, V.T @ L @ x, strict=True)} if x.any() else {}
 
 
-def _quadratic(M: Array, names: list[Expression]) -> Expression:
+def _quadratic(M: Array, names: Sequence[Expression]) -> Expression:
     found: Expression = ZERO
     for i, a in enumerate(names):
         for j, b in enumerate(names[: i + 1]):

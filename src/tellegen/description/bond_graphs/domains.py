@@ -94,8 +94,10 @@ class Domains:
             for domain, reason in self._evidence(item):
                 self._spread((item.name, "", 0), domain, reason)
         for item in self.graph.items.values():
-            if (item.name, "", 0) not in self.known and (hint := self._hint(item)) is not None:
-                self._spread((item.name, "", 0), *hint)
+            end = (item.name, "", 0)
+            fitting = [d.name for d in self._fitting(item)[0]]
+            if self.known.get(end) not in fitting and (hint := self._hint(item)) is not None:
+                self._spread(end, *hint)
         unknown = [end for end in self._neighbours if end not in self.known]
         if unknown:
             raise self._no_domain(unknown)

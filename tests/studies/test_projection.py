@@ -1,0 +1,116 @@
+"""A projection keeps L symmetric and positive and W positive semidefinite, and comes near the transfer function."""
+
+import sys
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tellegen as tg
+from tellegen.description import Model, read_model
+from tellegen.equations.numeric import with_values
+from tellegen.equations.system import EquationSystem
+from tellegen.studies.projecting import Method
+
+MISSING = "pyMOR is not installed: pip install 'tellegen[pymor]'"
+
+
+def line(cells: int, *, inductive: bool, impedance: float = 1.0) -> Model:
+    R = f"R: {impedance!r}"
+    lines = ["system: line", "network:", "  V: {voltage source: [s, gnd]}", "  R_0: {resistor: [s, n1], " + R + "}"]
+    for k in range(1, cells + 1):
+        far = f"n{k + 1}" if k < cells else "gnd"
+        lines.append(f"  C_{k}: {{capacitor: [n{k}, gnd], C: {(1 + 0.1 * k) / impedance!r}}}")
+        lines.append(f"  R_{k}: {{resistor: [n{k}, {f'm{k}' if inductive else far}], {R}}}")
+        if inductive:
+            lines.append(f"  L_{k}: {{inductor: [m{k}, {far}], L: {0.5 * impedance!r}}}")
+    return read_model("\n".join(lines))
+
+
+def numbers(symbolic: EquationSystem) -> list[NDArray[np.float64]]:
+    system = with_values(symbolic)
+    return [np.array([[e.evaluate({}) for e in row] for row in system.matrices[m]]) for m in ("L", "A", "B", "C", "D")]
+
+
+def gain(system: EquationSystem, s: complex) -> complex:
+    L, A, B, C, D = numbers(system)
+    return complex((C @ np.linalg.solve(s * L + A, B) + D)[0, 0])
+
+
+@pytest.mark.parametrize(("inductive", "method"), [(True, "irka"), (False, "irka"), (False, "balanced")])
+def test_projection_is_a_pog_near_the_full_model(inductive: bool, method: Method) -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    model = line(12, inductive=inductive)
+    found = tg.project(model, 6, method=method)
+    L, A, B, C, D = numbers(found.equations)
+    assert np.array_equal(L, L.T)
+    assert np.linalg.eigvalsh(L).min() > 0.5
+    W = np.block([[A, -B], [C, D]])
+    assert np.linalg.eigvalsh(W + W.T).min() > -1e-12 * np.abs(W).max()
+    # The basis serves the whole band, so the error counts against the largest gain, which is near 1/R_0.
+    full, small = ([gain(e, 1j * w) for w in (0.1, 0.3, 1.0, 3.0, 10.0)] for e in (found.full, found.equations))
+    assert max(abs(a - b) for a, b in zip(full, small, strict=True)) < 0.02 * max(map(abs, full))
+
+
+def test_more_states_lose_less() -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    model = line(12, inductive=False)
+
+    def loss(states: int) -> float:
+        found = tg.project(model, states, method="balanced")
+        return max(abs(gain(found.equations, 1j * w) - gain(found.full, 1j * w)) for w in (0.01, 0.1, 1.0, 10.0))
+
+    assert loss(8) < 0.1 * loss(4) < 0.1 * loss(2)
+
+
+def test_stored_energy_and_loss_are_those_of_the_matrices() -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    found = tg.project("dc_motor_pump", 2).equations
+    values = {name: 0.3 + 0.7 * k for k, name in enumerate((*found.states, *found.inputs))}
+    x, u = (np.array([values[n] for n in names]) for names in (found.states, found.inputs))
+    L, A, B, C, D = numbers(found)
+    assert found.stored_energy is not None
+    assert found.stored_energy.evaluate(values) == pytest.approx(x @ L @ x / 2)
+    supplied = u @ (C @ x + D @ u)
+    assert found.dissipated_power.evaluate(values) == pytest.approx(supplied - x @ (-A @ x + B @ u))
+
+
+@pytest.mark.parametrize(("inductive", "method"), [(True, "irka"), (False, "balanced")])
+def test_units_do_not_decide(inductive: bool, method: Method) -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    ohms = tg.project(line(8, inductive=inductive), 4, method=method)
+    megohms = tg.project(line(8, inductive=inductive, impedance=1e6), 4, method=method)
+    for w in (0.1, 1.0, 10.0):
+        assert gain(megohms.equations, 1j * w) * 1e6 == pytest.approx(gain(ohms.equations, 1j * w), rel=1e-6)
+
+
+def test_balanced_truncation_is_for_symmetric_models() -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    with pytest.raises(tg.ReductionError) as error:
+        tg.project(line(4, inductive=True), 3, method="balanced")
+    assert error.value.code == "T306"
+    assert "use irka" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "states", "method", "said"),
+    [
+        ("crank_rod", 1, "irka", "not linear"),
+        ("dc_motor_pump", 3, "irka", "ask for 1 to 2"),
+        ("dc_motor_pump", 0, "irka", "ask for 1 to 2"),
+        ("dc_motor_pump", 2, "balance", "did you mean 'balanced'"),
+    ],
+)
+def test_models_that_cannot_be_projected(model: str, states: int, method: str, said: str) -> None:
+    with pytest.raises(tg.ReductionError) as error:
+        tg.project(model, states, method=method)  # type: ignore[arg-type]
+    assert error.value.code == "T306"
+    assert said in str(error.value)
+
+
+def test_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymor", None)
+    for name in [n for n in sys.modules if n.startswith("pymor.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(tg.ExportError, match=r"tellegen\[pymor\]"):
+        tg.project("dc_motor_pump", 2)
