@@ -17,7 +17,7 @@ help:  ## print this list
 
 setup: $(STAMP)  ## create .venv with Tellegen and its tools, when pyproject.toml has changed
 
-demo: setup  ## derive the equations of a DC motor that drives a pump
+demo: setup  ## derive, reduce and simulate a DC motor that drives a pump
 	@sh tools/demo.sh $(BIN)/tellegen
 
 test: setup  ## run the tests

@@ -129,10 +129,11 @@ def elements_page() -> str:
         "argument of the law, the second what `gives` names; where that is left out, it is the left side of the law in the tables\n"
         "below. `interpolation: cubic` joins points smoothly; beyond its ends a law goes on straight.",
         "A dissipator of another domain may bring its heat into a thermal node: `R_a: {resistor: [b, c], heat: winding}`. The\n"
-        "books count that energy as transferred, not as lost. It is short for a source `R_a_heat: {heat flow source: [winding], signal:\n"
-        "power.R_a}`, or for an entropy flow source of `power.R_a` divided by the temperature.",
-        "An element with modes has one law in each of them; `start` names the mode in which a run begins. A control, a capacity and\n"
-        "a gap may be formulas of signals, variables and time. Other keys of its line that are left out are ideal: zero, or no limit.",
+        "books count that energy as transferred, not as lost. It is short for a source `R_a_heat: {heat flow source: [winding],\n"
+        "signal: power.R_a}`, or for an entropy flow source of `power.R_a` divided by the temperature.",
+        "An element with modes has one law in each of them; `start` names the mode in which a run begins. A control, a capacity\n"
+        "and a gap may be formulas of signals, variables and time. Other keys of its line that are left out are ideal: zero, or\n"
+        "no limit.",
     ]
     for domain in DOMAINS.values():
         parts += [f"## {domain.name.capitalize()}", _letters(domain)]

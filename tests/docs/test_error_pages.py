@@ -49,7 +49,11 @@ WITHOUT_EXAMPLE = {
     "G124": "a course left out of a run, not something in a file",
     "G108": "a mode asked for, not something in a file",
     "K205": "combinations of modes are tried by 'check', not on the way to the equations",
-    **{f"S{k}": "something asked of a run or met on the way, not something in a file" for k in range(101, 127) if k != 117},
+    **{
+        f"S{k}": "something asked of a run or met on the way, not something in a file"
+        for k in range(101, 127)
+        if k != 117
+    },
     **{f"N10{k}": "a compiler or a cache of this machine, not something in a file" for k in range(1, 5)},
     **{f"N10{k}": "numbers or signals asked for when a model is compiled" for k in range(5, 10)},
     "N110": "met when a model is compiled, after its equations",
@@ -66,19 +70,17 @@ WITHOUT_EXAMPLE = {
     "E106": "an operating point asked for, not something in a file",
     "S900": "a name given to a command, not something in a file",
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 6)},
+    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 7)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "X001": "a package that is missing, not something in a file",
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 6)},
+    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 7)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
-    "X001": "a package that is missing, not something in a file",
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 6)},
+    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 7)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
-    "X001": "a package that is missing, not something in a file",
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""

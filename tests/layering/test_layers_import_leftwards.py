@@ -45,7 +45,10 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.reduction.account", "numpy"): "poles are compared when asked for; equations do without numbers",
     ("tellegen.results.figures", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.results.labelling", "xarray"): "labelled arrays are made when asked for; a run does without",
-    ("tellegen.experiments.parameter_effects", "xarray"): "labelled arrays are made when asked for; importing needs none",
+    (
+        "tellegen.experiments.parameter_effects",
+        "xarray",
+    ): "labelled arrays are made when asked for; importing needs none",
     ("tellegen.simulation.elimination_order", "scipy"): "only large meshes ask SciPy for an order of elimination",
     ("tellegen.simulation.plain", "scipy"): "SciPy's solvers stand in where there is no C compiler",
     ("tellegen.experiments.progress", "rich"): "most runs are over before there is progress to show",

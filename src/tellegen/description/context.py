@@ -93,7 +93,9 @@ class Context:
         self.given_counts: Mapping[str, int] = {}  # those that a larger system gives this one, as a part of it
         self.broken: set[str] = set()  # names whose description failed: known, but nothing more can be said
         self.pending: list[Pending] = []
-        self.formulas: list[tuple[Expression, Dimension | None, str, Scalar]] = []  # those that may read signals and time too
+        self.formulas: list[
+            tuple[Expression, Dimension | None, str, Scalar]
+        ] = []  # those that may read signals and time too
         self.without_value: int = 0
 
     # Findings

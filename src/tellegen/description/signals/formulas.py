@@ -34,9 +34,7 @@ NOT_UNITS = frozenset({TIME})
 """In `2 V*t` the `t` is the time and not the unit."""
 
 
-def parse_formula(
-    context: Context, node: Scalar, subject: str, indices: Mapping[str, int] = NO_INDICES
-) -> Expression:
+def parse_formula(context: Context, node: Scalar, subject: str, indices: Mapping[str, int] = NO_INDICES) -> Expression:
     """The expression of a formula, units standing as marks; names are checked later, when all are known."""
     text = context.formula(node, subject)
     refuse_angular(context, text, subject)
