@@ -309,7 +309,10 @@ def test_coulomb_friction_on_a_force_source_has_no_speed() -> None:
     )
     assert finding.code == "K103"
     assert finding.what == "'c' would have to follow: its force is decided by 'F'"
-    assert finding.why == "Coulomb friction gives a force for every speed, but no speed for a force"
+    assert (
+        finding.why
+        == "a law that stays level, jumps or turns back has one value for every argument, but not one argument for every value"
+    )
 
 
 def test_coulomb_friction_behind_a_spring_is_refused_for_its_law() -> None:

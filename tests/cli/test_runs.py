@@ -208,6 +208,12 @@ def test_analyse_finds_poles_near_a_point() -> None:
     assert record["poles"][0]["re"] == pytest.approx(-191.477, abs=1e-3)
 
 
+def test_poles_of_a_controlled_plant_are_called_so() -> None:
+    title = "poles of the plant; controlled sources are inputs"
+    assert tellegen("analyse", "dc_motor_speed_control", "--poles", "1").stdout.startswith(title)
+    assert not tellegen("analyse", "dc_motor_pump", "--poles", "1").stdout.startswith(title)
+
+
 FAILING = (
     "system: Braked\nparameters: {m: 1 kg, c: 1 N, v_0: 1 m/s}\nnetwork:\n  m: {mass: a, velocity: v}\n"
     "  F: {force source: [frame, a]}\n"

@@ -70,17 +70,9 @@ WITHOUT_EXAMPLE = {
     "E106": "an operating point asked for, not something in a file",
     "S900": "a name given to a command, not something in a file",
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 7)},
+    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 9)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "X001": "a package that is missing, not something in a file",
-    **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
-    **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 7)},
-    **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
-    **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
-    **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 7)},
-    **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""

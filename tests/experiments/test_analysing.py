@@ -1,5 +1,6 @@
 """`analyse` as a user calls it."""
 
+import numpy as np
 import pytest
 
 import tellegen as tg
@@ -56,3 +57,38 @@ def test_unknown_names_are_refused(given: dict[str, dict[str, float]]) -> None:
         tg.analyse("crank_rod", **given)
     assert error.value.code == "S302"
     assert error.value.finding.fix.startswith("did you mean")
+
+
+def test_controlled_sources_are_inputs_and_the_closed_loop_is_given_beside() -> None:
+    found = tg.analyse("dc_motor_speed_control")
+    loop = tg.derive("dc_motor_speed_control", closed=True, numeric=True)
+    L, A = (np.array([[entry.evaluate({}) for entry in row] for row in loop.matrices[name]]) for name in ("L", "A"))
+    expected = np.linalg.eigvals(-np.linalg.solve(L, A))
+    assert found.closed_loop is not None
+    assert found.closed_loop.driven == ("V_a",)
+    assert found.closed_loop.poles is not None
+    assert sum(2 if p.is_pair else 1 for p in found.closed_loop.poles) == len(loop.states)
+    assert sum(p.value.real * (2 if p.is_pair else 1) for p in found.closed_loop.poles) == pytest.approx(
+        expected.sum().real
+    )
+    assert "poles of the plant; controlled sources are inputs" in str(found)
+    assert "poles of the closed loop; V_a controlled" in str(found)
+    record = found.to_json()
+    assert record["controlled_inputs"] == ["V_a"]
+    assert record["closed_loop_poles"] != record["poles"]
+
+
+def test_a_sampled_loop_has_no_poles_and_says_why() -> None:
+    found = tg.analyse("sampled_position_control")
+    assert found.closed_loop is not None
+    assert found.closed_loop.poles is None
+    assert f"no poles of the closed loop: {found.closed_loop.reason}" in str(found)
+    assert found.closed_loop.reason
+    assert found.to_json()["closed_loop_poles"] is None
+
+
+def test_a_model_without_controllers_has_plain_poles() -> None:
+    found = tg.analyse("dc_motor_pump")
+    assert found.closed_loop is None
+    assert "plant" not in str(found)
+    assert "closed_loop_poles" not in found.to_json()

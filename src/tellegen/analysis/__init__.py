@@ -7,11 +7,12 @@ from tellegen.analysis.responses import Bode, Response
 from tellegen.analysis.sparse import frequency_response, poles_near
 from tellegen.analysis.steady import steady_state
 from tellegen.analysis.structure import Passivity, Reach
-from tellegen.analysis.summary import Analysis
+from tellegen.analysis.summary import Analysis, ClosedLoop
 
 __all__ = [
     "Analysis",
     "Bode",
+    "ClosedLoop",
     "LinearModel",
     "Passivity",
     "Pole",

@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from tellegen.analysis import rules
 from tellegen.analysis.linear_model import LinearModel, energy_coordinates
 
 AT_REST = 1e-9
@@ -47,6 +48,21 @@ def poles(model: LinearModel) -> tuple[Pole, ...]:
     Raises: EquationError (E202) when the energy matrix is singular.
     """
     return conjugate_pairs(np.linalg.eigvals(energy_coordinates(model).A)) if model.states else ()
+
+
+def loop_poles(model: LinearModel) -> tuple[Pole, ...]:
+    """The poles of a closed loop, whose L need not be symmetric: controllers store no energy.
+
+    Raises: EquationError (E202) when L is singular.
+    """
+    if not model.states:
+        return ()
+    try:
+        return conjugate_pairs(np.linalg.eigvals(-np.linalg.solve(model.L, model.A)))
+    except np.linalg.LinAlgError:
+        raise rules.SINGULAR_STORAGE.error(
+            "L of the closed loop is singular", where=model.name, fix="give the states without energy a small storage"
+        ) from None
 
 
 def stiffness_ratio(found: tuple[Pole, ...]) -> float:

@@ -10,7 +10,9 @@ from tellegen.core.names import identifier
 from tellegen.results.units import ratio
 
 if TYPE_CHECKING:
-    from tellegen.analysis.summary import Analysis
+    from tellegen.analysis.summary import Analysis, ClosedLoop
+
+OF_PLANT = "poles of the plant; controlled sources are inputs"
 
 
 def to_text(found: "Analysis") -> str:
@@ -23,9 +25,12 @@ def to_text(found: "Analysis") -> str:
             "linearised at",
             *_pairs((n, f"{v:.6g} {found.units.get(n, '')}") for n, v in model.point.items()),
         ]
-    lines += ["", "poles" if found.poles else "no poles: the model is static", *_table(_pole_rows(found.poles))]
+    title = "poles" if found.closed_loop is None else OF_PLANT
+    lines += ["", title if found.poles else "no poles: the model is static", *_table(_pole_rows(found.poles))]
     if found.poles:
         lines += ["", f"stiffness ratio  {found.stiffness_ratio:.4g}"]
+    if found.closed_loop is not None:
+        lines += ["", *_closed_loop_lines(found.closed_loop)]
     lines += ["", "channels", *_table([("from", "to", "gain at rest", "unit", "zeros [1/s]"), *_channel_rows(found)])]
     lines += ["", *_structure(found)]
     if found.power is not None:
@@ -57,6 +62,9 @@ def to_record(found: "Analysis", points: int) -> dict[str, object]:
         "passive": passivity.passive,
         "bode": _bode_record(found, points),
     }
+    if (loop := found.closed_loop) is not None:
+        record["controlled_inputs"] = _identifiers(loop.driven)
+        record["closed_loop_poles"] = None if loop.poles is None else [pole_record(p) for p in loop.poles]
     if found.power is not None:
         record["power"] = {
             "unit": "W",
@@ -66,9 +74,9 @@ def to_record(found: "Analysis", points: int) -> dict[str, object]:
     return record
 
 
-def poles_to_text(poles: Sequence[Pole]) -> str:
-    """A table of poles."""
-    return "\n".join(line.rstrip() for line in ["poles", *_table(_pole_rows(poles))])
+def poles_to_text(poles: Sequence[Pole], *, controlled: bool = False) -> str:
+    """A table of poles; `controlled` tells that they are those of a plant without its controllers."""
+    return "\n".join(line.rstrip() for line in [OF_PLANT if controlled else "poles", *_table(_pole_rows(poles))])
 
 
 def pole_record(pole: Pole) -> dict[str, object]:
@@ -79,6 +87,12 @@ def pole_record(pole: Pole) -> dict[str, object]:
         "damping": pole.damping,
         "time_constant": _finite(pole.time_constant),
     }
+
+
+def _closed_loop_lines(loop: "ClosedLoop") -> list[str]:
+    if loop.poles is None:
+        return [f"no poles of the closed loop: {loop.reason}"]
+    return [f"poles of the closed loop; {', '.join(loop.driven)} controlled", *_table(_pole_rows(loop.poles))]
 
 
 def _channel_records(found: "Analysis") -> Iterator[dict[str, object]]:

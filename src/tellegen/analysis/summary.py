@@ -20,16 +20,29 @@ if TYPE_CHECKING:
 
 
 @final
+@dataclass(frozen=True)
+class ClosedLoop:
+    """The model together with its controllers: the inputs that they drive, and the poles; None where `reason` forbids them."""
+
+    driven: tuple[str, ...]
+    poles: tuple[Pole, ...] | None
+    reason: str = ""
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Analysis:
     """What linear analysis says about a model; nonlinear models are linearised at `model.point`.
 
     `power` is the split of power in steady state, None where there is none. Numbers are in SI units, which `units` gives by name.
+    Poles and all else are those of the plant: sources that controllers drive are inputs. `closed_loop` counts the controllers in;
+    it is None for a model without any.
     """
 
     model: LinearModel
     units: Mapping[str, str] = field(default_factory=dict)
     power: PowerSplit | None = None
+    closed_loop: ClosedLoop | None = None
 
     @cached_property
     def poles(self) -> tuple[Pole, ...]:

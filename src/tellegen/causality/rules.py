@@ -33,7 +33,7 @@ ONE_SIDED_LAW = RULES.rule(
     "K103",
     "law that would have to be inverted",
     meaning="A law gives one variable of the other and cannot be solved backwards, but the network asks for just that.",
-    why="Coulomb friction gives a force for every speed, but no speed for a force",
+    why="a law that stays level, jumps or turns back has one value for every argument, but not one argument for every value",
     example=(
         "system: stuck\nnetwork:\n  F: {force source: [frame, m]}\n  c: {damper: [m, frame], law: F = 5*sign(v)}\n"
     ),

@@ -149,8 +149,9 @@ def show_poles(name: str, options: AnalyseOptions) -> None:
     from tellegen.workflow import derive
 
     assert options.poles is not None, "asked for"
-    found = poles_near(derive(name, form="dae", numeric=True), near=options.near, count=options.poles)
+    model = as_model(name)
+    found = poles_near(derive(model, form="dae", numeric=True), near=options.near, count=options.poles)
     if options.as_json:
         output.write_json({"poles": [pole_record(pole) for pole in found]})
     else:
-        output.write(poles_to_text(found))
+        output.write(poles_to_text(found, controlled=any(e.signal is not None for e in model.elements)))

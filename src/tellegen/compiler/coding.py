@@ -15,7 +15,7 @@ from tellegen.compiler.numeric_model import ModelData
 from tellegen.compiler.pattern import Pattern, pattern_of_rows
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import Routine, Routines, sample_groups
-from tellegen.compiler.statements import reads, targets_of, variables_in
+from tellegen.compiler.statements import Formulas, reads, targets_of, variables_in
 from tellegen.compiler.supports import DensePatternError
 from tellegen.compiler.tables import packed_tables
 from tellegen.graph.signals import External
@@ -61,8 +61,20 @@ def unrolled_code(causal: CausalGraph) -> Code:
         explicit=explicit is not None,
         linear=is_linear(routines),
         pattern=_pattern(routines, len(form.y)),
-        data=ModelData(scratch=max(len(form.hidden), 1), tables=tables, external=_externals(program.externals)),
+        data=ModelData(
+            scratch=max(len(form.hidden), 1),
+            tables=tables,
+            external=_externals(program.externals),
+            rates=_rates(routines),
+        ),
     )
+
+
+def _rates(routines: Sequence[Routine]) -> Formulas | None:
+    for routine in routines:
+        if routine.name == "rhs":
+            return Formulas(tuple(routine.statements), tuple(routine.results), routine.leaves)
+    return None
 
 
 def looped_code(causal: CausalGraph) -> Code:

@@ -3,7 +3,7 @@
 Variables appear in expressions as `%k`; parameters are variables too. Each variable is set once.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -60,6 +60,17 @@ class Newton:
 
 
 Statement = Let | Read | Solve | Newton
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """Results as expressions of what statements set. `leaves` says where other variables come from: `("y", 3)` is y[3]."""
+
+    statements: tuple[Statement, ...]
+    results: tuple[Expression, ...]
+    leaves: Mapping[int, tuple[str, int]]
+
 
 Fresh = Callable[[str], int]
 """Makes a new variable."""

@@ -16,6 +16,7 @@ from tellegen.description.variables import input_name
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
+from tellegen.experiments.closed_loop import closed_loop, loop_at_rest
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.experiments.setting_up import Setup, set_up, with_parameters
@@ -44,6 +45,8 @@ def analyse(
     A nonlinear model is linearised: at the point that `at` gives (states and displacements; what is not given is zero), else at the
     steady state under the inputs. Inputs are those of the experiment after all its steps and ramps, unless `inputs` gives others.
 
+    Sources that signals drive count as inputs; `closed_loop` of the result has the poles with the controllers.
+
     Raises: EquationError when there is no steady state (E201) or no such point; SimulationError (S302) for an unknown name.
     """
     described = as_model(model)
@@ -54,11 +57,16 @@ def analyse(
     if at is not None:
         _check_names(at, (*system.states, *system.displacements), f"a state of '{system.name}'", "states")
         point = {name: value_of(value, None, f"the value of {name}", values) for name, value in at.items()}
-        return Analysis(linear_model(system, {**point, **held}), variable_units(graph))
+        there = {**point, **held}
+        return Analysis(linear_model(system, there), variable_units(graph), closed_loop=closed_loop(system, there))
     start = initial_states(graph, described, described.experiment.initial, values)
     ready = _with_held_inputs(described, held, start, parameters or {})
     rest = {**start, **held} if system.linear else _rest(system, held, start, ready)
-    return Analysis(linear_model(system, rest), variable_units(graph), _steady_power(ready, rest))
+    power = _steady_power(ready, rest)
+    loop = None
+    if system.signals.drivers:
+        loop = closed_loop(system, {**rest, **loop_at_rest(ready, _problem(ready, rest))})
+    return Analysis(linear_model(system, rest), variable_units(graph), power, loop)
 
 
 def _inputs(

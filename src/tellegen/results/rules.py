@@ -59,3 +59,15 @@ SEVERAL_PORTS = RULES.rule(
     meaning="The effort or flow of an element was asked for, and it has several ports.",
     why="each port has an effort and a flow of its own; the power of the whole element is still one number",
 )
+NO_SUCH_SECTION = RULES.rule(
+    "S207",
+    "no such power section",
+    meaning="The power through a section of the POG scheme was asked for, and the scheme has no section of this number.",
+    why="sections are numbered along the ladders of a scheme; a meshed model is one vector block",
+)
+NO_SECTION_POWER = RULES.rule(
+    "S208",
+    "section whose power is not known",
+    meaning="A variable of a section of the POG scheme follows neither from variables of elements nor from gains of the model.",
+    why="the power through a section is the product of its two variables",
+)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
@@ -23,6 +24,8 @@ from tellegen.results.ports import Catalogue, elements_behind, sources_of
 from tellegen.results.printing import run_to_html, run_to_text
 from tellegen.results.resampling import hermite
 from tellegen.results.saving import save
+from tellegen.results.sections import SectionPowers
+from tellegen.schemes.pog_raising import pog
 from tellegen.simulation.trajectory import Happening, Segment, Status, Trajectory
 
 if TYPE_CHECKING:
@@ -220,6 +223,18 @@ class Run:
             if coupling.element == element:
                 return self._passing(elements_behind(self.graph, coupling))
         raise self.channels.unknown(element)
+
+    @cached_property
+    def sections(self) -> SectionPowers:
+        """The powers through the sections of the POG scheme, by their numbers, and which of them are not known."""
+        return SectionPowers(pog(assign_causality(self.graph)), self.channels)
+
+    def section_power(self, section: int | str) -> "xarray.DataArray":
+        """The power through a section of the POG scheme, numbered as in `tellegen.pog(model)`; positive to the right.
+
+        Raises: SimulationError when there is no such section (S207), or its power cannot be computed (S208).
+        """
+        return data_array(self, f"section.{section}", self.sections.power(section), "W")
 
     @property
     def stored_energy(self) -> "xarray.DataArray":

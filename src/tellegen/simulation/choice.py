@@ -11,6 +11,7 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import listing
 from tellegen.simulation import rules
 from tellegen.simulation.stretch import Standing
+from tellegen.simulation.taylor_formulas import check_smooth
 
 Array = NDArray[np.float64]
 
@@ -96,7 +97,7 @@ def exponential_suits(model: NumericModel) -> bool:
 
 
 def _check_suits(model: NumericModel, asked: str) -> None:
-    explicit_only = {"runge-kutta", "cvode", "exponential"}
+    explicit_only = {"runge-kutta", "cvode", "exponential", "heyoka"}
     if asked in explicit_only and not model.explicit:
         names = listing(model.unknowns) if model.unknowns else "its rates"
         raise rules.UNSUITED.error(
@@ -104,6 +105,8 @@ def _check_suits(model: NumericModel, asked: str) -> None:
             where=model.name,
             fix="choose 'ida', or leave the choice to 'auto'",
         )
+    if asked == "heyoka":
+        check_smooth(model)
     if asked == "exponential" and not exponential_suits(model):
         if not model.linear:
             why = "the model is not linear with constant coefficients"

@@ -2,13 +2,17 @@
 
 import numpy as np
 
+from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation import jobs, rules
+from tellegen.simulation.culprits import culprits
 from tellegen.simulation.stretch import Settings, Standing, StretchEnd
 
 
-def finding_of(end: StretchEnd, model: NumericModel, settings: Settings, solver: str) -> Finding | None:
+def finding_of(
+    end: StretchEnd, model: NumericModel, context: Context, settings: Settings, solver: str
+) -> Finding | None:
     """Why a stretch did not reach its end; None when it did."""
     t = end.standing.t
     at = f"at t = {t:.6g} s"
@@ -17,12 +21,12 @@ def finding_of(end: StretchEnd, model: NumericModel, settings: Settings, solver:
     if end.status == jobs.CANCELLED:
         return rules.CANCELLED.finding(f"the run was cancelled {at}", where=model.name)
     if end.status == jobs.NOT_FINITE:
-        what = variable_name(model, end.failed)
+        what, members = without_value(model, context, end.standing, end.failed)
         return rules.NOT_FINITE.finding(
-            f"{at} {what} is not a finite number",
+            f"{at} {what}",
             where=model.name,
             fix="look at the law behind it near this point: start elsewhere, keep the motion inside its domain, or smooth it",
-            members=_members(model, end.failed),
+            members=members,
         )
     if end.status == jobs.STIFF:
         return rules.STIFF.finding(
@@ -71,6 +75,15 @@ def _stuck(end: StretchEnd, model: NumericModel, settings: Settings, solver: str
     return rules.LIBRARY.finding(
         f"{at} '{solver}' ended with the flag {end.detail}", where=model.name, fix="try another solver or tolerance"
     )
+
+
+def without_value(
+    model: NumericModel, context: Context, last: Standing, failed: int | None
+) -> tuple[str, tuple[str, ...]]:
+    """What is not finite near a point, and the element behind it where that can be found; and the names of both."""
+    words, element = culprits(model, context, last)
+    what = f"{variable_name(model, failed)} is not a finite number" + (f": {words}" if words else "")
+    return what, tuple(dict.fromkeys((*_members(model, failed), *((element,) if element else ()))))
 
 
 def variable_name(model: NumericModel, failed: int | None) -> str:

@@ -184,7 +184,7 @@ class _HybridRun:
             self.end = end = self._advance()
             self.here, model = end.standing, self.trial.model
             if end.status != jobs.EVENT and not self._goes_on(end):
-                return finding_of(end, model.model, self._settings(model), self._solver()[0].solver)
+                return finding_of(end, model.model, model.context, self._settings(model), self._solver()[0].solver)
             if self.stopped.is_set():
                 return self._cancelled(end)
             try:
@@ -259,7 +259,8 @@ class _HybridRun:
 
     def _cancelled(self, end: StretchEnd) -> Finding | None:
         self.end = replace(end, status=jobs.CANCELLED)
-        return finding_of(self.end, self.trial.model.model, self._settings(self.trial.model), "")
+        model = self.trial.model
+        return finding_of(self.end, model.model, model.context, self._settings(model), "")
 
     # -- from one mode to the next ---------------------------------------------------------------------------------------------
 
@@ -345,6 +346,12 @@ def _checked(problem: Problem, graph: PowerGraph) -> Problem:
     if problem.solver in FIXED_STEP:
         raise rules.UNSUITED.error(
             f"'{problem.solver}' keeps its step and looks for no events, and this model changes its mode",
+            where=problem.model.name,
+            fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
+        )
+    if problem.solver == "heyoka":
+        raise rules.UNSUITED.error(
+            "'heyoka' looks for no events, and this model changes its mode",
             where=problem.model.name,
             fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
         )

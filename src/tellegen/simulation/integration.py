@@ -21,6 +21,7 @@ from tellegen.simulation.problem import Problem
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.starting import consistent_start, take_first_samples
 from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, StretchEnd, Watch, prepare, run_stretch
+from tellegen.simulation.taylor import taylor_stretch
 from tellegen.simulation.trajectory import Books, Effort, Happening, Segment, Status, Trajectory
 
 Array = NDArray[np.float64]
@@ -88,9 +89,11 @@ def _advancing(
     watch: Watch | None,
     past: Past | None,
 ) -> Callable[[Choice, Settings], tuple[Callable[[Standing], StretchEnd], Choice]]:
-    """How a choice becomes a stretch: by the compiled solver, or by SciPy where nothing can be compiled."""
+    """How a choice becomes a stretch: by the compiled solver, by heyoka, or by SciPy where nothing can be compiled."""
 
     def advance(choice: Choice, settings: Settings) -> tuple[Callable[[Standing], StretchEnd], Choice]:
+        if choice.solver == "heyoka":
+            return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch()), choice
         if can_compile():
             run = solver_run(choice.solver, model)
             return lambda at: run_stretch(
@@ -170,7 +173,7 @@ def trajectory_of(
     """The rows that were written, with the account of all stretches."""
     model, last = prepared.model, ends[-1]
     account = None if books is None else _books(ends, books, stored_energy(model, context, last.standing))
-    finding = finding_of(last, model, settings, choice.solver) or open_books(account, settings, model)
+    finding = finding_of(last, model, context, settings, choice.solver) or open_books(account, settings, model)
     status: dict[int, Literal["finished", "cancelled"]] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
     ending: Status = status.get(last.status, "failed")
     n = model.size

@@ -13,7 +13,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
 
 Array = NDArray[np.float64]
-SolverName = Literal["auto", "exponential", "runge-kutta", "cvode", "ida", "midpoint", "discrete-gradient"]
+SolverName = Literal["auto", "exponential", "runge-kutta", "cvode", "ida", "midpoint", "discrete-gradient", "heyoka"]
 SOLVERS: Final[tuple[str, ...]] = get_args(SolverName)
 
 FINEST_RTOL: Final = 1e-14

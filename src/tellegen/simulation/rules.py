@@ -92,7 +92,7 @@ UNSUITED = RULES.rule(
     "S115",
     "solver that does not suit the model",
     meaning="The solver asked for needs a property that the model does not have.",
-    why="explicit solvers need yp = f(t, y), the exponential needs constant coefficients",
+    why="explicit solvers need yp = f(t, y), the exponential needs constant coefficients, Taylor series need smooth formulas",
 )
 NO_SUCH_VARIABLE = RULES.rule(
     "S116",

@@ -178,10 +178,10 @@ def _numbers(model: NumericModel, parameters: Sequence[str]) -> NDArray[np.int32
 
 
 def _suited(choice: Choice) -> Choice:
-    """The exponential and the methods of fixed step have no sensitivities: their neighbours have."""
+    """The exponential, heyoka and the methods of fixed step have no sensitivities: their neighbours have."""
     if choice.solver == "exponential":
         return Choice("runge-kutta", "sensitivities of a linear model", may_switch=True)
-    if choice.solver in ("midpoint", "discrete-gradient"):
+    if choice.solver in ("midpoint", "discrete-gradient", "heyoka"):
         raise rules.NO_SENSITIVITY.error(
             f"'{choice.solver}' gives no sensitivities", fix="choose 'runge-kutta', 'cvode' or 'ida'"
         )

@@ -7,7 +7,7 @@ from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.simulation import jobs, rules
-from tellegen.simulation.failures import decided, variable_name
+from tellegen.simulation.failures import decided, variable_name, without_value
 from tellegen.simulation.native_library import native_library, runner
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, make_job, prepare
@@ -34,7 +34,7 @@ def consistent_start(
     if status == jobs.FINISHED:
         return Standing(t, arrays.y, arrays.yp)
     if status == jobs.NOT_FINITE:
-        raise _outside(model, context, t)
+        raise _outside(model, context, given)
     if status == jobs.SINGULAR:
         name = decided(model, job.detail)
         word = "value" if name in model.unknowns else "rate"
@@ -85,7 +85,7 @@ def steady_state(problem: Problem) -> Standing:
     if status == jobs.FINISHED:
         return Standing(problem.t0, arrays.y, np.zeros(model.size))
     if status == jobs.NOT_FINITE:
-        raise _outside(model, context, problem.t0)
+        raise _outside(model, context, start)
     name, rate = _drifting(model, context, problem.t0, arrays.y, settings)
     raise rules.NO_EQUILIBRIUM.error(
         f"no equilibrium was found: '{name}' keeps drifting by {rate:.3g} per second",
@@ -103,16 +103,16 @@ def _explicit_start(model: NumericModel, context: Context, t: float, y: Array) -
     try:
         return Standing(t, y, model.rhs(t, y, context))
     except FloatingPointError:
-        raise _outside(model, context, t) from None
+        raise _outside(model, context, Standing(t, y, np.zeros(model.size))) from None
 
 
-def _outside(model: NumericModel, context: Context, t: float) -> TellegenError:
-    what = variable_name(model, context.failed)
+def _outside(model: NumericModel, context: Context, start: Standing) -> TellegenError:
+    what, members = without_value(model, context, start, context.failed)
     return rules.BAD_START.error(
-        f"at the start (t = {t:g} s) {what} is not a finite number",
+        f"at the start (t = {start.t:g} s) {what}",
         where=model.name,
         fix="choose initial values, parameters and inputs inside the domain of its law",
-        members=() if context.failed is None else model.variables[context.failed : context.failed + 1],
+        members=members,
     )
 
 

@@ -1,0 +1,63 @@
+"""Which element is behind a value that is not finite: what can be observed there says where it begins."""
+
+from collections import defaultdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import Context
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.names import listing
+from tellegen.simulation.stretch import Standing
+
+Array = NDArray[np.float64]
+
+STEPS = (0.0, *(10.0**k for k in range(-15, -2)))
+"""How far ahead of the last good point to look, beside the time that has passed: the point that failed was not kept."""
+
+
+def culprits(model: NumericModel, context: Context, last: Standing) -> tuple[str, str]:
+    """What has no value near a point, in words, and the element or signal itself; both empty where nothing can be said."""
+    if not model.observables or not np.isfinite(last.yp).all():
+        return "", ""
+    failed = context.struct.failed
+    try:
+        for step in STEPS:
+            ahead = step * max(1.0, abs(last.t))
+            observed = model.observe_unchecked(last.t + ahead, last.y + ahead * last.yp, last.yp, context)
+            if not np.isfinite(observed).all():
+                return _first(model, np.isfinite(observed))
+    finally:
+        context.struct.failed = failed
+    return "", ""
+
+
+def _first(model: NumericModel, finite: NDArray[np.bool_]) -> tuple[str, str]:
+    """Laws before signals before storages: what a law without a value decides makes the others not finite, not the reverse."""
+    laws = _broken_laws(model, finite)
+    if laws:
+        return f"the law of {listing(laws)} has no value there", laws[0]
+    for word, kind in (
+        ("the signal '{}' has no value there", "signal"),
+        ("the energy of '{}' has no value there", "energy"),
+    ):
+        for observable, good in zip(model.observables, finite, strict=True):
+            if observable.kind == kind and not good:
+                name = observable.element or observable.name
+                return word.format(name), name
+    return "", ""
+
+
+def _broken_laws(model: NumericModel, finite: NDArray[np.bool_]) -> list[str]:
+    """Resistive elements that are told a finite value and give one that is not.
+
+    Storages and sources are left out: what others tell them may be without a value while their own variable has one.
+    """
+    sides: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for observable, good in zip(model.observables, finite, strict=True):
+        sides[observable.element][observable.kind].append(bool(good))
+    return [
+        element
+        for element, of in sides.items()
+        if element and not {"energy", "output"} & of.keys() and any(map(bool.__ne__, of["across"], of["through"]))
+    ]

@@ -1,0 +1,57 @@
+"""A value that is not finite is traced to the element whose law has none."""
+
+from pathlib import Path
+
+import pytest
+
+import tellegen as tg
+from tellegen.core.errors import SimulationError
+
+BRAKED = """
+system: Braked
+parameters: {m: 1 kg, c: 1 N, v_0: 1 m/s, b_0: 0.1 N*s/m}
+network:
+  m: {mass: a, velocity: v}
+  F: {force source: [frame, a]}
+  b_0: {damper: [a, frame]}
+  b: {damper: [a, frame], law: F = c*sqrt(v/v_0)}
+experiment: {until: 1 s, inputs: {F: -5 N}, initial: {v: 1 m/s}}
+"""
+SOFTENING = """
+system: Softening
+parameters: {R: 1 ohm, a: 1 V, q_0: 1 C}
+network:
+  I: {current source: [gnd, n]}
+  C: {capacitor: [n, gnd], law: v = a*sqrt(q/q_0), charge: q}
+  R: {resistor: [n, gnd]}
+experiment: {until: 10 s, inputs: {I: -1 A}, initial: {q: 1 C}}
+"""
+
+
+def file_of(text: str, folder: Path) -> Path:
+    path = folder / "model.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_damper_whose_law_fails_is_named_on_the_way(tmp_path: Path) -> None:
+    run = tg.simulate(file_of(BRAKED, tmp_path), solver="runge-kutta", on_failure="return")
+    assert run.finding is not None
+    assert run.finding.code == "S109"
+    assert "'v' is not a finite number: the law of 'b' has no value there" in run.finding.what
+    assert run.finding.members == ("v", "b")
+
+
+def test_the_damper_whose_law_fails_is_named_at_the_start(tmp_path: Path) -> None:
+    model = file_of(BRAKED.replace("v: 1 m/s}}", "v: -1 m/s}}"), tmp_path)
+    with pytest.raises(SimulationError, match="the law of 'b' has no value there") as raised:
+        tg.simulate(model)
+    assert raised.value.code == "S108"
+    assert "b" in raised.value.finding.members
+
+
+def test_a_storage_is_named_by_its_energy(tmp_path: Path) -> None:
+    run = tg.simulate(file_of(SOFTENING, tmp_path), solver="runge-kutta", on_failure="return")
+    assert run.finding is not None
+    assert run.finding.code == "S109"
+    assert "the energy of 'C' has no value there" in run.finding.what
