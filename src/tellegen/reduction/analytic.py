@@ -17,7 +17,7 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero
 from tellegen.expressions.elimination import Elimination
 from tellegen.expressions.entries import Entry, NamedEntries, substituted
 from tellegen.reduction import rules
-from tellegen.reduction.asymptotics import DependsOnRatioError, limit_of
+from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
 from tellegen.reduction.choice import divides_by
 from tellegen.reduction.congruent import transformed
 from tellegen.reduction.freezing import with_frozen_states
@@ -97,6 +97,11 @@ class _Analysis:
                 f"an entry depends on the ratio {'/'.join(map(str, ratio.args[:2]))} of the limits",
                 fix=f"keep one of {listing(map(str, ratio.args))}",
             ) from ratio
+        except NoLimitError as reason:
+            raise rules.NO_LIMIT.error(
+                f"the limit of an entry was not found: {reason}",
+                fix="take the limit of the model, not of its equations",
+            ) from reason
 
     def _beside_energy(self, system: EquationSystem) -> EquationSystem:
         """Dependent storages stand in other matrices too, where sources meet them or the motion changes them."""

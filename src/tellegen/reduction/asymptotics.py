@@ -37,7 +37,11 @@ class DependsOnRatioError(Exception):
 
 
 class NoLimitError(Exception):
-    """A function has no value where its argument tends to."""
+    """A function has no value where its argument tends to, or the formula is too large to tell."""
+
+
+MOST_WORK = 20_000
+"""Terms multiplied while sums are brought over common denominators: nested fractions of a mesh could go on for hours."""
 
 
 @final
@@ -54,7 +58,7 @@ def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | 
     """
     if orders.keys().isdisjoint(expression.free_symbols):
         return expression
-    found = _quotient(expression, orders)
+    found = _Quotients(orders).of(expression)
     above, below = _without_zeros(found.above), _without_zeros(found.below)
     if not above or _smaller(above, below):
         return ZERO
@@ -92,29 +96,73 @@ def _names(*sums: Sum) -> list[str]:
     return sorted({name for terms in sums for orders in terms for name, _ in orders})
 
 
-def _quotient(node: Expression, orders: Mapping[str, int]) -> _Quotient:
-    if orders.keys().isdisjoint(node.free_symbols):
-        return _Quotient({PLAIN: node}, {PLAIN: ONE})
-    if isinstance(node, Symbol):
-        small: Sum = {((node.name, Fraction(1)),): ONE}
-        plain: Sum = {PLAIN: ONE}
-        return _Quotient(small, plain) if orders[node.name] > 0 else _Quotient(plain, small)
-    if isinstance(node, Add):
+class _Quotients:
+    """Writes expressions as quotients of sums, each subexpression once."""
+
+    def __init__(self, orders: Mapping[str, int]) -> None:
+        self.orders = orders
+        self.known: dict[Expression, _Quotient] = {}
+        self.work = 0
+
+    def of(self, node: Expression) -> _Quotient:
+        """The quotient that a node is."""
+        found = self.known.get(node)
+        if found is None:
+            found = self.known[node] = self._made(node)
+        return found
+
+    def _made(self, node: Expression) -> _Quotient:
+        if self.orders.keys().isdisjoint(node.free_symbols):
+            return _Quotient({PLAIN: node}, {PLAIN: ONE})
+        if isinstance(node, Symbol):
+            small: Sum = {((node.name, Fraction(1)),): ONE}
+            plain: Sum = {PLAIN: ONE}
+            return _Quotient(small, plain) if self.orders[node.name] > 0 else _Quotient(plain, small)
+        if isinstance(node, Add):
+            return self._sum_of(node)
+        if isinstance(node, Mul):
+            found = _Quotient({PLAIN: number(node.coefficient)}, {PLAIN: ONE})
+            for base, q in node.factors:
+                found = self._times(found, self._power(base, Fraction(q)))
+            return found
+        if isinstance(node, Pow) and isinstance(node.exponent, Number):
+            return self._power(node.base, Fraction(node.exponent.rational))
+        return _Quotient({PLAIN: _continued(node, self.orders)}, {PLAIN: ONE})
+
+    def _sum_of(self, node: Add) -> _Quotient:
         found = _Quotient({PLAIN: number(node.constant)}, {PLAIN: ONE})
         for term, c in node.terms:
-            share = _quotient(number(c) * term, orders) if c != 1 else _quotient(term, orders)
-            above = _sum(_product(found.above, share.below), _product(share.above, found.below))
-            found = _Quotient(above, _product(found.below, share.below))
+            share = self.of(number(c) * term) if c != 1 else self.of(term)
+            if share.below == found.below:
+                found = _Quotient(_sum(found.above, share.above), found.below)
+                continue
+            above = _sum(self._product(found.above, share.below), self._product(share.above, found.below))
+            found = _Quotient(above, self._product(found.below, share.below))
         return found
-    if isinstance(node, Mul):
-        found = _Quotient({PLAIN: number(node.coefficient)}, {PLAIN: ONE})
-        for base, q in node.factors:
-            share = _power(base, Fraction(q), orders)
-            found = _Quotient(_product(found.above, share.above), _product(found.below, share.below))
+
+    def _power(self, base: Expression, q: Fraction) -> _Quotient:
+        inside = self.of(base)
+        one = inside if q > 0 else _Quotient(inside.below, inside.above)
+        if q.denominator == 1:
+            found = one
+            for _ in range(abs(q.numerator) - 1):
+                found = self._times(found, one)
+            return found
+        return _Quotient(_root(one.above, abs(q), base), _root(one.below, abs(q), base))
+
+    def _times(self, one: _Quotient, two: _Quotient) -> _Quotient:
+        return _Quotient(self._product(one.above, two.above), self._product(one.below, two.below))
+
+    def _product(self, a: Sum, b: Sum) -> Sum:
+        found: Sum = {}
+        for m, c in a.items():
+            for n, d in b.items():
+                self.work += 1 + len(c.args) + len(d.args)
+                if self.work > MOST_WORK:
+                    raise NoLimitError("a formula of many fractions")
+                key = _times(m, n)
+                found[key] = found.get(key, ZERO) + c * d
         return found
-    if isinstance(node, Pow) and isinstance(node.exponent, Number):
-        return _power(node.base, Fraction(node.exponent.rational), orders)
-    return _Quotient({PLAIN: _continued(node, orders)}, {PLAIN: ONE})
 
 
 def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
@@ -129,17 +177,6 @@ def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
         raise NoLimitError(str(node)) from reason
 
 
-def _power(base: Expression, q: Fraction, orders: Mapping[str, int]) -> _Quotient:
-    inside = _quotient(base, orders)
-    one = inside if q > 0 else _Quotient(inside.below, inside.above)
-    if q.denominator == 1:
-        found = one
-        for _ in range(abs(q.numerator) - 1):
-            found = _Quotient(_product(found.above, one.above), _product(found.below, one.below))
-        return found
-    return _Quotient(_root(one.above, abs(q), base), _root(one.below, abs(q), base))
-
-
 def _root(terms: Sum, q: Fraction, base: Expression) -> Sum:
     leader = _leader(_without_zeros(terms))
     if leader is None:
@@ -152,15 +189,6 @@ def _times(m: Orders, n: Orders) -> Orders:
     for name, q in n:
         powers[name] = powers.get(name, Fraction(0)) + q
     return tuple(sorted((name, q) for name, q in powers.items() if q))
-
-
-def _product(a: Sum, b: Sum) -> Sum:
-    found: Sum = {}
-    for m, c in a.items():
-        for n, d in b.items():
-            key = _times(m, n)
-            found[key] = found.get(key, ZERO) + c * d
-    return found
 
 
 def _sum(a: Sum, b: Sum) -> Sum:
