@@ -56,10 +56,10 @@ MOTOR_AS_NETLIST = """
 eV, 1, a, En, V_a
 eL, 1, 2, Kn, L_a=2e-3, Fn, I_a
 eR, 2, 3, Kn, R_a=0.5
-CB, [3; 4], [a; b], Kn, F2=K_m*F1
+CB, [3; 4], [a; b], Kn, F2=K_m*F1, Kn0, 0.15
 rJ, 4, b, Kn, J_m=1e-3, En, omega_m
 rB, 4, b, Kn, b_m=2e-3
-CB, [4; 6], [b; d], Kn, F2=K_p*E1
+CB, [4; 6], [b; d], Kn, F2=K_p*E1, Kn0, 1e-6
 iC, 6, d, Kn, C_0=2e-12, En, P_0
 iG, 6, d, Kn, alpha_p=2e-11
 iQ, 6, d, Fn, Q_0
@@ -86,10 +86,7 @@ def test_a_network_a_bond_graph_and_a_ladder_of_one_system_give_one_record() -> 
 
 
 def test_a_netlist_of_the_same_system_gives_the_same_record() -> None:
-    record = tellegen.derive("dc_motor_pump").to_json()
-    netlist = tellegen.derive(read_netlist(MOTOR_AS_NETLIST)).to_json()
-    record["parameters"] |= {"K_m": None, "K_p": None}  # type: ignore[operator]  # a block's modulus has no number in a netlist
-    assert netlist == record
+    assert tellegen.derive(read_netlist(MOTOR_AS_NETLIST)).to_json() == tellegen.derive("dc_motor_pump").to_json()
 
 
 DC_MOTOR = """
