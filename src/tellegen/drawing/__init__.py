@@ -1,0 +1,1 @@
+"""Figures of models: scenes laid out here, drawn alike as SVG, PDF, PNG, TikZ and JSON."""
