@@ -51,6 +51,8 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ): "labelled arrays are made when asked for; importing needs none",
     ("tellegen.simulation.elimination_order", "scipy"): "only large meshes ask SciPy for an order of elimination",
     ("tellegen.simulation.plain", "scipy"): "SciPy's solvers stand in where there is no C compiler",
+    ("tellegen.drawing.typesetting", "ziamath"): "a font is read when the first label is set",
+    ("tellegen.drawing.typesetting", "ziafont"): "a font is read when the first label is set",
     ("tellegen.experiments.progress", "rich"): "most runs are over before there is progress to show",
 }
 """(module, imported top-level package or module): why the import stands inside a function."""

@@ -31,19 +31,21 @@ class Typeset:
 @lru_cache(maxsize=4096)
 def set_math(latex: str, size: float) -> Typeset:
     """LaTeX mathematics in a size of `size` units."""
-    import ziamath  # noqa: PLC0415  a font is read when the first label is set, not when the package is imported
+    from ziamath.config import config  # noqa: PLC0415
+    from ziamath.zmath import Latex  # noqa: PLC0415
 
-    ziamath.config.svg2 = False
-    return _typeset(ziamath.Latex(latex, size=size).svg())
+    config.svg2 = False
+    return _typeset(Latex(latex, size=size).svg())
 
 
 @lru_cache(maxsize=1024)
 def set_words(text: str, size: float) -> Typeset:
     """Plain words in a sans serif font."""
-    import ziafont  # noqa: PLC0415  as above
+    from ziafont.config import config  # noqa: PLC0415
+    from ziafont.font import Text  # noqa: PLC0415
 
-    ziafont.config.svg2 = False
-    return _typeset(ziafont.Text(text, size=size).svg())
+    config.svg2 = False
+    return _typeset(Text(text, size=size).svg())
 
 
 def _typeset(svg: str) -> Typeset:
