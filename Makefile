@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check format bench docs clean
+.PHONY: help setup demo test test-slow test-tools check format bench docs clean
 
 help:  ## print this list
 	@echo "usage: make TARGET"
@@ -25,6 +25,9 @@ test: setup  ## run the tests
 
 test-slow: setup  ## run all tests, the slow ones too, with more random examples
 	@TELLEGEN_SLOW=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'slow or not slow'
+
+test-tools:  ## install the programs that some tests compare with: Octave, pdflatex, Chromium (Debian, Ubuntu)
+	@sh tools/install_test_tools.sh
 
 check: setup  ## check format, style and types
 	@$(BIN)/ruff format --check .
