@@ -6,7 +6,8 @@ set -eu
 packages=""
 need() { command -v "$1" > /dev/null 2>&1 || packages="$packages $2"; }
 need octave-cli octave
-need pdflatex "texlive-latex-base texlive-latex-recommended texlive-pictures"
+need pdflatex "texlive-latex-base texlive-latex-recommended"
+kpsewhich tikz.sty > /dev/null 2>&1 || packages="$packages texlive-pictures"
 need chromium chromium
 need pdftoppm poppler-utils
 
