@@ -41,9 +41,11 @@ format: setup  ## write all Python files in the common format
 bench: setup  ## run the benchmarks
 	@$(BIN)/tellegen bench
 
-docs: setup  ## write docs/errors, docs/reference and the outputs shown on pages again
+docs: setup  ## write the pages made from the code and the outputs shown on pages again, and build the site in build/site
 	@$(BIN)/python tools/generate_docs.py
 	@$(BIN)/python tools/refresh_outputs.py
+	@$(BIN)/python -m sphinx -q -W -j auto docs build/site
+	@echo "open build/site/index.html"
 
 clean:  ## remove .venv, caches and build results
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -71,6 +71,13 @@ def is_ours(command: Command) -> bool:
     return re.match(r"(\.venv/bin/)?tellegen\b", command.words) is not None
 
 
+def pictures(page: Path, command: Command) -> list[Path]:
+    """The pictures of a page that a command draws: it writes a file of the same name as one in docs/images that the page shows."""
+    text = page.read_text(encoding="utf-8")
+    written = re.findall(r"(?:-o|--plot) (\S+\.svg)", command.words)
+    return [ROOT / "docs/images" / name for name in written if f"images/{name})" in text]
+
+
 def run(command: Command, folder: Path) -> tuple[int, str]:
     """The exit status and the output of one of our commands, run in a folder."""
     commands = Path(sys.executable).parent

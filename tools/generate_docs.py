@@ -1,4 +1,4 @@
-"""Write the pages that are made from the code: docs/errors from the rulebooks, docs/reference from the element registry.
+"""Write the pages that are made from the code: docs/errors from the rulebooks, docs/reference from the registries, and notebooks.
 
 python tools/generate_docs.py           write the pages, remove those of rules that are gone
 python tools/generate_docs.py --check   write nothing; exit 1 when a page differs from the code
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tellegen
+from notebooks import notebook
+from reference_pages import commands_page, decisions_page, python_page
 from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
 from tellegen.description import read_model
@@ -28,12 +30,15 @@ LONGEST_LINE = 160
 
 LAYERS = {
     "D": "Description: what the user wrote",
+    "M": "Mechanisms: bodies and joints",
     "G": "Graph: how it is connected",
     "K": "Causality: who decides what",
     "E": "Equations: which equations follow",
-    "T": "Reduction and conditioning: limits and other coordinates",
+    "T": "Reduction: limits and other coordinates",
+    "C": "Conditioning: forms for dependent storages",
     "N": "Compiler: from equations to machine code",
     "S": "Simulation: time advancing",
+    "F": "Figures: what is drawn",
     "X": "Exporting: files for other tools",
 }
 SEVERITIES = {
@@ -427,12 +432,19 @@ def pages() -> dict[str, str]:
     made["docs/reference/domains.md"] = domains_page()
     made["docs/reference/signals.md"] = signals_page()
     made["docs/reference/library.md"] = library_page()
+    made["docs/reference/commands.md"] = commands_page()
+    made["docs/reference/python.md"] = python_page()
+    made["docs/decisions/index.md"] = decisions_page((ROOT / "docs/decisions").glob("[0-9]*.md"))
+    for page in (ROOT / "docs/tutorials").glob("*.md"):
+        made[f"docs/notebooks/{page.stem}.ipynb"] = notebook(page)
     return made
 
 
 def differences(made: dict[str, str]) -> list[str]:
     """The paths whose file is missing, differs, or should not be there."""
-    there = {str(p.relative_to(ROOT)) for p in (ROOT / "docs/errors").glob("*.md")}
+    there = {
+        str(p.relative_to(ROOT)) for p in [*(ROOT / "docs/errors").glob("*.md"), *(ROOT / "docs/notebooks").glob("*")]
+    }
     wrong = {path for path, text in made.items() if _text_at(path) != text}
     return sorted(wrong | (there - made.keys()))
 

@@ -1,4 +1,4 @@
-"""Write the outputs that the pages show below their `tellegen` commands again, from the commands themselves.
+"""Write the outputs that the pages show below their `tellegen` commands again, and the pictures they draw, from the commands.
 
 An output with a line `...` was cut by hand and is left alone, as is a command without output; the tests compare those.
 """
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from code_blocks import ROOT, Block, Command, blocks, commands, is_ours, pages, run
+from code_blocks import ROOT, Block, Command, blocks, commands, is_ours, pages, pictures, run
 
 
 def refreshed(page: Path) -> str:
@@ -20,7 +20,16 @@ def refreshed(page: Path) -> str:
                 (Path(name) / block.file).write_text(block.text, encoding="utf-8")
             if block.language == "console":
                 text = text.replace(f"```console\n{block.text}```", f"```console\n{_console(block, Path(name))}```")
+                _draw(page, block, Path(name))
     return text
+
+
+def _draw(page: Path, block: Block, folder: Path) -> None:
+    """Put the pictures that the commands of a block draw where the page shows them."""
+    for command in filter(is_ours, commands(block)):
+        for picture in pictures(page, command):
+            run(command, folder)
+            picture.write_bytes((folder / picture.name).read_bytes())
 
 
 def _console(block: Block, folder: Path) -> str:

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from tellegen.core.errors import (
         CausalityError,
         CompilerError,
+        ConditioningError,
         DescriptionError,
         EquationError,
         ExportError,
+        FigureError,
         Finding,
         GraphError,
+        MechanismError,
         ReductionError,
         SimulationError,
         TellegenError,
@@ -67,6 +70,7 @@ __all__ = [
     "CausalityError",
     "Check",
     "CompilerError",
+    "ConditioningError",
     "DescriptionError",
     "DescriptorSystem",
     "EquationError",
@@ -74,8 +78,10 @@ __all__ = [
     "Example",
     "ExportError",
     "Expression",
+    "FigureError",
     "Finding",
     "GraphError",
+    "MechanismError",
     "Model",
     "Network",
     "PowerGraph",
@@ -127,8 +133,8 @@ __all__ = [
 _NAMES_OF_MODULE = {
     "causality": "CausalGraph assign_causality",
     "core.errors": (
-        "CausalityError CompilerError DescriptionError EquationError ExportError Finding GraphError ReductionError "
-        "SimulationError TellegenError"
+        "CausalityError CompilerError ConditioningError DescriptionError EquationError ExportError FigureError Finding GraphError "
+        "MechanismError ReductionError SimulationError TellegenError"
     ),
     "description": "Model Network schema to_yaml",
     "equations.assembly": "derive_equations",

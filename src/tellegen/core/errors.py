@@ -6,8 +6,10 @@
     ├── CausalityError     K  who decides what
     ├── EquationError      E  which equations follow
     ├── ReductionError     T  limits and other coordinates
+    ├── ConditioningError  C  dependent storages in other forms
     ├── CompilerError      N  from equations to machine code
     ├── SimulationError    S  time advancing
+    ├── FigureError        F  what is drawn
     └── ExportError        X  files for other tools
 
 Each finding belongs to a `Rule` with a code that is never reused. A rule is declared once, beside the code that applies it,
@@ -106,6 +108,10 @@ class DescriptionError(TellegenError):
     """What the user wrote cannot be read (codes D)."""
 
 
+class MechanismError(TellegenError):
+    """Bodies and joints cannot be put together as described (codes M)."""
+
+
 class GraphError(TellegenError):
     """The parts cannot be connected as described (codes G)."""
 
@@ -122,6 +128,10 @@ class ReductionError(TellegenError):
     """A limit or a change of coordinates does not exist (codes T)."""
 
 
+class ConditioningError(TellegenError):
+    """Dependent storages cannot be brought into the form asked for (codes C)."""
+
+
 class CompilerError(TellegenError):
     """The equations cannot be turned into machine code (codes N)."""
 
@@ -132,18 +142,25 @@ class SimulationError(TellegenError):
     run: Any = None
 
 
+class FigureError(TellegenError):
+    """A figure cannot be drawn as asked (codes F)."""
+
+
 class ExportError(TellegenError):
     """A file for another tool cannot be written (codes X)."""
 
 
 ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {
     "D": DescriptionError,
+    "M": MechanismError,
     "G": GraphError,
     "K": CausalityError,
     "E": EquationError,
     "T": ReductionError,
+    "C": ConditioningError,
     "N": CompilerError,
     "S": SimulationError,
+    "F": FigureError,
     "X": ExportError,
 }
 
