@@ -1,0 +1,164 @@
+"""Everything there is to say about a model before it is used: what `check` does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from tellegen.causality import CausalGraph, assign_causality, impossible_modes
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.names import identifier
+from tellegen.description import Model, Network
+from tellegen.description.model import all_parts
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.equations.assembly import derive_equations
+from tellegen.equations.closed_loop import algebraic_unknowns
+from tellegen.graph import PowerGraph, algebraic_signals, lower
+from tellegen.graph.signals import Integral
+
+MOST_DERIVED = 300
+"""Up to so many elements `check` derives the equations too, to find what only they show."""
+MOST_PARTS_SHOWN = 12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What `check` found. `dependent` tells for each storage in derivative causality on which elements it depends.
+
+    `paths` holds the zero-order causal paths by kind, each as the names of the elements along it. `modes` lists the modes of
+    elements that have some, the one in which a run begins first: all that is said holds there. `algebraic_signals` are the
+    unknowns of loops of signals, or of signals and power, without a state. `parts` tells what each part uses, parts inside parts by
+    dotted names. Where an error ended the work early, what comes later is empty.
+    """
+
+    name: str
+    findings: tuple[Finding, ...]
+    elements: int = 0
+    states: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    method: str = ""
+    modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    signals: tuple[str, ...] = ()
+    signal_states: tuple[str, ...] = ()
+    algebraic_signals: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no finding is an error."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def to_json(self) -> dict[str, object]:
+        """Names, numbers and findings; names are identifiers."""
+        return {
+            "name": self.name,
+            "ok": self.ok,
+            "elements": self.elements,
+            "states": _identifiers(self.states),
+            "inputs": _identifiers(self.inputs),
+            "outputs": _identifiers(self.outputs),
+            "dependent": {identifier(name): _identifiers(on) for name, on in self.dependent.items()},
+            "paths": {kind: [_identifiers(members) for members in found] for kind, found in self.paths.items()},
+            "method": self.method,
+            **({"modes": {identifier(name): list(words) for name, words in self.modes.items()}} if self.modes else {}),
+            **{key: _identifiers(names) for key, names in self._signals().items() if names},
+            **({"parts": {identifier(name): use for name, use in self.parts.items()}} if self.parts else {}),
+            "findings": [finding.to_json() for finding in self.findings],
+        }
+
+    def _signals(self) -> dict[str, tuple[str, ...]]:
+        algebraic = self.algebraic_signals
+        return {"signals": self.signals, "signal_states": self.signal_states, "algebraic_signals": algebraic}
+
+    def __str__(self) -> str:
+        return "\n".join([*self._summary(), *(f"\n{finding}" for finding in self.findings)])
+
+    def rows(self) -> dict[str, str]:
+        """What was found besides findings, by title; empty texts for what there is none of."""
+        rows = {"parts": _listed_parts(self.parts), "elements": str(self.elements) if self.elements else ""}
+        rows |= {word: ", ".join(getattr(self, word)) for word in ("states", "inputs", "outputs")}
+        rows["dependent"] = "; ".join(f"{name} on {', '.join(on) or 'nothing'}" for name, on in self.dependent.items())
+        rows |= {kind: "; ".join(" - ".join(members) for members in found) for kind, found in self.paths.items()}
+        rows["modes"] = "; ".join(f"{name}: {', '.join(words)}" for name, words in self.modes.items())
+        rows |= {key.replace("_", " "): ", ".join(names) for key, names in self._signals().items()}
+        rows["causality by"] = self.method
+        return rows
+
+    def _summary(self) -> list[str]:
+        errors = sum(finding.severity == "error" for finding in self.findings)
+        counted = f"{errors} error{'' if errors == 1 else 's'}" if errors else "no errors"
+        return [f"{self.name}: {counted}"] + [f"  {title:<18} {text}" for title, text in self.rows().items() if text]
+
+
+def check(model: AnyModel) -> Check:
+    """Everything there is to say about a model: errors, warnings and notices, states, dependent storages, zero-order paths.
+
+    Never raises for a bad model: what is wrong is in `findings`.
+    """
+    try:
+        read_one = as_model(model)
+    except TellegenError as error:
+        return Check(model.name if isinstance(model, Model | Network) else str(model), error.findings)
+    parts = {name: part.use for name, part in all_parts(read_one)}
+    begun = Check(read_one.name, read_one.findings, len(read_one.elements), inputs=read_one.inputs, parts=parts)
+    try:
+        graph = lower(read_one)
+    except TellegenError as error:
+        return replace(begun, findings=(*begun.findings, *error.findings))
+    try:
+        causal = assign_causality(graph)
+    except TellegenError as error:
+        return replace(begun, findings=(*graph.findings, *error.findings))
+    return _checked_equations(_checked_causality(begun, causal), causal)
+
+
+def _listed_parts(parts: Mapping[str, str]) -> str:
+    """How many parts there are, and the first of them."""
+    shown = [f"{name} ({use})" for name, use in list(parts.items())[:MOST_PARTS_SHOWN]]
+    more = len(parts) - len(shown)
+    return f"{len(parts)}: {', '.join(shown)}{f' and {more} more' if more else ''}" if parts else ""
+
+
+def _identifiers(names: tuple[str, ...]) -> list[str]:
+    return [identifier(name) for name in names]
+
+
+def _checked_causality(begun: Check, causal: CausalGraph) -> Check:
+    ports = causal.graph.ports
+    paths: dict[str, list[tuple[str, ...]]] = {}
+    for path in causal.paths:
+        paths.setdefault(path.kind, []).append(path.members)
+    return replace(
+        begun,
+        findings=(*causal.findings, *impossible_modes(causal.graph)),
+        modes={ports[k].element: tuple(law.modes) for k, law in causal.graph.switching.items()},
+        states=tuple(ports[k].state for k in causal.integral),
+        outputs=tuple(_conjugates(causal.graph)),
+        dependent={ports[d.port].element: tuple(ports[k].element for k in d.on) for d in causal.dependent},
+        paths={kind: tuple(found) for kind, found in paths.items()},
+        method=causal.method,
+        signals=tuple(signal.name for signal in causal.graph.signals),
+        signal_states=tuple(signal.name for signal in causal.graph.signals if isinstance(signal, Integral)),
+        algebraic_signals=algebraic_signals(causal.graph.signals),
+    )
+
+
+def _conjugates(graph: PowerGraph) -> list[str]:
+    """The variable of each source that answers its input."""
+    return [
+        graph.ports[k].through if graph.ports[k].law.side == "across" else graph.ports[k].across
+        for k in graph.sources()
+    ]
+
+
+def _checked_equations(found: Check, causal: CausalGraph) -> Check:
+    if len(causal.graph.ports) > MOST_DERIVED:
+        return found
+    try:
+        system = derive_equations(causal)
+    except TellegenError as error:
+        return replace(found, findings=(*found.findings, *error.findings))
+    return replace(found, outputs=system.outputs, algebraic_signals=algebraic_unknowns(system.signals))

@@ -1,0 +1,30 @@
+"""What cannot be written for other tools."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("X")
+
+MODES = RULES.rule(
+    "X401",
+    "element with modes in a block diagram",
+    meaning="A model with switches, diodes, clutches, stiction or stops was to be exported as a block diagram.",
+    why="each mode has its own causality, and so its own diagram",
+)
+SIGNALS = RULES.rule(
+    "X402",
+    "signal that cannot be exported",
+    meaning="A signal of the model has no block in the other tool.",
+    why="a Python function lives in this process only, and loops of signals need a state",
+)
+UNKNOWN_TARGET = RULES.rule(
+    "X403",
+    "export to an unknown format",
+    meaning="A model was to be exported to a format that there is not.",
+    why="each tool has its own writer",
+)
+NOT_WRITTEN = RULES.rule(
+    "X404",
+    "export that cannot be written",
+    meaning="The system refused to write a file of the export.",
+    why="the folder may be missing, full or not yours",
+)

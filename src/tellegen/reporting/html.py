@@ -1,0 +1,81 @@
+"""A report as one HTML file: nothing is loaded, so that it opens offline, and it prints on paper."""
+
+from base64 import b64encode
+from html import escape
+
+from tellegen.reporting.formulas import to_mathml
+from tellegen.reporting.pages import Block, Folded, Formulas, Listing, Picture, Report, Section, Table, Words
+
+STYLE = """
+:root { color-scheme: light; --ink: #1b1d21; --quiet: #5c6470; --line: #d9dde3; --link: #1f5fa8; }
+* { box-sizing: border-box; }
+body { margin: 0; font: 16px/1.55 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: var(--ink); background: #fff; }
+main { max-width: 1060px; margin: 0 auto; padding: 32px 28px 80px; }
+header { border-bottom: 2px solid var(--ink); margin-bottom: 24px; padding-bottom: 12px; }
+h1 { font-size: 2em; margin: 0 0 4px; } h2 { margin: 44px 0 10px; border-bottom: 1px solid var(--line); padding-bottom: 4px; }
+h3 { margin: 28px 0 8px; }
+.about, figcaption { color: var(--quiet); }
+nav { columns: 3 14em; font-size: 0.94em; margin: 16px 0 8px; } nav a { display: block; padding: 1px 0; }
+a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
+figure { margin: 18px 0; } figure img { max-width: 100%; height: auto; display: block; margin: 0 auto; }
+figcaption { text-align: center; font-size: 0.9em; margin-top: 6px; }
+.scroll { overflow-x: auto; } .formula { overflow-x: auto; margin: 12px 0; text-align: left; }
+table { border-collapse: collapse; font-size: 0.93em; margin: 12px 0; }
+th, td { text-align: left; padding: 4px 14px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { border-bottom: 1.5px solid var(--ink); } td { font-variant-numeric: tabular-nums; }
+pre { background: #f5f6f8; border: 1px solid var(--line); border-radius: 4px; padding: 12px 14px; overflow-x: auto;
+      font: 13.5px/1.45 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
+details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
+.strong { border-left: 4px solid #c45500; padding: 6px 12px; background: #fff6ee; white-space: pre-wrap; }
+@media print {
+  main { max-width: none; padding: 0; } nav { display: none; } h2 { break-after: avoid; }
+  figure, table, .formula { break-inside: avoid; } pre { white-space: pre-wrap; }
+}
+"""
+
+
+def to_html(report: Report) -> str:
+    """The whole page."""
+    links = "".join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in report.sections if s.level == 2)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(report.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f'<header><h1>{escape(report.title)}</h1><p class="about">{escape(report.about)}</p></header>\n'
+        f'<nav aria-label="Sections">{links}</nav>\n'
+        + "".join(map(_section, report.sections))
+        + "</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(section: Section) -> str:
+    head = f'<h{section.level} id="{section.anchor}">{escape(section.title)}</h{section.level}>\n'
+    return f"<section>\n{head}{''.join(map(_block, section.blocks))}</section>\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Words(text, strong):
+            return f'<p class="strong">{escape(text)}</p>\n' if strong else f"<p>{escape(text)}</p>\n"
+        case Formulas(lines):
+            return "".join(f'<div class="formula">{to_mathml(line)}</div>\n' for line in lines)
+        case Picture():
+            return _picture(block)
+        case Table(head, rows):
+            body = "".join(_row(row, "td") for row in rows)
+            return f'<div class="scroll"><table><thead>{_row(head, "th")}</thead><tbody>{body}</tbody></table></div>\n'
+        case Listing(text):
+            return f"<pre>{escape(text)}</pre>\n"
+        case Folded(title, blocks):
+            return f"<details><summary>{escape(title)}</summary>\n{''.join(map(_block, blocks))}</details>\n"
+
+
+def _picture(picture: Picture) -> str:
+    # As data, so that the names inside one picture do not meet those of another.
+    data = b64encode(picture.svg.encode()).decode()
+    image = f'<img alt="{escape(picture.caption, quote=True)}" src="data:image/svg+xml;base64,{data}">'
+    return f'<figure id="figure-{picture.name}">{image}<figcaption>{escape(picture.caption)}</figcaption></figure>\n'
+
+
+def _row(cells: tuple[str, ...], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"

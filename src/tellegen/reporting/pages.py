@@ -1,0 +1,87 @@
+"""A report as a value: sections of words, formulas, pictures, tables and listings, whatever it is written as."""
+
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A paragraph. `strong` for what must not be missed."""
+
+    text: str
+    strong: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """Formulas in LaTeX, one below the other."""
+
+    lines: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure as SVG, with what it shows in words for those who do not see it."""
+
+    name: str
+    svg: str
+    caption: str
+    wide: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under a head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A text shown as it is: a model, a command and what it prints."""
+
+    text: str
+    language: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What only some readers want to see: shown on request, and in print."""
+
+    title: str
+    blocks: "tuple[Block, ...]"
+
+
+Block = Words | Formulas | Picture | Table | Listing | Folded
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it. Subsections are sections of `level` 3."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    level: int = 2
+
+    @property
+    def anchor(self) -> str:
+        """The name of the section in links."""
+        return "-".join("".join(c if c.isalnum() else " " for c in self.title.lower()).split())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All sections, in order."""
+
+    title: str
+    about: str
+    sections: tuple[Section, ...]

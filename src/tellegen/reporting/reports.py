@@ -1,0 +1,54 @@
+"""A report of any model, in one call."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from tellegen.core.errors import TellegenError
+from tellegen.description import Model, to_yaml
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.description.parts.shelf import SYSTEMS
+from tellegen.equations.checking import Check, check
+from tellegen.reporting.building import Subject, build_report
+from tellegen.reporting.pages import Report
+from tellegen.reporting.writing import check_report_suffix, write_report
+
+
+def report(
+    model: AnyModel, output: str | os.PathLike[str], *, progress: Callable[[str], None] = lambda _: None
+) -> Report:
+    """One page that shows a model whole: figures, equations with their derivation, properties, its experiment, energy books.
+
+    `output` ends in .html (everything in one file), .md (pictures beside it) or .pdf. A model with mistakes gets a report that
+    shows them. `progress` hears the title of each section before it is made.
+
+    Raises: ExportError when the file cannot be written.
+    """
+    target = Path(output)
+    check_report_suffix(target)
+    made = build_report(_subject(model), progress)
+    write_report(made, target)
+    return made
+
+
+def _subject(model: AnyModel) -> Subject:
+    found = check(model)
+    word = str(model) if isinstance(model, str | os.PathLike) else "MODEL"
+    try:
+        read_one = as_model(model)
+    except TellegenError:
+        return Subject(found.name, found.findings, _source_text(model), word)
+    return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, _summary(found))
+
+
+def _source_text(model: AnyModel, read_one: Model | None = None) -> str:
+    """The file of a model as it is, else the model written as one."""
+    named = str(model) if isinstance(model, str | os.PathLike) else ""
+    for file in (Path(named), SYSTEMS / f"{named}.yaml"):
+        if file.is_file():
+            return file.read_text(encoding="utf-8", errors="replace")
+    return to_yaml(read_one) if read_one is not None else ""
+
+
+def _summary(found: Check) -> tuple[tuple[str, str], ...]:
+    return tuple((title, text) for title, text in found.rows().items() if text)

@@ -1,0 +1,24 @@
+"""What can go wrong when a report is written."""
+
+from tellegen.core.errors import Rulebook
+
+RULES = Rulebook("X")
+
+BAD_REPORT_SUFFIX = RULES.rule(
+    "X301",
+    "report of an unknown format",
+    meaning="A report was to be written to a file whose ending says no format that there is.",
+    why="the ending decides: .html (one page with everything in it), .md (Markdown, pictures beside it) or .pdf",
+)
+REPORT_NOT_WRITTEN = RULES.rule(
+    "X302",
+    "report that cannot be written",
+    meaning="The system refused to write the file of a report.",
+    why="the folder may be missing, full or not yours",
+)
+NO_BROWSER = RULES.rule(
+    "X303",
+    "no browser to print with",
+    meaning="A report was asked for as PDF, which a browser without a window prints, and there is none.",
+    why="the page is made of HTML, MathML and SVG; Chromium or Chrome sets it on paper",
+)
