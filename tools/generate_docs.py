@@ -13,6 +13,7 @@ from pathlib import Path
 
 import tellegen
 from notebooks import notebook
+from part_equations import part_equations
 from reference_pages import commands_page, decisions_page, python_page
 from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
@@ -342,6 +343,8 @@ def library_page() -> str:
         "`use: NAME` on the line of a part finds these files;\n"
         "[how to build a system from parts](../howto/parts.md) tells the rest.\n"
         "Each is an ordinary model file, and its parameters keep their values unless the line of the part sets them.",
+        "The equations below each part are those of the part alone, with a source at each of its ports; `V_electrical` is the\n"
+        "voltage of a source at the port `electrical`.",
     ]
     for name in part_names():
         parts += _library_part(name)
@@ -361,14 +364,23 @@ def _library_part(name: str) -> list[str]:
         for word, names in (("taken", signals.inputs), ("offered", signals.outputs))
         if names
     ]
+    equations = part_equations(model)
     return [
         f"## {name}",
         model.about,
+        *_library_figure(name),
         cell(told),
         table(("port", "domain", "nodes"), ports),
         *offered,
         table(("parameter", "value", "what it is"), rows),
+        *([fenced(equations, "text")] if equations else []),
     ]
+
+
+def _library_figure(name: str) -> list[str]:
+    """The figure of a part, where docs/images/library has one."""
+    figure = ROOT / "docs/images/library" / f"{name}.svg"
+    return [f"![{name}](../images/library/{name}.svg)"] if figure.is_file() else []
 
 
 def _described_parameters(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, str]]]:

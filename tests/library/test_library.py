@@ -2,24 +2,17 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tellegen as tg
+from support.library_use import use, values
 from support.transfers import POINTS, numeric, same_transfer, transfer_at
 from tellegen.description import Model, parameter_values, read_model
 from tellegen.description.parts.shelf import LIBRARY, part_names
 
 Rows = list[list[complex]] | np.ndarray
-
-
-def use(part: str, ports: str, network: str, more: str = "") -> Model:
-    """The part `p` of the library between elements of a network."""
-    return read_model(
-        f"system: Test\nparts: {{p: {{use: {part}, ports: {{{ports}}}{more}}}}}\nnetwork: {{{network}}}\n"
-    )
 
 
 def answers(model: Model, wanted: Callable[..., Rows]) -> None:
@@ -28,16 +21,6 @@ def answers(model: Model, wanted: Callable[..., Rows]) -> None:
     for s in POINTS:
         expected = np.array(wanted(s, values(model)), dtype=complex)
         assert transfer_at(system, s) == pytest.approx(expected, rel=1e-9, abs=1e-15)
-
-
-class values:  # noqa: N801  # reads like the parameters that it stands for
-    """The parameters of the part as attributes."""
-
-    def __init__(self, model: Model) -> None:
-        self.known = parameter_values(model)
-
-    def __getattr__(self, name: str) -> float:
-        return self.known[f"p.{name}"]
 
 
 # What every part has
@@ -299,29 +282,3 @@ def test_op_amp_as_an_inverting_amplifier() -> None:
     assert v_o == pytest.approx(-10, rel=0.02)
     found = transfer_at(loop, s)
     assert found[loop.outputs.index("I_V"), 0] == pytest.approx((1 - v_m) / R_1, rel=1e-6)
-
-
-# A drive
-
-
-PARTS = """\
-system: Feed drive
-parameters: {lead_s: 20 mm}
-parts:
-  motor: {use: pmsm, J: 6e-5 kg*m^2, ports: {phase_1: a_1, phase_2: a_2, phase_3: a_3, star: gnd, shaft: w_1}}
-  belt:  {use: belt, K: 3e5 N/m, ports: {input: w_1, output: w_2}}
-  screw: {use: ball_screw, lead: lead_s/2, ports: {shaft: w_2, nut: x}}
-network:
-  V_1: {voltage source: [a_1]}
-  V_2: {voltage source: [a_2]}
-  V_3: {voltage source: [a_3]}
-  F:   {force source: [x]}
-"""
-
-
-def test_a_drive_of_parts_has_the_equations_of_the_flat_drive() -> None:
-    flat = (Path(__file__).parent / "feed_drive_flat.yaml").read_text(encoding="utf-8")
-    whole, plain = read_model(PARTS), read_model(flat)
-    same_transfer(whole, plain, at={"theta": 0.3})
-    one, two = (str(tg.derive(m).to_json()) for m in (whole, plain))
-    assert one.replace("__", "_") == two

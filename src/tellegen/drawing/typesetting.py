@@ -4,9 +4,11 @@ ziamath sets LaTeX as glyph paths: no fonts are needed where the figure is shown
 """
 
 import re
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import final
+from importlib.resources import files
+from typing import Any, final
 from xml.etree import ElementTree
 
 from tellegen.drawing.geometry import Box, Point, hull
@@ -28,14 +30,26 @@ class Typeset:
     box: Box
 
 
+COLON = r"{:}\,"
+"""What stands between the letters of an element and its parameter, `I: L_a`."""
+_COLON_GAP, _COLON_SPACE = 0.08, 0.36
+"""Before and behind a colon, in sizes."""
+
+
 @lru_cache(maxsize=4096)
 def set_math(latex: str, size: float) -> Typeset:
-    """LaTeX mathematics in a size of `size` units."""
-    from ziamath.config import config  # noqa: PLC0415
-    from ziamath.zmath import Latex  # noqa: PLC0415
+    """LaTeX mathematics in a size of `size` units. What stands before and behind a COLON is set once for all figures."""
+    before, colon, after = latex.partition(COLON)
+    if colon and before and after:
+        start = _beside(set_math(before, size), set_math("{:}", size), _COLON_GAP * size)
+        return _beside(start, set_math(after, size), _COLON_SPACE * size)
+    # Both packages find their fonts through a function of Python that is deprecated.
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        from ziamath.config import config  # noqa: PLC0415
+        from ziamath.zmath import Latex  # noqa: PLC0415
 
-    config.svg2 = False
-    return _typeset(Latex(latex, size=size).svg())
+        config.svg2 = False
+        return _typeset(Latex(latex, size=size).svg())
 
 
 @lru_cache(maxsize=1024)
@@ -45,7 +59,33 @@ def set_words(text: str, size: float) -> Typeset:
     from ziafont.font import Text  # noqa: PLC0415
 
     config.svg2 = False
-    return _typeset(Text(text, size=size).svg())
+    return _typeset(Text(text, font=_words_font(), size=size).svg())
+
+
+@lru_cache(maxsize=1)
+def _words_font() -> Any:
+    """The sans serif font, read once and without its kerning tables, whose reading takes a second."""
+    from ziafont.font import Font  # noqa: PLC0415
+
+    class Plain(Font):
+        def _readtables(self) -> None:
+            super()._readtables()
+            for table in ("GPOS", "GSUB"):
+                self.tables.pop(table, None)
+
+    # By its file: the default goes through a deprecated function.
+    return Plain(str(files("ziafont.fonts") / "DejaVuSans.ttf"))
+
+
+def _beside(one: Typeset, two: Typeset, gap: float) -> Typeset:
+    """Two texts on one baseline, with a gap between their inks."""
+    shift = one.box.right + gap - two.box.left
+    moved = tuple(
+        tuple((letter, tuple((x + shift, y) for x, y in points)) for letter, points in outline)
+        for outline in two.outlines
+    )
+    low, high = min(one.box.top, two.box.top), max(one.box.bottom, two.box.bottom)
+    return Typeset((*one.outlines, *moved), Box(one.box.left, low, two.box.right + shift, high))
 
 
 def _typeset(svg: str) -> Typeset:

@@ -4,6 +4,7 @@ from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, Junction, 
 from tellegen.schemes.bond_lines import bond_graph_text, to_details, to_lines
 from tellegen.schemes.gains import PathGains, path_gains
 from tellegen.schemes.inversion import invert_path
+from tellegen.schemes.joining import join_in_chain, join_side_by_side
 from tellegen.schemes.ladder_text import ladder_text, to_ladder, to_ladder_details
 from tellegen.schemes.loops import Loop, elementary_loops
 from tellegen.schemes.mason import reduce_loop
@@ -50,6 +51,8 @@ __all__ = [
     "elementary_loops",
     "flip",
     "invert_path",
+    "join_in_chain",
+    "join_side_by_side",
     "ladder_text",
     "lightest_path",
     "merge_blocks",

@@ -10,6 +10,7 @@ from tellegen.expressions import ZERO, Expression
 from tellegen.graph import StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import OnePort
+from tellegen.schemes.field_texts import field_laws
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.port_scheme import port_gains
 from tellegen.schemes.written import (
@@ -102,7 +103,8 @@ def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) ->
             places = tuple(lanes.index(k) for k in field.ports)
             energy = isinstance(items[field.ports[0]].port.law, StorageLaw)
             pieces = tuple(Piece(items[k]) for k in field.ports)
-            block.items.append(WrittenField(field.element, places, pieces, field.matrix, energy))
+            laws = tuple(law.text for law in field_laws(field, scheme.causal.graph.ports))
+            block.items.append(WrittenField(field.element, places, pieces, field.matrix, energy, laws))
     return block
 
 

@@ -13,7 +13,8 @@ from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
 from tellegen.schemes.element_texts import default_name, element_details, element_kind, element_value
-from tellegen.schemes.file_text import Detail, Yaml, details_text, file_text, with_ports_at
+from tellegen.schemes.field_texts import field_laws, member_kind
+from tellegen.schemes.file_text import Detail, Yaml, details_text, file_text, with_ports
 
 Details = Mapping[str, Mapping[str, Detail]]
 _SENSORS = ("De", "Df", "rSe", "rSf")
@@ -68,7 +69,7 @@ def bond_graph_text(
     lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
     details = to_details(scheme, model)
     if model is not None:
-        return file_around(with_ports_at(model, scheme.junctions), lines, details_text(details))
+        return file_around(with_ports(model, scheme.junctions, "bond graph"), lines, details_text(details))
     graph = scheme.causal.graph
     if graph.signals:
         names = [signal.name for signal in graph.signals]
@@ -111,13 +112,14 @@ def _modes(item: OnePort, settings: Mapping[str, Mapping[str, str]]) -> dict[str
 
 def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[str, Detail]:
     """Lists with an entry for each component; one text where all are the same, and the matrix of a field."""
-    kinds = [element_kind(part.port) for part in item.parts]
+    kinds = [member_kind(part.port) if item.field else element_kind(part.port) for part in item.parts]
     each = [_details(part, part.port.element, ties, noted=False) for part in item.parts]
     field = next((f for f in scheme.causal.graph.fields if f.element == item.field), None)
     found: dict[str, Detail] = {}
     if item.letters == "IC":
         found["ports"] = [part.kind for part in item.parts]
-    said = {"law", "energy", *(kind.quantity.key for kind in kinds if kind.quantity is not None)} if field else set()
+    own = [kind.quantity.key for part in item.parts if (kind := element_kind(part.port)).quantity is not None]
+    said = {"law", "energy", *own} if field else set()
     for key in dict.fromkeys(key for details in each for key in details if key not in said):
         texts = [details.get(key, _filler(key, part)) for details, part in zip(each, item.parts, strict=True)]
         found[key] = texts if len(set(map(str, texts))) > 1 else texts[0]
@@ -125,6 +127,8 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
         states = [part.port.state for part in item.parts]
         letters = map(symbol, energy_letters(kinds))
         found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
+    elif field is not None and field.by_laws:
+        found["law"] = [law.text for law in field_laws(field, scheme.causal.graph.ports)]
     elif field is not None:
         found |= _field_matrix(item, kinds, field.matrix)
     return found

@@ -4,23 +4,44 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from tellegen.core.domains import DOMAINS
-from tellegen.description.model import Model
+from tellegen.core.errors import TellegenError
+from tellegen.description.model import Model, Port
 from tellegen.description.writing import quoted, sentence
+from tellegen.elements import kinds_of
 from tellegen.expressions import to_text
 from tellegen.graph import PowerGraph
+from tellegen.schemes import rules
 
 Detail = str | Sequence["Detail"]
 """What stands behind a key: a text, a list of them, or the rows of a matrix."""
 
 
-def with_ports_at(model: Model, nodes: Container[str] = ()) -> Model:
-    """The model with those of its ports that a notation can say: the places of sources, and nodes that have a name there."""
-    kept = {
-        name: port
-        for name, port in model.ports.items()
-        if port.source or (port.nodes[0] in nodes and port.nodes[1] == DOMAINS[port.domain].reference)
-    }
+def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:
+    """The model with ports that a notation can say: places of sources, nodes with a name, and the two nodes of an element.
+
+    Raises: GraphError (G240) for a port that is none of them.
+    """
+    ends = {(e.nodes[0], e.nodes[1]): e.name for e in reversed(model.elements) if len(e.nodes) == 2}
+    kept = {}
+    for name, port in model.ports.items():
+        if port.source or port.at or (port.nodes[0] in nodes and port.nodes[1] == DOMAINS[port.domain].reference):
+            kept[name] = port
+        elif port.nodes in ends:
+            kept[name] = replace(port, at=ends[port.nodes])
+        else:
+            raise _lost(port, notation)
     return replace(model, ports=kept)
+
+
+def _lost(port: Port, notation: str) -> TellegenError:
+    ends = " and ".join(f"'{node}'" for node in port.nodes if node != DOMAINS[port.domain].reference)
+    kind = next(k for k in kinds_of(port.domain, "source") if k.side == "through")
+    return rules.LOST_PORT.error(
+        f"the port '{port.name}' is at {ends}, where no element ends alone, and a {notation} has no names for nodes",
+        where=port.name,
+        fix=f"put a {kind.name} there and write '{port.name}: {{source: ...}}'",
+        place=port.place,
+    )
 
 
 def file_text(

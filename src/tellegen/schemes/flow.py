@@ -40,8 +40,13 @@ def resistive_gain(item: OnePort) -> Expression | None:
 
 
 def storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
-    """The gain behind the integrator, or before the derivative; None where the law is not linear."""
-    return law.inertia if law.inertia is None or not integral else ONE / law.inertia
+    """The gain behind the integrator, or before the derivative; None where the law is not linear.
+
+    None too where a storage of its own coefficient zero has a state: it carries the energy of those that depend on it.
+    """
+    if not integral or law.inertia is None:
+        return law.inertia
+    return None if law.inertia is ZERO else ONE / law.inertia
 
 
 def energy_name(item: OnePort, law: StorageLaw) -> str:

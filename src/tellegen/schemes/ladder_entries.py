@@ -10,6 +10,7 @@ from tellegen.graph import StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import OnePort
 from tellegen.schemes.element_texts import element_details, element_kind
+from tellegen.schemes.field_texts import member_kind
 from tellegen.schemes.names import UniqueNames, plain_name, variable_name
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.written import (
@@ -193,7 +194,10 @@ class LadderFormat:
         found: dict[str, object] = {self._field_word(block, field): name}
         if len(field.lanes) < len(block.ways):
             found["lanes"] = [str(lane + 1) for lane in field.lanes]
-        found["matrix"] = _matrix(field.matrix)
+        if field.laws:
+            found["law"] = list(field.laws)
+        else:
+            found["matrix"] = _matrix(field.matrix)
         names = [piece.item.port.variable(piece.item.port.law.side) for piece in field.pieces]
         if any("[" not in name for name in names):
             found["outputs"] = ["none" if "[" in name else name for name in names]
@@ -206,8 +210,8 @@ class LadderFormat:
 
     def _field_word(self, block: WrittenBlock, field: WrittenField) -> str:
         """The letter that all members have, else what the field is in its block."""
-        letters = {letter_of(element_kind(piece.item.port)) for piece in field.pieces}
-        if len(letters) == 1 and letters != {"K"}:
+        letters = {letter_of(member_kind(piece.item.port)) for piece in field.pieces}
+        if len(letters) == 1:
             return letters.pop()
         given = {
             piece.item.port.law.side == gives(block.ways[lane])

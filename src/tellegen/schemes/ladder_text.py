@@ -6,14 +6,13 @@ vector blocks, so that every scheme has a text.
 
 from collections.abc import Mapping
 
-from tellegen.core.errors import TellegenError
 from tellegen.description.model import Model
 from tellegen.description.writing import file_around, mode_settings
 from tellegen.expressions import to_text
 from tellegen.graph import SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.block_ladders import block_ladder
-from tellegen.schemes.file_text import Yaml, details_text, file_text, with_ports_at
+from tellegen.schemes.file_text import Yaml, details_text, file_text, with_ports
 from tellegen.schemes.ladder_entries import Details, Entry, LadderFormat
 from tellegen.schemes.ladder_lines import ladder_lines
 from tellegen.schemes.lane_ladders import lane_ladder
@@ -45,17 +44,16 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
     """The scheme as the text of a model file.
 
     Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
-    parameters with their units, its signals and its experiment are part of the file; without, what signals drive is an input. A
-    ladder has no names for nodes, so ports of the system at nodes are left out.
+    parameters with their units, its signals and its experiment are part of the file; without, what signals drive is an input.
 
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
-    without the model.
+    without the model; G240 for ports of the model at nodes that belong to no element.
     """
     entries, details = _written(scheme)
     details = _settled(scheme, details, model)
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
-        return file_around(with_ports_at(model), lines, details_text({**details, **_driven(scheme)}))
+        return file_around(with_ports(model, (), "ladder"), lines, details_text({**details, **_driven(scheme)}))
     _refuse_signals(scheme)
     return file_text(scheme.causal.graph, lines, details, parameters)
 
@@ -100,9 +98,6 @@ def _refuse_signals(scheme: PogScheme) -> None:
 
 
 def _written(scheme: PogScheme) -> tuple[list[Entry], Details]:
-    for field in scheme.causal.graph.fields:
-        if field.energy is not None:
-            raise _no_ladder(f"the field '{field.element}' is given by its energy, not by a matrix", scheme)
     return LadderFormat(scheme).write(_ladder(scheme))
 
 
@@ -116,7 +111,3 @@ def _ladder(scheme: PogScheme) -> WrittenLadder:
         return lane_ladder(scheme)
     except NoLanesError:
         return block_ladder(scheme)
-
-
-def _no_ladder(what: str, scheme: PogScheme) -> TellegenError:
-    return rules.NO_LADDER.error(what, where=scheme.name, fix="write it as a network or as a bond graph")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from tellegen.core.domains import Side, other_side
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import Branch, Coupling, Field, Port, StorageLaw
+from tellegen.schemes.field_texts import field_laws
 from tellegen.schemes.lane_walk import LaneWalk, NoLanesError, Pieces, Stage
 from tellegen.schemes.names import plain_name
 from tellegen.schemes.pog_scheme import PogScheme
@@ -79,8 +80,10 @@ def _item(row: Pieces | tuple[Field, Pieces], width: int) -> Row | WrittenField:
     if isinstance(row, dict):
         return _row(row, width)
     field, lanes = row
+    ports = {k: piece.item.port for k, piece in zip(field.ports, lanes.values(), strict=True)}
+    laws = tuple(law.text for law in field_laws(field, ports))
     energy = isinstance(next(iter(lanes.values())).item.port.law, StorageLaw)
-    return WrittenField(field.element, tuple(lanes), tuple(lanes.values()), field.matrix, energy)
+    return WrittenField(field.element, tuple(lanes), tuple(lanes.values()), field.matrix, energy, laws)
 
 
 def _source_rows(rows: Iterable[Pieces | tuple[Field, Pieces]], width: int) -> Iterator[Row]:

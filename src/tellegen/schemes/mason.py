@@ -7,6 +7,7 @@ from typing import final
 from tellegen.core.errors import TellegenError
 from tellegen.expressions import ONE, Expression, is_zero, product, split_coefficient, symbol
 from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import OnePort
 from tellegen.schemes.columns import ladder_with, with_ladder
 from tellegen.schemes.loops import Loop
 from tellegen.schemes.names import UniqueNames
@@ -154,10 +155,27 @@ class _Reduction:
             blocks={**blocks, block.name: block},
             summations={**sums, net.output: net},
             states=tuple(name for name in scheme.states if name not in self.inside),
+            elements=self._elements(block),
         )
         ladder, columns, gone = self._columns(block, net)
         sections = {name: s for name, s in scheme.sections.items() if name not in gone}
         return replace(with_ladder(result, ladder, columns), sections=sections)
+
+    def _elements(self, block: Block) -> dict[str, OnePort]:
+        """The elements of the loop as one, which stands where the first of them stood."""
+        known = self.scheme.elements
+        members = {name: known[name] for name in known if name in self.inside}
+        if not members:
+            return dict(known)
+        main = next((item for item in members.values() if item.causality), next(iter(members.values())))
+        parts = tuple(part for item in members.values() for part in (item.parts or (item,)))
+        whole = replace(main, name=block.name, letters="", parts=parts)
+        first = next(iter(members))
+        return {
+            block.name if name == first else name: whole if name == first else item
+            for name, item in known.items()
+            if name == first or name not in members
+        }
 
     def _columns(self, block: Block, net: Summation) -> tuple[Ladder, list[Column], set[str]]:
         """The ladder with the columns of the loop as one, and the sections that were between them."""

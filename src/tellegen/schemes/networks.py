@@ -7,14 +7,14 @@ from tellegen.causality import CausalGraph
 from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.core.union_find import UnionFind
-from tellegen.description.fields import energy_law, energy_letters
 from tellegen.description.model import Element, MatrixField, Model, Multiport
 from tellegen.description.multiports import MULTIPORT
 from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection
 from tellegen.expressions import ONE, symbol
-from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, StorageLaw
+from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.element_texts import default_name, element_kind, element_law, element_value
+from tellegen.schemes.field_texts import field_laws, member_kind
 
 
 @final
@@ -37,7 +37,7 @@ def network_of(causal: CausalGraph, *, model: Model | None = None) -> NetworkSch
     nodes = _Nodes(graph)
     couplings = [c for c in graph.couplings if not nodes.is_wire(c)]
     described = {} if model is None else {e.name: e for e in model.elements}
-    in_fields = {k: field for field in graph.fields if field.energy is not None for k in field.ports}
+    in_fields = {k for field in graph.fields for k in field.ports}
     elements = []
     for k, port in enumerate(graph.ports):
         if k in graph.switching and port.element in described:
@@ -53,17 +53,20 @@ def _with_modes(port: Port, nodes: "_Nodes", described: Element) -> Element:
 
 
 def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixField:
-    """A field; one with an energy gives its members the laws that follow from it."""
+    """A field; one without a matrix gives its members their laws."""
     members = tuple(graph.ports[k].element for k in field.ports)
-    if field.energy is None:
+    laws = field_laws(field, graph.ports)
+    if not laws:
+        for i, k in enumerate(field.ports):
+            elements[k] = replace(elements[k], value=field.matrix[i][i])
         return MatrixField(field.element, members, field.matrix)
-    kinds = [element_kind(graph.ports[k]) for k in field.ports]
-    letters = [symbol(letter) for letter in energy_letters(kinds)]
-    states = [graph.ports[k].state for k in field.ports]
-    law = energy_law(kinds, field.energy.substitute(dict(zip(states, letters, strict=True))))
-    for k, own in zip(field.ports, law.laws, strict=True):
+    for k, own in zip(field.ports, laws, strict=True):
         elements[k] = replace(elements[k], law=own)
-    return MatrixField(field.element, members, law.matrix, None, law.energy, law.letters)
+    letters = tuple(law.variable for law in laws)
+    states = [graph.ports[k].state for k in field.ports]
+    named = dict(zip(states, map(symbol, letters), strict=True))
+    energy = None if field.energy is None else field.energy.substitute(named)
+    return MatrixField(field.element, members, field.matrix, None, energy, letters)
 
 
 class _Nodes:
@@ -123,8 +126,8 @@ def _no_wire(coupling: Coupling) -> TellegenError:
 
 
 def _field_member(port: Port, nodes: _Nodes) -> Element:
-    """A port whose law is that of its field."""
-    return _element(replace(port, law=StorageLaw(port.law.side, ONE)), nodes, own=False)
+    """A port whose law or value is that of its field."""
+    return replace(_element(port, nodes, own=False), kind=member_kind(port))
 
 
 def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:

@@ -15,9 +15,9 @@ from tellegen.graph import ResistiveLaw
 from tellegen.schemes import rules
 from tellegen.schemes.columns import ladder_with, with_ladder
 from tellegen.schemes.finishing import one_port_kind
-from tellegen.schemes.inversion import invert_path
+from tellegen.schemes.inversion import invert_path, refusal
 from tellegen.schemes.pog_scheme import Block, Column, PogScheme, Section, Summation
-from tellegen.schemes.signal_paths import lightest_path
+from tellegen.schemes.signal_paths import lightest_path, read_path
 
 
 @final
@@ -56,9 +56,25 @@ def reduction_pictures(scheme: PogScheme, element: str) -> ReductionPictures:
         signals = (*found.signals, block.output)
         step = invert_path(scheme, signals, derivative=True)
         inverted, accounts = step.scheme, [f"the loop {' -> '.join(signals)}", step.account]
-    simplified = _without(inverted, element)
-    accounts.append(f"'{element}' vanishes: {inverted.blocks[element].output} = 0")
+    simplified, free = _integral(_without(inverted, element))
+    again = f"; {', '.join(free)} in integral causality again" if free else ""
+    accounts.append(f"'{element}' vanishes: {inverted.blocks[element].output} = 0{again}")
     return ReductionPictures(element, signals, scheme, inverted, simplified, tuple(accounts))
+
+
+def _integral(scheme: PogScheme) -> tuple[PogScheme, list[str]]:
+    """The scheme with storages that need not follow others any more as integrators, and their names."""
+    free: list[str] = []
+    for name in [name for name, block in scheme.blocks.items() if block.kind == "derivative"]:
+        block = scheme.blocks[name]
+        path = lightest_path(scheme, block.output, block.input) if block.kind == "derivative" else None
+        if path is None or any(other.kind == "storage" for other in path.blocks):
+            continue
+        loop = read_path(scheme, (*path.signals, block.output))
+        if refusal(scheme, loop) is None:
+            scheme = invert_path(scheme, loop.signals).scheme
+            free += [other.name for other in loop.blocks if other.kind == "derivative"]
+    return scheme, free
 
 
 def _storage(scheme: PogScheme, element: str) -> Block:

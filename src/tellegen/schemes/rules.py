@@ -25,8 +25,8 @@ NO_STROKES = RULES.rule(
 NO_LADDER = RULES.rule(
     "G204",
     "scheme that is no ladder",
-    meaning="A scheme with a field given by its energy, or with an element that takes part in nothing, has no text as a ladder.",
-    why="the entries of a ladder have a letter for each element, matrices for fields, and a section that leads to each lane",
+    meaning="A scheme with an element that takes part in nothing, or a field of several kinds of causality, has no text as a ladder.",
+    why="the entries of a ladder have a letter for each element, one word for a field, and a section that leads to each lane",
 )
 NO_NETWORK = RULES.rule(
     "G205",
@@ -82,9 +82,21 @@ NO_VECTOR_BLOCK = RULES.rule(
     meaning="Vector blocks were to be joined by what does not fit, or split where they hold energy together.",
     why="two blocks are joined where one variable is an input here and a state there, and parts that share energy are one storage",
 )
+NO_JOINING = RULES.rule(
+    "G231",
+    "schemes that cannot be joined",
+    meaning="Two schemes were to be one, but they use one name for different things, or the sections are of different domains.",
+    why="joined sections have one pair of power variables, and a model has one thing for each name",
+)
 NO_MODES = RULES.rule(
     "G230",
     "modes or signals without their model",
     meaning="A scheme with a switch, a diode, a clutch, a stop or signals was to be written as a file without the model it comes from.",
     why="the scheme shows an element in one of its modes, and sources as inputs; when modes change, and what signals are, the model says",
+)
+LOST_PORT = RULES.rule(
+    "G240",
+    "port without a place in the notation",
+    meaning="A system with a port at a node was to be written as a ladder or as a bond graph that has no such node.",
+    why="what is joined to the port would have nothing to be joined to: the file could not be a part of another system any more",
 )

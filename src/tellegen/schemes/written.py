@@ -33,13 +33,14 @@ class Piece:
 @final
 @dataclass(frozen=True, slots=True)
 class WrittenField:
-    """Elements of some lanes (counted from 0) with a matrix."""
+    """Elements of some lanes (counted from 0) with a matrix, or with `laws` in its place."""
 
     name: str
     lanes: tuple[int, ...]
     pieces: tuple[Piece, ...]
     matrix: Matrix
     energy: bool
+    laws: tuple[str, ...] = ()
 
 
 Row = tuple[Piece | None, ...]

@@ -1,0 +1,178 @@
+"""Draws bonds with their labels: effort above or left, flow below or right, the barb on the side of the flow."""
+
+from itertools import pairwise
+from math import hypot
+from typing import Literal
+
+from tellegen.drawing.bond_plan import Link
+from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.moving import moved
+from tellegen.drawing.options import Options
+from tellegen.drawing.overlaps import Grid, Ink, inks, touch
+from tellegen.drawing.placing import label_box
+from tellegen.drawing.scene import Align, Bond, Label, Level, Origin, Ring, Shape, Tone
+from tellegen.drawing.strokes import along, direction
+from tellegen.drawing.typesetting import set_math
+
+ITEM, VARIABLE, SMALL = 18.0, 15.0, 11.0
+"""Sizes of texts."""
+CAP = 6.0
+"""Half the height of a capital letter of an item: from the row to the baseline."""
+ABOVE, BELOW, LEFT, RIGHT = 9.0, 19.0, 10.0, 11.0
+"""From a bond to its labels: baselines for level bonds, ink for upright ones."""
+FROM_HEAD = 3.0
+CLEAR = 5.0
+"""Between ink and the labels of slanted bonds."""
+PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8, 0.14, 0.86)
+"""Where along a bond a label may stand, the best first."""
+RING_RADIUS, RING_BACK = 10.0, 4.5
+NUMBER_RADIUS = 8.0
+
+
+class Pen:
+    """Collects shapes, and knows where ink is."""
+
+    def __init__(self) -> None:
+        self.shapes: list[Shape] = []
+        self._inks: list[Ink] = []
+        self._kept: set[int] = set()
+        self._grid = Grid()
+
+    def put(self, shape: Shape) -> None:
+        """Draw a shape."""
+        self.shapes.append(shape)
+        for ink in inks(shape):
+            self._grid.add(ink if isinstance(ink, Box) else ink.box, len(self._inks))
+            self._inks.append(ink)
+
+    def absorb(self, other: "Pen", dx: float, dy: float) -> None:
+        """Draw all that another pen has drawn, elsewhere."""
+        for shape in other.shapes:
+            self.put(moved(shape, dx, dy))
+        for k in sorted(other._kept):
+            box = other._inks[k]
+            assert isinstance(box, Box), "what is kept free is a box"
+            self.keep_free(box.moved(dx, dy))
+
+    def is_free(self, box: Box, margin: float = 2.0) -> bool:
+        """Whether a text may stand here."""
+        wide = box.grown(margin)
+        return not any(touch(wide, self._inks[k], 0) for k in self._grid.near(wide))
+
+    @property
+    def count(self) -> int:
+        """The number of inks."""
+        return len(self._inks)
+
+    def drawn(self, since: int) -> list[Ink]:
+        """The ink drawn after the first few; not what is only kept free."""
+        return [ink for k, ink in enumerate(self._inks[since:], since) if k not in self._kept]
+
+    def boxes(self, since: int = 0) -> list[Box]:
+        """The extents of all ink, or of that drawn after the first few."""
+        return [ink if isinstance(ink, Box) else ink.box for ink in self._inks[since:]]
+
+    def keep_free(self, box: Box) -> None:
+        """Let nothing that is drawn later stand here."""
+        self._grid.add(box, len(self._inks))
+        self._kept.add(len(self._inks))
+        self._inks.append(box)
+
+    def bond(self, link: Link, points: tuple[Point, ...], options: Options, *, element: str = "") -> None:
+        """Draw a bond from tail to head with its labels; where there is no room for a label, it is left out."""
+        side = flow_side(*points[-2:])
+        origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
+        stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
+        bond = Bond(points, stroke, side, link.warned, link.size, "ink", origin)
+        self.put(bond)
+        if link.warned:
+            self._ring(bond)
+        pieces = sorted(
+            pairwise(points), key=lambda piece: -hypot(piece[1][0] - piece[0][0], piece[1][1] - piece[0][1])
+        )
+        for part, text in (("effort", link.effort), ("flow", link.flow)):
+            if text and options.variables:
+                self._label(text, part, VARIABLE, pieces, bond)
+        if link.size > 1:
+            self._label(str(link.size), "size", SMALL, pieces, bond, places=(0.2, 0.28, 0.8, *PLACES))
+        if options.bond_numbers and link.number:
+            self._number(link.number, pieces, bond)
+
+    def _ring(self, bond: Bond) -> None:
+        at_end = bond.stroke == "end"
+        end, unit = (
+            (bond.points[-1], direction(*bond.points[-2:])) if at_end else (bond.points[0], direction(*bond.points[:2]))
+        )
+        centre = along(end, unit, -RING_BACK if at_end else RING_BACK)
+        self.put(Ring(centre, RING_RADIUS, True, "warning", _part(bond, "warning")))
+
+    def _label(
+        self,
+        text: str,
+        part: str,
+        size: float,
+        pieces: list[tuple[Point, Point]],
+        bond: Bond,
+        places: tuple[float, ...] = PLACES,
+    ) -> None:
+        tone: Tone = "warning" if bond.warned else "ink"
+        for piece in pieces:
+            for place in places:
+                label = Label(
+                    text, *_beside(text, size, piece, place, upper=part != "flow"), tone=tone, origin=_part(bond, part)
+                )
+                if self.is_free(label_box(label)):
+                    self.put(label)
+                    return
+
+    def _number(self, number: int, pieces: list[tuple[Point, Point]], bond: Bond) -> None:
+        for piece in pieces:
+            unit = direction(*piece)
+            length = hypot(piece[1][0] - piece[0][0], piece[1][1] - piece[0][1])
+            for place in (0.25, 0.75, *PLACES):
+                for side in (-1, 1):
+                    centre = along(piece[0], unit, place * length, side * (NUMBER_RADIUS + 4))
+                    ring = Ring(centre, NUMBER_RADIUS, False, "quiet", _part(bond, "ring"))
+                    if self.is_free(next(ink.box for ink in inks(ring) if not isinstance(ink, Box)), 1):
+                        self.put(Label(str(number), centre, SMALL - 1, tone="quiet", origin=_part(bond, "number")))
+                        self.shapes.append(ring)
+                        return
+
+
+def _part(bond: Bond, part: str) -> Origin:
+    origin = bond.origin
+    return Origin(origin.element, part, origin.port, 1, origin.domain)
+
+
+def upright_room(link: Link, options: Options) -> tuple[float, float]:
+    """What an upright bond needs to its left and right: its labels."""
+    effort, flow = ((text if options.variables else "") for text in (link.effort, link.flow))
+    left, right = (set_math(text, VARIABLE).box.width + 8 if text else 0.0 for text in (effort, flow))
+    return LEFT + left, RIGHT + right
+
+
+def flow_side(start: Point, end: Point) -> Literal[1, -1]:
+    """+1 where the flow, below the bond or right of an upright one, is on the right of the direction of travel."""
+    dx, dy = direction(start, end)
+    if abs(dx) > 1e-9:
+        return 1 if dx > 0 else -1
+    return 1 if dy < 0 else -1
+
+
+def _beside(
+    text: str, size: float, piece: tuple[Point, Point], place: float, *, upper: bool
+) -> tuple[Point, float, Align, Level]:
+    """Where a label stands beside a piece of a bond: point, size, alignment and level."""
+    (x, y), (u, v) = piece
+    unit = direction(*piece)
+    at = along((x + (u - x) * place, y + (v - y) * place), unit, -FROM_HEAD)
+    if abs(unit[1]) < 1e-9:
+        return (at[0], y - ABOVE if upper else y + BELOW), size, "centre", "baseline"
+    if abs(unit[0]) < 1e-9:
+        return (x - LEFT if upper else x + RIGHT, at[1] + size / 3), size, "right" if upper else "left", "baseline"
+    box = label_box(Label(text, (0, 0), size))
+    normal = (unit[1], -unit[0]) if unit[0] > 0 else (-unit[1], unit[0])  # upwards
+    if not upper:
+        normal = -normal[0], -normal[1]
+    away = (abs(normal[0]) * box.width + abs(normal[1]) * box.height) / 2 + CLEAR
+    return (at[0] + normal[0] * away, at[1] + normal[1] * away), size, "centre", "middle"

@@ -1,0 +1,118 @@
+"""The skeleton of a bond graph as rows: a trunk from the main source, branches, and bonds that close meshes."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import final
+
+from tellegen.drawing.bond_plan import Link, Plan
+
+MOST_CHILDREN = 3
+"""Links of a junction away from the start: along the row, below and above."""
+
+
+@final
+@dataclass
+class Row:
+    """Nodes side by side, joined by links; `branches` are the rows that hang at each of them, with the link to their first node."""
+
+    nodes: list[str]
+    links: list[Link]
+    branches: dict[str, list[tuple[Link, "Row"]]] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True)
+class Skeleton:
+    """The trunk of each connected part, and the links that are in no row."""
+
+    trunks: tuple[Row, ...]
+    closing: tuple[Link, ...]
+
+
+def skeleton_of(plan: Plan) -> Skeleton:
+    """The rows of a plan. The first row of a part begins at its first source."""
+    used: set[str] = set()
+    seen: set[int] = set()  # links of the trees, by identity
+    trunks: list[Row] = []
+    for start in _starts(plan):
+        if start not in used:
+            tree = _Tree(plan, start, used)
+            trunks += [tree.row(start), *tree.apart]
+            seen |= tree.taken
+    closing = {id(link): link for links in plan.edges.values() for link in links if id(link) not in seen}
+    return Skeleton(tuple(trunks), tuple(sorted(closing.values(), key=_order)))
+
+
+def _order(link: Link) -> tuple[int, str, str]:
+    return link.number, link.tail, link.head
+
+
+def _starts(plan: Plan) -> Iterator[str]:
+    """Where rows may begin: at the sources, then at what has one neighbour, then anywhere."""
+    for link in plan.links:
+        for leaf, node in ((link.tail, link.head), (link.head, link.tail)):
+            if plan.nodes[leaf].role == "leaf" and plan.nodes[leaf].text.letters.lstrip("Mr")[:1] == "S":
+                yield node
+    yield from (name for name, links in plan.edges.items() if len(links) == 1)
+    yield from plan.edges
+
+
+class _Tree:
+    """A spanning tree from a start, cut into longest paths."""
+
+    def __init__(self, plan: Plan, start: str, used: set[str]) -> None:
+        self.plan = plan
+        self.taken: set[int] = set()
+        self.apart: list[Row] = []
+        self.children: dict[str, list[tuple[Link, str]]] = {}
+        order = self._grow(start, used)
+        self.height: dict[str, tuple[int, int]] = {}
+        for name in reversed(order):
+            below = [self.height[child] for _, child in self.children[name]]
+            length, stored = max(below, default=(0, 0))
+            self.height[name] = (length + 1, stored + self._storages(name))
+
+    def _grow(self, start: str, used: set[str]) -> list[str]:
+        order, queue = [], deque([start])
+        used.add(start)
+        while queue:
+            name = queue.popleft()
+            order.append(name)
+            self.children[name] = []
+            is_junction = self.plan.nodes[name].role == "junction"
+            for link in self.plan.edges[name]:
+                other = link.other(name)
+                if other not in used and not (is_junction and len(self.children[name]) == MOST_CHILDREN):
+                    used.add(other)
+                    self.taken.add(id(link))
+                    self.children[name].append((link, other))
+                    queue.append(other)
+        return order
+
+    def _storages(self, name: str) -> int:
+        links = self.plan.leaves[name]
+        return sum(self.plan.nodes[link.other(name)].text.letters in ("I", "C", "IC") for link in links)
+
+    def row(self, start: str, *, hangs: bool = False) -> Row:
+        """The longest path from a node on, with the rest as branches.
+
+        A row that hangs has its parent above or below its first node. Where that leaves no room for a second branch of a junction,
+        the branch becomes a row apart, and its link closes the mesh between them.
+        """
+        row, name = Row([start], []), start
+        while children := self.children[name]:
+            # A path of the same length with more storages goes on; then the order of description.
+            best = max(range(len(children)), key=lambda k: (self.height[children[k][1]], -k))
+            rest = [child for k, child in enumerate(children) if k != best]
+            if hangs and name == start and self.plan.nodes[name].role == "junction":
+                for link, child in rest[1:]:
+                    self.taken.discard(id(link))
+                    self.apart.append(self.row(child))
+                rest = rest[:1]
+            if rest:
+                row.branches[name] = [(link, self.row(child, hangs=True)) for link, child in rest]
+            link, name = children[best]
+            row.nodes.append(name)
+            row.links.append(link)
+        return row

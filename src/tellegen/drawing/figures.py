@@ -1,0 +1,110 @@
+"""A figure: a scene with the options it is drawn with. Notebooks show it, and `save` writes any format."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import final
+
+from tellegen.core.names import did_you_mean
+from tellegen.description.files import reason, write_bytes
+from tellegen.drawing import rules
+from tellegen.drawing.options import DEFAULTS, Options, read_options
+from tellegen.drawing.raster import to_pdf, to_png
+from tellegen.drawing.scene import Scene
+from tellegen.drawing.scene_json import to_json
+from tellegen.drawing.svg import to_svg
+from tellegen.drawing.tikz import to_tikz
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A scene, and how it is drawn. All formats show the same picture.
+
+    >>> from tellegen.drawing import draw
+    >>> draw("rlc", "bond").svg().startswith("<svg")
+    True
+    """
+
+    scene: Scene
+    options: Options = DEFAULTS
+
+    def svg(self, *, symbols: bool = False) -> str:
+        """The figure as SVG. With `symbols`, equal texts are stored once: smaller, for screens."""
+        return to_svg(self.scene, theme=self.options.theme, scale=self.options.scale, symbols=symbols)
+
+    def pdf(self) -> bytes:
+        """The figure as a PDF page of its own size."""
+        return to_pdf(self.scene, theme=self.options.theme, scale=self.options.scale)
+
+    def png(self, *, dpi: float = 192) -> bytes:
+        """The figure as a PNG; 96 dots an inch make a unit a pixel.
+
+        Raises: FigureError (F107) for more pixels than fit into memory.
+        """
+        return to_png(self.scene, theme=self.options.theme, scale=self.options.scale, dpi=dpi)
+
+    def tikz(self, *, standalone: bool = False) -> str:
+        r"""The figure as a tikzpicture to \input, or as a whole document."""
+        return to_tikz(self.scene, theme=self.options.theme, scale=self.options.scale, standalone=standalone)
+
+    def json(self, *, outlines: bool = False) -> str:
+        """The scene as JSON; with `outlines`, the paths of its texts too."""
+        return to_json(self.scene, outlines=outlines)
+
+    def in_theme(self, theme: str) -> "Figure":
+        """The same shapes in other colours.
+
+        Raises: FigureError (F102) for a theme that does not exist.
+        """
+        return replace(self, options=read_options({"theme": theme}, self.options))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure in the format of its suffix: .svg, .pdf, .png, .tex (a document in TikZ) or .json (the scene).
+
+        The file is written under a temporary name and then renamed.
+
+        Raises: FigureError for an unknown suffix (F104), or when the system refuses (F105).
+        """
+        target = Path(path)
+        data = _drawer(target)(self)
+        try:
+            write_bytes(Path(os.path.realpath(target)), data)
+        except (OSError, ValueError) as error:
+            what = f"'{target}' cannot be written: {reason(error)}"
+            raise rules.NOT_WRITTEN.error(what, fix="choose another folder or name") from error
+        return target
+
+    def _repr_svg_(self) -> str:
+        return self.svg(symbols=True)
+
+    def __str__(self) -> str:
+        box = self.scene.box
+        return f"{self.scene.title} ({box.width:g} x {box.height:g}, {len(self.scene.shapes)} shapes)"
+
+
+FORMATS: dict[str, Callable[[Figure], bytes]] = {
+    ".svg": lambda figure: figure.svg().encode(),
+    ".pdf": lambda figure: figure.pdf(),
+    ".png": lambda figure: figure.png(),
+    ".tex": lambda figure: figure.tikz(standalone=True).encode(),
+    ".json": lambda figure: figure.json().encode(),
+}
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file name that says no format, before work is done for it.
+
+    Raises: FigureError (F104).
+    """
+    _drawer(path)
+
+
+def _drawer(path: Path) -> Callable[[Figure], bytes]:
+    suffix = path.suffix.lower()
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    fix = did_you_mean(suffix, FORMATS) or f"end the name in {', '.join(FORMATS)}"
+    what = f"figures are not written as '{suffix}'" if suffix else f"'{path.name}' has no suffix"
+    raise rules.BAD_SUFFIX.error(what, fix=fix)

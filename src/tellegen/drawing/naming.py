@@ -1,0 +1,196 @@
+r"""How names, formulas and values stand in figures, as LaTeX: one place for all notations.
+
+`omega_m` is \omega_m, `V_R_a` the voltage at R_a, V_{R_a}; words of several letters are upright. The rate of an energy variable
+takes the subscript of its element, \dot{\phi}_a for L_a, as long as no other storage of the figure would get the same.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from tellegen.core.domains import DOMAINS
+from tellegen.core.errors import TellegenError
+from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
+from tellegen.expressions.evaluation import evaluate
+from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.schemes.bond_graph_scheme import OnePort
+
+_WORDS = re.compile(r"(?P<own>[A-Za-z]\w*)(?:\[(?P<index>[\d,]+)\])?")
+_SINGLE = re.compile(r"\w|\\[A-Za-z]+|\\text\{[\w,]*\}")
+"""A subscript that is one thing: a letter, a Greek letter, or a text."""
+_RATES = {"dPhi": r"\dot{\Phi}", "dS": r"\dot{S}"}
+"""Power variables that are named as rates."""
+_PREFIXES = {-12: "p", -9: "n", -6: r"\mu ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
+_WITHOUT_PREFIX = {"kg", "s", "rad", ""}
+"""Units whose prefixes nobody reads aloud: a mass of 2 g may be the inertia of something measured in kg."""
+
+
+def name_latex(name: str) -> str:
+    """A name or path as it stands in a figure."""
+    *owners, last = name.split(".")
+    found = _WORDS.fullmatch(last)
+    if found is None:
+        return latex_name(name)
+    head, *words = [word for word in found["own"].split("_") if word]
+    letters = head.rstrip("0123456789") or head
+    symbol = _RATES.get(letters) or latex_name(letters)
+    parts = [part for owner in owners for part in owner.replace("[", "_").rstrip("]").split("_")]
+    subscripts = [*_digits(head[len(letters) :]), *_nested(words), *_digits(found["index"]), *map(_word, parts)]
+    return f"{symbol}_{_braced(_joined(subscripts))}" if subscripts else symbol
+
+
+def _braced(text: str) -> str:
+    """Braces where LaTeX needs them: each pair doubles the work of typesetting."""
+    return text if _SINGLE.fullmatch(text) else f"{{{text}}}"
+
+
+def dotted_latex(latex: str) -> str:
+    r"""The rate of a variable: the dot stands over its letter."""
+    letter, mark, subscript = latex.partition("_")
+    return rf"\dot{{{letter}}}{mark}{subscript}"
+
+
+def bold_latex(name: str) -> str:
+    """The name of a vector: its letter is bold and upright."""
+    symbol, mark, subscript = name_latex(name).partition("_")
+    word = symbol.removeprefix(r"\mathrm{").removesuffix("}") if symbol.startswith(r"\mathrm{") else symbol
+    if word.startswith("\\"):
+        letter = rf"\boldsymbol{{{word}}}"
+    else:
+        letter = rf"\mathbf{{{word}}}" if len(word) == 1 else rf"\textbf{{{word}}}"
+    return f"{letter}{mark}{subscript}"
+
+
+def formula_latex(expression: Expression) -> str:
+    """A formula on one line: a plain reciprocal has a slash instead of a fraction bar."""
+    for sign, form in (("", expression), ("-", -expression)):
+        if form is not ZERO and isinstance(inverse := ONE / form, Symbol):
+            return f"{sign}1/{name_latex(inverse.name)}"
+    return name_latex(expression.name) if isinstance(expression, Symbol) else to_latex(expression)
+
+
+def _digits(text: str | None) -> list[str]:
+    return [text] if text else []
+
+
+def _word(word: str) -> str:
+    """A subscript: Greek letters, single letters and numbers as they are, other words upright."""
+    latex = latex_name(word) if word[:1].isalpha() else word
+    return rf"\text{{{word}}}" if "_" in latex or latex.startswith(r"\mathrm") else latex
+
+
+def _joined(subscripts: list[str]) -> str:
+    """Subscripts with commas; with a word among plain ones, all are one upright text."""
+    plain = [text.removeprefix(r"\text{").removesuffix("}") for text in subscripts]
+    if plain != subscripts and all(text.isalnum() for text in plain):
+        return rf"\text{{{','.join(plain)}}}"
+    return ",".join(subscripts)
+
+
+def _nested(words: list[str]) -> list[str]:
+    """Subscripts that name an element with a subscript of its own stand one under the other."""
+    first, *rest = [_word(word) for word in words] or [""]
+    is_letter = bool(first) and not first.startswith(r"\text") and not first.isdigit()
+    if (
+        rest
+        and is_letter
+        and ((len(rest[0].lstrip("\\")) == 1 and not rest[0].isdigit()) or first[0].isupper() or first[0] == "\\")
+    ):
+        return [f"{first}_{_braced(rest[0])}", *rest[1:]]
+    return [first, *rest] if first else []
+
+
+def energy_names(items: Iterable[OnePort]) -> dict[str, str]:
+    """The energy variable of each storage, by its name."""
+    storages = [(item, item.port.law) for item in items if isinstance(item.port.law, StorageLaw)]
+    short: dict[str, str] = {}
+    for item, law in storages:
+        symbol = DOMAINS[item.domain].energy(law.side).symbol
+        _, _, subscript = item.name.partition("_")
+        short[item.name] = f"{symbol}_{subscript}" if subscript else f"{symbol}_{item.name}"
+    taken = Counter(short.values())
+    names: dict[str, str] = {}
+    for item, law in storages:
+        symbol = DOMAINS[item.domain].energy(law.side).symbol
+        long = item.port.state if law.keeps_energy_variable else f"{symbol}_{item.name}"
+        names[item.name] = long if law.keeps_energy_variable or taken[short[item.name]] > 1 else short[item.name]
+    return names
+
+
+def read_by(graph: PowerGraph, expression: Expression) -> tuple[str, ...]:
+    """The displacements, states and signals that a formula reads, through moving parameters too."""
+    found: dict[str, None] = {}
+    for name in sorted(expression.free_symbols):
+        if name in graph.moving:
+            found |= dict.fromkeys(read_by(graph, graph.moving[name]))
+        elif name not in graph.parameters:
+            found[name] = None
+    return tuple(found)
+
+
+def listed_latex(names: Iterable[str], most: int = 2) -> str:
+    """A few names, and dots for the rest."""
+    shown = list(names)
+    return ",\\,".join(map(name_latex, shown[:most])) + (r",\ldots" if len(shown) > most else "")
+
+
+class Values:
+    """The numbers of a model's parameters, and what they make of formulas."""
+
+    def __init__(self, graph: PowerGraph) -> None:
+        self._numbers = dict(_numbers(graph.parameters))
+
+    def value(self, expression: Expression) -> float | None:
+        """The value of a formula, or None where something in it has none."""
+        if not expression.free_symbols <= self._numbers.keys():
+            return None
+        try:
+            return evaluate(expression, self._numbers)
+        except (TellegenError, ArithmeticError, ValueError):
+            return None
+
+    def latex(self, expression: Expression, unit: str) -> str | None:
+        """The value of a formula with its unit: 2 mH."""
+        value = self.value(expression)
+        return None if value is None else quantity_latex(value, unit)
+
+
+def _numbers(parameters: Mapping[str, Expression | None]) -> Iterator[tuple[str, float]]:
+    found: dict[str, float] = {}
+    for name, expression in parameters.items():
+        if expression is None or not expression.free_symbols <= found.keys():
+            continue
+        try:
+            found[name] = evaluate(expression, found)
+        except (TellegenError, ArithmeticError, ValueError):
+            continue
+        yield name, found[name]
+
+
+def number_latex(value: float) -> str:
+    """A number with four digits that count."""
+    mantissa, _, exponent = f"{value:.4g}".partition("e")
+    if not exponent:
+        return mantissa
+    scale = f"10^{{{int(exponent)}}}"
+    return scale if mantissa == "1" else rf"{mantissa} \cdot {scale}"
+
+
+def quantity_latex(value: float, unit: str) -> str:
+    """A value in SI with its unit, and a prefix where the unit is one word that takes one."""
+    if unit.isalpha() and unit not in _WITHOUT_PREFIX and not 0.1 <= abs(value) < 1000 and value:
+        digits, _, exponent = f"{value:.3e}".partition("e")
+        power = 3 * (int(exponent) // 3)
+        if power in _PREFIXES:
+            number = float(digits) * 10 ** (int(exponent) - power)
+            return rf"{number:.4g}\,{unit_latex(unit, _PREFIXES[power])}"
+    return rf"{number_latex(value)}\,{unit_latex(unit)}" if unit else number_latex(value)
+
+
+def unit_latex(unit: str, prefix: str = "") -> str:
+    """A unit in upright letters."""
+    if unit == "ohm":
+        return rf"\mathrm{{{prefix}}}\Omega" if prefix else r"\Omega"
+    text = unit.replace("ohm", r"\Omega ").replace("*", r"\,")
+    text = re.sub(r"\^\(?(-?\d+)\)?", r"^{\1}", text)
+    return rf"\mathrm{{{prefix}{text}}}"

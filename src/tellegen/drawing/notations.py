@@ -1,0 +1,81 @@
+"""`draw`: a model, a scheme made from it, or its equations, as a figure."""
+
+from collections.abc import Callable, Mapping
+
+from tellegen.causality import assign_causality
+from tellegen.core.names import did_you_mean, listing
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.drawing import rules
+from tellegen.drawing.bond_scene import bond_scene
+from tellegen.drawing.equation_scene import equation_scene
+from tellegen.drawing.figures import Figure
+from tellegen.drawing.options import Options, read_options
+from tellegen.drawing.pog_layout import pog_scene
+from tellegen.drawing.pog_steps import reduction_scene
+from tellegen.drawing.scene import Scene
+from tellegen.equations.assembly import derive_equations
+from tellegen.equations.descriptor import DescriptorSystem
+from tellegen.equations.hamiltonian import HamiltonianSystem
+from tellegen.equations.system import EquationSystem
+from tellegen.equations.transfer import TransferMatrix
+from tellegen.graph import lower
+from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
+
+Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
+Drawable = AnyModel | BondGraphScheme | PogScheme | ReductionPictures | Derived
+
+
+def draw(what: Drawable, notation: str = "", **options: object) -> Figure:
+    """A figure of a model, of a scheme, or of equations.
+
+    `what` is a model, a file or the name of a built-in example; `notation` is then `bond` for a bond graph, `pog` for a
+    Power-Oriented Graph (where nothing is said), or `equations`. A scheme, the pictures of a reduction or a set of equations
+    are drawn as what they are. The options are those of `Options`: `theme="mono"`, `labels="values"`, `bond_numbers=True`, ...
+
+    Raises: FigureError for notations, options and values that do not exist (F101 to F103); TellegenError of the layer that cannot
+    go on.
+
+    >>> draw("dc_motor_pump", "bond", theme="mono").scene.title
+    'Bond graph: DC motor driving a hydraulic pump'
+    """
+    chosen = read_options(options)
+    if isinstance(what, BondGraphScheme):
+        return Figure(bond_scene(what, chosen), chosen)
+    if isinstance(what, PogScheme):
+        return Figure(pog_scene(what, chosen), chosen)
+    if isinstance(what, ReductionPictures):
+        return Figure(reduction_scene(what, chosen), chosen)
+    if isinstance(what, Derived):
+        return Figure(equation_scene(what, chosen), chosen)
+    return Figure(scene_maker(notation)(what, chosen), chosen)
+
+
+def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
+    """The function that draws a model in a notation.
+
+    Raises: FigureError (F103) for a notation that does not exist.
+    """
+    word = notation or "pog"
+    if word not in NOTATIONS:
+        fix = did_you_mean(word, NOTATIONS) or f"choose one of {listing(NOTATIONS)}"
+        raise rules.NO_SUCH_NOTATION.error(f"there is no kind of figure '{word}'", fix=fix)
+    return NOTATIONS[word]
+
+
+def _bond(model: AnyModel, options: Options) -> Scene:
+    return bond_scene(bond_graph(assign_causality(lower(as_model(model))), vectors=True), options)
+
+
+def _pog(model: AnyModel, options: Options) -> Scene:
+    causal = assign_causality(lower(as_model(model)))
+    return pog_scene(pog(causal, derivative=options.derivative, vectorial=options.vectorial), options)
+
+
+def _equations(model: AnyModel, options: Options) -> Scene:
+    read = as_model(model)
+    derived = derive_equations(assign_causality(lower(read)))
+    return equation_scene(derived, options, title=f"Equations: {read.name}")
+
+
+NOTATIONS: Mapping[str, Callable[[AnyModel, Options], Scene]] = {"bond": _bond, "pog": _pog, "equations": _equations}
+"""What a model can be drawn as."""

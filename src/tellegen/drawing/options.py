@@ -1,0 +1,93 @@
+"""How a figure is drawn: one value with a default for every choice. Unknown words are refused with the nearest known one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from math import isfinite
+from typing import Any, Literal, final, get_args, get_type_hints
+
+from tellegen.core.names import did_you_mean, listing
+from tellegen.drawing import rules
+
+ThemeName = Literal["colour", "mono", "dark"]
+"""Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
+LabelChoice = Literal["symbols", "values", "both"]
+"""Names of parameters, their values with units, or `L_a = 2 mH`."""
+VectorStyle = Literal["bold", "double"]
+MeshChoice = Literal["auto", "linked", "vector"]
+"""A POG whose junctions close meshes: ladders cut at linked sections (a and a'), one vector block, or cuts where few are enough."""
+MatrixChoice = Literal["auto", "named", "shown"]
+"""Matrices of vector blocks: letters only, their entries under the figure, or entries where there are few of them."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a figure shows and how wide it may be.
+
+    `bands` are the areas in the colour of a domain and `captions` the words under them. `variables` are the efforts and flows of
+    bonds, `names` the names of junctions. `max_width` is where a long figure continues on a new row, in units: CSS pixels at
+    100 %. `scale` is the size of the whole figure.
+
+    A POG draws like branches as `lanes` of one vector ladder where it has them. `derivative` draws dependent storages as derivative
+    blocks, `vectorial` the whole model as one vector block.
+    """
+
+    theme: ThemeName = "colour"
+    labels: LabelChoice = "symbols"
+    vectors: VectorStyle = "bold"
+    matrices: MatrixChoice = "auto"
+    meshes: MeshChoice = "auto"
+    lanes: bool = True
+    derivative: bool = False
+    vectorial: bool = False
+    variables: bool = True
+    names: bool = False
+    bond_numbers: bool = False
+    power_directions: bool = False
+    section_numbers: bool = False
+    bands: bool = True
+    captions: bool = True
+    max_width: float = 1100
+    scale: float = 1
+
+    @property
+    def shows_bands(self) -> bool:
+        """Whether domains are shown as areas: not in print."""
+        return self.bands and self.theme != "mono"
+
+    @property
+    def shows_captions(self) -> bool:
+        """Whether domains are named under their areas."""
+        return self.shows_bands and self.captions
+
+
+DEFAULTS = Options()
+
+
+def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Options:
+    """Options with some choices changed.
+
+    Raises: FigureError for an option that does not exist (F101) or a value that it does not have (F102).
+    """
+    known = {field.name for field in fields(Options)}
+    for name in chosen:
+        if name not in known:
+            fix = did_you_mean(name, known) or f"the options are {listing(sorted(known), len(known))}"
+            raise rules.NO_SUCH_OPTION.error(f"there is no option '{name}' for figures", fix=fix)
+    kinds = get_type_hints(Options)
+    return replace(base, **{name: _checked(name, value, kinds[name]) for name, value in chosen.items()})
+
+
+def _checked(name: str, value: object, kind: Any) -> Any:
+    if choices := get_args(kind):
+        if value in choices:
+            return value
+        fix = did_you_mean(str(value), choices) or f"choose one of {listing(choices)}"
+        raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix=fix)
+    if kind is bool:
+        if isinstance(value, bool):
+            return value
+        raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="say True or False")
+    if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value > 0:
+        return float(value)
+    raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="give a positive number")

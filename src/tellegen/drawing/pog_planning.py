@@ -1,0 +1,108 @@
+"""Which plan suits a scheme: its ladders, vector lanes, or one vector block; and the checks before it is drawn."""
+
+from tellegen.core.names import listing
+from tellegen.drawing import rules
+from tellegen.drawing.options import Options
+from tellegen.drawing.pog_lanes import LanePlanner, has_lanes
+from tellegen.drawing.pog_legend import LEFT_OUT
+from tellegen.drawing.pog_meshes import FEW, LinkedLadders, linked_ladders
+from tellegen.drawing.pog_plan import FigurePlan, LadderPlan
+from tellegen.drawing.pog_scalar import ScalarPlanner
+from tellegen.drawing.pog_texts import Texts
+from tellegen.drawing.pog_vector import VectorPlanner
+from tellegen.schemes.lane_walk import NoLanesError
+from tellegen.schemes.pog_scheme import PogScheme
+from tellegen.schemes.signs import check_signs
+from tellegen.schemes.trees import parts
+
+MANY = 12
+"""More cuts than this nobody follows."""
+
+
+def plan_of(scheme: PogScheme, options: Options) -> FigurePlan:
+    """The plan of a scheme.
+
+    Raises: FigureError (F150, F151).
+    """
+    _check(scheme)
+    texts = Texts(scheme, options)
+    reason = "" if scheme.vector is None else _why_vectorial(scheme)
+    # A vector block without a reason is one that was asked for.
+    if options.lanes and (reason or (scheme.vector is None and has_lanes(scheme))):
+        plan = _lanes(scheme, options)
+        if plan is not None:
+            return plan
+    if scheme.vector is not None and reason and options.meshes != "vector":
+        linked = linked_ladders(scheme, FEW if options.meshes == "auto" else MANY)
+        if linked is not None:
+            return _linked(linked, texts)
+    if scheme.vector is not None:
+        ladder = VectorPlanner(scheme, scheme.vector, texts, options).ladder()
+        if not ladder.columns:
+            return _figure(scheme, (), texts, ("Nothing moves: the model has neither states nor inputs.",))
+        return _figure(scheme, (ladder,), texts, (reason,) if reason else ())
+    planner = ScalarPlanner(scheme, texts)
+    ladders = tuple(map(planner.ladder, scheme.ladders))
+    return _figure(scheme, ladders, texts, ())
+
+
+def _linked(linked: LinkedLadders, texts: Texts) -> FigurePlan:
+    planner = ScalarPlanner(linked.scheme, texts, linked.links)
+    ladders = tuple(map(planner.ladder, linked.scheme.ladders))
+    pairs = sorted({letter.rstrip("'") for letter in linked.links.values()})
+    names = ", ".join(f"{letter} and {letter}'" for letter in pairs)
+    note = f"Its junctions close a mesh, which is cut here: {names} are the same section."
+    return _figure(linked.scheme, ladders, texts, (note,))
+
+
+def _lanes(scheme: PogScheme, options: Options) -> FigurePlan | None:
+    """The plan of a vector ladder; None where the model has none."""
+    if scheme.causal.derivative:
+        return None  # lanes would be derivative blocks
+    texts = Texts(scheme, options)
+    try:
+        ladder = LanePlanner(scheme, texts).ladder()
+    except NoLanesError:
+        return None
+    return _figure(scheme, (ladder,), texts, ())
+
+
+def _why_vectorial(scheme: PogScheme) -> str:
+    """Why a model is drawn as one vector block."""
+    graph = scheme.causal.graph
+    dependent = [graph.ports[k].element for k in scheme.causal.derivative]
+    if dependent:
+        verb = "depends" if len(dependent) == 1 else "depend"
+        what = f"{listing(dependent)} {verb} on other storages, and a POG has integral causality"
+        return f"No scalar POG: {what}. This is its vector form."
+    if scheme.bond_graph is None:
+        return "No scalar POG: its junctions admit no strokes. This is its vector form."
+    if not all(part.is_tree() for part in parts(scheme.bond_graph)):
+        return "No scalar POG: its junctions close a mesh. This is its vector form."
+    return ""
+
+
+def _figure(scheme: PogScheme, ladders: tuple[LadderPlan, ...], texts: Texts, notes: tuple[str, ...]) -> FigurePlan:
+    modes = scheme.causal.graph.mode
+    if modes:
+        notes += (f"Modes: {', '.join(f'{element} {mode}' for element, mode in modes.items())}.",)
+    if texts.left_out:
+        notes += (LEFT_OUT,)
+    legend = tuple(f"{name} = {text}" for name, text in texts.legend.items())
+    states, inputs = len(scheme.states), len(scheme.inputs)
+    about = f"Power-Oriented Graph with {states} states and {inputs} inputs. {' '.join(notes)}".strip()
+    return FigurePlan(f"POG: {scheme.name}", about, ladders, legend, notes)
+
+
+def _check(scheme: PogScheme) -> None:
+    """Refuse a scheme that would make power out of nothing. Transfer blocks hide what a check needs."""
+    if any(block.kind == "transfer" for block in scheme.blocks.values()):
+        return
+    check = check_signs(scheme)
+    if not check.consistent:
+        raise rules.WRONG_SIGNS.error(
+            f"the signs of '{scheme.name}' do not conserve power: {check.problems[0]}",
+            where=scheme.name,
+            fix="correct the summation named, or make the scheme with `pog`",
+            members=list(check.problems),
+        )

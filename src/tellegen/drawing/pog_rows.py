@@ -1,0 +1,75 @@
+"""Cuts ladders that are wider than a figure may be into rows, with a letter at both ends of each cut."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from string import ascii_uppercase
+from typing import final
+
+from tellegen.drawing.pog_measures import BRANCH_SHIFT, LEAD, LINK_SPACE, MARGIN
+from tellegen.drawing.pog_plan import BranchPlan, ColumnPlan, LadderPlan
+from tellegen.drawing.pog_widths import column_width
+
+NARROWEST = 320
+"""A side ladder has at least this width before it goes on elsewhere."""
+
+
+@final
+class Rows:
+    """Cuts ladders that are wider than a figure may be; what is cut off goes on in further rows, under a letter."""
+
+    def __init__(self, max_width: float) -> None:
+        self.max_width = max_width
+        self.waiting: list[LadderPlan] = []
+        self._letters = _letters()
+
+    def fitting(self, ladder: LadderPlan, x: float) -> LadderPlan:
+        """The ladder as far as there is room to the right of x, and its side ladders likewise."""
+        widths = [column_width(column) for column in ladder.columns]
+        room = max(self.max_width - x - 2 * (LEAD + MARGIN), NARROWEST)
+        if sum(widths) > room:
+            room = max(room - 2 * LINK_SPACE, NARROWEST)
+        columns: list[ColumnPlan] = []
+        right = 0.0
+        for k, (column, width) in enumerate(zip(ladder.columns, widths, strict=True)):
+            if columns and right + width > room and column.left is not None:
+                return self._cut(ladder, columns, k)
+            columns.append(self._with_branch(column, x + right + width / 2))
+            right += width
+        return replace(ladder, columns=tuple(columns))
+
+    def _with_branch(self, column: ColumnPlan, x: float) -> ColumnPlan:
+        if not isinstance(column.content, BranchPlan):
+            return column
+        fitting = self.fitting(column.content.ladder, x + BRANCH_SHIFT)
+        return replace(column, content=replace(column.content, ladder=fitting))
+
+    def _cut(self, ladder: LadderPlan, columns: list[ColumnPlan], k: int) -> LadderPlan:
+        section = ladder.columns[k].left
+        assert section is not None, "a ladder is cut at a section"
+        letter = next(self._letters)
+        rest = list(ladder.columns[k:])
+        start = replace(section, link=f"{letter}'")
+        rest[0] = replace(rest[0], left=start)
+        self.waiting.append(LadderPlan(tuple(rest), start))
+        columns[-1] = replace(columns[-1], right=replace(section, link=letter))
+        return replace(ladder, columns=tuple(columns))
+
+
+def _letters() -> Iterator[str]:
+    yield from ascii_uppercase
+    for first in _letters():
+        for second in ascii_uppercase:
+            yield first + second
+
+
+def rows_of(ladders: Iterable[LadderPlan], max_width: float) -> list[LadderPlan]:
+    """The ladders as rows that are not wider than a figure may be."""
+    rows = Rows(max_width)
+    rows.waiting = list(ladders)
+    found: list[LadderPlan] = []
+    while rows.waiting:
+        ladder = rows.waiting.pop(0)
+        ahead, rows.waiting = rows.waiting, []
+        found.append(rows.fitting(ladder, 0))
+        rows.waiting += ahead
+    return found

@@ -1,0 +1,258 @@
+"""What stands in the blocks of a POG figure: gains, laws, values, and the equations of a legend."""
+
+from collections.abc import Iterable, Mapping
+from typing import final
+
+from tellegen.core.errors import TellegenError
+from tellegen.drawing.options import Options
+from tellegen.drawing.pog_measures import text_size, width_of
+from tellegen.drawing.pog_plan import BoxPlan
+from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, latex_name, postorder, symbol, to_latex
+from tellegen.expressions.evaluation import evaluate
+from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw
+from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
+
+WIDEST = 110.0
+"""A text that is wider than this gets a letter, and an equation in the legend."""
+LONGEST, LONGEST_MATRIX = 45, 160
+"""The terms and factors of an equation that a legend shows; nested fractions take long to set, and longer to read."""
+DERIVATIVE = "s"
+INTEGRATOR = r"\frac{1}{s}"
+
+
+@final
+class Texts:
+    """Texts of one scheme; `legend` collects the equations that explain them."""
+
+    def __init__(self, scheme: PogScheme, options: Options) -> None:
+        self.scheme = scheme
+        self.options = options
+        self.legend: dict[str, str] = {}
+        self.left_out: dict[str, None] = {}
+        graph = scheme.causal.graph
+        self._values = _numbers(graph.parameters)
+        self._arguments = {name: self._read_by(graph.moving[name]) for name in graph.moving}
+        self._switching = {graph.ports[k].element for k in graph.switching}
+
+    def read_by_all(self, expressions: Iterable[Expression]) -> tuple[str, ...]:
+        """What moves in some expressions, each name once."""
+        return tuple(dict.fromkeys(name for e in expressions for name in self._read_by(e)))
+
+    def explain(self, letter: str, expression: Expression) -> None:
+        """An equation of the legend; one that is too long for a figure is left out and counted."""
+        if too_long(expression):
+            self.left_out[letter] = None
+        else:
+            self.legend.setdefault(letter, to_latex(expression))
+
+    def explain_matrix(self, letter: str, matrix: Matrix) -> None:
+        """A matrix in the legend, unless it is too long."""
+        entries = [entry for row in matrix for entry in row]
+        if any(map(too_long, entries)) or sum(map(size, entries)) > LONGEST_MATRIX:
+            self.left_out[letter] = None
+        else:
+            self.legend.setdefault(letter, matrix_latex(matrix))
+
+    def explain_moving(self, expressions: Iterable[Expression]) -> None:
+        """Equations for the moving parameters that occur in some expressions."""
+        for name in dict.fromkeys(name for e in expressions for name in sorted(e.free_symbols)):
+            if name in self._arguments:
+                self.explain(latex_name(name), self.scheme.causal.graph.moving[name])
+
+    def _read_by(self, expression: Expression) -> tuple[str, ...]:
+        """The displacements, states and signals that a moving parameter reads."""
+        graph = self.scheme.causal.graph
+        found: dict[str, None] = {}
+        for name in sorted(expression.free_symbols):
+            if name in graph.moving:
+                found |= dict.fromkeys(self._read_by(graph.moving[name]))
+            elif name not in graph.parameters:
+                found[name] = None
+        return tuple(found)
+
+    # -- boxes -----------------------------------------------------------------------------------------------------------------
+
+    def boxes(self, block: Block) -> tuple[BoxPlan, ...]:
+        """The boxes of an elaboration block in the order of the signal."""
+        gain = self.gain_box(block)
+        if block.kind == "storage":
+            return BoxPlan("integrator", INTEGRATOR), gain
+        if block.kind == "derivative":
+            return gain, BoxPlan("derivative", DERIVATIVE)
+        return (gain,)
+
+    def gain_box(self, block: Block) -> BoxPlan:
+        """The box with the gain or the law of a block."""
+        if block.field:
+            return self._row(block)
+        item = self.scheme.elements.get(block.element)
+        if item is not None and item.port.element in self._switching:
+            return BoxPlan("gain", latex_name(block.element))
+        if block.gain is None:
+            return BoxPlan("gain", self._law(block))
+        return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block.gain))
+
+    def transposed(self, box: BoxPlan) -> BoxPlan:
+        """The box on the other line of a scalar connection; its value is written once."""
+        return BoxPlan("transposed", box.text, box.side)
+
+    # -- gains -----------------------------------------------------------------------------------------------------------------
+
+    def _gain(self, block: Block, gain: Expression) -> str:
+        if self.options.labels == "values" and (number := self._number(gain)) is not None:
+            return number
+        text = "" if too_long(gain) else self.expression(gain)
+        if text and width_of(text, text_size(text)) <= WIDEST:
+            return text
+        return self._named(("K" if block.kind == "connection" else "g", block.element), gain)
+
+    def expression(self, gain: Expression) -> str:
+        """A formula; a moving parameter has its arguments."""
+        return self._moving(gain) or to_latex(gain)
+
+    def _moving(self, gain: Expression) -> str | None:
+        """A moving parameter with its arguments; None where the gain is anything else."""
+        if gain is ZERO:
+            return None
+        for form, text in (
+            (gain, "{}"),
+            (-gain, "-{}"),
+            (ONE / gain, r"\frac{{1}}{{{}}}"),
+            (-ONE / gain, r"-\frac{{1}}{{{}}}"),
+        ):
+            if isinstance(form, Symbol) and form.name in self._arguments:
+                return text.format(self._called(form.name))
+        return None
+
+    def _called(self, name: str) -> str:
+        call = f"{latex_name(name)}({listed_names(self._arguments[name])})"
+        self.explain(call, self.scheme.causal.graph.moving[name])
+        return call
+
+    def _named(self, name: tuple[str, str], expression: Expression) -> str:
+        letter, element = name
+        text = f"{letter}_{{{_subscript(element)}}}"
+        read = self._read_by(expression)
+        call = f"{text}({listed_names(read)})" if read else text
+        self.explain(call, expression)
+        return call
+
+    # -- laws ------------------------------------------------------------------------------------------------------------------
+
+    def _law(self, block: Block) -> str:
+        """A law that is not linear, as a function with an equation in the legend."""
+        law, subscript = block.law, _subscript(block.element)
+        if isinstance(law, StorageLaw):
+            if law.output is not None:
+                letter = f"h_{{{subscript}}}"
+                self._explain(letter, law.output, block.energy)
+                return rf"{letter}(\cdot)"
+            letter = rf"\Phi_{{{subscript}}}"
+            if law.content is not None:
+                self._explain(letter, law.content, block.output)
+            inverted = block.kind == "storage"
+            return rf"{letter}^{{-1}}(\cdot)" if inverted else rf"{letter}(\cdot)"
+        letter = f"f_{{{subscript}}}"
+        if isinstance(law, ResistiveLaw) and law.expression is not None:
+            item = self.scheme.elements[block.element]
+            direct = item.decides == law.side
+            self._explain(letter, law.expression, block.input if direct else block.output)
+            return rf"{letter}(\cdot)" if direct else rf"{letter}^{{-1}}(\cdot)"
+        return rf"{letter}(\cdot)"
+
+    def _explain(self, letter: str, law: Expression, argument: str) -> None:
+        of = symbol(argument)
+        self.explain(f"{letter}({latex_name(argument)})", law.substitute({ARGUMENT: of}))
+
+    def _row(self, block: Block) -> BoxPlan:
+        """A port of a field: a row of its matrix, with what the other ports bring as further inputs."""
+        graph = self.scheme.causal.graph
+        field = next(f for f in graph.fields if f.element == block.field)
+        elements = [graph.ports[k].element for k in field.ports]
+        own = elements.index(self.scheme.elements[block.element].port.element)
+        letter = rf"\mathbf{{M}}_{{{_subscript(block.field)}}}"
+        self.explain_matrix(letter, field.matrix)
+        members = [b for b in self.scheme.blocks.values() if b.field == block.field and b.name != block.name]
+        if isinstance(block.law, StorageLaw):
+            others = [latex_name(b.energy) for b in members]
+            return BoxPlan("gain", rf"\left({letter}^{{-1}}\right)_{{{own + 1}}}", side=",\\,".join(others))
+        told = [latex_name(name) for name, _ in block.terms]
+        return BoxPlan("gain", rf"\left({letter}\right)_{{{own + 1}}}", side=",\\,".join(told))
+
+    # -- values ----------------------------------------------------------------------------------------------------------------
+
+    def _value(self, gain: Expression) -> str:
+        if self.options.labels != "both" or isinstance(gain, Number):
+            return ""
+        names = [name for name in gain.free_symbols if name in self._values]
+        if len(names) == 1 and len(gain.free_symbols) == 1:
+            return f"{latex_name(names[0])} = {number_latex(self._values[names[0]])}"
+        number = self._number(gain)
+        return "" if number is None else f"= {number}"
+
+    def _number(self, gain: Expression) -> str | None:
+        if not gain.free_symbols <= self._values.keys():
+            return None
+        try:
+            return number_latex(evaluate(gain, self._values))
+        except (TellegenError, ArithmeticError, ValueError):
+            return None  # a value outside the domain of a function stays a symbol
+
+
+def _numbers(parameters: Mapping[str, Expression | None]) -> dict[str, float]:
+    """The values of the parameters, where all they depend on has one."""
+    found: dict[str, float] = {}
+    for name, expression in parameters.items():
+        if expression is not None and expression.free_symbols <= found.keys():
+            try:
+                found[name] = evaluate(expression, found)
+            except (TellegenError, ArithmeticError, ValueError):
+                continue
+    return found
+
+
+def size(expression: Expression) -> int:
+    """How many names, numbers and operations a formula shows when it is written out."""
+    found: dict[Expression, int] = {}
+    for node in postorder(expression):
+        found[node] = 1 + sum(found[arg] for arg in node.args)
+    return found[expression]
+
+
+def too_long(expression: Expression) -> bool:
+    """Whether a formula is better left to the equations of the model."""
+    return size(expression) > LONGEST
+
+
+def bold(letter: str) -> str:
+    """The letter of a vector or a matrix."""
+    return rf"\mathbf{{{letter}}}"
+
+
+def listed_names(names: tuple[str, ...]) -> str:
+    """The arguments of a function; a dot for more than two."""
+    return ", ".join(map(latex_name, names)) if len(names) <= 2 else r"\cdot"
+
+
+def number_latex(value: float) -> str:
+    """A number with four digits that count."""
+    mantissa, _, exponent = f"{value:.4g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def matrix_latex(rows: tuple[tuple[Expression, ...], ...]) -> str:
+    """A matrix in brackets; a single entry has none."""
+    if len(rows) == 1 and len(rows[0]) == 1:
+        return to_latex(rows[0][0])
+    body = r" \\ ".join(" & ".join(map(to_latex, row)) for row in rows)
+    return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+
+def column_latex(names: tuple[str, ...]) -> str:
+    """A vector as a row with a transposition sign."""
+    # The braces are for ziamath, which cannot raise an environment.
+    return rf"{{\begin{{bmatrix}} {' & '.join(map(latex_name, names))} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"
+
+
+def _subscript(element: str) -> str:
+    return ",".join(element.replace(".", "_").split("_"))

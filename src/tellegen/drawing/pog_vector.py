@@ -1,0 +1,206 @@
+"""The plan of one vector block: B | sum, 1/s, L^-1 | A, which is L x' = -A x + B u.
+
+N x, f(x) and D u have columns of their own where they are not zero.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import final
+
+from tellegen.drawing.options import Options
+from tellegen.drawing.pog_plan import (
+    BoxPlan,
+    ColumnPlan,
+    ConnectionPlan,
+    ElementPlan,
+    LadderPlan,
+    SectionPlan,
+    Way,
+)
+from tellegen.drawing.pog_texts import INTEGRATOR, Texts, bold, column_latex, listed_names
+from tellegen.drawing.scene import Weight
+from tellegen.expressions import ZERO, Expression, is_zero, latex_name
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.schemes.gains import signal_gains
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, VectorBlock
+
+MOST_SHOWN = 4
+"""Matrices of more rows are named only, unless they are asked for."""
+
+
+@final
+class VectorPlanner:
+    """Turns the vector block of a scheme into a ladder of a few columns."""
+
+    def __init__(self, scheme: PogScheme, block: VectorBlock, texts: Texts, options: Options) -> None:
+        self.scheme, self.block, self.texts, self.options = scheme, block, texts, options
+        self.n, self.m = len(block.states), len(block.inputs)
+        self.x = latex_name(block.states[0]) if self.n == 1 else bold("x")
+        self.u = latex_name(block.inputs[0]) if self.m == 1 else bold("u")
+        self.C, self.D, self.rates = _outputs(scheme)
+        self._count = 0
+
+    def ladder(self) -> LadderPlan:
+        """The ladder; a model without states is its matrix D alone."""
+        self._explain()
+        columns = list(self._input_columns()) if self.m else []
+        if self.n:
+            columns += self._state_columns(columns[-1].right if columns else None)
+        return LadderPlan(tuple(columns), columns[0].left if columns else None)
+
+    # -- letters ---------------------------------------------------------------------------------------------------------------
+
+    def _letter(self, letter: str, matrix: Matrix | None = None) -> str:
+        """The letter of a matrix with what it depends on; a single entry is not bold."""
+        rows = getattr(self.block, letter) if matrix is None else matrix
+        text = self._plain(letter, matrix)
+        read = self.texts.read_by_all(entry for row in rows for entry in row)
+        return f"{text}({listed_names(read)})" if read else text
+
+    def _plain(self, letter: str, matrix: Matrix | None = None) -> str:
+        rows = getattr(self.block, letter) if matrix is None else matrix
+        single = len(rows) == 1 and len(rows[0]) == 1
+        name, _, index = letter.partition("_")
+        text = name if single else bold(name)
+        return f"{text}_{{{index}}}" if index else text
+
+    def _inverse(self) -> str:
+        text = self._letter("L")
+        if self.n == 1:
+            return rf"\frac{{1}}{{{text}}}"
+        letter, bracket, rest = text.partition("(")
+        return f"{letter}^{{-1}}{bracket}{rest}"
+
+    def _weight(self, size: int) -> Weight:
+        return "bold" if size > 1 else "thin"
+
+    # -- columns ---------------------------------------------------------------------------------------------------------------
+
+    def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> SectionPlan:
+        return SectionPlan(name, upper, lower, right, "right", self._domain(), self._weight(size))
+
+    def _domain(self) -> str:
+        domains = {port.domain for port in self.scheme.causal.graph.ports}
+        return domains.pop() if len(domains) == 1 else ""
+
+    def _input_columns(self) -> Iterator[ColumnPlan]:
+        """D from u to y, then B and its transpose."""
+        y = "y" if self.m == 1 else bold("y")
+        left = self._section("1", self.u, y, right=True, size=self.m)
+        if not self.n or _any(self.D) or self.rates:
+            letter = self._letter("D", self.D)
+            text = f"{letter}(s)" if self.rates else letter
+            D = self._element("D", text, "down", () if self.n else self._all_elements(), self.m)
+            behind = None
+            if self.n:
+                lower = rf"{self._plain('C', self.C)}\,{self.x}"
+                behind = self._section("2", self.u, lower, right=True, size=self.m)
+            yield ColumnPlan(left, behind, D)
+            left = behind or left
+        if self.n:
+            B = self._letter("B")
+            driven = any(entry is not ZERO for row in self.block.B_1 for entry in row)
+            forward = f"{B} + s {self._letter('B_1')}" if driven else B
+            back = self._output_letter(B, driven)
+            after = self._section(
+                "3", rf"{self._plain('B')}\,{self.u}" if not driven else bold("e"), self.x, right=True, size=self.n
+            )
+            sources = " ".join(item.port.element for item in self.scheme.sources())
+            yield ColumnPlan(left, after, ConnectionPlan(sources, BoxPlan("B", forward), BoxPlan("C", back)))
+
+    def _all_elements(self) -> tuple[str, ...]:
+        graph = self.scheme.causal.graph
+        ports = [port.element for port in graph.ports if not isinstance(port.law, SourceLaw)]
+        return (*ports, *(coupling.element for coupling in graph.couplings))
+
+    def _output_letter(self, B: str, driven: bool) -> str:
+        if self.rates or driven:
+            return rf"{bold('C')}(s)"
+        if _transposed(self.block.B) == self.C or _same(_transposed(self.block.B), self.C):
+            letter, bracket, rest = B.partition("(")
+            return letter + r"^{\mathrm{T}}" + bracket + rest if self.n * self.m > 1 else B
+        return self._letter("C", self.C)
+
+    def _state_columns(self, left: SectionPlan | None) -> list[ColumnPlan]:
+        """The integrators, then what takes power back: N x, f(x), A x."""
+        graph = self.scheme.causal.graph
+        static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)]
+        others = [("A", self._letter("A"), (*static, *(c.element for c in graph.couplings)))]
+        if any(
+            block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
+        ):
+            others.insert(0, ("f", rf"{bold('f')}(\cdot)", ()))
+        if any(entry is not ZERO for row in self.block.N for entry in row):
+            others.insert(0, ("N", self._letter("N"), ()))
+        storages = tuple(p.element for p in graph.ports if isinstance(p.law, StorageLaw))
+        q = bold("q") if self.n > 1 else "q"
+        boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", self._inverse()))
+        element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
+        texts = [
+            f"{bold('f')}({self.x})" if part == "f" else rf"{self._plain(part)}\,{self.x}" for part, _, _ in others
+        ]
+        sections = [
+            self._section(str(4 + k), " + ".join(texts[k:]), self.x, right=False, size=self.n)
+            for k in range(len(others))
+        ]
+        minus = frozenset({("upper", "right")}) if sections else frozenset()
+        columns = [ColumnPlan(left, sections[0], element, minus)]  # type: ignore[arg-type]
+        for k, (part, text, names) in enumerate(others):
+            behind = sections[k + 1] if k + 1 < len(sections) else None
+            columns.append(ColumnPlan(sections[k], behind, self._element(part, text, "up", names, self.n)))
+        return columns
+
+    def _element(self, part: str, text: str, way: Way, names: tuple[str, ...], size: int) -> ElementPlan:
+        return ElementPlan(" ".join(names), (BoxPlan(part, text),), way, self._domain(), weight=self._weight(size))
+
+    # -- legend ----------------------------------------------------------------------------------------------------------------
+
+    def _explain(self) -> None:
+        legend = self.texts.legend
+        if self.n > 1:
+            legend[self.x] = column_latex(self.block.states)
+        if self.m > 1:
+            legend[self.u] = column_latex(self.block.inputs)
+        if self.options.matrices == "named" or (self.options.matrices == "auto" and self.n > MOST_SHOWN):
+            return
+        names = ["L", "A", "B", *(name for name in ("N", "B_1") if _any(getattr(self.block, name)))]
+        for name in names:
+            rows: Matrix = getattr(self.block, name)
+            if rows and rows[0]:
+                self.texts.explain_matrix(self._letter(name), rows)
+        for name, matrix in (("C", self.C), ("D", self.D)):
+            if _any(matrix) and (name == "D" or self._output_letter("B", False).endswith("C")):
+                self.texts.explain_matrix(self._letter(name, matrix), matrix)
+        self.texts.explain_moving(entry for name in names for row in getattr(self.block, name) for entry in row)
+
+
+def _any(matrix: Matrix) -> bool:
+    return any(entry is not ZERO for row in matrix for entry in row)
+
+
+def _transposed(matrix: Matrix) -> Matrix:
+    return tuple(zip(*matrix, strict=True))
+
+
+def _same(one: Matrix, two: Matrix) -> bool:
+    return len(one) == len(two) and all(
+        is_zero(a - b) for row, line in zip(one, two, strict=True) for a, b in zip(row, line, strict=True)
+    )
+
+
+def _outputs(scheme: PogScheme) -> tuple[Matrix, Matrix, bool]:
+    """C and D of the outputs, and whether these read anything else: rates of dependent storages, laws that are not linear."""
+    signals = [output.signal for output in scheme.outputs]
+    gains = signal_gains(scheme, signals)
+    states = [scheme.blocks[name].output for name in scheme.states]
+
+    def rows(starts: Iterable[str]) -> Matrix:
+        names = tuple(starts)
+        return tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
+
+    known = {*states, *scheme.inputs}
+    more = any(entry is not ZERO for row in gains.values() for name, entry in row.items() if name not in known)
+    return rows(states), rows(scheme.inputs), more
+
+
+def _signed(entry: Expression, sign: int) -> Expression:
+    return entry if sign > 0 else -entry

@@ -1,0 +1,211 @@
+"""From shapes with a meaning to what a pen does: paths, circles and glyphs. Every back end but TikZ draws these alike.
+
+The measures are those of the figures in `docs/howto/draw.md`, in units.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from math import hypot
+from typing import Literal, assert_never, final
+
+from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.placing import PlacedText, place
+from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Section, Shape, Sum, Weight, Wire
+from tellegen.drawing.themes import PAPER
+from tellegen.drawing.typesetting import Outline
+
+Layer = Literal["bands", "sections", "wires", "blocks", "labels"]
+LAYERS: tuple[Layer, ...] = ("bands", "sections", "wires", "blocks", "labels")
+Cap = Literal["butt", "square", "round"]
+
+LINE: dict[Weight, float] = {"thin": 1.3, "bold": 2.6, "double": 4.0, "signal": 1.0, "hair": 0.9}
+"""Widths of wires and outlines."""
+INNER = 2.2
+"""The gap between the two strokes of a double wire."""
+BORDER = 1.3
+"""Blocks and summations, whatever the weight of their wires."""
+HEAD: dict[Weight, tuple[float, float]] = {
+    "thin": (9, 6.6),
+    "bold": (9 * 1.25, 6.6 * 1.45),
+    "double": (9 * 1.25, 6.6 * 1.45),
+    "signal": (8, 5.6),
+    "hair": (7, 5),
+}
+"""Length and width of arrowheads."""
+NOTCH, SHAFT = 0.72, 0.75
+"""Barb of an arrowhead, and where its shaft ends, as parts of its length: so that the tip stays sharp."""
+SUM_RADIUS, SPOT_RADIUS, SPOT_INSET = 9.0, 3.4, 0.9
+DOT_RADIUS: dict[Weight, float] = {"thin": 2.6, "bold": 3.6, "double": 3.6, "signal": 2.2, "hair": 2.0}
+SECTION_WIDTH, SECTION_DASH = 1.0, (5.0, 4.0)
+BOND, BARB_BACK, BARB_SIDE = 1.4, 11.0, 6.5
+STROKE, STROKE_LENGTH = 2.1, 17.0
+RAIL, RAIL_GAP = 1.2, 3.2
+"""The two lines of a vector bond, and the distance of their centres."""
+RING, RING_DASH = 1.2, (3.0, 2.4)
+CURVE_DASH = (5.0, 3.5)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Path:
+    """An outline, filled or drawn with a pen of some width; a paint is a tone, `paper` or `band:<domain>`."""
+
+    outline: Outline
+    fill: str = ""
+    stroke: str = ""
+    width: float = 0
+    dash: tuple[float, float] | None = None
+    cap: Cap = "butt"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A circle, filled or drawn with a pen."""
+
+    centre: Point
+    radius: float
+    fill: str = ""
+    stroke: str = ""
+    width: float = 0
+    dash: tuple[float, float] | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """A text as filled outlines."""
+
+    placed: PlacedText
+    fill: str
+
+
+Primitive = Path | Circle | Glyphs
+
+
+def layer_of(shape: Shape) -> Layer:
+    """The layer in which a shape is drawn."""
+    match shape:
+        case Band():
+            return "bands"
+        case Section():
+            return "sections"
+        case Wire() | Bond() | Dot():
+            return "wires"
+        case Block() | Sum() | Ring() | Curve():
+            return "blocks"
+        case Label():
+            return "labels"
+        case _:
+            assert_never(shape)
+
+
+def primitives(shape: Shape) -> Iterator[Primitive]:
+    """What a pen does for a shape, in order."""
+    match shape:
+        case Band():
+            yield Path(box_outline(shape.box), fill=f"band:{shape.domain}")
+        case Section():
+            line = polyline((shape.start, shape.end))
+            yield Path(line, stroke="quiet", width=SECTION_WIDTH, dash=SECTION_DASH)
+        case Wire():
+            yield from _wire(shape)
+        case Dot():
+            yield Circle(shape.centre, DOT_RADIUS[shape.weight], fill=shape.tone)
+        case Block():
+            yield Path(box_outline(shape.box), PAPER, shape.tone, BORDER)
+        case Sum():
+            yield from _sum(shape)
+        case Bond():
+            yield from _bond(shape)
+        case Ring():
+            yield Circle(shape.centre, shape.radius, "", shape.tone, RING, RING_DASH if shape.dashed else None)
+        case Curve():
+            yield _curve(shape)
+        case Label():
+            yield Glyphs(place(shape), shape.tone)
+        case _:
+            assert_never(shape)
+
+
+def polyline(points: tuple[Point, ...], closed: bool = False) -> Outline:
+    """A line through points as an outline."""
+    steps = [("M" if k == 0 else "L", (point,)) for k, point in enumerate(points)]
+    return (*steps, ("Z", ())) if closed else tuple(steps)
+
+
+def box_outline(box: Box) -> Outline:
+    """The four sides of a box."""
+    corners = ((box.left, box.top), (box.right, box.top), (box.right, box.bottom), (box.left, box.bottom))
+    return polyline(corners, closed=True)
+
+
+def direction(start: Point, end: Point) -> Point:
+    """The unit vector from one point to another."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    length = hypot(dx, dy) or 1.0
+    return dx / length, dy / length
+
+
+def along(point: Point, unit: Point, forward: float, right: float = 0) -> Point:
+    """A point moved along a direction, and to the right of it as seen on the page."""
+    return point[0] + unit[0] * forward - unit[1] * right, point[1] + unit[1] * forward + unit[0] * right
+
+
+def _wire(wire: Wire) -> Iterator[Primitive]:
+    points, head = wire.points, None
+    if wire.head:
+        length, width = HEAD[wire.weight]
+        unit, tip = direction(points[-2], points[-1]), points[-1]
+        corners = (tip, along(tip, unit, -length, width / 2), along(tip, unit, -NOTCH * length))
+        head = Path(polyline((*corners, along(tip, unit, -length, -width / 2)), closed=True), fill=wire.tone)
+        points = (*points[:-1], along(tip, unit, -SHAFT * length))
+    yield Path(polyline(points), stroke=wire.tone, width=LINE[wire.weight])
+    if wire.weight == "double":
+        yield Path(polyline(points), stroke=PAPER, width=INNER)
+    if head is not None:
+        yield head
+
+
+def _sum(shape: Sum) -> Iterator[Primitive]:
+    yield Circle(shape.centre, SUM_RADIUS, PAPER, shape.tone, BORDER)
+    for spot in shape.spots:
+        yield Circle(along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET), SPOT_RADIUS, fill=shape.tone)
+
+
+def _bond(bond: Bond) -> Iterator[Primitive]:
+    tone = "warning" if bond.warned else bond.tone
+    first, last = direction(*bond.points[:2]), direction(*bond.points[-2:])
+    if bond.size > 1:
+        for side in (RAIL_GAP / 2, -RAIL_GAP / 2):
+            yield Path(polyline(_beside(bond.points, side)), stroke=tone, width=RAIL)
+    else:
+        yield Path(polyline(bond.points), stroke=tone, width=BOND)
+    shift = bond.flow_side * RAIL_GAP / 2 if bond.size > 1 else 0
+    tip = along(bond.points[-1], last, 0, shift)
+    barb = along(tip, last, -BARB_BACK, bond.flow_side * BARB_SIDE)
+    yield Path(polyline((tip, barb)), stroke=tone, width=BOND, cap="square")
+    if bond.stroke:
+        end, unit = (bond.points[0], first) if bond.stroke == "start" else (bond.points[-1], last)
+        ends = (along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2))
+        yield Path(polyline(ends), stroke=tone, width=STROKE)
+
+
+def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:
+    """A line parallel to one through points, mitred at its corners."""
+    units = [direction(a, b) for a, b in pairwise(points)]
+    moved = [along(points[0], units[0], 0, right)]
+    for k, point in enumerate(points[1:-1]):
+        before, after = units[k], units[k + 1]
+        share = 1 + before[0] * after[0] + before[1] * after[1]  # of the mitre, by the cosine of the turn
+        normal = -(before[1] + after[1]) / share, (before[0] + after[0]) / share
+        moved.append((point[0] + normal[0] * right, point[1] + normal[1] * right))
+    return (*moved, along(points[-1], units[-1], 0, right))
+
+
+def _curve(curve: Curve) -> Path:
+    outline = (*curve.outline, ("Z", ())) if curve.closed and curve.outline[-1][0] != "Z" else curve.outline
+    if curve.filled:
+        return Path(outline, fill=curve.tone)
+    return Path(outline, "", curve.tone, LINE[curve.weight], CURVE_DASH if curve.dashed else None)

@@ -1,0 +1,52 @@
+"""`tellegen draw` as a user meets it."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.test_commands import tellegen
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "tex", "json"])
+def test_draw_writes_the_format_of_the_suffix(tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"rlc.{suffix}"
+    found = tellegen("draw", "rlc", "--as", "bond", "-o", str(target))
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith(f"{target}: Bond graph: Series RLC circuit")
+    assert target.stat().st_size > 500
+
+
+@pytest.mark.parametrize("notation", ["bond", "pog", "equations"])
+def test_draw_knows_the_notations(tmp_path: Path, notation: str) -> None:
+    target = tmp_path / "figure.svg"
+    options = ["--theme", "dark", "--labels", "values", "--numbers", "--names", "--no-bands", "--scale", "2"]
+    found = tellegen("draw", "dc_motor", "--as", notation, "-o", str(target), *options)
+    assert found.returncode == 0, found.stderr
+    assert "#16181D" in target.read_text(encoding="utf-8")
+
+
+def test_draw_replaces_a_file_only_when_forced(tmp_path: Path) -> None:
+    target = tmp_path / "rlc.svg"
+    target.write_text("mine", encoding="utf-8")
+    refused = tellegen("draw", "rlc", "--as", "bond", "-o", str(target))
+    assert refused.returncode == 1
+    assert "is there already" in refused.stderr
+    assert target.read_text(encoding="utf-8") == "mine"
+    assert tellegen("draw", "rlc", "--as", "bond", "-o", str(target), "--force").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "fix"),
+    [
+        (["rlc", "--as", "bnod", "-o", "x.svg"], "F103", "did you mean 'bond'?"),
+        (["rlc", "--as", "bond", "-o", "x.spg"], "F104", "did you mean '.svg'?"),
+        (["rlc", "--as", "bond", "-o", "x.svg", "--theme", "monno"], "F102", "did you mean 'mono'?"),
+        (["rcl", "--as", "bond", "-o", "x.svg"], "D300", "rlc"),
+    ],
+)
+def test_draw_refuses_with_the_nearest_word(words: list[str], code: str, fix: str) -> None:
+    found = tellegen("draw", *words)
+    assert found.returncode == 1
+    assert code in found.stderr
+    assert fix in found.stderr
+    assert not Path("x.svg").exists()

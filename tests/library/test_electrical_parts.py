@@ -1,0 +1,174 @@
+"""Machines, converters and magnetic parts of the library against their textbook equations."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import tellegen as tg
+from support.library_use import use, values
+from support.transfers import POINTS, numeric, same_transfer, transfer_at
+from tellegen.description import Model, parameter_values, read_model, to_yaml
+from tellegen.equations.system import MatrixName
+
+# Machines of any number of phases
+
+
+def of_phases(m: int) -> Model:
+    sources = ", ".join(f"V_{k}: {{voltage source: [a_{k}]}}" for k in range(1, m + 1))
+    ports = ", ".join(f'"phase[{k}]": a_{k}' for k in range(1, m + 1))
+    network = sources + ", tau: {torque source: [w]}"
+    return use("pmsm_multiphase", f"{ports}, star: gnd, shaft: w", network, f", m: {m}")
+
+
+@pytest.mark.parametrize("m", [3, 5, 6])
+def test_a_machine_of_m_phases_has_the_matrices_of_the_book(m: int) -> None:
+    model, theta = of_phases(m), 0.37
+    system, p = tg.derive(model), values(model)
+    known = {**parameter_values(model), "p.theta": theta}
+
+    def matrix(name: MatrixName) -> np.ndarray:
+        return np.array([[e.evaluate(known) for e in row] for row in system.matrices[name]])
+
+    k = np.arange(m)
+    L = p.M_0 * np.cos(2 * math.pi * (k[:, None] - k[None, :]) / m) + (p.L_e - p.M_0) * np.eye(m)
+    K = -p.p * p.phi * np.sin(p.p * theta - 2 * math.pi * k / m)
+    wanted_L = np.block([[L, np.zeros((m, 1))], [np.zeros((1, m)), np.array([[p.J]])]])
+    wanted_A = np.block([[p.R * np.eye(m), K[:, None]], [-K[None, :], np.array([[p.b]])]])
+    assert system.states == (*(f"p.I[{j + 1}]" for j in k), "p.omega")
+    assert matrix("L") == pytest.approx(wanted_L, rel=1e-12, abs=1e-15)
+    assert matrix("A") == pytest.approx(wanted_A, rel=1e-12, abs=1e-15)
+    assert math.isclose(K @ K, m / 2 * (p.p * p.phi) ** 2)
+
+
+def test_three_phases_are_the_three_phase_machine() -> None:
+    ports = "phase_1: a_1, phase_2: a_2, phase_3: a_3, star: gnd, shaft: w"
+    sources = ", ".join(f"V_{k}: {{voltage source: [a_{k}]}}" for k in (1, 2, 3))
+    three = use("pmsm", ports, sources + ", tau: {torque source: [w]}")
+    same_transfer(three, of_phases(3), at={"theta": 0.3})
+
+
+# The induction machine
+
+SUPPLY = 2 * math.pi * 50
+
+
+def induction(frame: str, inputs: str) -> tg.Run:
+    network = "V_d: {voltage source: [d]}, V_q: {voltage source: [q]}, W: {angular velocity source: [w]}"
+    model = use("induction_machine", "d: d, q: q, shaft: w", network, f", signals: {{omega_k: {frame}}}")
+    experiment = f"experiment: {{until: 1.5 s, rtol: 1e-9, inputs: {{{inputs}, W: 150 rad/s}}}}\n"
+    return tg.simulate(read_model(to_yaml(model) + experiment))
+
+
+def test_an_induction_machine_has_the_torque_of_its_equivalent_circuit() -> None:
+    """Steady state in the frame of the supply; Krause, Analysis of Electric Machinery, the single-phase equivalent circuit."""
+    run = induction(f"{SUPPLY} rad/s", "V_d: 380 V, V_q: 0 V")
+    p = {name.removeprefix("p."): value for name, value in run.parameters.items()}
+    slip = (SUPPLY - p["p"] * 150) / SUPPLY
+    stator = p["R_s"] + 1j * SUPPLY * (p["L_s"] - p["L_m"])
+    rotor = p["R_r"] / slip + 1j * SUPPLY * (p["L_r"] - p["L_m"])
+    magnetising = 1j * SUPPLY * p["L_m"]
+    current = 380 / (stator + magnetising * rotor / (magnetising + rotor))
+    in_rotor = current * magnetising / (magnetising + rotor)
+    torque = abs(in_rotor) ** 2 * p["R_r"] / slip * p["p"] / SUPPLY
+    found = run.final()
+    assert found["tau_W"] == pytest.approx(p["b"] * 150 - torque, rel=1e-6)  # the source holds the shaft back
+    assert complex(found["p.i_ds"], found["p.i_qs"]) == pytest.approx(current, rel=1e-6)
+
+
+def test_the_torque_of_an_induction_machine_does_not_depend_on_the_frame() -> None:
+    still = induction("0 rad/s", 'V_d: "380 V*cos(100*pi*t)", V_q: "380 V*sin(100*pi*t)"')
+    turning = induction(f"{SUPPLY} rad/s", "V_d: 380 V, V_q: 0 V")
+    assert still.final()["tau_W"] == pytest.approx(turning.final()["tau_W"], rel=1e-5)
+
+
+# Semiconductors
+
+
+@pytest.mark.parametrize("voltage", [-5.0, 0.5, 1.0])
+def test_a_junction_diode_follows_shockley(voltage: float) -> None:
+    model = use("junction_diode", "ends: [a, gnd]", "V: {voltage source: [a]}")
+    p, run = values(model), tg.simulate(model, until=1e-3, inputs={"V": voltage})
+
+    def excess(i: float) -> float:
+        return i - p.I_s * math.expm1((voltage - p.R_s * i) / (p.n * p.V_T))
+
+    wanted = brentq(excess, -2 * p.I_s, 20.0, xtol=1e-16)
+    assert run.final()["I_V"] == pytest.approx(wanted, rel=1e-6, abs=1e-13)
+
+
+PERIOD, DUTY = 1e-4, 0.7
+PULSE = f'"pulse(1, 0 s, {PERIOD * DUTY} s, {PERIOD} s)"'
+IDEAL = ", R_on: 1e-9 ohm, V_f: 0 V, R_d: 1e-9 ohm"
+
+
+def mean_of_last_period(run: tg.Run, name: str, period: float) -> float:
+    grid = np.linspace(run.t[-1] - period, run.t[-1], 4001)
+    return float(np.trapezoid(run.resampled(grid).values(name), grid) / period)
+
+
+def test_a_half_bridge_gives_its_duty_cycle_of_the_supply() -> None:
+    load = "V: {voltage source: [p]}, L: {inductor: [a, c], L: 0.2 mH, current: i}, R: {resistor: [c], R: 2 ohm}"
+    model = use("half_bridge", "dc: [p, gnd], out: a", load, f", signals: {{u: {PULSE}}}{IDEAL}")
+    run = tg.simulate(model, until=2e-3, inputs={"V": 24.0})
+    assert mean_of_last_period(run, "i", PERIOD) == pytest.approx(DUTY * 24 / 2, rel=1e-4)
+
+
+def test_the_diodes_of_a_half_bridge_carry_the_current_that_the_switches_leave() -> None:
+    """While u <= 0 the lower switch is closed; a current that flows back from the load returns through it without a diode drop."""
+    load = "V: {voltage source: [p]}, L: {inductor: [a, gnd], L: 1 mH, current: i, initial: 3 A}"
+    model = use("half_bridge", "dc: [p, gnd], out: a", load, ", signals: {u: -1}, R_on: 1 ohm, V_f: 0.7 V")
+    run = tg.simulate(model, until=1e-5, inputs={"V": 24.0})
+    # 3 A through 1 ohm would be 3 V, so the diode beside the switch conducts at 0.7 V
+    p = values(model)
+    shared = (3 + 0.7 / p.R_d) / (1 / p.R_on + 1 / p.R_d)  # v of both in parallel, v/R_on + (v - 0.7)/R_d = 3
+    slope = (run.values("i")[-1] - 3) / 1e-5
+    assert slope == pytest.approx(-shared / 1e-3, rel=1e-2)
+
+
+def test_a_full_bridge_gives_both_signs() -> None:
+    load = "V: {voltage source: [p]}, L: {inductor: [a, c], L: 0.2 mH, current: i}, R: {resistor: [c, b], R: 2 ohm}"
+    signals = f', signals: {{u_1: {PULSE}, u_2: "1 - pulse(1, 0 s, {PERIOD * DUTY} s, {PERIOD} s)"}}'
+    model = use("full_bridge", "dc: [p, gnd], out: [a, b]", load, signals + IDEAL)
+    run = tg.simulate(model, until=2e-3, inputs={"V": 24.0})
+    assert mean_of_last_period(run, "i", PERIOD) == pytest.approx((2 * DUTY - 1) * 24 / 2, rel=1e-4)
+
+
+def test_six_steps_of_an_inverter_have_the_first_harmonic_of_the_book() -> None:
+    """Phase to star: 2 V/pi (Mohan, Undeland, Robbins, Power Electronics)."""
+    period = 0.02
+    gates = ", ".join(
+        f'u_{k}: "pulse(1, {((k - 1) / 3 - 1) * period} s, {period / 2} s, {period} s)"' for k in (1, 2, 3)
+    )
+    loads = ", ".join(f"R_{k}: {{resistor: [a_{k}, star], R: 10 ohm, current: i_{k}}}" for k in (1, 2, 3))
+    ports = "dc: [p, gnd], phase_1: a_1, phase_2: a_2, phase_3: a_3"
+    model = use("inverter", ports, "V: {voltage source: [p]}, " + loads, f", signals: {{{gates}}}{IDEAL}")
+    run = tg.simulate(model, until=2 * period, inputs={"V": 300.0})
+    grid = period + (np.arange(6000) + 0.5) * period / 6000
+    current = run.resampled(grid).values("i_1")
+    harmonic = 2 * np.mean(current * np.exp(-2j * math.pi * grid / period))
+    assert abs(harmonic) * 10 == pytest.approx(2 * 300 / math.pi, rel=1e-3)
+
+
+# Magnetic circuits
+
+
+def test_a_coil_on_iron_is_an_inductor() -> None:
+    text = """\
+system: Coil on iron
+parts:
+  p:    {use: coil_on_core, ports: {electrical: a, core: [m, mgnd]}}
+  path: {use: iron_path, ports: {ends: [m, mgnd]}}
+network:
+  V: {voltage source: [a]}
+"""
+    model = read_model(text)
+    known = parameter_values(model)
+    lengths = known["path.l"] / known["path.mu_r"] + known["path.g"]
+    reluctance = lengths / (known["path.mu_0"] * known["path.A"])
+    system = numeric(model)
+    for s in POINTS:
+        permeance = 1 / (reluctance + s * known["path.G_e"]) + known["p.P_l"]
+        wanted = 1 / (known["p.R"] + s * known["p.N"] ** 2 * permeance)
+        assert transfer_at(system, s)[0, 0] == pytest.approx(wanted, rel=1e-9)

@@ -1,0 +1,151 @@
+"""Friction, splines, backlash and cams of the library against their textbook equations."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import tellegen as tg
+from support.library_use import use, values
+from support.transfers import POINTS, numeric, transfer_at
+from tellegen.description import Model, parameter_values, read_model
+
+MOVED = "V: {velocity source: [x]}"
+"""A velocity source against the frame; the force that it supplies is that of the friction."""
+
+
+# Friction
+
+
+@pytest.mark.parametrize("speed", [-0.3, 0.004, 0.02, 1.0])
+def test_stribeck_friction_gives_the_curve_of_the_book(speed: float) -> None:
+    model = use("stribeck_friction", "ends: x", MOVED)
+    p, run = values(model), tg.simulate(model, until=0.1, inputs={"V": speed})
+    dry = (p.F_c + (p.F_s - p.F_c) * math.exp(-((speed / p.v_s) ** 2))) * math.tanh(speed / p.v_0)
+    assert run.final()["F_V"] == pytest.approx(dry + p.b * speed, rel=1e-9)
+
+
+def test_coulomb_friction_sticks_until_it_breaks_away() -> None:
+    """A force that grows: nothing moves up to F_s; then m v' = F - F_c - b v."""
+    model = use("coulomb_friction", "ends: x", "m: {mass: [x], m: 2 kg, velocity: v}, F: {force source: [x]}")
+    p, run = values(model), tg.simulate(model, until=2.0, rtol=1e-9, inputs={"F": tg.ramp(10.0)})
+    free = p.F_s / 10
+    assert np.all(run.values("v")[run.t < free * 0.999] == 0)
+    grid = np.linspace(free * 1.001, 2.0, 50)
+
+    def rate(t: float, v: np.ndarray) -> np.ndarray:
+        return np.asarray((10 * t - p.F_c - p.b * v) / 2)
+
+    book = solve_ivp(rate, (free, 2.0), [0.0], t_eval=grid, rtol=1e-10, atol=1e-12)
+    assert run.resampled(grid).values("v") == pytest.approx(book.y[0], rel=1e-6)
+
+
+def test_viscous_friction_heats_its_film() -> None:
+    model = use("viscous_friction", "ends: x", MOVED)
+    p, run = values(model), tg.simulate(model, until=200.0, inputs={"V": 2.0}, rtol=1e-9)
+    b = p.mu * p.A / p.h
+    assert run.final()["F_V"] == pytest.approx(2 * b)
+    assert run.final()["p.T_C"] == pytest.approx(4 * b / p.G * (1 - math.exp(-200 * p.G / p.C)), rel=1e-7)
+
+
+@pytest.mark.parametrize("speed", [0.0005, 0.01])
+def test_lugre_friction_settles_on_its_stribeck_curve(speed: float) -> None:
+    model = use("lugre_friction", "ends: x", MOVED)
+    p, run = values(model), tg.simulate(model, until=0.5, inputs={"V": speed}, rtol=1e-9)
+    g = p.F_c + (p.F_s - p.F_c) * math.exp(-((speed / p.v_s) ** 2))
+    assert run.final()["F_V"] == pytest.approx(g + p.b * speed, rel=1e-5)
+
+
+def test_lugre_friction_moves_as_its_equations_say() -> None:
+    """Presliding and breakaway of a mass under a force that grows, against the equations of the paper."""
+    model = use("lugre_friction", "ends: x", "m: {mass: [x], m: 1 kg, velocity: v}, F: {force source: [x]}")
+    p, run = values(model), tg.simulate(model, until=2.0, inputs={"F": tg.ramp(1.0)}, rtol=1e-9)
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        v, z = y
+        slip = abs(v) / (p.F_c + (p.F_s - p.F_c) * math.exp(-((v / p.v_s) ** 2)))
+        bent = v - slip * p.sigma_0 * z
+        return [t - p.sigma_0 * z - p.sigma_1 * bent - p.b * v, bent]
+
+    grid = np.linspace(0, 2, 40)
+    book = solve_ivp(rates, (0, 2), [0.0, 0.0], method="LSODA", t_eval=grid, rtol=1e-10, atol=1e-13)
+    found = run.resampled(grid)
+    assert found.values("v") == pytest.approx(book.y[0], rel=1e-4, abs=1e-8)
+    assert found.values("p.F_z") == pytest.approx(p.sigma_0 * book.y[1], rel=1e-4, abs=1e-5)
+
+
+# Transmissions
+
+
+def test_ball_spline() -> None:
+    """Beside a screw that turns the same shaft: torsion through the balls, friction along the shaft."""
+    model = read_model(
+        "system: Test\nparts:\n"
+        "  p:     {use: ball_spline, ports: {nut: n, shaft: s, slide: x}}\n"
+        "  screw: {use: ball_screw, ports: {shaft: s, nut: x}}\n"
+        "network:\n  tau: {torque source: [n]}\n  F: {force source: [x]}\n"
+    )
+    p, known, system = values(model), parameter_values(model), numeric(model)
+    h = known["screw.h"]
+    for s in POINTS:
+        ball = p.K / s + p.d
+        shaft = (known["screw.J"] + known["screw.m"] * h**2) * s + known["screw.b"] + (known["screw.d"] + p.b) * h**2
+        impedance = np.array([[p.J_n * s + p.b_n + ball, -ball], [-ball, ball + shaft]])
+        seen = np.diag([1, h])  # the source F pushes the nut of the screw, h for a radian
+        wanted = seen @ np.linalg.inv(impedance) @ seen
+        assert transfer_at(system, s) == pytest.approx(wanted, rel=1e-6)  # stiff: the inverse loses digits
+
+
+def geared(network: str, more: str = "") -> Model:
+    return use("gear_with_backlash", "input: a, output: b", network, more)
+
+
+def test_the_teeth_of_a_gear_touch_after_half_the_play() -> None:
+    """The output held: the input turns freely by g/2, then rests where K takes the torque."""
+    model = geared("push: {torque source: [a]}, W: {angular velocity source: [b]}", ", d: 50 N*m*s, b_1: 1e-3 N*m*s")
+    p, run = values(model), tg.simulate(model, until=5.0, inputs={"push": 0.5, "W": 0.0})
+    assert run.final()["p.x"] == pytest.approx(p.g / 2 + 0.5 / p.K, rel=1e-5)
+    start = tg.simulate(model, until=5e-4, inputs={"push": 0.5, "W": 0.0}, rtol=1e-9)
+    free = start.values("p.x") < p.g / 2
+    turned = 0.5 * start.t**2 / (2 * p.J_1)  # 0.5 N*m on the free wheel
+    assert start.values("p.x")[free] == pytest.approx(turned[free], rel=2e-2, abs=1e-9)  # the bearing
+    assert np.all(start.values("p.tau")[free] == 0)
+
+
+def test_a_gear_loses_the_share_of_its_torque_that_its_teeth_rub_away() -> None:
+    """At a steady speed: the input gives tau (1 + mu) and its bearing, the output n tau less its bearing."""
+    model = geared("W: {angular velocity source: [a]}, load: {torque source: [b]}", ", d: 50 N*m*s")
+    p, run = values(model), tg.simulate(model, until=1.0, inputs={"W": 100.0, "load": -20.0})
+    tau = (20 + p.b_2 * 100 / p.n) / p.n
+    assert run.values("p.tau")[-1] == pytest.approx(tau, rel=1e-6)
+    assert run.final()["tau_W"] == pytest.approx(tau * (1 + p.mu) + p.b_1 * 100, rel=1e-6)
+
+
+# Cams
+
+LIFTS = {
+    "": lambda theta: 0.005 * (1 - math.cos(theta)),
+    ", lift: 3 mm*sin(p.theta)^2": lambda theta: 0.003 * math.sin(theta) ** 2,
+}
+
+
+@pytest.mark.parametrize("line", LIFTS, ids=["own", "bound"])
+def test_a_cam_moves_its_follower_by_the_slope_of_its_lift(line: str) -> None:
+    model = use("cam", "shaft: a", "tau: {torque source: [a]}", line)
+    p, system, theta, step = values(model), tg.derive(model), 0.7, 1e-6
+    H = (LIFTS[line](theta + step) - LIFTS[line](theta - step)) / (2 * step)
+    known = {**parameter_values(model), "p.theta": theta}
+    for name, expression in system.where.items():
+        known[name] = expression.evaluate(known)
+    assert system.matrices["L"][0][0].evaluate(known) == pytest.approx(p.J + p.m * H**2, rel=1e-7)
+
+
+def test_a_cam_given_by_points_is_where_its_table_says() -> None:
+    table = "[[0 deg, 0 mm], [90 deg, 4 mm], [180 deg, 8 mm], [270 deg, 4 mm], [360 deg, 0 mm]]"
+    curve = f", lift: {{table: {table}, at: p.theta, interpolation: cubic, period: 360 deg}}"
+    model = use("cam", "shaft: a, follower: y", "W: {angular velocity source: [a]}", curve)
+    run = tg.simulate(model, until=1.0, inputs={"W": 4 * math.pi}, rtol=1e-9)
+    # the spring of the follower is as far out as the cam is high, in the second turn as in the first
+    for turns, lift in ((0.25, 4e-3), (0.5, 8e-3), (1.0, 0.0), (1.75, 4e-3)):
+        assert run.resampled(np.array([turns / 2])).values("p.x_K")[0] == pytest.approx(lift, abs=1e-8)
