@@ -5,6 +5,7 @@ In a `console` block a line that starts with `$ ` is a command and the lines bel
 lines.
 """
 
+import doctest
 import os
 import re
 import subprocess
@@ -71,11 +72,22 @@ def is_ours(command: Command) -> bool:
     return re.match(r"(\.venv/bin/)?tellegen\b", command.words) is not None
 
 
-def pictures(page: Path, command: Command) -> list[Path]:
-    """The pictures of a page that a command draws: it writes a file of the same name as one in docs/images that the page shows."""
-    text = page.read_text(encoding="utf-8")
-    written = re.findall(r"(?:-o|--plot) (\S+\.svg)", command.words)
-    return [ROOT / "docs/images" / name for name in written if f"images/{name})" in text]
+def pictures(page: Path) -> list[Path]:
+    """The pictures that a page shows: code on the page that writes a file of the same name draws it."""
+    shown = re.findall(r"\]\(\S*images/([\w.-]+\.svg)\)", page.read_text(encoding="utf-8"))
+    return [ROOT / "docs/images" / name for name in dict.fromkeys(shown)]
+
+
+def is_plot(picture: str) -> bool:
+    """Whether a picture is a plot: these differ a little between versions of matplotlib."""
+    return "matplotlib" in picture
+
+
+def python_source(text: str) -> str:
+    """The code of a block, without prompts and outputs."""
+    if ">>>" not in text:
+        return text
+    return "".join(example.source for example in doctest.DocTestParser().get_examples(text))
 
 
 def run(command: Command, folder: Path) -> tuple[int, str]:

@@ -3,11 +3,12 @@
 The page stays the one source. Outputs are left out: whoever opens the notebook runs it, and the tests do.
 """
 
-import doctest
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+from code_blocks import python_source
 
 Cell = dict[str, object]
 
@@ -46,10 +47,8 @@ def _code(language: str, file: str, text: str) -> Iterator[Cell]:
     elif language == "console":
         for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE):
             yield _run(f"!{line}")
-    elif language == "python" and ">>>" in text:
-        yield _run("".join(example.source for example in doctest.DocTestParser().get_examples(text)))
     elif language == "python":
-        yield _run(text)
+        yield _run(python_source(text))
     else:
         yield {"cell_type": "markdown", "metadata": {}, "source": f"```{language}\n{text}```"}
 

@@ -3,36 +3,43 @@
 An output with a line `...` was cut by hand and is left alone, as is a command without output; the tests compare those.
 """
 
+import io
 import re
 import sys
 import tempfile
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
-from code_blocks import ROOT, Block, Command, blocks, commands, is_ours, pages, pictures, run
+from code_blocks import ROOT, Block, Command, blocks, commands, is_ours, pages, pictures, python_source, run
 
 
 def refreshed(page: Path) -> str:
-    """The text of a page with its outputs as they are now."""
+    """The text of a page with its outputs as they are now; its pictures are drawn again."""
     text = page.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as name:
+    names: dict[str, object] = {"__name__": "__main__"}
+    shown = pictures(page)
+    with tempfile.TemporaryDirectory() as name, chdir(name):
         for block in blocks(page):
             if block.file:
-                (Path(name) / block.file).write_text(block.text, encoding="utf-8")
+                Path(block.file).write_text(block.text, encoding="utf-8")
             if block.language == "console":
-                text = text.replace(f"```console\n{block.text}```", f"```console\n{_console(block, Path(name))}```")
-                _draw(page, block, Path(name))
+                text = text.replace(
+                    f"```console\n{block.text}```", f"```console\n{_console(block, Path(name), bool(shown))}```"
+                )
+            elif block.language == "python" and shown:
+                with redirect_stdout(io.StringIO()):
+                    exec(python_source(block.text), names)
+        for picture in shown:
+            if Path(picture.name).is_file():
+                picture.write_bytes(Path(picture.name).read_bytes())
     return text
 
 
-def _draw(page: Path, block: Block, folder: Path) -> None:
-    """Put the pictures that the commands of a block draw where the page shows them."""
-    for command in filter(is_ours, commands(block)):
-        for picture in pictures(page, command):
+def _console(block: Block, folder: Path, all_of_them: bool) -> str:
+    """The block with its outputs; `all_of_them` runs commands that show none too, for what they write."""
+    for command in commands(block):
+        if all_of_them and is_ours(command):
             run(command, folder)
-            picture.write_bytes((folder / picture.name).read_bytes())
-
-
-def _console(block: Block, folder: Path) -> str:
     if "\\\n" in block.text:
         return block.text
     parts = [f"$ {c.words}\n{_output(c, folder)}" for c in commands(block)]

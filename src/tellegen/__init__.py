@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tellegen.causality import CausalGraph, assign_causality
+    from tellegen.conditioning import Conditioned, LagrangeSystem
     from tellegen.core.errors import (
         CausalityError,
         CompilerError,
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
         TellegenError,
     )
     from tellegen.description import Model, Network, schema, to_yaml
+    from tellegen.drawing import Figure, draw
     from tellegen.equations.assembly import derive_equations
+    from tellegen.equations.checking import Check, check
     from tellegen.equations.descriptor import DescriptorSystem
     from tellegen.equations.system import EquationSystem
     from tellegen.equations.transfer import TransferMatrix
@@ -38,20 +41,24 @@ if TYPE_CHECKING:
     from tellegen.experiments.courses import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
     from tellegen.experiments.parameter_effects import sensitivities
     from tellegen.experiments.simulating import simulate
+    from tellegen.exporting.exports import export_model
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
     from tellegen.reduction import Reduction, Stiffened
+    from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.studies.activities import activity
     from tellegen.studies.comparing import trajectory_loss
+    from tellegen.studies.conditioning import compare_conditioning
     from tellegen.studies.convergence import reduction_study
+    from tellegen.studies.motions import feedback_linearise, inverse_dynamics
+    from tellegen.studies.parasitic_sizing import size_parasitic
     from tellegen.studies.projecting import project
     from tellegen.studies.suggesting import suggest_limits
     from tellegen.workflow import (
-        Check,
         Example,
         bond_graph,
-        check,
+        condition,
         derive,
         examples,
         import_model,
@@ -70,6 +77,7 @@ __all__ = [
     "CausalityError",
     "Check",
     "CompilerError",
+    "Conditioned",
     "ConditioningError",
     "DescriptionError",
     "DescriptorSystem",
@@ -78,9 +86,11 @@ __all__ = [
     "Example",
     "ExportError",
     "Expression",
+    "Figure",
     "FigureError",
     "Finding",
     "GraphError",
+    "LagrangeSystem",
     "MechanismError",
     "Model",
     "Network",
@@ -99,11 +109,17 @@ __all__ = [
     "bond_graph",
     "check",
     "chirp",
+    "compare_conditioning",
     "compare_runs",
+    "condition",
     "derive",
     "derive_equations",
+    "draw",
     "examples",
+    "export_model",
+    "feedback_linearise",
     "import_model",
+    "inverse_dynamics",
     "linearise",
     "load",
     "lower",
@@ -117,10 +133,12 @@ __all__ = [
     "read_run",
     "reduce",
     "reduction_study",
+    "report",
     "schema",
     "sensitivities",
     "simulate",
     "sine",
+    "size_parasitic",
     "step",
     "stiffen",
     "suggest_limits",
@@ -136,8 +154,11 @@ _NAMES_OF_MODULE = {
         "CausalityError CompilerError ConditioningError DescriptionError EquationError ExportError FigureError Finding GraphError "
         "MechanismError ReductionError SimulationError TellegenError"
     ),
+    "conditioning": "Conditioned LagrangeSystem",
     "description": "Model Network schema to_yaml",
+    "drawing": "Figure draw",
     "equations.assembly": "derive_equations",
+    "equations.checking": "Check check",
     "equations.descriptor": "DescriptorSystem",
     "equations.system": "EquationSystem",
     "equations.transfer": "TransferMatrix",
@@ -145,16 +166,21 @@ _NAMES_OF_MODULE = {
     "experiments.courses": "chirp pulse quintic ramp sine step table trapezoid",
     "experiments.parameter_effects": "sensitivities",
     "experiments.simulating": "simulate",
+    "exporting.exports": "export_model",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
     "reduction": "Reduction Stiffened",
+    "reporting.reports": "report",
     "results": "Run compare_runs read_run",
     "studies.activities": "activity",
     "studies.comparing": "trajectory_loss",
+    "studies.conditioning": "compare_conditioning",
     "studies.convergence": "reduction_study",
+    "studies.motions": "feedback_linearise inverse_dynamics",
+    "studies.parasitic_sizing": "size_parasitic",
     "studies.projecting": "project",
     "studies.suggesting": "suggest_limits",
-    "workflow": "Check Example bond_graph check derive examples import_model linearise load pog read reduce stiffen",
+    "workflow": "Example bond_graph condition derive examples import_model linearise load pog read reduce stiffen",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 

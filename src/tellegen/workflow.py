@@ -6,21 +6,25 @@ A model may be given as a `Model`, as a `Network` built in Python, as a file (YA
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, final, overload
 
 from tellegen import schemes
-from tellegen.causality import CausalGraph, assign_causality, impossible_modes
-from tellegen.core.errors import Finding, Rulebook, TellegenError
-from tellegen.core.names import TIME, did_you_mean, identifier, listing
-from tellegen.description import Model, Network, read_netlist, to_yaml
+from tellegen.causality import assign_causality
+from tellegen.conditioning import Conditioned, LagrangeSystem, Options, Stiffness, condition_model, lagrange_form
+from tellegen.conditioning.forms import DRIFT
+from tellegen.conditioning.karnopp import lagrange_steps
+from tellegen.conditioning.parasitic import DAMPING
+from tellegen.core.errors import Rulebook
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.description import read_netlist, to_yaml
 from tellegen.description.document import write_text
-from tellegen.description.model import all_parts
 from tellegen.description.opening import AnyModel, as_model, load, open_model, read
 from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.equations.assembly import derive_equations
-from tellegen.equations.closed_loop import algebraic_unknowns, close_loop, hold_signals
+from tellegen.equations.checking import Check, check
+from tellegen.equations.closed_loop import close_loop, hold_signals
 from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.hamiltonian import HamiltonianSystem, port_hamiltonian
 from tellegen.equations.linear_loop import linearise_loop
@@ -29,8 +33,7 @@ from tellegen.equations.numeric import with_values
 from tellegen.equations.steps import Derivation, derivation_steps
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix, transfer_matrix
-from tellegen.graph import PowerGraph, algebraic_signals, lower, put_into_mode
-from tellegen.graph.signals import Integral
+from tellegen.graph import lower, put_into_mode
 from tellegen.reduction import Limits, Reduction, Stiffened, reduce_model, stiffen_model
 from tellegen.schemes import BondGraphScheme, PogScheme
 
@@ -40,6 +43,7 @@ __all__ = [
     "Example",
     "as_model",
     "check",
+    "condition",
     "derive",
     "examples",
     "import_model",
@@ -63,7 +67,7 @@ NO_SUCH_FORM = RULES.rule(
     "D303",
     "no such form",
     meaning="Equations were asked for in a form that does not exist.",
-    why="the forms are pog (L x' = -A x + B u), ph (port-Hamiltonian), dae (the descriptor form) and tf (the transfer matrix)",
+    why="the forms are pog (L x' = -A x + B u), ph (port-Hamiltonian), lagrange, dae (descriptor form) and tf (transfer matrix)",
 )
 NOTHING_TO_IMPORT = RULES.rule(
     "D304",
@@ -78,16 +82,12 @@ NO_SUCH_VARIABLE = RULES.rule(
     why="an operating point is made of states and inputs",
 )
 
-Form = Literal["pog", "ph", "dae", "tf"]
-FORMS: tuple[Form, ...] = ("pog", "ph", "dae", "tf")
-Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
+Form = Literal["pog", "ph", "lagrange", "dae", "tf"]
+FORMS: tuple[Form, ...] = ("pog", "ph", "lagrange", "dae", "tf")
+Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem | LagrangeSystem
 Modes = Mapping[str, str]
 """Modes of elements by name: `{"S": "closed"}`."""
 NO_MODES: Modes = {}
-
-MOST_DERIVED = 300
-"""Up to so many elements `check` derives the equations too, to find what only they show."""
-MOST_PARTS_SHOWN = 12
 
 
 @final
@@ -106,98 +106,6 @@ def examples() -> tuple[Example, ...]:
     ['cauer_low_pass', 'dc_motor']
     """
     return tuple(Example(path.stem, _about(path)) for path in sorted(SYSTEMS.glob("*.yaml")))
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What `check` found. `dependent` tells for each storage in derivative causality on which elements it depends.
-
-    `paths` holds the zero-order causal paths by kind, each as the names of the elements along it. `modes` lists the modes of
-    elements that have some, the one in which a run begins first: all that is said holds there. `algebraic_signals` are the
-    unknowns of loops of signals, or of signals and power, without a state. `parts` tells what each part uses, parts inside parts by
-    dotted names. Where an error ended the work early, what comes later is empty.
-    """
-
-    name: str
-    findings: tuple[Finding, ...]
-    elements: int = 0
-    states: tuple[str, ...] = ()
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    paths: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    method: str = ""
-    modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    signals: tuple[str, ...] = ()
-    signal_states: tuple[str, ...] = ()
-    algebraic_signals: tuple[str, ...] = ()
-    parts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def ok(self) -> bool:
-        """Whether no finding is an error."""
-        return not any(finding.severity == "error" for finding in self.findings)
-
-    def to_json(self) -> dict[str, object]:
-        """Names, numbers and findings; names are identifiers."""
-        return {
-            "name": self.name,
-            "ok": self.ok,
-            "elements": self.elements,
-            "states": _identifiers(self.states),
-            "inputs": _identifiers(self.inputs),
-            "outputs": _identifiers(self.outputs),
-            "dependent": {identifier(name): _identifiers(on) for name, on in self.dependent.items()},
-            "paths": {kind: [_identifiers(members) for members in found] for kind, found in self.paths.items()},
-            "method": self.method,
-            **({"modes": {identifier(name): list(words) for name, words in self.modes.items()}} if self.modes else {}),
-            **{key: _identifiers(names) for key, names in self._signals().items() if names},
-            **({"parts": {identifier(name): use for name, use in self.parts.items()}} if self.parts else {}),
-            "findings": [finding.to_json() for finding in self.findings],
-        }
-
-    def _signals(self) -> dict[str, tuple[str, ...]]:
-        algebraic = self.algebraic_signals
-        return {"signals": self.signals, "signal_states": self.signal_states, "algebraic_signals": algebraic}
-
-    def __str__(self) -> str:
-        return "\n".join([*self._summary(), *(f"\n{finding}" for finding in self.findings)])
-
-    def _summary(self) -> list[str]:
-        errors = sum(finding.severity == "error" for finding in self.findings)
-        counted = f"{errors} error{'' if errors == 1 else 's'}" if errors else "no errors"
-        lines = [f"{self.name}: {counted}"]
-        rows = {"parts": _listed_parts(self.parts), "elements": str(self.elements) if self.elements else ""}
-        rows |= {word: ", ".join(getattr(self, word)) for word in ("states", "inputs", "outputs")}
-        rows["dependent"] = "; ".join(f"{name} on {', '.join(on) or 'nothing'}" for name, on in self.dependent.items())
-        rows |= {kind: "; ".join(" - ".join(members) for members in found) for kind, found in self.paths.items()}
-        rows["modes"] = "; ".join(f"{name}: {', '.join(words)}" for name, words in self.modes.items())
-        rows |= {key.replace("_", " "): ", ".join(names) for key, names in self._signals().items()}
-        rows["causality by"] = self.method
-        return lines + [f"  {title:<18} {text}" for title, text in rows.items() if text]
-
-
-def check(model: AnyModel) -> Check:
-    """Everything there is to say about a model: errors, warnings and notices, states, dependent storages, zero-order paths.
-
-    Never raises for a bad model: what is wrong is in `findings`.
-    """
-    try:
-        read_one = as_model(model)
-    except TellegenError as error:
-        return Check(model.name if isinstance(model, Model | Network) else str(model), error.findings)
-    parts = {name: part.use for name, part in all_parts(read_one)}
-    begun = Check(read_one.name, read_one.findings, len(read_one.elements), inputs=read_one.inputs, parts=parts)
-    try:
-        graph = lower(read_one)
-    except TellegenError as error:
-        return replace(begun, findings=(*begun.findings, *error.findings))
-    try:
-        causal = assign_causality(graph)
-    except TellegenError as error:
-        return replace(begun, findings=(*graph.findings, *error.findings))
-    return _checked_equations(_checked_causality(begun, causal), causal)
 
 
 @overload
@@ -230,7 +138,15 @@ def derive(
 
 
 @overload
-def derive(model: AnyModel, *, steps: Literal[True], mode: Modes = ...) -> Derivation: ...
+def derive(
+    model: AnyModel, *, form: Literal["lagrange"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
+) -> LagrangeSystem: ...
+
+
+@overload
+def derive(
+    model: AnyModel, *, steps: Literal[True], form: Literal["pog", "lagrange"] = "pog", mode: Modes = ...
+) -> Derivation: ...
 
 
 @overload
@@ -266,11 +182,12 @@ def derive(
 ) -> Derived | Derivation:
     """The equations of a model, with symbols.
 
-    `form` is "pog" (`L x' = -A x + B u`), "ph" (port-Hamiltonian, `x' = (J - R) grad_H + (g - P) u`), "dae" (the sparse descriptor
-    form, nothing eliminated) or "tf" (the transfer matrix).
+    `form` is "pog" (`L x' = -A x + B u`), "ph" (port-Hamiltonian, `x' = (J - R) grad_H + (g - P) u`), "lagrange"
+    (`M q'' + C q' + R q' + G = W tau`), "dae" (the sparse descriptor form, nothing eliminated) or "tf" (the transfer matrix).
     With `numeric`, parameters are replaced by their values: the POG form is then given as the descriptor form, which stays
     sparse for models of any size, unless `eliminate` asks for L, A, B, C, D.
-    With `steps`, the POG form is derived step by step: each entry by the paths that make it.
+    With `steps`, the POG form is derived step by step: each entry by the paths that make it; the Lagrange form by artificial flow
+    sources.
     `mode` puts elements with modes into others than those they start in: `{"S": "closed"}`.
     With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
     and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
@@ -287,6 +204,9 @@ def derive(
         return derive_closed(model, form=form, numeric=numeric, mode=mode, at={**(at or {}), **(inputs or {})})
     if steps:
         return _steps(model, form, numeric, mode)
+    if form == "lagrange":
+        lagrange = lagrange_form(as_model(model))
+        return lagrange.numeric() if numeric else lagrange
     graph = put_into_mode(lower(as_model(model)), mode)
     if form == "dae" or (form == "pog" and numeric and not eliminate):
         found = descriptor_form(graph)
@@ -325,11 +245,13 @@ def derive_closed(
 
 
 def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Derivation:
+    if form == "lagrange" and not numeric:
+        return lagrange_steps(as_model(model))
     if form != "pog" or numeric:
         raise NO_SUCH_FORM.error(
             f"the form '{form}'{' with numbers' if numeric else ''} is not derived step by step",
-            why="paths explain the entries of the POG form, with symbols",
-            fix="ask for the steps of the form pog, with symbols",
+            why="paths explain the entries of the POG form, artificial sources the Lagrange form, with symbols",
+            fix="ask for the steps of the form pog or lagrange, with symbols",
         )
     return derivation_steps(derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode))))
 
@@ -391,6 +313,34 @@ def stiffen(
     return stiffen_model(as_model(model), connection, apart=apart, value=value, damped=damped)
 
 
+def condition(
+    model: AnyModel,
+    form: str,
+    *,
+    coordinates: Iterable[str] = (),
+    stiffness: float | Mapping[str, float] | None = None,
+    damping: float = DAMPING,
+    drift: float = DRIFT,
+    canonical: bool = False,
+) -> Conditioned:
+    """The model with its dependent storages treated in one of six ways; what comes back stands for a model in every other call.
+
+    `form` is "derivative" (implicit equations, for a DAE solver), "residual" (forces of constraints solved for, every storage with
+    a state; `drift` is the rate in 1/s at which errors of constraints decay), "parasitic" (springs and dampers, or their duals; one
+    `stiffness`, or one for each force, in SI), "field" (an IC-field with momenta), "lagrange" (speeds and a mass matrix) or
+    "hamilton" (momenta, slopes of the energy, and the gyroscopic block of constraints that are not holonomic, which `canonical`
+    leaves out).
+    `coordinates` are displacements or outputs of storages that should be independent.
+
+    Raises: ConditioningError for a form that does not exist (C101) or that the model does not have.
+
+    >>> condition("crank_rod", "residual").forces
+    ('lambda_m_p',)
+    """
+    options = Options(tuple(coordinates), Stiffness(stiffness, damping), drift, canonical)
+    return condition_model(as_model(model), form, options)
+
+
 def bond_graph(model: AnyModel, *, vectors: bool = True, merge_two_ports: bool = False) -> BondGraphScheme:
     """The bond graph of a model, simplified as an engineer would draw it, with half arrows, strokes and variables.
 
@@ -402,7 +352,8 @@ def bond_graph(model: AnyModel, *, vectors: bool = True, merge_two_ports: bool =
     >>> print(str(bond_graph("spring_damper")).splitlines()[0].strip())
     1  Sf:v |-> 1:end   (F_t, v)
     """
-    causal = assign_causality(lower(as_model(model)))
+    shown = model.picture if isinstance(model, Conditioned) else as_model(model)
+    causal = assign_causality(lower(shown))
     return schemes.bond_graph(causal, vectors=vectors, merge_two_ports=merge_two_ports)
 
 
@@ -451,52 +402,3 @@ def _about(path: Path) -> str:
             elif colon and not key.startswith("#"):
                 break
     return found.get("about") or found.get("system", "")
-
-
-def _listed_parts(parts: Mapping[str, str]) -> str:
-    """How many parts there are, and the first of them."""
-    shown = [f"{name} ({use})" for name, use in list(parts.items())[:MOST_PARTS_SHOWN]]
-    more = len(parts) - len(shown)
-    return f"{len(parts)}: {', '.join(shown)}{f' and {more} more' if more else ''}" if parts else ""
-
-
-def _identifiers(names: tuple[str, ...]) -> list[str]:
-    return [identifier(name) for name in names]
-
-
-def _checked_causality(begun: Check, causal: CausalGraph) -> Check:
-    ports = causal.graph.ports
-    paths: dict[str, list[tuple[str, ...]]] = {}
-    for path in causal.paths:
-        paths.setdefault(path.kind, []).append(path.members)
-    return replace(
-        begun,
-        findings=(*causal.findings, *impossible_modes(causal.graph)),
-        modes={ports[k].element: tuple(law.modes) for k, law in causal.graph.switching.items()},
-        states=tuple(ports[k].state for k in causal.integral),
-        outputs=tuple(_conjugates(causal.graph)),
-        dependent={ports[d.port].element: tuple(ports[k].element for k in d.on) for d in causal.dependent},
-        paths={kind: tuple(found) for kind, found in paths.items()},
-        method=causal.method,
-        signals=tuple(signal.name for signal in causal.graph.signals),
-        signal_states=tuple(signal.name for signal in causal.graph.signals if isinstance(signal, Integral)),
-        algebraic_signals=algebraic_signals(causal.graph.signals),
-    )
-
-
-def _conjugates(graph: PowerGraph) -> list[str]:
-    """The variable of each source that answers its input."""
-    return [
-        graph.ports[k].through if graph.ports[k].law.side == "across" else graph.ports[k].across
-        for k in graph.sources()
-    ]
-
-
-def _checked_equations(found: Check, causal: CausalGraph) -> Check:
-    if len(causal.graph.ports) > MOST_DERIVED:
-        return found
-    try:
-        system = derive_equations(causal)
-    except TellegenError as error:
-        return replace(found, findings=(*found.findings, *error.findings))
-    return replace(found, outputs=system.outputs, algebraic_signals=algebraic_unknowns(system.signals))

@@ -173,14 +173,15 @@ def test_a_signal_must_be_known() -> None:
     assert finding.fix == "did you mean 'omega_J'?"
 
 
-def test_a_dependent_storage_behind_a_modulus_that_reads_a_state_is_refused() -> None:
+def test_a_dependent_storage_behind_a_modulus_that_reads_what_it_gives_is_refused() -> None:
     text = (
         "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, c: 1 s/rad}\nbond graph:\n  - Se:tau -> 1:a (omega, rotational)\n"
-        "  - a -> I:J_1\n  - a -> MTF:n -> 1:b (rotational)\n  - b -> I:J_2\nelements: {n: {K: 1 + c*omega}}\n"
+        "  - a -> I:J_1\n  - a -> MTF:n -> 1:b (w, rotational)\n  - b -> I:J_2\nelements: {n: {K: 1 + c*(omega + w)}}\n"
     )
     finding = refused(text)
     assert finding.code == "E108"
-    assert finding.what == "'J_2' follows other storages through a modulus that reads 'omega'"
+    assert finding.what == "'J_2' follows other storages through a modulus that reads 'w'"
+    assert finding.fix.startswith("let the modulus of 'n' read states or displacements")
 
 
 def test_the_kinds_of_a_field_are_kinds_of_its_ports() -> None:

@@ -14,7 +14,7 @@ from tellegen.core.units import parse_unit
 from tellegen.description import Model, Network, read_model, schema, to_yaml
 from tellegen.description.document import read_document
 from tellegen.description.model import all_parts
-from tellegen.expressions import parse
+from tellegen.expressions import parse, symbol
 from tellegen.graph import lower
 
 COIL = """\
@@ -487,3 +487,70 @@ def _plain(text: str) -> object:
     import yaml
 
     return yaml.safe_load(text)
+
+
+# -- names that the line of a part chooses ----------------------------------------------------------------------------------------
+
+NAMED = """\
+system: Named
+ports: {ends: [a, b]}
+parameters: {R: 3 ohm, k: 2}
+displacements: {q: i}
+signals: {loss: power.R, drop: k*V_R}
+network:
+  L: {inductor: [a, m], L: 2 mH, current: i}
+  R: {resistor: [m, b]}
+"""
+WHOLE_OF_NAMED = """\
+system: Whole
+parts:
+  coil: {use: named.yaml, ports: {ends: p}, names: NAMES}
+network:
+  V: {voltage source: [p, gnd]}
+"""
+
+
+def named(folder: Path, names: str) -> Model:
+    (folder / "named.yaml").write_text(NAMED, encoding="utf-8")
+    (folder / "whole.yaml").write_text(WHOLE_OF_NAMED.replace("NAMES", names), encoding="utf-8")
+    return read_model(folder / "whole.yaml")
+
+
+def test_the_line_of_a_part_names_what_is_inside(tmp_path: Path) -> None:
+    model = named(tmp_path, "{i: I_a, q: q_a, R: R_a, loss: P}")
+    assert [e.name for e in model.elements] == ["coil.L", "R_a", "V"]
+    assert set(model.parameters) == {"R_a", "coil.L", "coil.k"}
+    assert dict(model.displacements) == {"q_a": symbol("I_a")}
+    assert model.signals["P"].settings["formula"] == symbol("power.R_a")
+    assert model.signals["coil.drop"].settings["formula"] == symbol("coil.k") * symbol("V_R_a")
+    system = tg.derive(model)
+    assert system.states == ("I_a",)
+    assert str(system.A[0]) == "R_a"
+
+
+def test_a_part_can_keep_its_own_names(tmp_path: Path) -> None:
+    model = named(tmp_path, "own")
+    assert [e.name for e in model.elements] == ["L", "R", "V"]
+    assert set(model.parameters) == {"R", "L", "k"}
+    assert model.signals["loss"].settings["formula"] == symbol("power.R")
+    assert model.signals["drop"].settings["formula"] == parse("k*V_R")
+    assert "names: own" in to_yaml(model)
+
+
+def test_variables_called_after_an_element_can_be_named(tmp_path: Path) -> None:
+    model = named(tmp_path, "{V_R: u, i: i}")
+    assert model.elements[1].name == "coil.R"
+    assert model.elements[1].variables == {"across": "u"}
+    assert model.signals["coil.loss"].settings["formula"] == symbol("power.coil.R")
+    assert model.signals["coil.drop"].settings["formula"] == symbol("coil.k") * symbol("u")
+
+
+@pytest.mark.parametrize("names", ["own", "[i, R]", "{i: I_a, q: q_a, R: R_a, loss: P}"])
+def test_chosen_names_are_written_and_read_again(tmp_path: Path, names: str) -> None:
+    model = named(tmp_path, names)
+    (tmp_path / "again.yaml").write_text(to_yaml(model), encoding="utf-8")
+    again = read_model(tmp_path / "again.yaml")
+    assert again.parts[0].names == model.parts[0].names
+    assert [(e.name, dict(e.variables)) for e in again.elements] == [
+        (e.name, dict(e.variables)) for e in model.elements
+    ]

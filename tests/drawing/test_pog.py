@@ -53,9 +53,9 @@ def test_sections_stand_on_the_grid_with_their_variables(motor_pump: Scene) -> N
     assert {s.end[1] for s in motor_pump.shapes if isinstance(s, Section)} == {240 + 16}
     upper = sorted((s.at[0], s.text) for s in motor_pump.shapes if isinstance(s, Label) and s.at[1] == 70 - 25)
     lower_ = sorted((s.at[0], s.text) for s in motor_pump.shapes if isinstance(s, Label) and s.at[1] == 240 + 36)
-    assert [text for _, text in upper][3:6] == [r"\omega_{m}"] * 3
-    assert [text for _, text in lower_][:3] == ["I_{a}"] * 3
-    assert [text for _, text in lower_][6:] == ["P_{0}"] * 3
+    assert [text for _, text in upper][3:6] == [r"\omega_m"] * 3
+    assert [text for _, text in lower_][:3] == ["I_a"] * 3
+    assert [text for _, text in lower_][6:] == ["P_0"] * 3
     assert [x for x, _ in upper] == [x for x, _ in lower_] == [x for x, _ in sections]
 
 
@@ -312,9 +312,9 @@ def test_blocks_show_values_instead_of_symbols_or_beside_them() -> None:
     values = {s.origin.element: s.text for s in _gain_texts(scene_of("dc_motor_pump", Options(labels="values")))}
     assert values["R_a"] == "0.5"
     both = scene_of("dc_motor_pump", Options(labels="both"))
-    assert {s.origin.element: s.text for s in _gain_texts(both)}["R_a"] == "R_{a}"
+    assert {s.origin.element: s.text for s in _gain_texts(both)}["R_a"] == "R_a"
     beside = {s.origin.element: s.text for s in both.shapes if isinstance(s, Label) and s.origin.part == "value"}
-    assert beside["R_a"] == "R_{a} = 0.5"
+    assert beside["R_a"] == "R_a = 0.5"
     assert check_scene(both) == ()
 
 

@@ -154,7 +154,7 @@ def test_rates_follow_from_displacements_time_and_integrals(formula: str, rate: 
         ("{table: [[0, 1], [1, 2]]}", "it is read from a table, which bends at its points"),
         ("{delay: a*t, by: 1 s, initial: 1}", "it is delayed"),
         ("'1 + step(1, 1 s)'", "its formula jumps: it uses 'if'"),
-        ("1 + (omega/w)^2", "it reads 'omega', whose own rate would be needed"),
+        ("'1 + floor(omega/w)'", "its formula jumps: it uses 'floor'"),
     ],
 )
 def test_a_signal_without_a_known_rate_is_named(formula: str, why: str) -> None:

@@ -44,6 +44,7 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ): "SymPy takes seconds to load and is a view: it is loaded when asked for",
     ("tellegen.reduction.account", "numpy"): "poles are compared when asked for; equations do without numbers",
     ("tellegen.results.figures", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
+    ("tellegen.drawing.raster", "matplotlib"): "SVG and TikZ do without matplotlib, which takes a second to load",
     ("tellegen.results.labelling", "xarray"): "labelled arrays are made when asked for; a run does without",
     (
         "tellegen.experiments.parameter_effects",

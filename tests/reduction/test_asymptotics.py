@@ -13,6 +13,8 @@ from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, li
         ("e/(a + e) + b", {"e": 1}, "b"),
         ("K/(K + a)", {"K": -1}, "1"),
         ("1/(1/K + 1/(a + e))", {"K": -1, "e": 1}, "a"),
+        ("e*a/(e + d) + d*a/(d + e)", {"e": 1, "d": 1}, "a"),
+        ("(2*e + 2*d + e*d + d^2)/(e + d)", {"e": 1, "d": 1}, "2"),
     ],
 )
 def test_the_limit_is_read_from_the_orders(formula: str, orders: dict[str, int], limit: str) -> None:

@@ -5,6 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schemes.comparing import assert_equals_matrix, assert_same, causal_of, legal_causality, written_out
+from support.examples import MECHANISMS
 from support.networks import Network, agree, causality, element, law, model, network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
@@ -29,7 +30,7 @@ from tellegen.schemes import (
 )
 from tellegen.workflow import examples, load
 
-NAMES = [example.name for example in examples()]
+NAMES = [example.name for example in examples() if example.name not in MECHANISMS]
 V_R, E_M, Q_P, C_P, Q_U = "V_L_a_R_a", "V_motor_1", "Q_pump_2", "tau_pump_1", "Q_C_0_alpha_p"
 """The variables that the lecture calls V_r, E_m, Q_p, C_p and Q_u."""
 

@@ -2,10 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError
+from tellegen.description import read_model
+from tellegen.experiments.setting_up import set_up
+from tellegen.simulation import jobs
+from tellegen.simulation.failures import finding_of
+from tellegen.simulation.stretch import Settings, Standing, StretchEnd
+from tellegen.simulation.trajectory import Effort
 
 BRAKED = """
 system: Braked
@@ -55,3 +62,18 @@ def test_a_storage_is_named_by_its_energy(tmp_path: Path) -> None:
     assert run.finding is not None
     assert run.finding.code == "S109"
     assert "the energy of 'C' has no value there" in run.finding.what
+
+
+def test_the_element_is_named_where_steps_become_too_small() -> None:
+    """A solver that approaches the point without meeting it knows the state only: what lies just ahead tells the element."""
+    ready = set_up(read_model(BRAKED))
+    numeric = ready.numeric
+    context = numeric.new_context(None, ready.inputs)
+    last = Standing(0.2, np.array([1e-16]), np.array([-5.0]))
+    end = StretchEnd(jobs.TINY_STEP, last, Effort(10), np.zeros(4))
+    finding = finding_of(end, numeric, context, Settings(1e-6, np.array([1e-9])), "cvode")
+    assert finding is not None
+    assert finding.code == "S110"
+    assert finding.what.endswith("; just ahead the law of 'b' has no value there")
+    assert finding.members == ("v", "b")
+    assert "'b'" in (finding.fix or "")

@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from simulation.hand_written import decay, explicit_model, falling, rc_ladder, sampled_integrator, van_der_pol
-from tellegen.compiler.numeric_model import NumericModel, Observable
+from simulation.hand_written import decay, explicit_model, falling, rc_ladder, van_der_pol
+from tellegen.compiler.numeric_model import EventFunction, NumericModel, Observable, SampleGroup
 from tellegen.core.errors import SimulationError
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.sensitivities import integrate_sensitivities, observable_sensitivities
+
+Array = NDArray[np.float64]
 
 
 def implicit_resistor() -> NumericModel:
@@ -108,9 +111,66 @@ def test_a_parameter_that_does_not_exist_is_named() -> None:
     assert raised.value.finding.fix == "did you mean 'k'?"
 
 
-def test_samples_have_none() -> None:
-    with pytest.raises(SimulationError, match="not integrated across sampling instants"):
-        integrate_sensitivities(Problem(sampled_integrator(), 1.0), [])
+def by_differences(problem: Problem, name: str) -> Array:
+    """d(variables)/d(parameter) from runs with the parameter moved a little either way."""
+    value = problem.model.parameter_values[problem.model.parameters.index(name)]
+    nudge = 1e-5 * value
+    fine = replace(problem, rtol=1e-12, atol=1e-13)
+    up, down = (integrate(replace(fine, parameters={name: value + s * nudge})).y for s in (1, -1))
+    return np.asarray((up - down) / (2 * nudge))
+
+
+def sampled_loop() -> NumericModel:
+    """x' = m1 - a x; m1 = -k x every 0.1 s, m2 (read by m1) = m2 + b x every 0.2 s: two groups that meet at every other instant."""
+    return explicit_model(
+        "d[0] = c->memory[0] - p[1] * y[0];",
+        "e[0] = -p[1] * v[0] - dp[1] * y[0];",
+        ["x"],
+        parameters={"k": 3.0, "a": 0.5, "b": 0.7},
+        memory=("m1", "m2"),
+        initial_memory=np.zeros(2),
+        sample_groups=(SampleGroup(0.1, 0.0, (0,)), SampleGroup(0.2, 0.0, (1,))),
+        more="""int tg_sample(tg_context *c, double t, const double *y, const double *yp, int g, double *m) {
+          if (g == 0) m[0] = -c->parameters[0] * y[0] * (1 + 0.1 * y[0]) - c->memory[1];
+          else m[1] = c->memory[1] + c->parameters[2] * y[0];
+          return 0; }""",
+    )
+
+
+def relay(*, watched: bool = True) -> NumericModel:
+    """x'' = -a sign(x) - c x: the rates jump at every crossing, and the crossings move with the parameters."""
+    events = [EventFunction("crossing", "relay", 0, "restart")] if watched else []
+    return explicit_model(
+        "double s = y[1] > 0 ? 1 : -1; d[0] = -p[0] * s - p[1] * y[1]; d[1] = y[0];",
+        "double s = y[1] > 0 ? 1 : -1; e[0] = -dp[0] * s - p[1] * v[1] - dp[1] * y[1]; e[1] = v[0];",
+        ["v", "x"],
+        parameters={"a": 1.0, "c": 0.4},
+        events=events,
+        more="int tg_events(tg_context *c, double t, const double *y, const double *yp, double *g) { g[0] = y[1]; return 0; }",
+    )
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode", "ida"])
+@pytest.mark.parametrize("name", ["k", "a", "b"])
+def test_across_sampling_instants(name: str, solver: str) -> None:
+    problem = Problem(sampled_loop(), 2.05, y0={"x": 1.0}, rtol=1e-9, atol=1e-11, solver=solver, times=42)
+    run = integrate_sensitivities(problem, [name])
+    assert run.sensitivities is not None
+    assert run.memory is not None
+    wanted = by_differences(problem, name)
+    assert run.sensitivities[:, :, 0] == pytest.approx(wanted, abs=2e-6 * float(np.max(np.abs(wanted))))
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+@pytest.mark.parametrize("name", ["a", "c"])
+def test_across_jumps_of_the_rates(name: str, solver: str) -> None:
+    problem = Problem(relay(), 12.0, y0={"x": 1.0}, rtol=1e-9, atol=1e-11, solver=solver, times=50)
+    run = integrate_sensitivities(problem, ["a", "c"])
+    assert run.sensitivities is not None
+    assert len(run.events) > 4
+    wanted = by_differences(problem, name)
+    found = run.sensitivities[:, :, ["a", "c"].index(name)]
+    assert found == pytest.approx(wanted, abs=1e-4 * float(np.max(np.abs(wanted))))
 
 
 def test_changes_of_mode_have_none() -> None:

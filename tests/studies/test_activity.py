@@ -118,6 +118,18 @@ experiment: {until: 3 s, inputs: {F: "ramp(1 N/s)"}}
     assert limits["k"] == "k=inf"
 
 
+def test_expected_losses_are_near_those_of_the_limits() -> None:
+    found = tg.suggest_limits("corking_machine_extended", tried=3)
+    taken = [p for p in found.proposals if p.loss is not None]
+    assert len(taken) == 3
+    assert [p.loss is None for p in found.proposals] == sorted(p.loss is None for p in found.proposals)
+    for p in taken:
+        assert p.loss is not None
+        assert p.expected == pytest.approx(p.loss.relative_rms, rel=0.3)
+    assert {p.limit for p in found.proposals} >= {"K_ce=inf", "m_a=0"}, "storages lose their state"
+    assert len(tg.suggest_limits("corking_machine_extended", most=2, tried=0).proposals) == 2
+
+
 # -- the command -----------------------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """A projection keeps L symmetric and positive and W positive semidefinite, and comes near the transfer function."""
 
+import json
 import sys
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tellegen as tg
+from tellegen.cli.main import run
 from tellegen.description import Model, read_model
 from tellegen.equations.numeric import with_values
 from tellegen.equations.system import EquationSystem
@@ -37,7 +39,7 @@ def gain(system: EquationSystem, s: complex) -> complex:
     return complex((C @ np.linalg.solve(s * L + A, B) + D)[0, 0])
 
 
-@pytest.mark.parametrize(("inductive", "method"), [(True, "irka"), (False, "irka"), (False, "balanced")])
+@pytest.mark.parametrize(("inductive", "method"), [(True, "moments"), (False, "moments"), (False, "balanced")])
 def test_projection_is_a_pog_near_the_full_model(inductive: bool, method: Method) -> None:
     pytest.importorskip("pymor", reason=MISSING)
     model = line(12, inductive=inductive)
@@ -75,7 +77,7 @@ def test_stored_energy_and_loss_are_those_of_the_matrices() -> None:
     assert found.dissipated_power.evaluate(values) == pytest.approx(supplied - x @ (-A @ x + B @ u))
 
 
-@pytest.mark.parametrize(("inductive", "method"), [(True, "irka"), (False, "balanced")])
+@pytest.mark.parametrize(("inductive", "method"), [(True, "moments"), (False, "balanced")])
 def test_units_do_not_decide(inductive: bool, method: Method) -> None:
     pytest.importorskip("pymor", reason=MISSING)
     ohms = tg.project(line(8, inductive=inductive), 4, method=method)
@@ -84,20 +86,44 @@ def test_units_do_not_decide(inductive: bool, method: Method) -> None:
         assert gain(megohms.equations, 1j * w) * 1e6 == pytest.approx(gain(ohms.equations, 1j * w), rel=1e-6)
 
 
-def test_balanced_truncation_is_for_symmetric_models() -> None:
+def test_balancing_comes_near_with_few_states() -> None:
+    """Twice the first Hankel singular value left out bounds what any model of the order must lose: balancing loses little more."""
     pytest.importorskip("pymor", reason=MISSING)
-    with pytest.raises(tg.ReductionError) as error:
-        tg.project(line(4, inductive=True), 3, method="balanced")
-    assert error.value.code == "T306"
-    assert "use irka" in str(error.value)
+    model = line(12, inductive=True)
+    assert tg.project(model, 2, method="balanced").error < 0.06
+    assert tg.project(model, 6, method="balanced").error < 1e-3
+    free = tg.project(model, 6)
+    assert free.error == min(tg.project(model, 6, method=m).error for m in ("balanced", "moments"))
+
+
+def test_balanced_model_is_passive_though_its_ports_have_no_resistance() -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    found = tg.project(line(12, inductive=True), 5, method="balanced")
+    L, A, B, C, D = numbers(found.equations)
+    W = np.block([[A, -B], [C, D]])
+    assert np.array_equal(L, np.eye(5))
+    assert np.linalg.eigvalsh(W + W.T).min() > -1e-8 * np.abs(W).max()
+
+
+def test_record_of_a_projection(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    assert run(["reduce", "dc_motor_pump", "--order", "2", "--method", "moments", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["states"] == ["z_1", "z_2"]
+    assert record["method"] == "moments"
+    assert 0 < record["error"] < 1
+    assert (len(record["V"]), len(record["V"][0])) == (3, 2)
+    assert record["origin"]["states"] == ["I_a", "omega_m", "P_0"]
+    assert run(["reduce", "dc_motor_pump", "--order", "2"]) == 0
+    assert "2 of 3 states" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("model", "states", "method", "said"),
     [
-        ("crank_rod", 1, "irka", "not linear"),
-        ("dc_motor_pump", 3, "irka", "ask for 1 to 2"),
-        ("dc_motor_pump", 0, "irka", "ask for 1 to 2"),
+        ("crank_rod", 1, "moments", "not linear"),
+        ("dc_motor_pump", 3, "moments", "ask for 1 to 2"),
+        ("dc_motor_pump", 0, "moments", "ask for 1 to 2"),
         ("dc_motor_pump", 2, "balance", "did you mean 'balanced'"),
     ],
 )

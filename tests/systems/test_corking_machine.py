@@ -86,3 +86,24 @@ def test_the_energy_of_coupled_coils_counts_their_mutual_part() -> None:
     values = system.values() | {"I_1": 1.0, "I_2": -2.0, "I_3": 0.5, "omega": 3.0, "theta": 0.1}
     x = np.array([1.0, -2.0, 0.5, 3.0])
     assert system.stored_energy.evaluate(values) == pytest.approx(x @ numbers(system, values)["L"] @ x / 2)
+
+
+def test_the_whole_machine_is_two_motors_and_the_transmission() -> None:
+    """Each motor turns with the speed that the transmission takes, and feels the torque that it asks for."""
+    machine, motor, transmission = map(tg.derive, ("corking_machine_extended", "pmsm", "corking_transmission"))
+    currents = [[f"I_{axis}{k}" for k in (1, 2, 3)] + [f"omega_{axis}"] for axis in "er"]
+    assert machine.states == (*currents[0], *currents[1], *transmission.states)
+    assert machine.inputs == ("V_e1", "V_e2", "V_e3", "V_r1", "V_r2", "V_r3", "F_x", "F_theta")
+    angles = {"theta_e": 0.3, "theta_r": -0.7}
+    m = numbers(machine, machine.values() | angles)
+    t = numbers(transmission, transmission.values())
+    assert m["L"][8:, 8:] == pytest.approx(t["L"])
+    assert m["A"][8:, 8:] == pytest.approx(t["A"])
+    for k, angle in enumerate(angles.values()):
+        own = numbers(motor, motor.values() | {"theta": angle})
+        here = slice(4 * k, 4 * k + 4)
+        assert m["L"][here, here] == pytest.approx(own["L"])
+        assert m["A"][here, here] == pytest.approx(own["A"])
+        assert m["A"][4 * k + 3, 8:] == pytest.approx(t["C"][k])
+        assert m["A"][8:, 4 * k + 3] == pytest.approx(-t["B"][:, k])
+    assert m["B"][8:, 6:] == pytest.approx(t["B"][:, 2:])

@@ -66,10 +66,7 @@ def test_linear_examples_follow_the_exponential_of_their_equations(name: str, so
     for k, state in enumerate(run.state_names):
         size = np.abs(expected[:, k]).max()
         error = np.abs(run.values(state) - expected[:, k]).max()
-        # Errors of single steps add up while a model rings: CVODE takes some thousand steps here, the exponential some tens.
-        assert error <= (1000 if solver == "cvode" else 20) * RTOL * size, (
-            f"{state} is off by {error / size:.1e} of its size"
-        )
+        assert error <= 20 * RTOL * size, f"{state} is off by {error / size:.1e} of its size"
 
 
 # Published results

@@ -1,7 +1,8 @@
 """Which power variable each port would like to decide, in the order in which wishes are granted.
 
 Sources, then demands, then laws that cannot be inverted, then storages, then the other resistive elements. Among equals: the
-user's preference, then grounded before floating, then the name, so the order of lines in a file cannot change the result.
+user's preference, then storages that moduli read (as states their rates are known, so that others can follow them through such a
+modulus), then grounded before floating, then the name, so the order of lines in a file cannot change the result.
 """
 
 from typing import NamedTuple
@@ -22,13 +23,15 @@ class Demand(NamedTuple):
 def demands(graph: PowerGraph) -> list[Demand]:
     """The wishes of all ports, the most important first."""
     reference = [node.reference for node in graph.nodes]
+    read = frozenset().union(*(coupling.free_symbols for coupling in graph.couplings))
     keyed = []
     for k, port in enumerate(graph.ports):
         rank, wants, must = _rank(port, graph)
         floating = not (reference[port.plus] or reference[port.minus])
-        keyed.append((rank, floating, port.element, Demand(k, wants, must)))
-    keyed.sort(key=lambda item: item[:3])
-    return [item[3] for item in keyed]
+        unread = port.variable(wants) not in read
+        keyed.append((rank, unread, floating, port.element, Demand(k, wants, must)))
+    keyed.sort(key=lambda item: item[:4])
+    return [item[4] for item in keyed]
 
 
 def _rank(port: Port, graph: PowerGraph) -> tuple[int, Side, bool]:

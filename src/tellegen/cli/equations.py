@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tellegen.cli import output
+from tellegen.conditioning import LagrangeSystem
+from tellegen.conditioning.karnopp import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.units import describe, parse_unit
 from tellegen.description import Model, Parameter
@@ -63,9 +65,12 @@ def _derived(model: Model, wanted: Wanted) -> Derived:
     return derive_form(model, form=wanted.form, numeric=wanted.numeric, eliminate=wanted.eliminate, mode=wanted.mode)
 
 
-def show_steps(name: str, sign: Sign, mode: Mapping[str, str], *, as_json: bool, as_latex: bool) -> None:
+def show_steps(
+    name: str, sign: Sign, mode: Mapping[str, str], *, as_json: bool, as_latex: bool, lagrange: bool = False
+) -> None:
     """Derive the equations of a model step by step and print the steps."""
-    steps = derivation_steps(derive_form(name, mode=mode), sign=sign)
+    plain = not lagrange
+    steps = derivation_steps(derive_form(name, mode=mode), sign=sign) if plain else lagrange_steps(as_model(name))
     if as_json:
         output.write_json(steps.to_json())
     elif as_latex:
@@ -79,6 +84,8 @@ def _record(found: Derived, wanted: Wanted) -> dict[str, object]:
         return equations_to_record(found, wanted.sign, numeric=wanted.numeric)
     if isinstance(found, HamiltonianSystem):
         return hamiltonian_to_record(found, numeric=wanted.numeric)
+    if isinstance(found, LagrangeSystem):
+        return found.to_json()
     values = parameter_values(found.parameters)
     if isinstance(found, TransferMatrix):
         return transfer_to_record(found, values)
@@ -90,6 +97,8 @@ def _latex(found: Derived, wanted: Wanted) -> str:
         return equations_to_latex(found, sign=wanted.sign)
     if isinstance(found, HamiltonianSystem):
         return hamiltonian_to_latex(found)
+    if isinstance(found, LagrangeSystem):
+        return found.to_latex()
     if isinstance(found, TransferMatrix):
         return transfer_to_latex(found)
     return descriptor_to_latex(found)
@@ -97,6 +106,8 @@ def _latex(found: Derived, wanted: Wanted) -> str:
 
 def _text(found: Derived, wanted: Wanted, model: Model) -> str:
     width = output.width()
+    if isinstance(found, LagrangeSystem):
+        return found.to_text()
     if isinstance(found, HamiltonianSystem):
         return hamiltonian_to_text(found, width=width, unicode=output.shows_unicode(), units=_parameter_units(model))
     if isinstance(found, EquationSystem):

@@ -32,6 +32,7 @@ class FormName(StrEnum):
 
     POG = "pog"
     PH = "ph"
+    LAGRANGE = "lagrange"
     DAE = "dae"
     TF = "tf"
 
@@ -41,6 +42,13 @@ class SignName(StrEnum):
 
     MINUS = "-"
     PLUS = "+"
+
+
+class MethodName(StrEnum):
+    """Methods of projection."""
+
+    BALANCED = "balanced"
+    MOMENTS = "moments"
 
 
 ModelText = Annotated[str, typer.Argument(help="A model file, or the name of a built-in example.", show_default=False)]
@@ -103,7 +111,8 @@ def derive(
     form: Annotated[
         FormName | None,
         typer.Option(
-            help="pog: L x' = -A x + B u; ph: port-Hamiltonian; dae: descriptor form, nothing eliminated; tf: transfer matrix."
+            help="pog: L x' = -A x + B u; ph: port-Hamiltonian; lagrange: M q'' + C q' + R q' + G = W tau; dae: descriptor form, "
+            "nothing eliminated; tf: transfer matrix."
         ),
     ] = None,
     sign: Annotated[
@@ -145,13 +154,13 @@ def derive(
         raise typer.BadParameter("--json and --latex exclude each other")
     if eliminate and not numeric:
         raise typer.BadParameter("--eliminate goes with --numeric")
-    if steps and (numeric or form not in (None, FormName.POG)):
-        raise typer.BadParameter("--steps goes with the form pog and with symbols")
+    if steps and (numeric or form not in (None, FormName.POG, FormName.LAGRANGE)):
+        raise typer.BadParameter("--steps goes with the forms pog and lagrange, and with symbols")
     from tellegen.cli.equations import Wanted, show_equations, show_steps
 
     modes = pairs(mode or (), "--mode", "S=closed")
     if steps:
-        show_steps(model, sign.value, modes, as_json=as_json, as_latex=as_latex)
+        show_steps(model, sign.value, modes, as_json=as_json, as_latex=as_latex, lagrange=form is FormName.LAGRANGE)
         return
     point = numbers(at or (), "--at", "omega=100") if closed else None
     wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex, modes, point)
@@ -176,6 +185,14 @@ def simulate(
     atol: Annotated[float | None, typer.Option(help="The absolute tolerance, in SI.")] = None,
     solver: Annotated[str, typer.Option(help="The solver; the choice is made for you otherwise.")] = "auto",
     samples: Annotated[int | None, typer.Option(help="How many even steps the rows make (1000).")] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="FORM",
+            help="Dependent storages as: derivative, residual, parasitic, field, lagrange or hamilton.",
+        ),
+    ] = None,
     target: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write the run: .csv, .nc (netCDF), .parquet or .mat."),
@@ -183,13 +200,19 @@ def simulate(
     plot: Annotated[
         str | None, typer.Option(metavar="[FILE]", help="Plot it: on the screen, or to .png, .svg or .pdf.")
     ] = None,
+    units: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unit", metavar="omega=rpm", help="Show a variable in this unit: in text, plots and CSV; once for each."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a model: its experiment, or what the options say."""
     from tellegen.cli.runs import SimulateOptions, show_run
 
-    given = pairs(settings or (), "--set", "K=2e5")
-    show_run(model, SimulateOptions(given, until, rtol, atol, solver, samples, target, plot, as_json))
+    given, shown = pairs(settings or (), "--set", "K=2e5"), pairs(units or (), "--unit", "omega=rpm")
+    show_run(model, SimulateOptions(given, until, rtol, atol, solver, samples, target, plot, as_json, form, shown))
 
 
 @app.command(epilog="Examples: tellegen analyse dc_motor_pump --plot bode.svg; tellegen analyse crank_rod --at theta=1")
@@ -248,21 +271,187 @@ def reduce(
     suggest: Annotated[
         bool, typer.Option("--suggest", help="Rank elements by their activity, and try the limits that it proposes.")
     ] = False,
+    order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="A linear model with N states, in numbers, instead of limits (pyMOR)."),
+    ] = None,
+    method: Annotated[
+        MethodName | None, typer.Option(help="How --order finds them; else the one that loses less.")
+    ] = None,
 ) -> None:
     """Reduce a model: parameters at zero or infinity, fewer states."""
     if as_json and as_latex:
         raise typer.BadParameter("--json and --latex exclude each other")
-    if loss + study + suggest + (steps or as_latex) > 1:
-        raise typer.BadParameter("choose one of --loss, --study, --suggest, or equations (--steps, --latex)")
+    if loss + study + suggest + (steps or (as_latex and order is None)) + (order is not None) > 1:
+        raise typer.BadParameter("choose one of --loss, --study, --suggest, --order, or equations (--steps, --latex)")
     if suggest and (limit or keep or target):
         raise typer.BadParameter("--suggest proposes limits: it takes none, and writes no model")
-    if not suggest and not limit:
+    if order is not None and (limit or keep or target):
+        raise typer.BadParameter(
+            "--order finds states by itself: it takes no limits, and gives numbers without a network"
+        )
+    if method is not None and order is None:
+        raise typer.BadParameter("--method goes with --order")
+    if not suggest and order is None and not limit:
         raise typer.BadParameter("give a limit, such as --limit J_m=0, or ask for proposals (--suggest)")
-    from tellegen.cli.reducing import ReduceOptions, show_reduction
+    from tellegen.cli.reducing import ReduceOptions, show_projection, show_reduction
+
+    if order is not None:
+        show_projection(model, order, None if method is None else method.value, sign.value, as_json, as_latex)
+        return
 
     kept = tuple(name.strip() for name in keep.split(",") if name.strip())
     wanted = ReduceOptions(tuple(limit or ()), kept, sign.value, steps, as_json, as_latex, target, force)
     show_reduction(model, wanted._replace(loss=loss, study=study, suggest=suggest))
+
+
+@app.command(
+    epilog="Examples: tellegen draw dc_motor_pump --as pog -o motor.svg; tellegen draw rlc --as bond --theme mono -o rlc.pdf"
+)
+def draw(
+    model: ModelText,
+    target: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where to draw: .svg, .pdf, .png, .tex (TikZ) or .json.",
+            show_default=False,
+        ),
+    ],
+    notation: Annotated[
+        str,
+        typer.Option("--as", metavar="NOTATION", help="bond (bond graph), pog (Power-Oriented Graph) or equations."),
+    ] = "pog",
+    theme: Annotated[str, typer.Option(help="colour, mono (for print) or dark.")] = "colour",
+    labels: Annotated[str, typer.Option(help="symbols, values or both.")] = "symbols",
+    numbers_: Annotated[bool, typer.Option("--numbers", help="Number the bonds or the sections.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="Name the junctions.")] = False,
+    bands: Annotated[bool, typer.Option(help="Show domains as coloured areas.")] = True,
+    max_width: Annotated[
+        float, typer.Option(help="Where a long figure goes on in a new row, in pixels at 100 %.")
+    ] = 1100,
+    scale: Annotated[float, typer.Option(help="The size of the whole figure.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+) -> None:
+    """Draw a model: bond graph, Power-Oriented Graph or equations."""
+    from tellegen.cli.drawing import DrawOptions, save_figure
+
+    chosen = DrawOptions(theme, labels, numbers_, names, bands, max_width, scale)
+    save_figure(model, notation, target, chosen, force=force)
+
+
+@app.command(epilog="Example: tellegen export dc_motor_pump --to simulink -o motor")
+def export(
+    model: ModelText,
+    target: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FOLDER", help="The folder of the files.", show_default=False),
+    ],
+    tool: Annotated[str, typer.Option("--to", metavar="TOOL", help="simulink: programs for MATLAB and Octave.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a model with its experiment as files of another tool."""
+    from tellegen.exporting.exports import export_model
+
+    written = [str(path) for path in export_model(model, tool, target, overwrite=force)]
+    if as_json:
+        output.write_json({"files": written})
+    else:
+        output.write("\n".join(written))
+
+
+@app.command(epilog="Example: tellegen stiffen planetary_gear J_s -o elastic.yaml")
+def stiffen(
+    model: ModelText,
+    connection: Annotated[
+        str, typer.Argument(help="A storage that follows others, or a node to be cut.", show_default=False)
+    ],
+    apart: Annotated[str, typer.Option(metavar="a,b", help="The elements that are parted from the node.")] = "",
+    value: Annotated[
+        float | None, typer.Option(help="The fictitious parameter in SI; without it one is suggested.")
+    ] = None,
+    undamped: Annotated[bool, typer.Option("--undamped", help="No dissipator beside the fictitious storage.")] = False,
+    target: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="ELASTIC.yaml", help="Where to write; else it is printed.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a rigid connection elastic: the reverse of a limit."""
+    from tellegen.cli.reducing import StiffenOptions, show_stiffened
+
+    parted = tuple(name.strip() for name in apart.split(",") if name.strip())
+    show_stiffened(model, connection, StiffenOptions(parted, value, not undamped, target, force, as_json))
+
+
+@app.command(
+    epilog="Examples: tellegen condition mobile_manipulator; tellegen condition crank_rod --as residual,parasitic --stiffness 1e8"
+)
+def condition(
+    model: ModelText,
+    forms: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="FORM,FORM",
+            help="derivative, residual, parasitic, field, lagrange, hamilton; without it, all that the model has.",
+        ),
+    ] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="K=2e5", help="A parameter, an input or an initial value; once for each."),
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="How long to run: 2, or '20 ms'.")] = None,
+    rtol: Annotated[float | None, typer.Option(help="The relative tolerance of all runs.")] = None,
+    coordinates: Annotated[
+        str, typer.Option(metavar="x,theta", help="Displacements, or outputs of storages, that are independent.")
+    ] = "",
+    stiffness: Annotated[
+        float | None, typer.Option(metavar="K", help="The stiffness of parasitic elements, in SI.")
+    ] = None,
+    error: Annotated[
+        float | None, typer.Option(help="Parasitic elements just stiff enough for this error of the coordinates.")
+    ] = None,
+    equations: Annotated[
+        bool, typer.Option("--equations", help="The equations of the forms named with --as, and no runs.")
+    ] = False,
+    as_json: AsJson = False,
+    as_latex: Annotated[bool, typer.Option("--latex", help="With --equations: print LaTeX (amsmath).")] = False,
+) -> None:
+    """Compare six ways to treat dependent storages: time, error and what each is good for."""
+    if stiffness is not None and error is not None:
+        raise typer.BadParameter("--stiffness and --error exclude each other")
+    if equations and not forms:
+        raise typer.BadParameter("--equations goes with --as")
+    if as_latex and not equations:
+        raise typer.BadParameter("--latex goes with --equations")
+    if as_json and as_latex:
+        raise typer.BadParameter("--json and --latex exclude each other")
+    from tellegen.cli.conditioning import ConditionOptions, show_conditioning
+
+    words, chosen = (tuple(word.strip() for word in text.split(",") if word.strip()) for text in (forms, coordinates))
+    given = pairs(settings or (), "--set", "K=2e5")
+    wanted = ConditionOptions(words, given, until, rtol, chosen, stiffness, error, equations, as_json, as_latex)
+    show_conditioning(model, wanted)
+
+
+@app.command(epilog="Example: tellegen report dc_motor_pump -o report.html")
+def report(
+    model: ModelText,
+    target: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write: .html, .md or .pdf.")
+    ] = Path("report.html"),
+) -> None:
+    """Show a model whole on one page: figures, equations, properties, its experiment and the energy books."""
+    from tellegen.cli.reports import reporting_progress
+    from tellegen.reporting.reports import report as make_report
+
+    with reporting_progress() as progress:
+        make_report(model, target, progress=progress)
+    output.write(f"written to {target}")
 
 
 @app.command("import", epilog="Example: tellegen import example_1.txt -o example_1.yaml")

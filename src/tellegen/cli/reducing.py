@@ -1,8 +1,8 @@
-"""How `reduce` shows a reduced model: text, JSON or LaTeX, and the file that it writes."""
+"""How `reduce` and `stiffen` show a model: text, JSON or LaTeX, and the file that they write."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tellegen.cli import output
 from tellegen.cli.equations import units_of
@@ -10,11 +10,11 @@ from tellegen.description import to_yaml
 from tellegen.description.document import write_text
 from tellegen.equations.display import Sign
 from tellegen.equations.latex import equations_to_latex
-from tellegen.equations.text import steps_to_text
+from tellegen.equations.text import equations_to_text, steps_to_text
 from tellegen.reduction import Reduction
 from tellegen.reduction.steps import reduction_steps
 from tellegen.reduction.text import reduction_to_text
-from tellegen.workflow import WOULD_OVERWRITE, reduce
+from tellegen.workflow import WOULD_OVERWRITE, reduce, stiffen
 
 
 class ReduceOptions(NamedTuple):
@@ -38,9 +38,7 @@ def show_reduction(name: str, wanted: ReduceOptions) -> None:
     if wanted.suggest:
         _show_suggestions(name, wanted)
         return
-    if wanted.target is not None and wanted.target.exists() and not wanted.force:
-        fix = "choose another name, or force it (--force)"
-        raise WOULD_OVERWRITE.error(f"'{wanted.target}' is there already", fix=fix)
+    _refuse_overwriting(wanted.target, wanted.force)
     found = reduce(name, wanted.limits, keep=wanted.keep)
     if wanted.target is not None:
         write_text(wanted.target, to_yaml(found.model))
@@ -56,6 +54,56 @@ def show_reduction(name: str, wanted: ReduceOptions) -> None:
         units = units_of(found.model, found.equations)
         width, unicode = output.width(), output.shows_unicode()
         output.write(reduction_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units))
+
+
+def _refuse_overwriting(target: Path | None, force: bool) -> None:
+    if target is not None and target.exists() and not force:
+        fix = "choose another name, or force it (--force)"
+        raise WOULD_OVERWRITE.error(f"'{target}' is there already", fix=fix)
+
+
+def show_projection(
+    name: str, states: int, method: Literal["balanced", "moments"] | None, sign: Sign, as_json: bool, as_latex: bool
+) -> None:
+    """Project a linear model on a few states, and print its equations with what they lose."""
+    from tellegen.studies.projecting import project  # noqa: PLC0415
+
+    found = project(name, states, method=method)
+    if as_json:
+        output.write_json(found.to_json(sign))
+    elif as_latex:
+        output.write(equations_to_latex(found.equations, sign=sign))
+    else:
+        width, unicode = output.width(), output.shows_unicode()
+        text = equations_to_text(found.equations, sign=sign, width=width, unicode=unicode)
+        output.write(f"{text.rstrip()}\n\n{found}")
+
+
+class StiffenOptions(NamedTuple):
+    """What the options of `stiffen` ask for."""
+
+    apart: tuple[str, ...]
+    value: float | None
+    damped: bool
+    target: Path | None
+    force: bool
+    as_json: bool
+
+
+def show_stiffened(name: str, connection: str, wanted: StiffenOptions) -> None:
+    """Make a connection elastic, and write or print the model."""
+    _refuse_overwriting(wanted.target, wanted.force)
+    found = stiffen(name, connection, apart=wanted.apart, value=wanted.value, damped=wanted.damped)
+    text = to_yaml(found.model)
+    if wanted.target is not None:
+        write_text(wanted.target, text)
+    if wanted.as_json:
+        record = {"parameter": found.parameter, "value": found.value, "limit": found.limit, "model": text}
+        output.write_json({**record, "written": None if wanted.target is None else str(wanted.target)})
+    elif wanted.target is None:
+        output.write(text)
+    else:
+        output.write(f"{found.parameter} = {found.value:.6g} in SI; {found.limit} gives the rigid model back")
 
 
 def _show_cost(name: str, found: Reduction, wanted: ReduceOptions) -> None:

@@ -3,7 +3,9 @@
 # ruff: noqa: PLC0415
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -17,6 +19,7 @@ from tellegen.experiments.simulating import simulate
 from tellegen.results.figures import blank_figure, save_figure
 from tellegen.results.run import Run
 from tellegen.results.saving import writer_for
+from tellegen.workflow import condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +50,8 @@ class SimulateOptions(NamedTuple):
     target: Path | None
     plot: str | None
     as_json: bool
+    form: str | None = None
+    units: Mapping[str, str] = MappingProxyType({})
 
 
 def show_run(name: str, options: SimulateOptions) -> None:
@@ -59,7 +64,7 @@ def show_run(name: str, options: SimulateOptions) -> None:
     model = as_model(name)
     given = sort_settings(model, options.settings)
     run = simulate(
-        model,
+        model if options.form is None else condition(model, options.form),
         options.until,
         parameters=given.parameters,
         inputs=given.inputs,
@@ -69,7 +74,7 @@ def show_run(name: str, options: SimulateOptions) -> None:
         atol=options.atol,
         samples=options.samples,
         on_failure="return",
-    )
+    ).in_units(options.units)
     written = [] if options.target is None else [str(run.save(options.target))]
     if options.plot is not None:
         written += show_figure(lambda figure: run.plot(figure=figure), options.plot, name)

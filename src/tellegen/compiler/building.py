@@ -57,7 +57,7 @@ class Builder:
         self.field_rows = {
             k: list(zip(coupled.ports, row, strict=True))
             for coupled in self.graph.fields
-            if coupled.energy is None  # else the laws of the ports say it all
+            if coupled.energy is None and not coupled.by_laws  # else the laws of the ports say it all
             for k, row in zip(coupled.ports, coupled.matrix, strict=True)
         }
         self.loops = Loops(self)
@@ -280,7 +280,7 @@ class Builder:
 
     def _add_resistive_fields(self) -> None:
         for coupled in self.graph.fields:
-            if isinstance(self.graph.ports[coupled.ports[0]].law, ResistiveLaw):
+            if isinstance(self.graph.ports[coupled.ports[0]].law, ResistiveLaw) and not coupled.by_laws:
                 for k, row in resistive_rows(self.causal, coupled, self.formulas).items():
                     terms = [gain * variable(self.told(j)) for j, gain in row.items()]
                     self.compute(self.decided(k), total(terms), self.graph.ports[k])

@@ -19,13 +19,13 @@ def packed_tables(tables: Sequence[Table]) -> tuple[Array, list[int]]:
         points, values = np.array(table.points, dtype=float), np.array(table.values, dtype=float)
         places.append(size)
         parts.append(
-            np.concatenate([[KINDS[table.interpolation], len(points)], points, values, _slopes(points, values)])
+            np.concatenate([[KINDS[table.interpolation], len(points)], points, values, monotone_slopes(points, values)])
         )
         size += len(parts[-1])
     return (np.concatenate(parts) if parts else np.zeros(1)), places
 
 
-def _slopes(points: Array, values: Array) -> Array:
+def monotone_slopes(points: Array, values: Array) -> Array:
     """Slopes that keep a cubic monotonic where the points are (Fritsch and Butland 1984): no overshoot between them."""
     if len(points) < 2:
         return np.zeros(len(points))

@@ -1,7 +1,7 @@
 """The errors that bad input can raise, and the findings that `check` collects.
 
     TellegenError
-    ├── DescriptionError   D  what the user wrote
+    ├── DescriptionError   D  what the user wrote, M a mechanism
     ├── GraphError         G  how it is connected
     ├── CausalityError     K  who decides what
     ├── EquationError      E  which equations follow
@@ -105,7 +105,7 @@ class TellegenError(Exception):
 
 
 class DescriptionError(TellegenError):
-    """What the user wrote cannot be read (codes D)."""
+    """What the user wrote cannot be read (codes D), or is no mechanism (codes M)."""
 
 
 class MechanismError(TellegenError):
@@ -152,6 +152,7 @@ class ExportError(TellegenError):
 
 ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {
     "D": DescriptionError,
+    "M": DescriptionError,
     "M": MechanismError,
     "G": GraphError,
     "K": CausalityError,

@@ -152,6 +152,8 @@ _SCALES = {
 _HINTS = {
     "sec": "s", "hr": "h", "hour": "h", "day": "d", "days": "d", "Kg": "kg", "celsius": "degC", "Celsius": "degC",
     "kelvin": "K", "degK": "K", "lpm": "L/min", "gpm": "gal/min", "mps": "m/s", "kph": "km/h", "kmh": "km/h",
+    "ampere": "A", "watt": "W", "joule": "J", "pascal": "Pa", "farad": "F", "henry": "H", "second": "s", "minute": "min",
+    "gram": "g", "fahrenheit": "degF", "radians": "rad", "revolution": "rev",
     "inch": "in", "foot": "ft", "lbs": "lb", "newton": "N", "volt": "V", "amp": "A", "metre": "m", "meter": "m",
     "radian": "rad", "degree": "deg", "degrees": "deg", "litre": "L", "liter": "L", "Siemens": "S", "mho": "S",
 }  # fmt: skip
@@ -453,8 +455,8 @@ class _Reader:
 
 def _suggestion(word: str) -> str:
     """The unit that was probably meant."""
-    if word in _HINTS:
-        return f"did you mean '{_HINTS[word]}'?"
+    if (hint := _HINTS.get(word) or _HINTS.get(word.lower()) or _HINTS.get(word.lower().removesuffix("s"))) is not None:
+        return f"did you mean '{hint}'?"
     if word[0] in "NVAWJ" and all(is_unit(letter) for letter in word):
         return f"did you mean '{'*'.join(word)}'?"  # `Nm` is how a catalogue prints it
     close = nearest(word, _words_with_prefix_of(word))

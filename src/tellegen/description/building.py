@@ -111,12 +111,14 @@ class Network:
         ports: Mapping[str, str | Iterable[str]] | None = None,
         signals: Mapping[str, Value] | None = None,
         parameters: Mapping[str, Value] | None = None,
+        names: Mapping[str, str] | Iterable[str] | None = None,
         **bindings: Value,
     ) -> None:
         """Add a system as a part: a file, a part of the library by its name, or a model built in Python.
 
         `net.part("left", "dc_motor", ports={"electrical": "a", "shaft": "s"}, K="K_m")`. `ports` joins ports to nodes (a port to
-        one node or to two), `signals` gives formulas to signal inputs, and all other keywords are parameters of the part.
+        one node or to two), `signals` gives formulas to signal inputs, `names` calls what is inside by other names than
+        `left.omega`, and all other keywords are parameters of the part.
         Files lie in the folder where the program runs, or below.
         """
         _require_new(name, self._parts, "part")
@@ -126,6 +128,7 @@ class Network:
         pairs = [("use", quoted(called))]
         pairs += [("ports", _nested(ports))] if ports else []
         pairs += [("signals", _nested(signals))] if signals else []
+        pairs += [("names", _nested(names))] if names else []
         pairs += [("parameters", _nested({**(parameters or {}), **bindings}))] if parameters or bindings else []
         self._parts_first = self._parts_first or not (self._lines or self._parts)
         self._parts[name] = "{" + ", ".join(f"{key}: {text}" for key, text in pairs) + "}"

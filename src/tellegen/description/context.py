@@ -8,8 +8,8 @@ from typing import NamedTuple, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
 from tellegen.core.names import did_you_mean, is_dotted, is_name, listing
-from tellegen.core.units import Dimension, is_unit
-from tellegen.description import rules
+from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, parse_unit
+from tellegen.description import rules, unit_rules
 from tellegen.description.dimensions import (
     UNKNOWN,
     DimensionError,
@@ -23,7 +23,7 @@ from tellegen.description.dimensions import (
 from tellegen.description.document import Document, Node, Scalar, Sequence
 from tellegen.description.document import Mapping as MappingNode
 from tellegen.description.model import Element, MatrixField, Parameter, SignalDefinition
-from tellegen.description.quantities import Reading, not_finite, read_quantity
+from tellegen.description.quantities import Reading, not_finite, read_plain, read_quantity
 from tellegen.expressions import Expression
 
 MOST_ERRORS = 50
@@ -293,7 +293,20 @@ class Context:
         return rules.UNKNOWN_NAME.finding(what, fix=fix, place=spot)
 
 
+def refuse_scale(context: Context, node: Scalar, subject: str) -> None:
+    """Raises: DescriptionError (D492) for degC or degF where temperatures count from the ambient."""
+    reading = read_plain(node.text)
+    if reading is not None and reading.unit and parse_unit(reading.unit).offset:
+        what = f"{subject} is {node.text.strip()}, and temperatures of the domain 'heat' count from the ambient"
+        fix = "give the difference to the ambient in K, or use the domain 'thermal', whose temperatures are absolute"
+        raise context.error(unit_rules.SCALE_FROM_AMBIENT, node, what, fix=fix)
+
+
 def wrong_dimension(subject: str, found: Dimension, wanted: Dimension, place: Place) -> Finding:
     """The finding for a quantity in a unit of something else."""
-    what = f"{subject} is in {in_words(found)}, not in {in_words(wanted)}"
-    return rules.WRONG_DIMENSION.finding(what, fix=f"give it in {in_words(wanted)}", place=place)
+    if wanted == DIMENSIONLESS:
+        what, fix = f"{subject} is in {in_words(found)}, not a number", "give a number, or an angle in rad or deg"
+    else:
+        has = "is a number" if found == DIMENSIONLESS else f"is in {in_words(found)}"
+        what, fix = f"{subject} {has}, not in {in_words(wanted)}", f"give it in {in_words(wanted)}"
+    return rules.WRONG_DIMENSION.finding(what, fix=fix, place=place)

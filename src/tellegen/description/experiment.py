@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
-from tellegen.description import rules
-from tellegen.description.context import Context, Pending
+from tellegen.description import rules, unit_rules
+from tellegen.description.context import Context, Pending, refuse_scale
+from tellegen.description.dimensions import in_words
 from tellegen.description.document import Node, Scalar
 from tellegen.description.model import Element, Experiment, Signal
 from tellegen.description.quantities import read_quantity
@@ -15,7 +16,7 @@ from tellegen.description.shapes import SECOND, SHAPES, place_arguments
 from tellegen.description.signals import rules as signal_rules
 from tellegen.description.signals.formulas import Scope, parse_formula, refuse_angular
 from tellegen.description.values import finite_value
-from tellegen.description.variables import input_name, known_variables, state_variables
+from tellegen.description.variables import ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.expressions import FUNCTIONS, Expression, Number
 
 KEYS = {
@@ -23,6 +24,7 @@ KEYS = {
     "inputs": "what each input does over time: a quantity, or a shape such as step(24 V)",
     "initial": "values of variables at the start",
     "outputs": "the variables to show",
+    "units": "what variables are shown in, such as {omega: rpm}; values stay what they are",
     "rtol": "the relative tolerance",
     "atol": "the absolute tolerance",
 }
@@ -110,6 +112,8 @@ class _ExperimentReader:
             what = f"the input {key.text} has a signal on the line of {source.name} and another in the experiment"
             raise self.context.error(signal_rules.TWO_DRIVERS, key, what, fix="keep one of them", where=source.name)
         text = self.context.formula(node, f"the signal of {key.text}")
+        if source is not None and source.kind.domain.heat_books and source.kind.side == "across":
+            refuse_scale(self.context, text, f"the input {key.text}")
         match = _CALL.fullmatch(text.text.strip())
         if match is None or not _closes_last(match.group(2)) or match.group(1) in FUNCTIONS:
             return self.read_formula(key, text, unit)
@@ -154,6 +158,7 @@ class _ExperimentReader:
 
     def read_initial(self, node: Node) -> Mapping[str, Expression]:
         states = state_variables(self.context.elements.values())
+        ambient = ambient_temperatures(self.context.elements.values())
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
             try:
@@ -162,6 +167,8 @@ class _ExperimentReader:
                 if key.text not in states and key.text not in self.context.displacements:
                     raise self.unknown(key, states, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")
+                if key.text in ambient:
+                    refuse_scale(self.context, text, f"the initial value of {key.text}")
                 found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
             except TellegenError as error:
                 self.context.collect(error)
@@ -176,9 +183,37 @@ class _ExperimentReader:
                 self.context.collect(self.unknown(name, known, "a variable"))
         return tuple(name.text for name in names)
 
-    def unknown(self, name: Scalar, known: Mapping[str, Dimension], what: str) -> TellegenError:
+    def unknown(self, name: Scalar, known: Mapping[str, Dimension | None] | Mapping[str, Dimension], what: str) -> TellegenError:
         fix = did_you_mean(name.text, list(known)[:2000]) or f"some that are: {listing(list(known)[:8])}"
         return self.context.error(rules.UNKNOWN_VARIABLE, name, f"'{name.text}' is not {what}", fix=fix)
+
+    def read_units(self, node: Node) -> Mapping[str, str]:
+        """Units to show variables in; those of displacements and signals are checked when they are shown."""
+        known: dict[str, Dimension | None] = dict(known_variables(self.context.elements.values()))
+        known |= dict.fromkeys((*self.context.displacements, *self.context.signals))
+        ambient = ambient_temperatures(self.context.elements.values())
+        found: dict[str, str] = {}
+        for key, value in self.context.mapping(node, "the units").items():
+            try:
+                text = self.context.scalar(value, f"the unit of {key.text}")
+                if key.text not in known and not self.context.broken:
+                    raise self.unknown(key, known, "a variable")
+                self.check_shown(text, known.get(key.text), key.text, from_ambient=key.text in ambient)
+                found[key.text] = text.text.strip()
+            except TellegenError as error:
+                self.context.collect(error)
+        return found
+
+    def check_shown(self, text: Scalar, wanted: Dimension | None, name: str, *, from_ambient: bool) -> None:
+        """Refuse a unit that a variable cannot be shown in."""
+        unit = parse_unit(text.text, self.context.text_place(text))
+        if wanted is not None and unit.dimension != wanted:
+            what = f"'{name}' is in {in_words(wanted)} and cannot be shown in {text.text}"
+            fix = f"choose a unit of {in_words(wanted)}"
+            raise self.context.error(unit_rules.BAD_DISPLAY_UNIT, text, what, fix=fix)
+        if unit.offset and from_ambient:
+            what = f"'{name}' counts from the ambient, and {text.text} has a zero of its own"
+            raise self.context.error(unit_rules.SCALE_FROM_AMBIENT, text, what, fix="show it in K")
 
     # Tolerances
 

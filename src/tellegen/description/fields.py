@@ -1,9 +1,11 @@
 """Laws of fields: elements of several ports that store or lose energy, coupled by a matrix or by an energy of several variables.
 
 A matrix gives energy variables by outputs (storages), or the variables that laws give by the others (resistive elements). An energy
-is a formula of the energy variables, whose letters carry the number of the port: `phi_1^2*(x_0 + x_2)/(2*L_0)`.
+is a formula of the energy variables, whose letters carry the number of the port: `phi_1^2*(x_0 + x_2)/(2*L_0)`. Springs are given
+by their stiffnesses, and resistive elements may have a law for each port.
 """
 
+from collections.abc import Mapping as TypingMapping
 from collections.abc import Sequence as TypingSequence
 from dataclasses import dataclass
 from typing import final
@@ -16,7 +18,9 @@ from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import is_plain_factor, without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.model import Law
-from tellegen.description.quantities import parse_marked, read_quantity
+from tellegen.description.quantities import NO_INDICES, parse_marked, read_quantity
+from tellegen.description.resistive_laws import read_resistive_laws
+from tellegen.description.stiffness import by_stiffness, compliances, stiffness_dimension
 from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, number, symbol, to_text, total
 from tellegen.expressions.polynomial import powers_of, sum_of_powers
@@ -24,6 +28,7 @@ from tellegen.expressions.polynomial import powers_of, sum_of_powers
 MATRIX = "matrix"
 ENERGY = "energy"
 LAWS = "law"
+ROW, COLUMN = "row", "column"
 JOULE = parse_unit("J").dimension
 Rows = tuple[tuple[Expression, ...], ...]
 
@@ -31,16 +36,21 @@ Rows = tuple[tuple[Expression, ...], ...]
 @final
 @dataclass(frozen=True, slots=True)
 class FieldLaw:
-    """The matrix of a field; with an energy it is the identity, and the laws give the outputs by the energy variables."""
+    """The matrix of a field; with an energy it is the identity, and the laws give the outputs by the energy variables.
+
+    So it is for a resistive field with laws, whose `letters` stand for what its ports are told. `stiffness` is the matrix as the
+    user gave it, where it was the inverse.
+    """
 
     matrix: Rows
     energy: Expression | None = None
     letters: tuple[str, ...] = ()
     laws: tuple[Law, ...] = ()
+    stiffness: Rows | None = None
 
     def value(self, k: int) -> Expression | None:
         """The value of a member: its entry of the diagonal, where a matrix says it."""
-        return None if self.energy is not None else self.matrix[k][k]
+        return None if self.laws else self.matrix[k][k]
 
 
 # -- matrices ------------------------------------------------------------------------------------------------------------------
@@ -63,9 +73,11 @@ def read_matrix(context: Context, key: Scalar, node: Node | None, rows: int, col
     return [[context.scalar(entry, f"an entry of {key.text}") for entry in row] for row in found]
 
 
-def read_entry(context: Context, text: Scalar, unit: Dimension, key: Scalar) -> Expression:
+def read_entry(
+    context: Context, text: Scalar, unit: Dimension, key: Scalar, counters: TypingMapping[str, int] = NO_INDICES
+) -> Expression:
     """An entry of a matrix; its dimension is checked now, or when all parameters are known."""
-    reading = read_quantity(text.text, lambda: context.text_place(text))
+    reading = read_quantity(text.text, lambda: context.text_place(text), counters)
     subject = f"an entry of {key.text}"
     if reading.marked is not None:
         context.pending.append(Pending(reading.marked, unit, subject, lambda: context.text_place(text), {}))
@@ -75,14 +87,20 @@ def read_entry(context: Context, text: Scalar, unit: Dimension, key: Scalar) -> 
 
 
 def field_matrix(context: Context, key: Scalar, kinds: TypingSequence[ElementKind], node: Node | None) -> FieldLaw:
-    """The law of a field given by a matrix.
+    """The law of a field given by a matrix, or by one formula of `row` and `column`, which count its ports from 1.
 
     Raises: DescriptionError when it is not square, or not symmetric although its members store energy.
     """
-    texts = read_matrix(context, key, node, len(kinds), len(kinds))
+    count = len(kinds)
+    stiff = by_stiffness(context, key, kinds)
+    dimension = stiffness_dimension if stiff else entry_dimension
+    texts = [[node] * count] * count if isinstance(node, Scalar) else read_matrix(context, key, node, count, count)
     matrix = tuple(
-        tuple(read_entry(context, text, entry_dimension(one, two), key) for two, text in zip(kinds, row, strict=True))
-        for one, row in zip(kinds, texts, strict=True)
+        tuple(
+            read_entry(context, text, dimension(kinds[i], kinds[j]), key, {ROW: i + 1, COLUMN: j + 1})
+            for j, text in enumerate(row)
+        )
+        for i, row in enumerate(texts)
     )
     if kinds[0].role == "storage":
         for i, row in enumerate(matrix):
@@ -90,6 +108,8 @@ def field_matrix(context: Context, key: Scalar, kinds: TypingSequence[ElementKin
                 if not is_zero(row[j] - matrix[j][i]):
                     at = f"its entries ({i + 1},{j + 1}) and ({j + 1},{i + 1}) differ"
                     _refuse_unsymmetric(context, key, at, "give a symmetric matrix")
+    if stiff:
+        return FieldLaw(compliances(context, key, kinds, matrix), stiffness=matrix)
     return FieldLaw(matrix)
 
 
@@ -131,8 +151,10 @@ def field_energy(context: Context, key: Scalar, kinds: TypingSequence[ElementKin
 def field_laws(context: Context, key: Scalar, kinds: TypingSequence[ElementKind], node: Node) -> FieldLaw:
     """The law of a field given by its outputs, one a port: `[i_1 = ..., F_2 = ...]`.
 
-    Raises: DescriptionError when they are not the derivatives of one energy.
+    Raises: DescriptionError when those of storages are not the derivatives of one energy.
     """
+    if kinds[0].role == "resistive":
+        return FieldLaw(_identity(len(kinds)), None, *read_resistive_laws(context, key, kinds, node))
     texts = context.texts(node, f"the laws of {key.text}")
     outputs: dict[int, Expression] = {}
     names = {f"{letter}_{k + 1}": k for k, kind in enumerate(kinds) for letter in _outputs(kind)}
@@ -206,8 +228,11 @@ def energy_law(kinds: TypingSequence[ElementKind], energy: Expression) -> FieldL
     for kind, letter, name in zip(kinds, letters, names, strict=True):
         output = energy.derivative(letter)
         laws.append(Law("output", letter, output, kind.side, f"{name} = {to_text(output)}"))
-    count = range(len(kinds))
-    return FieldLaw(tuple(tuple(ONE if i == j else ZERO for j in count) for i in count), energy, letters, tuple(laws))
+    return FieldLaw(_identity(len(kinds)), energy, letters, tuple(laws))
+
+
+def _identity(count: int) -> Rows:
+    return tuple(tuple(ONE if i == j else ZERO for j in range(count)) for i in range(count))
 
 
 def law_key(node: Mapping) -> Scalar | None:

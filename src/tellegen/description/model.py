@@ -16,6 +16,10 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 """Shared by the many elements that leave something out."""
 
 
+MECHANISM = "mechanism"
+"""The note of an element that belongs to a mechanism: its bodies are one system, whether or not power passes between them."""
+
+
 def nothing() -> Mapping[str, str]:
     """The shared empty mapping."""
     return NOTHING
@@ -80,7 +84,8 @@ class MatrixField:
     """Elements whose laws are coupled by a matrix; their own values are its diagonal.
 
     A field with an `energy` has laws that give the outputs of its members by all their energy variables, for which `letters` stand
-    in the energy and in the laws; its matrix is the identity.
+    in the energy and in the laws; its matrix is the identity. So it is for resistive members with laws, whose `letters` stand for
+    what all of them are told. `stiffness` is the inverse of the matrix, where the user gave that.
     """
 
     name: str
@@ -89,6 +94,7 @@ class MatrixField:
     place: Place | None = None
     energy: Expression | None = None
     letters: tuple[str, ...] = ()
+    stiffness: tuple[tuple[Expression, ...], ...] | None = None
 
 
 @final
@@ -134,10 +140,29 @@ class Element:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Slope:
+    """The derivative of a parameter by a displacement."""
+
+    of: str
+    by: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Points that are read at an expression of displacements."""
+
+    table: "LawTable"
+    at: Expression
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """A named constant. `expression` is its value in SI units, None where it has none and stays a symbol.
 
-    `dimension` is None when the value was a bare number, which fits any unit.
+    `dimension` is None when the value was a bare number, which fits any unit. `curve` tells where a value comes from that was
+    not given as a formula.
     """
 
     name: str
@@ -145,6 +170,7 @@ class Parameter:
     dimension: Dimension | None = None
     unit: str = ""
     place: Place | None = None
+    curve: "Slope | Curve | None" = None
 
 
 @final
@@ -203,6 +229,7 @@ class Experiment:
     outputs: tuple[str, ...] = ()
     rtol: float | None = None
     atol: float | None = None
+    units: Mapping[str, str] = field(default_factory=dict)  # what variables are shown in; values stay in SI
 
 
 @final
@@ -211,7 +238,7 @@ class Port:
     """Where a system can be joined to others: two nodes of one domain, power positive into the system where across and through are.
 
     The second node is the reference of the domain where the port was given by one. `source` is the source whose place the other
-    system takes; it stays as long as nothing is joined.
+    system takes; it stays as long as nothing is joined. `at` is the element whose two nodes the port has, where a file says so.
     """
 
     name: str
@@ -219,6 +246,7 @@ class Port:
     nodes: tuple[str, str]
     source: str = ""
     place: Place | None = field(default=None, compare=False)
+    at: str = ""
 
 
 @final
@@ -238,8 +266,9 @@ class Part:
     signals: Mapping[str, Expression] = field(default_factory=dict)
     place: Place | None = field(default=None, compare=False)
     texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
+    names: Mapping[str, str] = field(default_factory=nothing)
 
-    # `texts` keeps bindings and signals as the user wrote them.
+    # `texts` keeps bindings and signals as the user wrote them; `names` are those that the line chose for what is inside.
 
 
 @final
@@ -249,6 +278,19 @@ class SignalPorts:
 
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A loop of positions: `equations` of displacements that stay zero, and the displacements that follow from them.
+
+    Rates keep to such equations by themselves. A run begins where they are solved, and takes out what its errors add.
+    """
+
+    name: str
+    equations: tuple[Expression, ...]
+    solves: tuple[str, ...]
 
 
 @final
@@ -275,6 +317,7 @@ class Model:
     signal_ports: SignalPorts = SignalPorts()
     parts: tuple[Part, ...] = field(default=(), compare=False)
     counts: frozenset[str] = field(default=frozenset(), compare=False)
+    closures: tuple[Closure, ...] = ()
 
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.
     # `parts` tells where elements with dotted names come from; the elements themselves are all in `elements`.

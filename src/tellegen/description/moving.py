@@ -1,14 +1,17 @@
-"""Values and moduli that move: formulas of elements that pass on or lose power may read what storages decide."""
+"""Values, laws and moduli that move: formulas of elements that pass on or lose power may read variables of others."""
 
 from collections.abc import Iterator, Mapping
 
 from tellegen.description.context import Context
 from tellegen.description.dimensions import Measure, names_in
-from tellegen.description.variables import state_variables
+from tellegen.description.variables import known_variables
+
+OF_ELEMENTS = ("power.", "energy.")
+"""What elements take and keep is for signals to read: it follows from their variables."""
 
 
 def let_read_states(context: Context, first: int) -> None:
-    """Let the formulas met since `first` of them waited use variables of storages too, which are known when all elements are."""
+    """Let the formulas met since `first` of them waited use variables of elements too, which are known when all elements are."""
     pending = context.pending
     for k in range(first, len(pending)):
         letters = pending[k].names
@@ -18,7 +21,7 @@ def let_read_states(context: Context, first: int) -> None:
 
 
 class _WithStates(Mapping[str, Measure]):
-    """Letters and indices of a formula, and the variables that storages decide."""
+    """Letters and indices of a formula, and the variables of elements."""
 
     def __init__(self, context: Context, letters: Mapping[str, Measure]) -> None:
         self._context = context
@@ -34,4 +37,6 @@ class _WithStates(Mapping[str, Measure]):
         return len(self._all())
 
     def _all(self) -> dict[str, Measure]:
-        return {**state_variables(self._context.elements.values()), **self._letters}
+        variables = known_variables(self._context.elements.values())
+        plain = {name: dimension for name, dimension in variables.items() if not name.startswith(OF_ELEMENTS)}
+        return {**plain, **self._letters}

@@ -1,13 +1,14 @@
 """Elements with several ports and a matrix: fields that store or lose energy, and connections that pass it on.
 
 coils: {inductor field: [a, n, b, n], current: [I_1, I_2], matrix: [[L_1, M], [M, L_2]]}
+phases: {inductor field: ["a[k]", n], each: {k: 1..m}, current: "I[k]", matrix: "if(row == column, L, M)"}
 magnet: {field: [a, gnd, x, frame], kinds: [inductor, compliance], energy: phi_1^2*(x_0 + x_2)/(2*L_0)}
 motor: {multiport: [a, n, b, n, shaft, frame], domains: [electrical, electrical, rotational],
         relation: through_3 = K_1*through_1 + K_2*through_2}
 """
 
 import re
-from typing import NoReturn
+from typing import NoReturn, final
 
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import did_you_mean
@@ -26,10 +27,12 @@ from tellegen.description.fields import (
     field_matrix,
     read_entry,
 )
-from tellegen.description.indexing import read_node
+from tellegen.description.indexing import NotWholeError, Pattern, name_at, not_whole, read_name, read_node
 from tellegen.description.keys import port_dimension, variable_words
 from tellegen.description.model import Element, MatrixField, Multiport
 from tellegen.description.quantities import parse_marked
+from tellegen.description.repeating import Block, copies, read_ranges
+from tellegen.description.stiffness import direct_kind
 from tellegen.elements import KINDS, ElementKind
 from tellegen.expressions import Expression, is_zero, symbol
 
@@ -37,6 +40,7 @@ MULTIPORT = "multiport"
 FIELD = " field"
 MIXED_FIELD = "field"
 KINDS_OF_PORTS = "kinds"
+EACH = "each"
 _PORT = re.compile(r"(across|through)_(\d+)")
 
 
@@ -59,8 +63,9 @@ def read_multiport(context: Context, key: Scalar, node: Mapping) -> None:
         _read_field(context, key, node)
 
 
-def _read_nodes(context: Context, key: Scalar, node: Node) -> list[str]:
-    names = [str(read_node(context, text, ())) for text in context.texts(node, f"the nodes of {key.text}")]
+def _read_nodes(context: Context, key: Scalar, node: Node, each: "_Each | None" = None) -> list[str]:
+    texts = context.texts(node, f"the nodes of {key.text}")
+    names = [str(read_node(context, text, ())) for text in texts] if each is None else each.nodes(key, texts, node)
     if len(names) < 4 or len(names) % 2:
         what = f"'{key.text}' has {len(names)} nodes, not two for each of its ports"
         raise context.error(
@@ -73,10 +78,11 @@ def _read_nodes(context: Context, key: Scalar, node: Node) -> list[str]:
 
 
 def _read_field(context: Context, key: Scalar, node: Mapping) -> None:
-    nodes = _read_nodes(context, key, node.values[0])
+    each = _Each.read(context, key, node)
+    nodes = _read_nodes(context, key, node.values[0], each)
     kinds = _field_kinds(context, key, node, len(nodes) // 2)
     words = _variable_words(kinds)
-    names: dict[str, list[Scalar]] = {}
+    names: dict[str, list[str]] = {}
     initial: list[Scalar] = []
     law: FieldLaw | None = None
     for other, value in zip(node.keys[1:], node.values[1:], strict=True):
@@ -85,9 +91,11 @@ def _read_field(context: Context, key: Scalar, node: Mapping) -> None:
         elif other.text == "initial":
             initial = _list(context, key, value, len(kinds), "initial values")
         elif other.text in words:
-            names[words[other.text]] = _list(context, key, value, len(kinds), f"names of the {other.text}")
+            names[words[other.text]] = _names(context, key, value, len(kinds), other.text, each)
+        elif other.text == EACH:
+            continue
         elif other.text != KINDS_OF_PORTS or node.keys[0].text != MIXED_FIELD:
-            known = [*_LAWS, "initial", *words]
+            known = [*_LAWS, "initial", EACH, *words]
             raise context.unknown_key(other, known, f"the {node.keys[0].text} {key.text}")
     if law is None:
         fix = f"add 'matrix: [[...], ...]' with {len(kinds)} rows"
@@ -118,9 +126,9 @@ def _field_kinds(context: Context, key: Scalar, node: Mapping, count: int) -> li
 
 def _field_kind(context: Context, at: Scalar, word: str) -> ElementKind:
     kind = KINDS.get(word)
-    if kind is None or kind.role not in ("storage", "resistive") or kind.inverse:
-        what = f"'{at.text}' is not a kind of element: a field stores or loses energy, by a matrix that multiplies"
-        fix = did_you_mean(word, [k.name for k in KINDS.values() if k.role == "storage" and not k.inverse])
+    if kind is None or kind.role not in ("storage", "resistive"):
+        what = f"'{at.text}' is not a kind of element: a field stores or loses energy"
+        fix = did_you_mean(word, [k.name for k in KINDS.values() if k.role == "storage"])
         fix = fix if kind is None and fix else "write 'inductor field', 'compliance field', ..."
         raise context.error(rules.UNKNOWN_KIND, at, what, fix=fix)
     return kind
@@ -141,21 +149,76 @@ def _emit_field(
     kinds: list[ElementKind],
     nodes: list[str],
     law: FieldLaw,
-    names: dict[str, list[Scalar]],
+    names: dict[str, list[str]],
     initial: list[Scalar],
 ) -> None:
     place = context.place(key)
     members = []
     for k, kind in enumerate(kinds):
         power = parse_unit(kind.domain.power(kind.side).unit).dimension
-        chosen = {side: context.name(texts[k], "a variable") for side, texts in names.items()}
+        chosen = {side: texts[k] for side, texts in names.items()}
+        for name in chosen.values():
+            if context.variables.setdefault(name, f"{key.text}[{k + 1}]") != f"{key.text}[{k + 1}]":
+                what = f"two ports or elements name a variable '{name}', one of them in '{key.text}'"
+                fix = "name every port's variable differently"
+                raise context.error(rules.VARIABLE_TWICE, key, what, fix=fix, where=key.text)
         start = read_entry(context, initial[k], power, key) if initial else None
         member = f"{key.text}[{k + 1}]"
         ends = (nodes[2 * k], nodes[2 * k + 1])
         own = law.laws[k] if law.laws else None
-        context.elements[member] = Element(member, kind, ends, law.value(k), own, chosen, start, place=place)
+        context.elements[member] = Element(
+            member, direct_kind(kind), ends, law.value(k), own, chosen, start, place=place
+        )
         members.append(member)
-    context.fields.append(MatrixField(key.text, tuple(members), law.matrix, place, law.energy, law.letters))
+    context.fields.append(
+        MatrixField(key.text, tuple(members), law.matrix, place, law.energy, law.letters, law.stiffness)
+    )
+
+
+def _names(context: Context, key: Scalar, node: Node, count: int, word: str, each: "_Each | None") -> list[str]:
+    """The names of one variable at all ports: a list, or a name with the index of `each`."""
+    if each is not None and isinstance(node, Scalar):
+        return each.names(read_name(context, node, (each.index,), "a variable"), node)
+    texts = _list(context, key, node, count, f"names of the {word}")
+    return [str(read_name(context, text, (), "a variable")) for text in texts]
+
+
+@final
+class _Each:
+    """`each: {k: 1..m}`: a field with one port for each value of an index; its two nodes and its names carry the index."""
+
+    def __init__(self, context: Context, index: str, values: list[int]) -> None:
+        self.context = context
+        self.index = index
+        self.values = values
+
+    @classmethod
+    def read(cls, context: Context, key: Scalar, node: Mapping) -> "_Each | None":
+        """The range of a line, if it has one."""
+        if node.get(EACH) is None:
+            return None
+        ranges, indices = read_ranges(context, key, node, (), word=EACH)
+        if len(ranges) != 1:
+            what = f"'{EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
+            raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{EACH}: {{{indices[0]}: 1..5}}'")
+        values = [copy[0] for copy in copies(context, Block(key, indices, ranges, []), ranges, ())]
+        return cls(context, indices[0], values)
+
+    def nodes(self, key: Scalar, texts: list[Scalar], node: Node) -> list[str]:
+        """The two nodes of every port."""
+        if len(texts) != 2:
+            what = f"'{key.text}' has {len(texts)} nodes, not the two of one port"
+            fix = f"with '{EACH}' give the two nodes of a port, such as 'a[{self.index}]' and 'b[{self.index}]'"
+            raise self.context.error(rules.WRONG_NODES, node, what, fix=fix, where=key.text)
+        found = [self.names(read_node(self.context, text, (self.index,)), text) for text in texts]
+        return [name for pair in zip(*found, strict=True) for name in pair]
+
+    def names(self, name: str | Pattern, node: Scalar) -> list[str]:
+        """A name for each value of the index."""
+        try:
+            return [name_at(name, (value,)) for value in self.values]
+        except NotWholeError as problem:
+            raise not_whole(self.context, node, problem, f"{self.index} from {self.values[0]} on") from None
 
 
 def _list(context: Context, key: Scalar, node: Node, count: int, what: str) -> list[Scalar]:

@@ -10,7 +10,7 @@ from tellegen.core.errors import DescriptionError, Place, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
 from tellegen.description import rules
-from tellegen.description.context import MOST_NOTICES, Context, Driven, Heated, Pending
+from tellegen.description.context import MOST_NOTICES, Context, Driven, Heated, Pending, refuse_scale
 from tellegen.description.dimensions import NUMBER, Measure, Open, names_in, si_unit, without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.indexing import Pattern, read_name, read_node
@@ -60,6 +60,7 @@ class Line:
     switching: SwitchingLine | None = None
     signal: Expression | None = None
     signal_text: str = ""
+    signal_node: Scalar | None = None
     heat: str | Pattern | None = None
 
 
@@ -85,7 +86,7 @@ def read_line(context: Context, key: Scalar, node: Node, indices: Indices) -> Li
     elif len(node.keys) > 1:
         first = len(context.pending)
         _LineReader(context, line, indices).read(node)
-        if form.kind.role in ("coupling", "resistive") and line.law is None:
+        if form.kind.role in ("coupling", "resistive"):
             let_read_states(context, first)
     return line
 
@@ -308,6 +309,8 @@ class _LineReader:
 
     def read_initial(self, key: Scalar, node: Node, _: str) -> None:
         scalar = self.context.formula(node, f"the initial value of {self.name}")
+        if self.kind.domain.heat_books:
+            refuse_scale(self.context, scalar, f"the initial value of {self.name}")
         self.line.initial_node = scalar
         if not (self.indices and "[" in scalar.text):
             self.line.initial = self.settled(scalar, self.form.initial, "initial value")
@@ -341,10 +344,10 @@ class _LineReader:
 
     def read_signal(self, key: Scalar, node: Node, _: str) -> None:
         """What drives a source; names and units are checked when all signals and variables are known."""
-        text = self.context.formula(node, f"the signal of {self.name}")
-        marked = parse_formula(self.context, text, f"the signal of {self.name}")
-        self.line.signal, self.line.signal_text = without_marks(marked), text.text.strip()
-        self.context.driven.append(Driven(self.name, marked, self.form.initial, text))
+        self.line.signal_node = text = self.context.formula(node, f"the signal of {self.name}")
+        if not self.indices:
+            self.line.signal = read_driver(self.context, self.line, self.name, {})
+            self.line.signal_text = text.text.strip()
 
     def read_heat(self, key: Scalar, node: Node, _: str) -> None:
         """The node that takes the heat; which domain that is, is known when all elements are."""
@@ -455,6 +458,14 @@ class _LineReader:
         self.decided_by = key
 
 
+def read_driver(context: Context, line: Line, name: str, counters: TypingMapping[str, int]) -> Expression:
+    """What drives the source of a line, or of one copy of it; it is checked when all signals and variables are known."""
+    assert line.signal_node is not None, "only lines with a signal are asked for it"
+    marked = parse_formula(context, line.signal_node, f"the signal of {name}", counters)
+    context.driven.append(Driven(name, marked, line.form.initial, line.signal_node))
+    return without_marks(marked)
+
+
 def settle(
     context: Context, reading: Reading, wanted: Dimension, subject: str, node: Scalar, indices: Indices
 ) -> Reading:
@@ -485,6 +496,7 @@ def emit(
     initial: Expression | None,
     switching: Switching | None = None,
     heat: str | None = None,
+    signal: Expression | None = None,
 ) -> None:
     """Add an element to the network, and the parameter that its value becomes."""
     kind = line.form.kind
@@ -497,7 +509,7 @@ def emit(
         if line.value is not None and line.value.marked is None and name not in context.parameters:
             context.parameters[name] = Parameter(name, value, line.value.dimension, line.value.unit, line.place)
             value = symbol(name)
-    elif law is None and kind.role not in ("source", "switching"):
+    elif law is None and kind.role not in ("source", "switching") and not kind.weightless:
         value = symbol(name)
         if name not in context.parameters:
             _stay_symbol(context, line, name)
@@ -520,7 +532,7 @@ def emit(
         line.forced,
         line.place,
         line.notes or NOTHING,
-        signal=line.signal,
+        signal=line.signal if signal is None else signal,
         signal_text=line.signal_text,
         switching=switching,
     )

@@ -11,16 +11,20 @@ from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.description import rules
 from tellegen.description.bond_graphs import read_bond_graph
+from tellegen.description.closures import closures_of, read_closures
 from tellegen.description.context import MOST_NOTICES, Context, EnoughError, Pending
+from tellegen.description.curves import read_curve, settle_slopes
 from tellegen.description.dimensions import Open, si_unit
 from tellegen.description.document import Document, Mapping, Node, Scalar, read_document
 from tellegen.description.experiment import read_experiment
+from tellegen.description.field_values import check_fields
 from tellegen.description.files import without_collector
 from tellegen.description.heat import add_heat_sources
 from tellegen.description.indexing import read_name
 from tellegen.description.keys import form_of, make_form
 from tellegen.description.ladders import read_ladder
-from tellegen.description.model import Experiment, Model, Parameter, Part, Port, SignalPorts
+from tellegen.description.mechanisms import Lowering, read_mechanism
+from tellegen.description.model import Closure, Experiment, Model, Parameter, Part, Port, SignalPorts
 from tellegen.description.multiports import is_multiport, read_multiport
 from tellegen.description.network import emit_line, read_line, reserved
 from tellegen.description.parts.ports import read_ports, read_signal_ports
@@ -47,8 +51,10 @@ TOP_KEYS = {
     "displacements": "angles and positions that parameters may read, with their rates: 'theta: omega'",
     "parts": "systems used as elements of this one, one a line: {use: motor.yaml, ports: {shaft: s}, K: 0.1 N*m/A}",
     "network": "elements between nodes, one a line",
+    "mechanism": "planar rigid bodies and their joints, whose nodes elements of the network may use",
     "bond graph": "junctions, one-ports and two-ports joined by half arrows, one chain of bonds a line",
     "pog": "the sections, elaboration blocks and connections of a ladder",
+    "closures": "loops of positions: equations of displacements that stay zero, and the displacements that follow from them",
     "signals": "references, sensors and controllers: formulas and blocks that are causal and carry no power",
     "elements": "laws, values and initial values of the elements of a bond graph or a ladder",
     "experiment": "how long to run, with which inputs, from where",
@@ -132,9 +138,12 @@ class _ModelReader:
         if (signals := root.get("signals")) is not None:
             self._attempt(self.signals.read, signals)
         self._attempt(self._read_network, root)
+        mechanism = self._attempt(self._read_mechanism, root)
+        closures = None if (given := root.get("closures")) is None else self._attempt(self._read_closures, given)
         parts = self._attempt(self._read_parts, root) or ()
         self._attempt(add_heat_sources, context)
         ports = {} if (offered := root.get("ports")) is None else self._attempt(self._read_ports, offered)
+        settle_slopes(context)
         self._settle_parameters()
         self.checker.settle()
         for pending in context.pending:
@@ -145,6 +154,8 @@ class _ModelReader:
         experiment = Experiment()
         if (described := root.get("experiment")) is not None and not as_part:
             experiment = read_experiment(context, described)
+        if mechanism is not None:
+            experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
         self._sum_up_notices()
@@ -165,7 +176,10 @@ class _ModelReader:
             ports or {},
             signal_ports,
             parts,
-            frozenset(context.counted).union(f"{part.name}.{count}" for part in parts for count in part.model.counts),
+            frozenset(context.counted).union(
+                part.names.get(count, f"{part.name}.{count}") for part in parts for count in part.model.counts
+            ),
+            (*(closures or ()), *(() if mechanism is None else mechanism.closures), *closures_of(parts)),
         )
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
@@ -213,7 +227,8 @@ class _ModelReader:
             *self.context.displacements,
         }
         known |= {input_name(e) for e in self.context.elements.values() if e.kind.role == "source"}
-        for name, rate in self.context.displacements.items():
+        for name in self.rates:  # those of a mechanism are made of its own speeds
+            rate = self.context.displacements[name]
             if name in self.context.parameters:
                 what = f"'{name}' is a displacement and a parameter"
                 self.context.collect(
@@ -268,6 +283,9 @@ class _ModelReader:
         if name in RESERVED_WORDS:
             raise reserved(context, key, "a parameter")
         place = context.place(key)
+        if isinstance(node, Mapping):
+            context.parameters[name] = read_curve(context, name, key, node)
+            return
         text = context.scalar(node, f"the value of {name}")
         if not text.text.strip():
             context.parameters[name] = Parameter(name, None, None, "", place)
@@ -333,7 +351,7 @@ class _ModelReader:
         if (ladder := root.get("pog")) is not None:
             read_ladder(context, ladder, root.get("elements"))
             return
-        if node is None and root.get("parts") is not None:
+        if node is None and (root.get("parts") is not None or root.get("mechanism") is not None):
             return
         if node is None:
             fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
@@ -350,6 +368,24 @@ class _ModelReader:
             except TellegenError as error:
                 context.broken.add(key.text)
                 context.collect(error)
+
+    def _read_closures(self, node: Node) -> tuple[Closure, ...]:
+        return read_closures(self.context, node)
+
+    def _read_mechanism(self, root: Mapping) -> Lowering | None:
+        """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""
+        node = root.get("mechanism")
+        if node is None or self.context.errors:
+            return None
+        context = self.context
+        before = dict(context.elements)
+        lowering = read_mechanism(context, node, root)
+        order = [key.text for key in root.keys if key.text in ("mechanism", "network", "bond graph", "pog")]
+        if order[0] == "mechanism":
+            own = {name: e for name, e in context.elements.items() if name not in before}
+            context.elements.clear()
+            context.elements.update({**own, **before})
+        return lowering
 
     # Hierarchy
 
@@ -402,6 +438,9 @@ class _ModelReader:
         context.add_errors(problems)
         errors, warnings = check_physics(context.elements.values(), values)
         context.add_errors(errors)
+        errors, active = check_fields(context.fields, context.elements, values)
+        context.add_errors(errors)
+        warnings += active
         context.add_errors(check_switching(context.elements.values(), values, self._constant()))
         context.notes.extend(warnings)
         self.checker.check_numbers(values)

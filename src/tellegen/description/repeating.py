@@ -16,7 +16,7 @@ from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.indexing import Copy, NotWholeError, integer_expression, name_at, not_whole
 from tellegen.description.model import Law
-from tellegen.description.network import Indices, Line, emit, read_line, reserved, settle
+from tellegen.description.network import Indices, Line, emit, read_driver, read_line, reserved, settle
 from tellegen.description.quantities import read_quantity
 from tellegen.description.switching import switching_of
 from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, Symbol, number, to_text
@@ -64,12 +64,14 @@ def read_block(context: Context, key: Scalar, node: Mapping, outer: Indices) -> 
     return Block(key, indices, ranges, _read_lines(context, key, inner, indices))
 
 
-def read_ranges(context: Context, key: Scalar, node: Mapping, outer: Indices) -> tuple[list[Range], Indices]:
+def read_ranges(
+    context: Context, key: Scalar, node: Mapping, outer: Indices, word: str = "repeat"
+) -> tuple[list[Range], Indices]:
     """The ranges of a `repeat`, and all indices that its lines may use."""
-    repeat = context.mapping(node.values[node.position("repeat") or 0], f"the repeat of {key.text}")
+    repeat = context.mapping(node.values[node.position(word) or 0], f"the {word} of {key.text}")
     if not repeat.keys:
         raise context.error(
-            rules.BAD_RANGE, node, f"the repeat of {key.text} has no index", fix="write 'repeat: {i: 1..10}'"
+            rules.BAD_RANGE, node, f"the {word} of {key.text} has no index", fix=f"write '{word}: {{i: 1..10}}'"
         )
     indices = outer
     ranges = []
@@ -220,7 +222,9 @@ class _Template:
             what = f"a value of {name} divides by zero"
             raise self.context.error(rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere") from None
         modes = None if line.switching is None else switching_of(self.context, line.switching, name, line.key, copy)
-        emit(self.context, line, name, nodes, variables, value, law, initial, modes, heat)
+        counters = dict(zip(self.indices, copy, strict=True))
+        signal = None if line.signal_node is None else read_driver(self.context, line, name, counters)
+        emit(self.context, line, name, nodes, variables, value, law, initial, modes, heat, signal)
 
     def _again(self, line: Line, copy: Copy) -> Expression | None:
         """A value that uses names with indices, such as `R[i-1]`, is read again for each copy."""

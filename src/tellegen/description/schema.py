@@ -7,11 +7,14 @@ from typing import Any
 
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.description.bond_graphs.graph import KINDS as ITEM_KINDS
+from tellegen.description.curves import SLOPE_KEYS
+from tellegen.description.curves import TABLE_KEYS as CURVE_KEYS
 from tellegen.description.experiment import KEYS as EXPERIMENT_KEYS
 from tellegen.description.keys import CONNECTION, form_of, make_form, variable_words
 from tellegen.description.ladders.shapes import block_shape
 from tellegen.description.law_tables import INTERPOLATIONS, LAW_TABLE_KEYS
-from tellegen.description.multiports import FIELD, KINDS_OF_PORTS, MIXED_FIELD, MULTIPORT
+from tellegen.description.mechanisms.schema import closures_shape, mechanism_shape
+from tellegen.description.multiports import EACH, FIELD, KINDS_OF_PORTS, MIXED_FIELD, MULTIPORT
 from tellegen.description.parts.schema import parts_shape, ports_shape, signal_ports_shape
 from tellegen.description.reading import TOP_KEYS, VERSION
 from tellegen.description.shapes import SHAPES
@@ -60,8 +63,8 @@ def schema() -> Schema:
 
 
 def _parts_alone(notations: list[Schema]) -> Schema:
-    """A system that is made of parts and of nothing else."""
-    return {"required": ["parts"], "not": {"anyOf": notations}}
+    """A system that is made of parts or of a mechanism and of nothing else."""
+    return {"anyOf": [{"required": ["parts"]}, {"required": ["mechanism"]}], "not": {"anyOf": notations}}
 
 
 def _top() -> Schema:
@@ -77,6 +80,8 @@ def _top() -> Schema:
         "network": {"$ref": "#/$defs/network"},
         "bond graph": _bond_graph(),
         "pog": {"type": "array", "items": {"$ref": "#/$defs/block"}, "minItems": 1},
+        "mechanism": mechanism_shape(),
+        "closures": closures_shape(),
         "signals": {"$ref": "#/$defs/signals"},
         "elements": {"$ref": "#/$defs/elements"},
         "experiment": {"$ref": "#/$defs/experiment"},
@@ -102,14 +107,15 @@ def _definitions() -> Schema:
                 {"type": ["string", "integer"], "description": "nodes separated by commas"},
             ]
         },
-        "parameters": _names({"type": ["string", "number", "null"]}),
+        "parameters": _names({"anyOf": [{"type": ["string", "number", "null"]}, {"$ref": "#/$defs/curve"}]}),
+        "curve": _curve(),
         "network": _names({"$ref": "#/$defs/entry"}) | {"type": ["object", "null"]},
         "entry": {
             "anyOf": [{"$ref": f"#/$defs/{_key(word)}"} for word in [*KINDS, CONNECTION]]
             + [{"$ref": f"#/$defs/{word}"} for word in ("repeat", "field", "multiport")]
         },
         "repeat": _repeat(),
-        "ports": ports_shape(_INDEXED_NAME),
+        "ports": ports_shape(_INDEXED_NAME, _ranges()),
         "parts": parts_shape(_INDEXED_NAME, _ranges()),
         "field": _field(),
         "listed": {
@@ -128,6 +134,20 @@ def _definitions() -> Schema:
         **{_key(word): _element(word, kind) for word, kind in KINDS.items()},
         _key(CONNECTION): _connection(),
     }
+
+
+def _curve() -> Schema:
+    """A parameter given by points, or by the slope of another."""
+    shapes: dict[str, Schema] = {
+        "table": {"type": ["array", "object"]},
+        "interpolation": {"enum": list(INTERPOLATIONS)},
+    }
+    value: Schema = {"type": ["string", "number"]}
+    kinds = []
+    for keys, needed in ((CURVE_KEYS, ["table", "at"]), (SLOPE_KEYS, list(SLOPE_KEYS))):
+        properties = {key: {**shapes.get(key, value), "description": text} for key, text in keys.items()}
+        kinds.append({"type": "object", "properties": properties, "required": needed, "additionalProperties": False})
+    return {"anyOf": kinds}
 
 
 def _law_table() -> Schema:
@@ -157,14 +177,20 @@ def _field() -> Schema:
     kinds = [word for word, kind in KINDS.items() if kind.role in ("storage", "resistive") and not kind.inverse]
     row = {"type": "array", "items": {"$ref": "#/$defs/quantity"}, "minItems": 2}
     words = sorted({word for d in DOMAINS.values() for side in SIDES for word in (*variable_words(d, side), side)})
-    properties: dict[str, Schema] = {f"{word}{FIELD}": _ports() for word in kinds}
+    pair = {"type": "array", "items": {"$ref": "#/$defs/node"}, "minItems": 2, "maxItems": 2}  # with `each`
+    properties: dict[str, Schema] = {f"{word}{FIELD}": {"anyOf": [_ports(), pair]} for word in kinds}
     properties[MIXED_FIELD] = _ports()
+    properties[EACH] = _ranges() | {"description": "one port for each value of an index"}
     properties[KINDS_OF_PORTS] = _listed({"enum": kinds}, minItems=2)
-    properties["matrix"] = {"type": "array", "items": row, "minItems": 2, "description": "one row a port"}
+    rows = {"type": "array", "items": row, "minItems": 2, "description": "one row a port"}
+    formula = {"type": "string", "description": "every entry by its row and column, which count from 1"}
+    properties["matrix"] = {"anyOf": [rows, formula]}
     properties["energy"] = {"type": "string", "description": "a formula of the energy variables, such as phi_1 and x_2"}
     properties["law"] = {"type": "array", "items": {"type": "string"}, "description": "outputs by energy variables"}
     properties["initial"] = _listed({"$ref": "#/$defs/quantity"}, minItems=2)
-    properties |= {word: _listed({"$ref": "#/$defs/name"}, minItems=2) for word in words}
+    names = _listed({"$ref": "#/$defs/name"}, minItems=2)
+    indexed = {"type": "string", "pattern": _INDEXED_NAME, "description": "a name with the index of each"}
+    properties |= {word: {"anyOf": [names, indexed]} for word in words}
     named = [{"required": [f"{word}{FIELD}"]} for word in kinds]
     named.append({"required": [MIXED_FIELD, KINDS_OF_PORTS]})
     return {
@@ -352,6 +378,7 @@ def _experiment() -> Schema:
         "inputs": _names({"$ref": "#/$defs/signal"}, names),
         "initial": _names({"$ref": "#/$defs/quantity"}, names),
         "outputs": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]},
+        "units": _names({"type": "string"}, names),
         "rtol": {"type": ["string", "number"]},
         "atol": {"type": ["string", "number"]},
     }

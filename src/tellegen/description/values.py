@@ -159,6 +159,8 @@ Judge = Callable[[Element, float, list[Finding], list[Finding]], None]
 
 def _judge_storage(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
     what = f"the {_quantity(element)} of {element.name} is {value:g}"
+    if value == 0 and element.prefer is not None and element.kind.grounded:
+        return  # a speed that shall be a state, or follow, though it has no inertia of its own
     if value < 0:
         fix = "give a positive value; turn the element round to change a sign"
         errors.append(rules.NEGATIVE_STORAGE.finding(what, where=element.name, fix=fix, place=element.place))

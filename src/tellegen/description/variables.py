@@ -43,6 +43,12 @@ def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     return found
 
 
+def ambient_temperatures(elements: Iterable[Element]) -> set[str]:
+    """The temperatures that count from the ambient: those of the domain `heat`."""
+    ports = [e for e in elements if e.kind.role != "coupling" and e.kind.domain.heat_books]
+    return {variable_name(element, "across") for element in ports}
+
+
 def _port_variables(element: Element) -> dict[str, Dimension]:
     side = element.kind.side
     sides: tuple[Side, Side] = (side, other_side(side))

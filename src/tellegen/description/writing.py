@@ -10,6 +10,8 @@ from tellegen.core.domains import DOMAINS, Variable
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import is_name
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
+from tellegen.description.closures import closure_texts, closures_of
+from tellegen.description.curves import curve_keys
 from tellegen.description.dimensions import (
     UNKNOWN,
     DimensionError,
@@ -38,6 +40,7 @@ from tellegen.description.parts.writing import KeptParts, kept_parts, part_keys,
 from tellegen.description.quantities import parse_marked
 from tellegen.description.signals.blocks import FORMULA
 from tellegen.description.signals.writing import Text, formula_text, readable, signal_keys
+from tellegen.description.stiffness import stiff_kind, stiffness_dimension
 from tellegen.description.variables import state_variables
 from tellegen.elements import START, ElementKind, schedule_key
 from tellegen.expressions import (
@@ -66,7 +69,8 @@ def to_yaml(model: Model) -> str:
     structure = [writer.parts(), writer.network()]
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
-    return "\n".join(text for text in [*begin, *described, writer.signals(), writer.experiment()] if text)
+    end = [writer.closures(), writer.signals(), writer.experiment()]
+    return "\n".join(text for text in [*begin, *described, *end] if text)
 
 
 def file_around(model: Model, notation: str, details: str) -> str:
@@ -273,6 +277,8 @@ class _Writer:
         return "parameters:\n" + "\n".join(lines) + "\n" if lines else ""
 
     def parameter(self, parameter: Parameter) -> str:
+        if keys := curve_keys(parameter, self._part_text):
+            return _tree(keys)
         if parameter.expression is None:
             return ""
         return quoted(self.units.text(parameter.expression, parameter.dimension, parameter.unit, keep=True))
@@ -281,6 +287,11 @@ class _Writer:
         shown = {name: rate for name, rate in self.model.displacements.items() if name not in self.kept.names}
         rates = {name: to_text(rate) for name, rate in shown.items()}
         return f"displacements: {_mapping(rates)}\n" if rates else ""
+
+    def closures(self) -> str:
+        inside = {closure.name for closure in closures_of(self.kept.parts)}
+        own = [closure for closure in self.model.closures if closure.name not in inside]
+        return f"closures: {_tree(closure_texts(own))}\n" if own else ""
 
     # Hierarchy
 
@@ -324,7 +335,7 @@ class _Writer:
     def field(self, field: MatrixField) -> str:
         by_name = {element.name: element for element in self.model.elements if element.name in field.members}
         members = [by_name[name] for name in field.members]
-        kinds = [member.kind for member in members]
+        kinds = [member.kind if field.stiffness is None else stiff_kind(member.kind) for member in members]
         mixed = len({kind.name for kind in kinds}) > 1
         pairs = [("field" if mixed else f"{kinds[0].name} field", _list(n for member in members for n in member.nodes))]
         pairs += [("kinds", _list(kind.name for kind in kinds))] if mixed else []
@@ -335,14 +346,17 @@ class _Writer:
         starts = [(member.initial, make_form(member.kind).initial) for member in members if member.initial is not None]
         if starts:
             pairs.append(("initial", _list(self.units.text(start, unit) for start, unit in starts)))
-        return _line([*pairs, self.field_law(field, kinds)])
+        return _line([*pairs, self.field_law(field, members, kinds)])
 
-    def field_law(self, field: MatrixField, kinds: list[ElementKind]) -> tuple[str, str]:
+    def field_law(self, field: MatrixField, members: list[Element], kinds: list[ElementKind]) -> tuple[str, str]:
         if field.energy is not None:
             return "energy", quoted(to_text(field.energy))
+        if field.letters:
+            return "law", _list(quoted(member.law.text) for member in members if member.law is not None)
+        dimension = entry_dimension if field.stiffness is None else stiffness_dimension
         rows = [
-            _list(self.units.text(entry, entry_dimension(one, two)) for two, entry in zip(kinds, row, strict=True))
-            for one, row in zip(kinds, field.matrix, strict=True)
+            _list(self.units.text(entry, dimension(one, two)) for two, entry in zip(kinds, row, strict=True))
+            for one, row in zip(kinds, field.stiffness or field.matrix, strict=True)
         ]
         return "matrix", "[" + ", ".join(rows) + "]"
 
@@ -465,6 +479,8 @@ class _Writer:
             lines.append(f"initial: {_mapping(texts)}")
         if experiment.outputs:
             lines.append(f"outputs: {_list(experiment.outputs)}")
+        if experiment.units:
+            lines.append(f"units: {_mapping(experiment.units)}")
         lines += [f"{key}: {value!r}" for key in ("rtol", "atol") if (value := getattr(experiment, key)) is not None]
         return "experiment:\n" + "".join(f"  {line}\n" for line in lines)
 
@@ -487,7 +503,9 @@ def _tree(value: object) -> str:
     """Texts, lists and mappings of texts in braces and brackets."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{quoted(str(key))}: {_tree(item)}" for key, item in value.items()) + "}"
-    return _list(value) if isinstance(value, list) else quoted(str(value))
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_tree, value)) + "]"
+    return quoted(str(value))
 
 
 def _mapping(texts: Mapping[str, str]) -> str:

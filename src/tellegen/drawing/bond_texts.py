@@ -1,7 +1,5 @@
 """What stands at the items and bonds of a bond graph figure: letters, parameters or values, efforts and flows."""
 
-import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import final
 
@@ -16,6 +14,7 @@ from tellegen.drawing.naming import (
     listed_latex,
     name_latex,
     read_by,
+    short_names,
 )
 from tellegen.drawing.options import Options
 from tellegen.drawing.typesetting import COLON, set_math
@@ -57,7 +56,7 @@ class BondTexts:
         self.values = Values(self.graph)
         parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
         self.energies = energy_names([*scheme.one_ports.values(), *parts])
-        self.short = _short_names(scheme)
+        self.short = short_names(scheme)
 
     def domain(self, element: str) -> str:
         """The domain of an item; empty for a two-port between domains."""
@@ -149,15 +148,6 @@ class BondTexts:
             return listed_latex(read_by(self.graph, law.signal)) if law.signal is not None else ""
         moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
         return listed_latex(read_by(self.graph, moved)) if moved is not None else ""
-
-
-def _short_names(scheme: BondGraphScheme) -> dict[str, str]:
-    """Variables of two-ports without the number of their side, where the number tells nothing: `tau_motor_2` is `tau_motor`."""
-    names = {name for bond in scheme.bonds for name in (bond.effort, bond.flow) if bond.size == 1}
-    ends = tuple(f"_{name}" for name in scheme.two_ports)
-    short = {name: stem for name in names if (stem := re.sub(r"_\d+$", "", name)) != name and stem.endswith(ends)}
-    taken = Counter([*short.values(), *names])
-    return {name: stem for name, stem in short.items() if taken[stem] == 1}
 
 
 def _unit(above: str, below: str) -> str:

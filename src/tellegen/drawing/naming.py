@@ -13,7 +13,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
-from tellegen.schemes.bond_graph_scheme import OnePort
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 
 _WORDS = re.compile(r"(?P<own>[A-Za-z]\w*)(?:\[(?P<index>[\d,]+)\])?")
 _SINGLE = re.compile(r"\w|\\[A-Za-z]+|\\text\{[\w,]*\}")
@@ -115,6 +115,15 @@ def energy_names(items: Iterable[OnePort]) -> dict[str, str]:
         long = item.port.state if law.keeps_energy_variable else f"{symbol}_{item.name}"
         names[item.name] = long if law.keeps_energy_variable or taken[short[item.name]] > 1 else short[item.name]
     return names
+
+
+def short_names(scheme: BondGraphScheme) -> dict[str, str]:
+    """Variables of two-ports without the number of their side, where the number tells nothing: `tau_motor_2` is `tau_motor`."""
+    names = {name for bond in scheme.bonds for name in (bond.effort, bond.flow) if bond.size == 1}
+    ends = tuple(f"_{name}" for name in scheme.two_ports)
+    short = {name: stem for name in names if (stem := re.sub(r"_\d+$", "", name)) != name and stem.endswith(ends)}
+    taken = Counter([*short.values(), *names])
+    return {name: stem for name, stem in short.items() if taken[stem] == 1}
 
 
 def read_by(graph: PowerGraph, expression: Expression) -> tuple[str, ...]:

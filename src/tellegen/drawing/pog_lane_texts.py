@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.drawing.pog_plan import BoxPlan
 from tellegen.drawing.pog_texts import INTEGRATOR, Texts, bold, listed_names, matrix_latex, size, too_long
-from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol, to_latex
+from tellegen.expressions import ONE, ZERO, Expression, symbol, to_latex
 from tellegen.graph import ResistiveLaw, StorageLaw
 from tellegen.schemes.lane_walk import NoLanesError
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
@@ -80,7 +80,7 @@ class LaneTexts:
         """
         blocks = {j: self.scheme.blocks[piece.item.name] for j, piece in row.cells.items()}
         if width == 1:
-            return self.texts.boxes(blocks[0]), latex_name(blocks[0].energy) if blocks[0].energy else ""
+            return self.texts.boxes(blocks[0]), self.texts.names.energy(blocks[0])
         if all(block.kind == "storage" for block in blocks.values()):
             matrix = self._filled(row, width, {j: self._energy(block) for j, block in blocks.items()})
             letter = self._matrix("L", matrix)

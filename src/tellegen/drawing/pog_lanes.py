@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.drawing.naming import name_latex
 from tellegen.drawing.pog_lane_signals import Lanes
 from tellegen.drawing.pog_lane_texts import LaneTexts, Row, all_storages, row_of
 from tellegen.drawing.pog_plan import (
@@ -106,7 +107,7 @@ class LanePlanner:
         self.variables[token] = replace(self.variables[token], entries=tuple(entries))
 
     def _names(self, pieces: Iterable[Piece], sides: Sequence[Side]) -> list[str]:
-        return [_signed(latex_name(p.item.port.variable(side)), p.sign) for p, side in zip(pieces, sides, strict=True)]
+        return [_signed(name_latex(p.item.port.variable(side)), p.sign) for p, side in zip(pieces, sides, strict=True)]
 
     def _labelled(self, ladder: LadderPlan) -> LadderPlan:
         """The ladder with labels for tokens, counted from left to right."""
@@ -234,7 +235,7 @@ class LanePlanner:
         # At this end a through variable comes into the lanes by default, so against the direction in which power counts.
         signs = [-p.sign if side == "through" else p.sign for p, side in zip(pieces, decided, strict=True)]
         names = [
-            _signed(latex_name(p.item.port.variable(side)), sign)
+            _signed(name_latex(p.item.port.variable(side)), sign)
             for p, side, sign in zip(pieces, decided, signs, strict=True)
         ]
         section = self.columns[-1].right

@@ -19,7 +19,6 @@ from tellegen.drawing.pog_plan import (
 )
 from tellegen.drawing.pog_texts import Texts
 from tellegen.drawing.scene import Tone
-from tellegen.expressions import latex_name
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, PogScheme, Section
 
 Names = dict[Line, dict[End, str]]
@@ -43,7 +42,7 @@ class ScalarPlanner:
         section = self.scheme.sections.get(name)
         if section is None:
             return None
-        upper, lower = (latex_name(_variable(section, line)) for line in LINES)
+        upper, lower = (self.texts.names.variable(_variable(section, line)) for line in LINES)
         goes_right = section.rightward == section.upper
         link = self.links.get(name, "")
         return SectionPlan(name, upper, lower, goes_right, section.direction, section.domain, link=link)
@@ -109,7 +108,7 @@ class ScalarPlanner:
         names[shared]["vertical"] = end if to_shared else start
         names["lower" if shared == "upper" else "upper"]["vertical"] = start if to_shared else end
         tone: Tone = "warning" if block.kind == "derivative" else "ink"
-        energy = latex_name(block.energy) if block.kind in ("storage", "derivative") and block.energy else ""
+        energy = self.texts.names.energy(block) if block.kind in ("storage", "derivative") else ""
         domain = self._domain(column) or self._element_domain(block)
         return ElementPlan(
             block.element, self.texts.boxes(block), back if to_shared else away, domain, energy, tone=tone

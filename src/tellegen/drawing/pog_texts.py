@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import final
 
 from tellegen.core.errors import TellegenError
+from tellegen.drawing.naming import name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_measures import text_size, width_of
+from tellegen.drawing.pog_names import PogNames, letter_latex
 from tellegen.drawing.pog_plan import BoxPlan
-from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, latex_name, postorder, symbol, to_latex
+from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, postorder, symbol, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
@@ -29,6 +31,7 @@ class Texts:
         self.options = options
         self.legend: dict[str, str] = {}
         self.left_out: dict[str, None] = {}
+        self.names = PogNames(scheme)
         graph = scheme.causal.graph
         self._values = _numbers(graph.parameters)
         self._arguments = {name: self._read_by(graph.moving[name]) for name in graph.moving}
@@ -43,7 +46,7 @@ class Texts:
         if too_long(expression):
             self.left_out[letter] = None
         else:
-            self.legend.setdefault(letter, to_latex(expression))
+            self.legend.setdefault(letter, self.names.formula(expression))
 
     def explain_matrix(self, letter: str, matrix: Matrix) -> None:
         """A matrix in the legend, unless it is too long."""
@@ -57,7 +60,7 @@ class Texts:
         """Equations for the moving parameters that occur in some expressions."""
         for name in dict.fromkeys(name for e in expressions for name in sorted(e.free_symbols)):
             if name in self._arguments:
-                self.explain(latex_name(name), self.scheme.causal.graph.moving[name])
+                self.explain(name_latex(name), self.scheme.causal.graph.moving[name])
 
     def _read_by(self, expression: Expression) -> tuple[str, ...]:
         """The displacements, states and signals that a moving parameter reads."""
@@ -87,7 +90,7 @@ class Texts:
             return self._row(block)
         item = self.scheme.elements.get(block.element)
         if item is not None and item.port.element in self._switching:
-            return BoxPlan("gain", latex_name(block.element))
+            return BoxPlan("gain", name_latex(block.element))
         if block.gain is None:
             return BoxPlan("gain", self._law(block))
         return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block.gain))
@@ -108,7 +111,7 @@ class Texts:
 
     def expression(self, gain: Expression) -> str:
         """A formula; a moving parameter has its arguments."""
-        return self._moving(gain) or to_latex(gain)
+        return self._moving(gain) or self.names.formula(gain)
 
     def _moving(self, gain: Expression) -> str | None:
         """A moving parameter with its arguments; None where the gain is anything else."""
@@ -125,13 +128,13 @@ class Texts:
         return None
 
     def _called(self, name: str) -> str:
-        call = f"{latex_name(name)}({listed_names(self._arguments[name])})"
+        call = f"{name_latex(name)}({listed_names(self._arguments[name])})"
         self.explain(call, self.scheme.causal.graph.moving[name])
         return call
 
     def _named(self, name: tuple[str, str], expression: Expression) -> str:
         letter, element = name
-        text = f"{letter}_{{{_subscript(element)}}}"
+        text = letter_latex(letter, element)
         read = self._read_by(expression)
         call = f"{text}({listed_names(read)})" if read else text
         self.explain(call, expression)
@@ -141,18 +144,18 @@ class Texts:
 
     def _law(self, block: Block) -> str:
         """A law that is not linear, as a function with an equation in the legend."""
-        law, subscript = block.law, _subscript(block.element)
+        law = block.law
         if isinstance(law, StorageLaw):
             if law.output is not None:
-                letter = f"h_{{{subscript}}}"
-                self._explain(letter, law.output, block.energy)
+                letter = letter_latex("h", block.element)
+                self._explain(letter, law.output, block.energy, self.names.energy(block))
                 return rf"{letter}(\cdot)"
-            letter = rf"\Phi_{{{subscript}}}"
+            letter = letter_latex("Phi", block.element)
             if law.content is not None:
                 self._explain(letter, law.content, block.output)
             inverted = block.kind == "storage"
             return rf"{letter}^{{-1}}(\cdot)" if inverted else rf"{letter}(\cdot)"
-        letter = f"f_{{{subscript}}}"
+        letter = letter_latex("f", block.element)
         if isinstance(law, ResistiveLaw) and law.expression is not None:
             item = self.scheme.elements[block.element]
             direct = item.decides == law.side
@@ -160,9 +163,11 @@ class Texts:
             return rf"{letter}(\cdot)" if direct else rf"{letter}^{{-1}}(\cdot)"
         return rf"{letter}(\cdot)"
 
-    def _explain(self, letter: str, law: Expression, argument: str) -> None:
+    def _explain(self, letter: str, law: Expression, argument: str, shown: str = "") -> None:
         of = symbol(argument)
-        self.explain(f"{letter}({latex_name(argument)})", law.substitute({ARGUMENT: of}))
+        called = shown or self.names.variable(argument)
+        self.names.call(argument, called)
+        self.explain(f"{letter}({called})", law.substitute({ARGUMENT: of}))
 
     def _row(self, block: Block) -> BoxPlan:
         """A port of a field: a row of its matrix, with what the other ports bring as further inputs."""
@@ -170,13 +175,13 @@ class Texts:
         field = next(f for f in graph.fields if f.element == block.field)
         elements = [graph.ports[k].element for k in field.ports]
         own = elements.index(self.scheme.elements[block.element].port.element)
-        letter = rf"\mathbf{{M}}_{{{_subscript(block.field)}}}"
+        letter = letter_latex("M", block.field).replace("M", bold("M"), 1)
         self.explain_matrix(letter, field.matrix)
         members = [b for b in self.scheme.blocks.values() if b.field == block.field and b.name != block.name]
         if isinstance(block.law, StorageLaw):
-            others = [latex_name(b.energy) for b in members]
+            others = [self.names.energy(b) for b in members]
             return BoxPlan("gain", rf"\left({letter}^{{-1}}\right)_{{{own + 1}}}", side=",\\,".join(others))
-        told = [latex_name(name) for name, _ in block.terms]
+        told = [self.names.variable(name) for name, _ in block.terms]
         return BoxPlan("gain", rf"\left({letter}\right)_{{{own + 1}}}", side=",\\,".join(told))
 
     # -- values ----------------------------------------------------------------------------------------------------------------
@@ -186,7 +191,7 @@ class Texts:
             return ""
         names = [name for name in gain.free_symbols if name in self._values]
         if len(names) == 1 and len(gain.free_symbols) == 1:
-            return f"{latex_name(names[0])} = {number_latex(self._values[names[0]])}"
+            return f"{name_latex(names[0])} = {number_latex(self._values[names[0]])}"
         number = self._number(gain)
         return "" if number is None else f"= {number}"
 
@@ -231,7 +236,7 @@ def bold(letter: str) -> str:
 
 def listed_names(names: tuple[str, ...]) -> str:
     """The arguments of a function; a dot for more than two."""
-    return ", ".join(map(latex_name, names)) if len(names) <= 2 else r"\cdot"
+    return ", ".join(map(name_latex, names)) if len(names) <= 2 else r"\cdot"
 
 
 def number_latex(value: float) -> str:
@@ -251,8 +256,4 @@ def matrix_latex(rows: tuple[tuple[Expression, ...], ...]) -> str:
 def column_latex(names: tuple[str, ...]) -> str:
     """A vector as a row with a transposition sign."""
     # The braces are for ziamath, which cannot raise an environment.
-    return rf"{{\begin{{bmatrix}} {' & '.join(map(latex_name, names))} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"
-
-
-def _subscript(element: str) -> str:
-    return ",".join(element.replace(".", "_").split("_"))
+    return rf"{{\begin{{bmatrix}} {' & '.join(map(name_latex, names))} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"

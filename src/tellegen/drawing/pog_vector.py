@@ -6,6 +6,7 @@ N x, f(x) and D u have columns of their own where they are not zero.
 from collections.abc import Iterable, Iterator
 from typing import final
 
+from tellegen.drawing.naming import name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_plan import (
     BoxPlan,
@@ -18,7 +19,7 @@ from tellegen.drawing.pog_plan import (
 )
 from tellegen.drawing.pog_texts import INTEGRATOR, Texts, bold, column_latex, listed_names
 from tellegen.drawing.scene import Weight
-from tellegen.expressions import ZERO, Expression, is_zero, latex_name
+from tellegen.expressions import ZERO, Expression, is_zero
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.gains import signal_gains
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, VectorBlock
@@ -34,8 +35,8 @@ class VectorPlanner:
     def __init__(self, scheme: PogScheme, block: VectorBlock, texts: Texts, options: Options) -> None:
         self.scheme, self.block, self.texts, self.options = scheme, block, texts, options
         self.n, self.m = len(block.states), len(block.inputs)
-        self.x = latex_name(block.states[0]) if self.n == 1 else bold("x")
-        self.u = latex_name(block.inputs[0]) if self.m == 1 else bold("u")
+        self.x = name_latex(block.states[0]) if self.n == 1 else bold("x")
+        self.u = name_latex(block.inputs[0]) if self.m == 1 else bold("u")
         self.C, self.D, self.rates = _outputs(scheme)
         self._count = 0
 

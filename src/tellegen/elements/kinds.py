@@ -93,6 +93,11 @@ class ElementKind:
         return DOMAINS[self.domains[0]]
 
     @property
+    def weightless(self) -> bool:
+        """Whether it is a storage that keeps nothing: its output is a state because what moves with it has inertia."""
+        return self.role == "storage" and self.quantity is None
+
+    @property
     def terminals(self) -> int:
         """How many nodes the element joins."""
         return 2 * len(self.domains)
@@ -240,6 +245,16 @@ _storage(
     grounded=True,
     summary="stores momentum, against the frame",
 )
+_register(
+    "storage",
+    "weightless point",
+    ("translational",),
+    "p = 0",
+    "across",
+    None,
+    grounded=True,
+    summary="a point without mass whose velocity is a state, because what moves with it has inertia",
+)
 _storage(
     "spring",
     "translational",
@@ -281,6 +296,16 @@ _storage(
     netlist="rJ",
     grounded=True,
     summary="stores angular momentum, against the frame",
+)
+_register(
+    "storage",
+    "weightless shaft",
+    ("rotational",),
+    "p = 0",
+    "across",
+    None,
+    grounded=True,
+    summary="a shaft without inertia whose angular velocity is a state, because what moves with it has inertia",
 )
 _storage(
     "torsion spring",

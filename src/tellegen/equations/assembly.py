@@ -5,20 +5,24 @@ what grows long; then the storages that depend on others are brought in by the c
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from tellegen.causality import CausalGraph
+from tellegen.causality.tearing import moving_names
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
-from tellegen.equations.congruence import Motion, congruence
+from tellegen.equations.congruence import Congruence, Motion, congruence
 from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
-from tellegen.equations.port_variables import PortVariables
+from tellegen.equations.port_variables import PortVariables, Settled
 from tellegen.equations.resistive import Told, solve_resistive
 from tellegen.equations.signal_equations import SignalEquations, SignalRates
+from tellegen.equations.state_motion import StateRates, solve_state_rates, state_motion
 from tellegen.equations.storage import held_energy
 from tellegen.equations.structure import CausalStructure, causal_structure
 from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions.angles import joined_angles
 from tellegen.expressions.elimination import solve
 from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
@@ -79,20 +83,26 @@ class _Assembly:
 
     def system(self) -> EquationSystem:
         """The whole system."""
-        T, T_u = self._transformation()
+        signals = self._signals()
+        settled = Settled(self.structure, self.told, self.field.where, signals)
+        T, T_u = self._transformation(settled)
         n, m = len(self.states), len(self.sources)
         rates = self._rates(T, T_u)
-        signals = self._signals()
         named, slopes = self._signal_rates(signals, rates, T, T_u)
         motion = Motion(self.causal.graph.moving, rates | slopes)
         curved = self._curved_places()
-        shared = congruence(T, T_u, self._energy(T, T_u), motion, n, m, curved)
+        energy = self._energy(T, T_u)
+        shared = congruence(T, T_u, energy, motion, n, m, curved)
         moved = self._moved_contents(T, T_u, motion)
+        followed = self._state_rates(shared, moved)
+        if followed is not None:  # moduli read states, so the rates of these are among the rates of the transformation
+            motion = Motion(self.causal.graph.moving, {**rates, **slopes, **followed.symbols})
+            shared = replace(congruence(T, T_u, energy, motion, n, m, curved), carried=followed.carried)
+        if moving_names(self.causal.graph):
+            shared = shared.shortened(lambda e: self.field.named(joined_angles(e)))
         L, N = shared.L(), shared.N()
-        A = self._matrix(self.states, self.states, -1)
-        B = plus(self._matrix(self.states, self.sources, 1), negative(shared.B_rate()))
+        A, B, f = self._balance(shared, moved)
         B_1 = negative(shared.B_1())
-        f = _sum_of(self._rest(self.states, -1), _shares(shared.T, moved, n))
         C = plus(self._matrix(self.sources, self.states, -1), shared.C_rate())
         D = plus(self._matrix(self.sources, self.sources, -1), shared.D_rate())
         D_1, P = shared.D_1(), shared.P()
@@ -106,7 +116,7 @@ class _Assembly:
         ports = self.ports
         dependent = {self._output_name(ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
         outputs = self._output_names(C, D, D_1, f_y)
-        return EquationSystem(
+        made = EquationSystem(
             name=self.causal.graph.name,
             states=tuple(ports[k].state for k in self.states),
             inputs=tuple(_input(ports[k]) for k in self.sources),
@@ -118,16 +128,31 @@ class _Assembly:
             stored_energy=self._stored_energy(dependent),
             dissipated_power=self.told.dissipated,
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
-            where={**motion.definitions(), **named, **self.field.where},
+            where={**motion.definitions(), **named, **self.field.where, **(followed.definitions if followed else {})},
             dependent=dependent,
             initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
             signals=signals,
             origin=self.causal,
         )
+        return self._without_followers(made, settled)
+
+    def _without_followers(self, system: EquationSystem, settled: Settled) -> EquationSystem:
+        """The system without names of port variables that are neither states, inputs nor unknowns, which laws and moduli read."""
+        graph = self.causal.graph
+        laws = [port.law for port in graph.ports if isinstance(port.law, ResistiveLaw)]
+        read = frozenset().union(*(c.free_symbols for c in graph.couplings), *(law.free_symbols for law in laws))
+        wanted = (read & settled.names) - settled.given - settled.unknowns - settled.formulas.keys()
+        if wanted:
+            wanted &= frozenset().union(*(e.free_symbols for e in (*system.entries(), *system.where.values())))
+        if not wanted:
+            return system
+        known = {name: settled.written(symbol(name)) for name in wanted}
+        changed = system.with_entries(lambda e: e.substitute(known))
+        return replace(changed, where={name: e.substitute(known) for name, e in system.where.items()})
 
     # -- dependent storages ----------------------------------------------------------------------------------------------------
 
-    def _transformation(self) -> tuple[Matrix, Matrix]:
+    def _transformation(self, settled: Settled) -> tuple[Matrix, Matrix]:
         """The rows of T and T_u for the dependent storages: their outputs by states and inputs."""
         for k in self.dependent:
             for j in self.structure.gains[k]:
@@ -141,27 +166,47 @@ class _Assembly:
                     )
         T = tuple(tuple(self._gain(k, j) for j in self.states) for k in self.dependent)
         T_u = tuple(tuple(self._gain(k, j) for j in self.sources) for k in self.dependent)
-        self._refuse_curved_transformation(T, T_u)
-        return T, T_u
+        return self._over_states(T, settled), self._over_states(T_u, settled)
 
-    def _refuse_curved_transformation(self, T: Matrix, T_u: Matrix) -> None:
-        """A modulus that follows a variable cannot join storages rigidly: the rate of x = T z would need z' twice."""
-        graph = self.causal.graph
-        variables = {name for p in self.ports for name in (p.across, p.through, p.state)}
-        moduli = [c for c in graph.couplings if not variables.isdisjoint(c.free_symbols)]
-        if not moduli:
-            return
-        for k, row in zip(self.dependent, (T[i] + T_u[i] for i in range(len(T))), strict=True):
-            for entry in row:
-                used = variables & substituted(entry, self.field.where).free_symbols
-                if used:
-                    raise rules.CURVED_TRANSFORMATION.error(
-                        f"'{self.ports[k].element}' follows other storages through a modulus that reads {listing(sorted(used))}",
-                        where=self.ports[k].element,
-                        fix=f"let the modulus of {listing([c.element for c in moduli])} read displacements, or put an elastic "
-                        "element between the storages",
-                        place=self.ports[k].place,
-                    )
+    def _over_states(self, matrix: Matrix, settled: Settled) -> Matrix:
+        """Rows of the transformation with what moduli read written over states and inputs, so that its rate is seen.
+
+        Raises: EquationError (E108) where a modulus reads what follows from itself, or an algebraic unknown.
+        """
+        moduli = [c.element for c in self.causal.graph.couplings if settled.names & c.free_symbols]
+        rows = []
+        for k, row in zip(self.dependent, matrix if moduli else (), strict=bool(moduli)):
+            entries = [settled.written(e) for e in row]
+            left = sorted(set().union(*(settled.unsettled(e) for e in entries)))
+            if left:
+                raise rules.CURVED_TRANSFORMATION.error(
+                    f"'{self.ports[k].element}' follows other storages through a modulus that reads {listing(left)}",
+                    where=self.ports[k].element,
+                    fix=f"let the modulus of {listing(moduli)} read states or displacements, or put an elastic element between "
+                    "the storages",
+                    place=self.ports[k].place,
+                )
+            rows.append(tuple(entries))
+        return tuple(rows) if moduli else matrix
+
+    def _state_rates(self, shared: Congruence, moved: Mapping[int, Expression]) -> StateRates | None:
+        """The rates of the states that moduli between storages read; None for most models."""
+        states = tuple(self.ports[k].state for k in self.states)
+        inputs = tuple(_input(self.ports[k]) for k in self.sources)
+        motion = state_motion(shared, states, inputs)
+        if motion is None:
+            return None
+        z, u = [symbol(name) for name in states], [symbol(name) for name in inputs]
+        A, B, f = self._balance(shared, moved)
+        forces = tuple(dot(b, u) - dot(a, z) - rest for a, b, rest in zip(plus(A, shared.N()), B, f, strict=True))
+        names = {name: self.field.fresh(f"{name}_rate") for name in states}
+        return solve_state_rates(motion, forces, names, self._times_inverse)
+
+    def _balance(self, shared: Congruence, moved: Mapping[int, Expression]) -> tuple[Matrix, Matrix, Vector]:
+        """A, B and f of the states."""
+        A = self._matrix(self.states, self.states, -1)
+        B = plus(self._matrix(self.states, self.sources, 1), negative(shared.B_rate()))
+        return A, B, _sum_of(self._rest(self.states, -1), _shares(shared.T, moved, len(self.states)))
 
     def _gain(self, told: int, decided: int) -> Expression:
         """A gain with its names written out where displacements move it, so that its rate is seen."""
@@ -206,8 +251,9 @@ class _Assembly:
         return named, slopes
 
     def _output_of(self, row: Vector, row_u: Vector) -> Expression:
-        states = [symbol(self.ports[k].state) for k in self.states]
-        return dot(row, states) + dot(row_u, [symbol(_input(self.ports[k])) for k in self.sources])
+        states = (e * symbol(self.ports[k].state) for k, e in zip(self.states, row, strict=True) if e is not ZERO)
+        inputs = (e * symbol(_input(self.ports[k])) for k, e in zip(self.sources, row_u, strict=True) if e is not ZERO)
+        return total(states) + total(inputs)
 
     def _energy(self, T: Matrix, T_u: Matrix) -> Sparse:
         """The energy matrix of all storages, independent ones first: diagonal but for fields."""
@@ -248,7 +294,7 @@ class _Assembly:
         """The rows of P L^-1."""
         n = len(L)
         entry = self.field.entry
-        rows = [{j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in L]
+        rows = [{j: entry(L[j][i]) for j in range(n) if L[j][i] is not ZERO} for i in range(n)]
         right = [{n + i: entry(P[i][j]) for i in range(len(P)) if P[i][j] is not ZERO} for j in range(n)]
         found, left = solve(rows, right, list(range(n)), self.field)
         assert not left, "an energy matrix of independent storages is regular"

@@ -1,15 +1,15 @@
 """Dependent storages by the congruent transformation x = T z + T_u u.
 
 x are the outputs of all storages, z those of the independent ones. With L the energy matrix of all storages and T' the
-derivative along the motion (T and L may depend on displacements),
+derivative along the motion (T and L may depend on displacements, and T on states: see `state_motion`),
 
     T^T L T z' + T^T (L T' + L' T) z + T^T L T_u u' + T^T (L T_u' + L' T_u) u
 
 is what the storages together take from the rest of the model, and the sources see T_u^T (L x)' beside their own share.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.equations.matrices import Matrix, Sparse, congruent, plus, zeros
@@ -30,6 +30,21 @@ class Congruence:
     energy_rate: Sparse
     states: int
     inputs: int
+    carried: Matrix = ()  # how outputs move with rates of inputs because T and T_u read states or inputs
+
+    def shortened(self, short: Callable[[Expression], Expression]) -> "Congruence":
+        """The same with entries of T, T_u and their rates made short: products of long ones would be read by nobody."""
+
+        def all_of(matrix: Matrix) -> Matrix:
+            return tuple(tuple(map(short, row)) for row in matrix)
+
+        return replace(
+            self,
+            T=all_of(self.T),
+            T_u=all_of(self.T_u),
+            T_rate=all_of(self.T_rate),
+            T_u_rate=all_of(self.T_u_rate),
+        )
 
     def L(self) -> Matrix:
         """The energy matrix T^T L T of the independent storages."""
@@ -41,7 +56,7 @@ class Congruence:
 
     def B_1(self) -> Matrix:
         """T^T L T_u, what rates of the inputs take."""
-        return congruent(self.T, self.energy, self.T_u, self.states, self.inputs)
+        return congruent(self.T, self.energy, self._by_input_rates(), self.states, self.inputs)
 
     def B_rate(self) -> Matrix:
         """T^T (L T_u' + L' T_u), what inputs take when their share in the storages changes."""
@@ -57,11 +72,14 @@ class Congruence:
 
     def D_1(self) -> Matrix:
         """T_u^T L T_u, what sources see of their own rates."""
-        return congruent(self.T_u, self.energy, self.T_u, self.inputs, self.inputs)
+        return congruent(self.T_u, self.energy, self._by_input_rates(), self.inputs, self.inputs)
 
     def D_rate(self) -> Matrix:
         """T_u^T (L T_u' + L' T_u), what sources see of themselves through the motion."""
         return self._moved(self.T_u, self.T_u, self.T_u_rate, self.inputs, self.inputs)
+
+    def _by_input_rates(self) -> Matrix:
+        return plus(self.T_u, self.carried) if self.carried else self.T_u
 
     def _moved(self, left: Matrix, right: Matrix, right_rate: Matrix, rows: int, columns: int) -> Matrix:
         carried = congruent(left, self.energy, right_rate, rows, columns)
@@ -105,9 +123,13 @@ class Motion:
 
     def rate(self, matrix: Matrix) -> Matrix:
         """The derivative along the motion."""
+        if not self.rates:
+            return tuple((ZERO,) * len(row) for row in matrix)
         return tuple(tuple(self.rate_of(e) for e in row) for row in matrix)
 
     def rate_of(self, expression: Expression) -> Expression:
         """The derivative of one expression along the motion."""
+        if not self.rates or expression is ZERO:  # nearly all entries of large models
+            return ZERO
         names = sorted(expression.free_symbols & self.rates.keys())
         return total(expression.derivative(name) * self.rates[name] for name in names)

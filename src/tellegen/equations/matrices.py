@@ -15,7 +15,7 @@ def zeros(rows: int, columns: int) -> Matrix:
 
 def negative(matrix: Matrix) -> Matrix:
     """The matrix with every sign changed."""
-    return tuple(tuple(-e for e in row) for row in matrix)
+    return tuple(tuple(ZERO if e is ZERO else -e for e in row) for row in matrix)
 
 
 def scaled(matrix: Matrix, factor: Expression) -> Matrix:
@@ -25,7 +25,12 @@ def scaled(matrix: Matrix, factor: Expression) -> Matrix:
 
 def plus(a: Matrix, b: Matrix) -> Matrix:
     """The sum of two matrices."""
-    return tuple(tuple(x + y for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+    return tuple(tuple(_sum(x, y) for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True))
+
+
+def _sum(x: Expression, y: Expression) -> Expression:
+    """Large matrices are nearly empty, and adding zeros would take most of the time."""
+    return y if x is ZERO else x if y is ZERO else x + y
 
 
 def dot(a: Iterable[Expression], b: Iterable[Expression]) -> Expression:
@@ -51,4 +56,7 @@ def congruent(left: Matrix, middle: Sparse, right: Matrix, rows: int, columns: i
         for i, a in filled_left[k]:
             for j, b in filled_right[m]:
                 terms.setdefault((i, j), []).append(a * share * b)
-    return tuple(tuple(total(terms.get((i, j), ())) for j in range(columns)) for i in range(rows))
+    filled: list[list[Expression]] = [[ZERO] * columns for _ in range(rows)]
+    for (i, j), shares in terms.items():
+        filled[i][j] = total(shares)
+    return tuple(map(tuple, filled))

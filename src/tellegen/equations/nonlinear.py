@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tellegen.causality import CausalGraph
-from tellegen.core.domains import DOMAINS
+from tellegen.core.domains import DOMAINS, other_side
 from tellegen.expressions import Expression, symbol, total
 from tellegen.expressions.entries import Entry
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
@@ -24,18 +24,37 @@ class Nonlinear:
         self.decided: dict[int, Expression] = {}
         self.unknowns: list[str] = []
         self.torn: list[int] = []
+        self.together = self._fields()
 
     def solve(self) -> None:
         """Find the decided variables of all nonlinear ports."""
         waiting = [k for k in self.curved if not self._known_at_once(k)]
         while waiting:
-            ready = [k for k in waiting if all(j in self.decided for j in self.rows[k] if j in self.curved)]
+            ready = [k for k in waiting if all(self._is_told(j) for j in (k, *self.together.get(k, ())))]
             if ready:
                 for k in ready:
-                    self.decided[k] = self._law(k).value_at(self.sum_of(self.rows[k]))
+                    self.decided[k] = self._value(k)
             else:
-                ready = [self._tear(waiting)]
+                ready = self._tear(waiting)
             waiting = [k for k in waiting if k not in ready]
+
+    def _fields(self) -> dict[int, list[int]]:
+        """The other ports of a field whose laws read what these are told."""
+        fields = [field.ports for field in self.causal.graph.fields if field.by_laws]
+        return {k: [j for j in ports if j != k] for ports in fields for k in ports}
+
+    def _is_told(self, k: int) -> bool:
+        """Whether the argument of a law is known."""
+        return k in self.torn or all(j in self.decided for j in self.rows[k] if j in self.curved)
+
+    def _value(self, k: int) -> Expression:
+        """What a law gives, once all that it reads is known."""
+        others = {self._argument_name(j): self._argument(j) for j in self.together.get(k, ())}
+        found = self._law(k).value_at(self._argument(k))
+        return found.substitute(others) if others else found
+
+    def _argument_name(self, k: int) -> str:
+        return self.ports[k].variable(other_side(self._law(k).side))
 
     def residuals(self) -> list[Expression]:
         """One for each unknown."""
@@ -45,7 +64,7 @@ class Nonlinear:
         """The power that each nonlinear resistive port takes."""
         ports = [k for k in self.curved if isinstance(self.ports[k].law, ResistiveLaw)]
         ports = [k for k in ports if not DOMAINS[self.ports[k].domain].heat_books]
-        return [self._law(k).value_at(self._argument(k)) * self._argument(k) for k in ports]
+        return [self._value(k) * self._argument(k) for k in ports]
 
     def _known_at_once(self, k: int) -> bool:
         """A storage given by its output, or a law used backwards, whose argument is an unknown from the start."""
@@ -62,15 +81,17 @@ class Nonlinear:
         self.decided[k] = symbol(name)
         return True
 
-    def _tear(self, waiting: list[int]) -> int:
-        """Make the argument of one law an unknown: the law that most others wait for."""
+    def _tear(self, waiting: list[int]) -> list[int]:
+        """Make the argument of one law an unknown, the law that most others wait for; with it those of its field."""
         wanted = {k: sum(k in self.rows[j] for j in waiting) for k in waiting}
-        k = max(waiting, key=lambda j: (wanted[j], -j))
-        name = self.ports[k].variable(self.causal.follows(k))
-        self.unknowns.append(name)
-        self.torn.append(k)
-        self.decided[k] = self._law(k).value_at(symbol(name))
-        return k
+        first = max(waiting, key=lambda j: (wanted[j], -j))
+        torn = [first, *(j for j in self.together.get(first, ()) if j in waiting)]
+        for k in torn:
+            self.unknowns.append(self.ports[k].variable(self.causal.follows(k)))
+            self.torn.append(k)
+        for k in torn:
+            self.decided[k] = self._value(k)
+        return torn
 
     def _residual(self, k: int) -> Expression:
         """Zero when the unknown agrees with what the network tells."""
@@ -78,7 +99,7 @@ class Nonlinear:
         name = self.unknowns[self.torn.index(k)]
         if self.causal.decides[k] == law.side:
             return symbol(name) - told
-        return law.value_at(symbol(name)) - told
+        return self._value(k) - told
 
     def _argument(self, k: int) -> Expression:
         """The argument of a nonlinear law: an unknown where it was torn or used backwards, else what the port is told."""

@@ -1,11 +1,14 @@
 """Power variables of ports that are neither states nor inputs, as expressions of these."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
+from typing import final
 
 from tellegen.equations.nonlinear import Row
 from tellegen.equations.resistive import Told
+from tellegen.equations.signal_equations import SignalEquations, jumps
 from tellegen.equations.structure import CausalStructure
 from tellegen.expressions import Expression, symbol, total
+from tellegen.expressions.entries import substituted
 from tellegen.graph import SourceLaw, StorageLaw
 
 
@@ -55,3 +58,51 @@ class PortVariables:
 
     def _sum(self, row: Row) -> Expression:
         return total(gain.expression * self._decided(j) for j, gain in row.items())
+
+
+@final
+class Settled:
+    """Expressions of moduli written over states, inputs, displacements and time.
+
+    Outputs of dependent storages, variables of resistive elements and signals that are formulas are replaced by what they are.
+    """
+
+    def __init__(
+        self, structure: CausalStructure, told: Told, where: Mapping[str, Expression], signals: SignalEquations
+    ) -> None:
+        ports = structure.causal.graph.ports
+        self.known = PortVariables(structure, told)
+        self.where = where
+        self.unknowns = frozenset(told.unknowns)
+        following = {ports[k].state for k in structure.causal.derivative}
+        self.given = {p.law.input if isinstance(p.law, SourceLaw) else p.state for p in ports} - following - {""}
+        variables = {name for p in ports for name in (p.across, p.through, p.state)} - {""}
+        self.formulas = _reading(signals, variables)
+        self.names = variables | self.formulas.keys()
+
+    def written(self, expression: Expression) -> Expression:
+        """The expression with everything replaced that follows from states and inputs; a circle of names is left as it is."""
+        found = substituted(expression, self.where)
+        for _ in range(len(self.names)):
+            wanted = self.unsettled(found)
+            formulas = {name: self.formulas[name] for name in wanted & self.formulas.keys()}
+            replaced = formulas | self.known.replacements(wanted)
+            if not replaced:
+                break
+            found = substituted(found.substitute(replaced), self.where)
+        return found
+
+    def unsettled(self, expression: Expression) -> set[str]:
+        """Names of variables that are neither states nor inputs."""
+        return {n for n in expression.free_symbols if n in self.names and n not in self.given} | (
+            expression.free_symbols & self.unknowns
+        )
+
+
+def _reading(signals: SignalEquations, variables: Set[str]) -> dict[str, Expression]:
+    """Signals that are smooth formulas of power variables, themselves or through each other."""
+    found: dict[str, Expression] = {}
+    for name, expression in signals.values.items():
+        if expression.free_symbols & (variables | found.keys()) and not jumps(expression):
+            found[name] = expression
+    return found

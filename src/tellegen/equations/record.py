@@ -254,6 +254,7 @@ class _Writer:
     def __init__(self, names: Iterable[str], numeric: bool) -> None:
         self.numeric = numeric
         self._written: dict[str, str] = {}
+        self._formulas: dict[Expression, str] = {}  # most entries of a large matrix are the same zero
         taken: set[str] = set()
         for name in dict.fromkeys(names):
             written = identifier(name)
@@ -278,6 +279,12 @@ class _Writer:
         return {self._written[name]: self.formula(e) for name, e in names.items()}
 
     def formula(self, expression: Expression) -> str:
+        found = self._formulas.get(expression)
+        if found is None:
+            found = self._formulas[expression] = self._formula(expression)
+        return found
+
+    def _formula(self, expression: Expression) -> str:
         if self._changed and not self._changed.keys().isdisjoint(expression.free_symbols):
             expression = expression.substitute(self._changed)
         return to_python(expression)

@@ -85,16 +85,16 @@ NO_POWER_VARIABLES = RULES.rule(
 )
 CURVED_TRANSFORMATION = RULES.rule(
     "E108",
-    "dependent storage behind a modulus that reads a variable",
-    meaning="A storage follows others through a transformer or gyrator whose modulus is a formula of power variables.",
-    why="what the storage takes is the derivative of its output, so the modulus is differentiated too, and the rate of a power variable is itself what the equations are to give; displacements have known rates, and so have many signals",
+    "dependent storage behind a modulus without a known rate",
+    meaning="A storage follows others through a transformer or gyrator whose modulus reads its own output, or an algebraic unknown.",
+    why="what the storage takes is the derivative of its output, so the modulus is differentiated too; states, displacements and many signals have rates that the equations give, but a modulus that depends on what it gives is an equation to be solved at every instant",
     example=(
         "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, c: 1 s/rad}\nbond graph:\n  - Se:tau -> 1:a (omega, rotational)\n"
-        "  - a -> I:J_1\n  - a -> MTF:n -> 1:b (rotational)\n  - b -> I:J_2\nelements: {n: {K: 1 + c*omega}}\n"
+        "  - a -> I:J_1\n  - a -> MTF:n -> 1:b (w, rotational)\n  - b -> I:J_2\nelements: {n: {K: 1 + c*(omega + w)}}\n"
     ),
     instead=(
-        "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, n: 1 + theta}\ndisplacements: {theta: omega}\nbond graph:\n"
-        "  - Se:tau -> 1:a (omega, rotational)\n  - a -> I:J_1\n  - a -> MTF:n -> 1:b (rotational)\n  - b -> I:J_2\n"
+        "system: x\nparameters: {J_1: 1 kg*m^2, J_2: 1 kg*m^2, c: 1 s/rad}\nbond graph:\n  - Se:tau -> 1:a (omega, rotational)\n"
+        "  - a -> I:J_1\n  - a -> MTF:n -> 1:b (w, rotational)\n  - b -> I:J_2\nelements: {n: {K: 1 + c*omega}}\n"
     ),
 )
 NO_SIGNAL_RATE = RULES.rule(

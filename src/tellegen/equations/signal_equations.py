@@ -78,6 +78,12 @@ NO_SIGNALS = SignalEquations()
 _JUMPING = ("if", "floor", "ceil", "sign")
 
 
+def jumps(expression: Expression) -> str:
+    """The first function in a formula that makes it jump; empty for a formula that does not."""
+    calls = (node.name for node in postorder(expression) if isinstance(node, Call))
+    return next((name for name in calls if name in _JUMPING), "")
+
+
 class SignalRates:
     """How fast signals change, by the chain rule over displacements, time and signal states."""
 
@@ -120,9 +126,8 @@ class SignalRates:
         raise _no_rate(law, f"it reads '{name}', whose own rate would be needed")
 
     def _refuse_jumps(self, law: Value) -> None:
-        for node in postorder(law.expression):
-            if isinstance(node, Call) and node.name in _JUMPING:
-                raise _no_rate(law, f"its formula jumps: it uses '{node.name}'")
+        if word := jumps(law.expression):
+            raise _no_rate(law, f"its formula jumps: it uses '{word}'")
 
 
 _KINDS: Mapping[type, str] = {

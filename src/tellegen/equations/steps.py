@@ -18,6 +18,7 @@ from tellegen.equations.hamiltonian import energy_names, storage_law
 from tellegen.equations.latex import steps_to_latex
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
 from tellegen.equations.paths import MOST_COUPLED, PathFinder
+from tellegen.equations.port_variables import PortVariables
 from tellegen.equations.record import steps_to_record
 from tellegen.equations.resistive import solve_resistive
 from tellegen.equations.structure import causal_structure
@@ -408,8 +409,11 @@ class _Teacher:
     def _nonlinear(self) -> dict[int, Expression]:
         """What the ports with nonlinear laws decide."""
         arithmetic = NamedEntries(self.system.parameters, self.taken, prefix="c")
-        told = solve_resistive(causal_structure(self.causal, arithmetic), arithmetic)
-        return {k: substituted(e, arithmetic.where) for k, e in told.decided.items()}
+        structure = causal_structure(self.causal, arithmetic)
+        told = solve_resistive(structure, arithmetic)
+        known = PortVariables(structure, told)
+        written = {k: substituted(e, arithmetic.where) for k, e in told.decided.items()}
+        return {k: _over_states(e, known, set(self.system.states)) for k, e in written.items()}
 
     # -- 5: checks -------------------------------------------------------------------------------------------------------------
 
@@ -465,6 +469,12 @@ class _Teacher:
 def _scaled(path: Path, sign: int) -> Path:
     forward = path.forward if sign > 0 else -path.forward
     return Path(forward, path.stops, path.cofactor, path.delta, path.eliminated)
+
+
+def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Expression:
+    """What a law decides, with the variables of other elements that it reads written over states and inputs."""
+    replaced = known.replacements(sorted(law.free_symbols - states))
+    return law.substitute(replaced) if replaced else law
 
 
 def _placed(path: Path, start: str, end: str) -> Path:

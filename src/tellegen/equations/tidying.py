@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression
+from tellegen.expressions.angles import joined_angles
 from tellegen.expressions.entries import LONGEST, leaves, substituted, used_names
 from tellegen.expressions.rational import shortened
 
@@ -18,7 +19,8 @@ def tidied(system: EquationSystem, temporary: Collection[str]) -> EquationSystem
 
     def shorter(expression: Expression) -> Expression:
         if expression not in known:
-            known[expression] = shortened(expression) if leaves(expression) <= longest else expression
+            joined = joined_angles(expression)
+            known[expression] = joined_angles(shortened(joined)) if leaves(joined) <= longest else joined
         return known[expression]
 
     power, energy = system.dissipated_power, system.stored_energy  # sums of squares read best as they are

@@ -1,12 +1,13 @@
 """Initial values that users give by the name of a state, of its content or of its output, as values of states."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tellegen.core.names import did_you_mean, listing, named_after
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description import Model
 from tellegen.experiments import rules
+from tellegen.experiments.positions import assembled_positions
 from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.expressions import Expression
 from tellegen.graph import Port, PowerGraph, StorageLaw
@@ -49,16 +50,17 @@ def initial_states(
 
     Raises: SimulationError for a name that remembers nothing (S302), or a value that cannot be used (S303).
     """
-    names = initial_names(graph, model) if given else {}
+    names = initial_names(graph, model) if given or model.closures else {}
     found: dict[str, float] = {}
-    for name, value in given.items():
+    read = dict(parameters)
+    for name, value in _positions_first(given, graph.displacements, read, model, found):
         subject = f"the initial value of {name}"
         if name not in names:
             fix = did_you_mean(name, names) or f"initial values can be given to {listing(names, 12)}"
             raise rules.NO_SUCH_SETTING.error(f"'{name}' has no initial value", fix=fix)
         place = names[name]
         amount = (
-            value.evaluate(parameters)
+            value.evaluate(read)
             if isinstance(value, Expression)
             else value_of(value, place.dimension, subject, parameters)
         )
@@ -67,6 +69,27 @@ def initial_states(
         else:
             found[place.port.state] = _state_value(place, amount, parameters, subject)
     return found
+
+
+def _positions_first(
+    given: Mapping[str, Quantity | Expression],
+    displacements: Mapping[str, Expression],
+    read: dict[str, float],
+    model: Model,
+    found: dict[str, float],
+) -> Iterator[tuple[str, Quantity | Expression]]:
+    """What is given, displacements first: where they follow from each other they are put right, and what comes then reads them."""
+    for name, value in given.items():
+        if name in displacements:
+            yield name, value
+    if displacements:
+        positions = {**dict.fromkeys(displacements, 0.0), **{n: v for n, v in found.items() if n in displacements}}
+        positions = assembled_positions(model.closures, positions, read)
+        found |= {name: value for name, value in positions.items() if value or name in found}
+        read |= positions
+    for name, value in given.items():
+        if name not in displacements:
+            yield name, value
 
 
 def _state_value(place: Remembered, amount: float, parameters: Mapping[str, float], subject: str) -> float:

@@ -57,7 +57,7 @@ def sensitivities(
     >>> slopes["V_C"].dims
     ('t', 'parameter')
 
-    Raises: SimulationError for a name that is no parameter (S302), or a model with changes of mode or sampling (S126).
+    Raises: SimulationError for a name that is no parameter (S302), or a model that changes its mode (S126).
     """
     described = as_model(model)
     graph = with_parameters(lower(described), described, values or {})

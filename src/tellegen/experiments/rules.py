@@ -40,3 +40,15 @@ BAD_CHOICE = RULES.rule(
     meaning="A word was given where one of a few others is expected.",
     why="the words are listed in the message",
 )
+APART = RULES.rule(
+    "S340",
+    "loop that fits nowhere near the start",
+    meaning="No values of the displacements that a loop decides solve its equations, with the parameters and initial values given.",
+    why="the parts of a mechanism must reach each other where the run begins",
+)
+SINGULAR_POSITION = RULES.rule(
+    "S341",
+    "singular position of a loop",
+    meaning="A run met a position in which a loop no longer decides the displacements that follow from it.",
+    why="there the links of the loop are in line: speeds grow without bound, or the motion may go on in two ways",
+)

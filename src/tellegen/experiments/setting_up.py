@@ -10,14 +10,16 @@ import numpy as np
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.core.errors import TellegenError
+from tellegen.core.errors import DescriptionError, Finding, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description import Model
 from tellegen.description.files import without_collector
+from tellegen.description.values import check_physics
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.courses import Course, with_courses
 from tellegen.experiments.initial_values import initial_states
+from tellegen.experiments.positions import with_drift_control
 from tellegen.experiments.quantities import SECOND, Quantity, expression_of, value_of
 from tellegen.expressions import Expression
 from tellegen.graph import PowerGraph, SourceLaw, drive, lower
@@ -42,6 +44,8 @@ class Setup:
     start: Mapping[str, float]
     until: float
     seconds: float = 0.0
+    doubts: tuple[Finding, ...] = ()
+    """Warnings about the values given to parameters."""
 
     @property
     def graph(self) -> PowerGraph:
@@ -68,16 +72,23 @@ def set_up(
     with without_collector():
         graph = with_parameters(lower(model), model, parameters or {})
         values = parameter_values(graph.parameters)
+        doubts = _doubts_about(model, values) if parameters else ()
         graph, courses = with_courses(graph, {**model.experiment.inputs, **(inputs or {})})
         graph, constants = _without_constants(drive(graph, courses), values)
-        graph = graph.in_mode(mode) if mode else graph
+        graph = with_drift_control(graph.in_mode(mode) if mode else graph, model.closures)
         start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
         duration = duration_of(model, until, values)
         causal = assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
-        start = _own_start(start, causal, numeric, constants)
-    return Setup(model, causal, numeric, values, constants, start, duration, time.perf_counter() - began)
+        start = _own_start({**_told_by_followers(causal, values), **start}, causal, numeric, constants)
+    return Setup(model, causal, numeric, values, constants, start, duration, time.perf_counter() - began, doubts)
+
+
+def _told_by_followers(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
+    """The initial values that storages give themselves although others decide them."""
+    followers = [causal.graph.ports[d.port] for d in causal.dependent]
+    return {port.state: port.initial.evaluate(values) for port in followers if port.initial is not None}
 
 
 def _own_start(
@@ -96,7 +107,7 @@ def _own_start(
         observed = numeric.observe(0.0, y, np.zeros(numeric.size), numeric.new_context(None, inputs))
         decided = {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True)}
         for name, value in start.items():
-            if name not in place and abs(decided[name] - value) > SAME * max(abs(value), abs(decided[name])):
+            if name not in place and name in decided and abs(decided[name] - value) > SAME * max(abs(value), abs(decided[name])):
                 raise _follows(name, value, decided[name], causal)
     return own
 
@@ -137,6 +148,17 @@ def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantit
             fix = did_you_mean(unknown[0], changed) or "give a finite number, or a text with a unit such as '4.7 mH'"
             raise rules.BAD_SETTING.error(f"the parameter {name} uses '{unknown[0]}', which is no parameter", fix=fix)
     return replace(graph, parameters=changed)
+
+
+def _doubts_about(model: Model, values: Mapping[str, float]) -> tuple[Finding, ...]:
+    """Warnings about elements that the values given make active.
+
+    Raises: DescriptionError where a storage would be negative or empty.
+    """
+    errors, warnings = check_physics(model.elements, values)
+    if errors:
+        raise DescriptionError(errors)
+    return tuple(warnings)
 
 
 def _base(graph: PowerGraph, name: str) -> list[str]:

@@ -7,18 +7,22 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tellegen.conditioning.forms import Conditioned
 from tellegen.core.errors import SimulationError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments import rules
+from tellegen.experiments.conditioned import begun_model
 from tellegen.experiments.courses import Course, function_finding
 from tellegen.experiments.progress import Progress, ProgressLine, is_watched
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
+from tellegen.experiments.row_count import default_rows
 from tellegen.experiments.setting_up import Setup, set_up
+from tellegen.experiments.singular_positions import judged
 from tellegen.results.run import Run
 from tellegen.simulation.building_ahead import build_solvers_ahead
 from tellegen.simulation.hybrid import integrate_graph
-from tellegen.simulation.problem import DEFAULT_ROWS, Problem
+from tellegen.simulation.problem import Problem
 from tellegen.simulation.starting import steady_state
 from tellegen.simulation.stretch import Watch
 from tellegen.simulation.trajectory import Trajectory
@@ -54,8 +58,8 @@ def simulate(
 
     What is not given is taken from the experiment of the model. `inputs` are numbers, texts such as "step(24 V)", shapes such as
     `tellegen.step(24)`, quantities of pint, or Python functions of time, which are slow. Numbers are in SI units.
-    `times` are the times of the rows, or `samples` how many even steps they make; without either there are 1000, and rows on both
-    sides of every change of mode. `start="steady"` begins at the
+    `times` are the times of the rows, or `samples` how many even steps they make; without either there are 1000, or twenty for
+    each period of the fastest input, and rows on both sides of every change of mode. `start="steady"` begins at the
     equilibrium under the inputs at t = 0. `step` is for solvers that keep theirs. `mode` gives the first mode of switching
     elements. Ctrl-C ends the run and keeps what is finished: its status is then "cancelled".
 
@@ -65,13 +69,16 @@ def simulate(
     build_solvers_ahead()
     _check_word(start, ("initial", "steady"), "start")
     _check_word(on_failure, ("raise", "return"), "on_failure")
+    if isinstance(model, Conditioned):
+        solver = model.solver if solver == "auto" else solver
+        model, initial = begun_model(model, initial, parameters), None
     ready = set_up(as_model(model), until=until, inputs=inputs, initial=initial, parameters=parameters, mode=mode)
     given = ready.model.experiment
     problem = Problem(
         ready.numeric,
         ready.until,
         y0=dict(ready.start),
-        times=_times(times, samples),
+        times=_times(times, samples, ready),
         solver=solver,
         rtol=_first(rtol, given.rtol, DEFAULT_RTOL),
         atol=atol if atol is not None else given.atol,
@@ -97,7 +104,7 @@ def run_problem(
     def again(times: Array) -> Trajectory:
         return integrate_graph(ready.graph, replace(problem, times=times))
 
-    return Run(
+    run = Run(
         ready.model.name,
         made,
         ready.graph,
@@ -105,9 +112,12 @@ def run_problem(
         ready.inputs,
         shown or ready.model.experiment.outputs,
         again,
-        (*ready.causal.findings, *ready.numeric.findings),
+        (*ready.doubts, *ready.causal.findings, *ready.numeric.findings),
         tuple(ready.model.signals),
     )
+    if ready.model.closures:
+        run = judged(run, ready.model.closures)
+    return run.in_units({name: unit for name, unit in ready.model.experiment.units.items() if name in run})
 
 
 def _watched(ready: Setup, problem: Problem, progress: Progress | bool | None) -> Trajectory:
@@ -136,11 +146,11 @@ def _first(*values: float | None) -> float:
     return next(value for value in values if value is not None)
 
 
-def _times(times: npt.ArrayLike | None, samples: int | None) -> Array | int:
+def _times(times: npt.ArrayLike | None, samples: int | None, ready: Setup) -> Array | int:
     if times is not None:
         return np.asarray(times, dtype=float)
     if samples is None:
-        return DEFAULT_ROWS
+        return default_rows(ready.graph, ready.parameters, ready.until, ready.numeric.size)
     if samples != int(samples) or samples < 1:
         raise rules.BAD_SETTING.error(f"samples is {samples}", fix="give a positive whole number")
     return int(samples) + 1

@@ -6,7 +6,7 @@ L x' = -A x - N x - f + B u + B_1 u' instead.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal, final
 
@@ -81,9 +81,24 @@ NO_UNKNOWNS = Unknowns((), (), ())
 
 @final
 @dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a ladder: its place from the left, the row of its ladder, and the power sections on both sides.
+
+    A section is told by its across and its through variable.
+    """
+
+    name: str
+    place: int
+    row: int
+    sections: tuple[tuple[str, str], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Diagram:
     """All blocks. `formulas` stand in the order of evaluation; `recorded` names what a run shows.
 
+    `readings` follow from the rates of states and feed nothing back: forces of constraints, and what signals make of them.
     `stops` are times at which an input jumps or bends, up to `until`.
     """
 
@@ -93,24 +108,40 @@ class Diagram:
     integrators: tuple[Integrator, ...]
     recorded: tuple[str, ...]
     until: float
+    readings: tuple[Formula | Table, ...] = ()
     inertia: Inertia | None = None
     unknowns: Unknowns = NO_UNKNOWNS
     holds: tuple[Hold, ...] = ()
     stops: tuple[float, ...] = ()
     stiff: bool = False
     vectorial: bool = False
-    columns: tuple[str, ...] = field(default=())
+    columns: tuple[Column, ...] = ()
+
+    def names_read(self) -> set[str]:
+        """The names in all formulas."""
+        expressions = [hold.expression for hold in self.holds]
+        expressions += self.unknowns.residuals
+        expressions += [formula_of(item) for item in (*self.formulas, *self.readings)]
+        if self.inertia is not None:
+            expressions += [entry for row in self.inertia.matrix for entry in row]
+        return set().union(*(e.free_symbols for e in expressions))
+
+    def names_given(self) -> set[str]:
+        """The names of all signals."""
+        made = {item.name for item in (*self.formulas, *self.readings, *self.integrators, *self.holds)}
+        return made | {*self.unknowns.names, *(self.inertia.rates if self.inertia is not None else ())}
+
+
+def formula_of(item: Formula | Table) -> Expression:
+    """What a formula or a table reads its value from."""
+    return item.argument if isinstance(item, Table) else item.expression
 
 
 def in_order(formulas: Iterable[Formula | Table]) -> tuple[Formula | Table, ...] | None:
     """Formulas and tables sorted so that each reads only what stands before it; None where they go in a circle."""
     by_name = {item.name: item for item in formulas}
-    reads = {name: sorted(_reads(item) & by_name.keys()) for name, item in by_name.items()}
+    reads = {name: sorted(formula_of(item).free_symbols & by_name.keys()) for name, item in by_name.items()}
     try:
         return tuple(by_name[name] for name in TopologicalSorter(reads).static_order())
     except CycleError:
         return None
-
-
-def _reads(item: Formula | Table) -> frozenset[str]:
-    return item.argument.free_symbols if isinstance(item, Table) else item.expression.free_symbols

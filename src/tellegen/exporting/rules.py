@@ -28,3 +28,9 @@ NOT_WRITTEN = RULES.rule(
     meaning="The system refused to write a file of the export.",
     why="the folder may be missing, full or not yours",
 )
+WOULD_OVERWRITE = RULES.rule(
+    "X405",
+    "export over files that exist",
+    meaning="A file of the export is there already.",
+    why="what is in it would be lost",
+)

@@ -5,12 +5,15 @@ fill. Eliminated columns can then be expressed by the remaining ones.
 """
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar, final
 
 from tellegen.expressions.nodes import PRIME
 
 T = TypeVar("T")
+
+UNWELCOME = 1000
+"""From this cost on an entry is taken as a pivot where nothing else is left: it is zero with the given values."""
 
 
 class Field(Protocol[T]):
@@ -96,6 +99,50 @@ class Elimination(Generic[T]):
             elif not self.eliminate(column):
                 dependent.append(column)
         return dependent
+
+    def propagate(self, columns: Iterable[int], allowed: Callable[[T], bool]) -> list[int]:
+        """Eliminate columns by equations that have one of them only, as long as there are such; returns the others.
+
+        Only entries that are `allowed` become pivots. The columns follow one another as effects follow causes, so nothing is
+        divided by what vanishes for a moment: in a mechanism, by a lever that is at a right angle.
+        """
+        unknown = dict.fromkeys(columns)
+        counts = {r: sum(c in unknown for c in row) for r, row in enumerate(self.rows) if self._active[r]}
+        ready = [r for r, count in counts.items() if count == 1]
+        while ready:
+            r = ready.pop()
+            column = next((c for c in self.rows[r] if c in unknown), None)
+            if not self._active[r] or column is None or not allowed(self.rows[r][column]):
+                continue
+            users = [other for other in self._users[column] if other != r]
+            self._clear(column, r)
+            self.pivots[column] = r
+            del unknown[column]
+            for other in users:
+                counts[other] -= 1
+                if counts[other] == 1:
+                    ready.append(other)
+        return list(unknown)
+
+    def tear(self, columns: Iterable[int], candidates: Iterable[int], allowed: Callable[[T], bool]) -> list[int]:
+        """Eliminate columns along the paths that lead to them; where a ring stops that, a candidate is taken as known for now.
+
+        What is left at the end are equations between such candidates alone, and they are eliminated last. Returns them in the order
+        in which that was done.
+        """
+        unknown = self.propagate(columns, allowed)
+        torn: list[int] = []
+        for column in candidates:
+            if not unknown:
+                break
+            if column in unknown:
+                torn.append(column)
+                unknown.remove(column)
+                unknown = self.propagate(unknown, allowed)
+        self.eliminate_all(unknown)
+        before = len(self.pivots)
+        self.eliminate_all(self.propagate(torn, lambda entry: self.field.cost(entry) < UNWELCOME))
+        return list(self.pivots)[before:]
 
     def _clear(self, column: int, pivot: int) -> None:
         """Remove the pivot row from the active ones, and the column from the others."""

@@ -9,6 +9,7 @@ from typing import NamedTuple, final
 
 from tellegen.core.names import identifier
 from tellegen.expressions.canonical import symbol
+from tellegen.expressions.elimination import UNWELCOME
 from tellegen.expressions.nodes import PRIME, Expression, Number
 
 LONGEST = 24
@@ -79,7 +80,7 @@ class NamedEntries:
 
     def cost(self, a: Entry) -> int:
         """Signs first, then short expressions, so that denominators stay short; what is zero with the given values last."""
-        return a.size if a.residues[2] else a.size + 1000
+        return a.size if a.residues[2] else a.size + UNWELCOME
 
     def quotient(self, a: Entry, b: Entry) -> Entry:
         """The quotient of entries."""
@@ -108,6 +109,10 @@ class NamedEntries:
             if size > LONGEST:
                 return Entry(self._name(expression), residues, 1)
         return Entry(expression, residues, 0 if isinstance(expression, Number) else size)
+
+    def named(self, expression: Expression) -> Expression:
+        """The expression itself, or a name for it where it is longer than a line."""
+        return self._name(expression) if leaves(expression) > LONGEST else expression
 
     def fresh(self, wanted: str) -> str:
         """The name, with underscores behind it until nothing else has it."""
@@ -141,7 +146,7 @@ def substituted(expression: Expression, mapping: Mapping[str, Expression]) -> Ex
 def used_names(expressions: Iterable[Expression], where: Mapping[str, Expression]) -> dict[str, int]:
     """How often each name of `where` occurs in the expressions and in the definitions they need."""
     uses: dict[str, int] = {}
-    stack = list(expressions)
+    stack = list(expressions) if where else []
     while stack:
         for name in stack.pop().free_symbols:
             if name in where:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from typing import final
+from zlib import crc32
 
 from tellegen.core.names import identifier
+from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.infix import AbstractInfix, listed, raised
-from tellegen.expressions.layout import Piece
-from tellegen.expressions.nodes import Constant, Expression, Rational
+from tellegen.expressions.layout import ATOM, Piece
+from tellegen.expressions.nodes import Call, Constant, Expression, Rational, Relation, postorder
 from tellegen.expressions.text import checked_identifier
 
 KEYWORDS = frozenset(
@@ -35,8 +37,14 @@ KEYWORDS = frozenset(
 )
 """Words that cannot be names in MATLAB; they get a trailing underscore."""
 
-CHOICE = "tg_choice"
-"""The function that stands for `if`: MATLAB has no conditional expression. Both values are computed."""
+OWN = "tg_"
+"""What the programs write themselves begins so; a name that does too gets a trailing underscore."""
+
+CALLED = frozenset(["pi", "true", "false", *(name for name in FUNCTIONS if name != "if")])
+"""Words that formulas call; a variable of that name would hide them."""
+
+LONGEST = 63
+"""MATLAB cuts names that are longer, so that two could become one."""
 
 
 @final
@@ -59,23 +67,93 @@ class _Matlab(AbstractInfix):
         return raised(base, "^", exponent)
 
     def call(self, name: str, args: Sequence[Piece]) -> Piece:
-        if name == "if":
-            return listed(CHOICE, args)
         if name in ("min", "max") and len(args) > 2:
             inner = self.call(name, args[1:])
             return listed(name, [args[0], inner])
         return listed(name, args)
 
+    def condition(self, node: Expression, pieces: dict[Expression, Piece]) -> Piece:
+        found = super().condition(node, pieces)
+        if isinstance(node, Relation) and node.operator == "!=":
+            return Piece(f"{pieces[node.args[0]].text} ~= {pieces[node.args[1]].text}", found.holds, found.size)
+        return found
+
 
 def matlab_name(name: str) -> str:
     """A name as MATLAB takes it."""
     found = checked_identifier(identifier(name))
-    return f"{found}_" if found in KEYWORDS else found
+    if found in KEYWORDS or found in CALLED or found.startswith(OWN):
+        found = f"{found}_"
+    return found if len(found) <= LONGEST else f"{found[: LONGEST - 9]}_{crc32(found.encode()):08x}"
 
 
 _MATLAB = _Matlab()
 
 
+@final
+class MatlabLines:
+    """The lines of a program that compute formulas, in order.
+
+    MATLAB has no conditional expression, so an `if` becomes a statement and a variable. Only the branch that holds is computed:
+    the root of a negative number in the other one would be complex, or an error in a block of Simulink.
+    """
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._count = 0
+        self._indent = ""
+
+    def assign(self, name: str, expression: Expression) -> None:
+        """Add what gives a variable the value of a formula."""
+        text = self.text(expression)
+        self.lines.append(f"{self._indent}{name} = {text};")
+
+    def text(self, expression: Expression) -> str:
+        """The formula in one line, behind the lines that it needs."""
+        pieces: dict[Expression, Piece] = {}
+        for choice in _outer_choices(expression):
+            pieces[choice] = Piece(self._chosen(choice), ATOM, 1)
+        for node in postorder(expression):
+            if node not in pieces:
+                pieces[node] = _MATLAB.piece(node, pieces)
+        return pieces[expression].text
+
+    def _chosen(self, choice: Call) -> str:
+        """The variable that has the value of an `if`."""
+        self._count += 1
+        name = f"{OWN}if{self._count}"
+        condition, yes, no = choice.arguments
+        outer, test = self._indent, self.text(condition)
+        self.lines.append(f"{outer}if {test}")
+        for word, branch in (("else", yes), ("end", no)):
+            self._indent = f"{outer}  "
+            self.assign(name, branch)
+            self.lines.append(f"{outer}{word}")
+        self._indent = outer
+        return name
+
+
+def _outer_choices(expression: Expression) -> list[Call]:
+    """Every `if` in a formula that stands in no other one."""
+    found: dict[Expression, None] = {}
+    waiting, seen = [expression], {expression}
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Call) and node.name == "if":
+            found[node] = None
+            continue
+        for part in node.args:
+            if part not in seen:
+                seen.add(part)
+                waiting.append(part)
+    return [node for node in found if isinstance(node, Call)]
+
+
 def to_matlab(expression: Expression) -> str:
-    """The formula in MATLAB."""
+    """A formula without `if` in MATLAB."""
     return _MATLAB.print(expression)
+
+
+def has_choice(expression: Expression) -> bool:
+    """Whether there is an `if` in a formula."""
+    return bool(_outer_choices(expression))

@@ -120,6 +120,10 @@ def decimal(text: str) -> Rational | None:
     return value.numerator if value.denominator == 1 else value
 
 
+_GOES_ON = ("[", ".")
+"""What makes a name of a word: in `2 ohm*m[1].i` the `m` is no metre."""
+
+
 @final
 class _Parser:
     """Recursive descent over one text; the token ahead is `kind`, `word` from `start` to `end`."""
@@ -383,7 +387,9 @@ class _Parser:
                         break
                     end = close
                     continue
-                if match is not None and not self.is_unit_word(match[0]):
+                if match is not None and (
+                    text[match.end() : match.end() + 1] in _GOES_ON or not self.is_unit_word(match[0])
+                ):
                     match = None
             else:
                 break

@@ -2,15 +2,16 @@
 
 A rational expression that is not identically zero vanishes at a random point with a probability of about degree / 2^61
 (Schwartz, Zippel), so two points decide. Functions, roots and pi are treated as independent unknowns: equal arguments
-give equal residues, but an identity such as sin^2 + cos^2 = 1 is not seen. So the test calls nothing zero that is not
-(but for that probability), and may miss a zero that only such an identity shows.
+give equal residues, but an identity such as exp(x) exp(-x) = 1 is not seen. Sines and cosines are points of a circle modulo the
+prime, and sums of angles turn them, so identities between them are. So the test calls nothing zero that is not (but for
+that probability), and may miss a zero that only another identity shows.
 """
 
 import hashlib
 import math
 from collections.abc import Iterable
 
-from tellegen.expressions.canonical import ZERO, whole_content
+from tellegen.expressions.canonical import ZERO, split_coefficient, whole_content
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.nodes import (
     ENGINE,
@@ -123,7 +124,49 @@ def _at_power(node: Pow, k: int) -> int:
     return pow(_hashed("power", (base, unit)), n, PRIME)
 
 
+def _circle(angle: Expression, k: int) -> tuple[int, int]:
+    """Cosine and sine of an angle: each name is a point of the circle, and whole multiples of it are powers.
+
+    An angle with products or functions in it is one point by its value.
+    """
+    terms, constant = (angle.terms, angle.constant) if isinstance(angle, Add) else ((_multiple(angle),), 0)
+    if isinstance(angle, Number):
+        terms, constant = (), angle.rational
+    if not all(isinstance(base, Symbol) for base, _ in terms):
+        terms, constant = ((angle, 1),), 0
+    turned: list[tuple[int, Rational]] = [(_of(base, k), c) for base, c in terms]
+    found = (1, 0)
+    for base, c in [*turned, (1, constant)] if constant else turned:
+        t = _hashed("half angle", (base, c.denominator))
+        below = pow(1 + t * t, -1, PRIME)
+        unit = ((1 - t * t) * below % PRIME, 2 * t * below % PRIME)
+        found = _turn(found, _turned(unit, c.numerator))
+    return found
+
+
+def _multiple(angle: Expression) -> tuple[Expression, Rational]:
+    """An angle that is no sum, as a multiple of a name where it is one."""
+    coefficient, base = split_coefficient(angle)
+    return (base, coefficient) if isinstance(base, Symbol) else (angle, 1)
+
+
+def _turn(one: tuple[int, int], two: tuple[int, int]) -> tuple[int, int]:
+    return (one[0] * two[0] - one[1] * two[1]) % PRIME, (one[0] * two[1] + one[1] * two[0]) % PRIME
+
+
+def _turned(unit: tuple[int, int], times: int) -> tuple[int, int]:
+    power = unit if times >= 0 else (unit[0], -unit[1] % PRIME)
+    found = (1, 0)
+    for digit in bin(abs(times))[:1:-1]:
+        if digit == "1":
+            found = _turn(found, power)
+        power = _turn(power, power)
+    return found
+
+
 def _at_function(node: Expression, k: int) -> int:
+    if isinstance(node, Call) and node.name in ("sin", "cos"):
+        return _circle(node.args[0], k)[node.name == "sin"]
     values = [_of(arg, k) for arg in node.args]
     if isinstance(node, Call):
         symmetric = FUNCTIONS[node.name].symmetric

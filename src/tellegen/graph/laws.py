@@ -84,6 +84,12 @@ class ResistiveLaw:
         """Whether the law makes its variable zero whatever the other one is: a closed or an open switch."""
         return self.coefficient is ZERO and not self.coupled
 
+    @property
+    def free_symbols(self) -> frozenset[str]:
+        """The names in the law, ARGUMENT among them."""
+        law = self.coefficient if self.coefficient is not None else self.expression
+        return frozenset() if law is None else law.free_symbols
+
     def value_at(self, argument: Expression) -> Expression:
         """The power variable `side` at a value of the other one."""
         if self.coefficient is not None:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side
+from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side, other_side
 from tellegen.core.errors import Finding, GraphError
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
 from tellegen.description.files import without_collector
-from tellegen.description.model import Element, Law, MatrixField, Model, Multiport
+from tellegen.description.model import MECHANISM, Element, Law, MatrixField, Model, Multiport
 from tellegen.elements import ACTS_ON, KINDS
 from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.graph import rules
@@ -182,6 +182,8 @@ def _law(element: Element, names: Names, parameters: Mapping[str, Expression | N
             return _storage_law(element.law, element)
         expression = _of_argument(element.law, element.law.expression)
         return ResistiveLaw(element.law.gives, None, expression, is_invertible(expression, parameters))
+    if kind.weightless:
+        return StorageLaw(kind.side, ZERO)
     assert element.value is not None, f"'{element.name}' has neither a value nor a law"
     if kind.energy:
         return storage_of_energy(kind, element.value)
@@ -247,6 +249,9 @@ def _fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
 
 def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
     """A field; the laws of its ports, which read all its energy variables, get the names of the states for them."""
+    if field.energy is None and field.letters:
+        _read_each_other(field, members, ports)
+        return Field(field.name, tuple(members), field.matrix, by_laws=True)
     if field.energy is None:
         _couple(field, members, ports)
         return Field(field.name, tuple(members), field.matrix)
@@ -259,6 +264,22 @@ def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
         share = field.energy.substitute({**others, letter: argument()}) if k == members[0] else ZERO
         ports[k] = replace(ports[k], law=replace(law, output=law.output.substitute(others), energy=share))
     return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
+
+
+def _read_each_other(field: MatrixField, members: list[int], ports: list[Port]) -> None:
+    """Laws of a resistive field get the names of what the other ports are told."""
+    told = {
+        letter: symbol(ports[k].variable(other_side(ports[k].law.side)))
+        for letter, k in zip(field.letters, members, strict=True)
+    }
+    for k, letter in zip(members, field.letters, strict=True):
+        law = ports[k].law
+        assert isinstance(law, ResistiveLaw), "only resistive laws are told something"
+        assert law.expression is not None, "a port of such a field has a law"
+        others = {name: e for name, e in told.items() if name != letter}
+        expression = law.expression.substitute(others)
+        reads = expression is not law.expression
+        ports[k] = replace(ports[k], law=replace(law, expression=expression, coupled=reads))
 
 
 def _couple(field: MatrixField, members: list[int], ports: list[Port]) -> None:
@@ -337,6 +358,9 @@ def _unconnected(model: Model, terminals: list[tuple[int, ...]], count: int) -> 
         for coupled in model.fields:
             for member in coupled.members[1:]:
                 groups.join(first[coupled.members[0]], first[member])
+    bodies = [ends[0] for element, ends in zip(elements, terminals, strict=True) if MECHANISM in element.notes]
+    for node in bodies[1:]:
+        groups.join(bodies[0], node)
     for one, two in joined_by_heat(elements):
         groups.join(terminals[one][0], terminals[two][0])
     members: dict[int, list[Element]] = {}

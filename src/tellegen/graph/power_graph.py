@@ -100,13 +100,15 @@ class Field:
 
     Storages: energy variables = matrix * outputs, the matrix symmetric. Resistive: the variables that the laws give = matrix * the
     others. The laws of the ports hold the diagonal. A field with an `energy`, which is over the states of its ports, has laws that
-    give their outputs by all these states; its matrix is the identity, and the first port holds the energy of all.
+    give their outputs by all these states; its matrix is the identity, and the first port holds the energy of all. `by_laws` says
+    the same of a resistive field: the law of each port reads what the others are told, under the names of these variables.
     """
 
     element: str
     ports: tuple[int, ...]
     matrix: tuple[tuple[Expression, ...], ...]
     energy: Expression | None = None
+    by_laws: bool = False
 
 
 @final

@@ -2,6 +2,7 @@
 
 from tellegen.reduction.account import Account
 from tellegen.reduction.limits import Limit, Limits, read_limits
+from tellegen.reduction.pictures import SchemePictures, scheme_pictures
 from tellegen.reduction.reducing import reduce_model
 from tellegen.reduction.reduction import Reduction
 from tellegen.reduction.stiffening import Stiffened, stiffen_model
@@ -12,10 +13,12 @@ __all__ = [
     "Limit",
     "Limits",
     "Reduction",
+    "SchemePictures",
     "Stiffened",
     "Transformed",
     "congruent_transformation",
     "read_limits",
     "reduce_model",
+    "scheme_pictures",
     "stiffen_model",
 ]

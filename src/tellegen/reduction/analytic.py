@@ -7,7 +7,7 @@ become inputs.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 from tellegen.core.names import listing
@@ -17,11 +17,13 @@ from tellegen.expressions import ONE, ZERO, Expression, is_zero
 from tellegen.expressions.elimination import Elimination
 from tellegen.expressions.entries import Entry, NamedEntries, substituted
 from tellegen.reduction import rules
-from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
 from tellegen.reduction.choice import divides_by
 from tellegen.reduction.congruent import transformed
-from tellegen.reduction.freezing import with_frozen_states
+from tellegen.reduction.entry_limits import EntryLimits
+from tellegen.reduction.freezing import with_frozen_states, with_shares_apart
 from tellegen.reduction.limits import Limit, Limits, read_limits
+from tellegen.reduction.output_rates import output_rates, with_output_rates, without_output_rates
+from tellegen.reduction.unknowns import with_unknowns
 
 
 @final
@@ -30,7 +32,8 @@ class EquationReduction:
     """Reduced equations with the transformation x = T z + T_u u that gave them.
 
     `limit` is the system with L at its limit and frozen states as inputs; `null_space` holds the columns V with L V = 0, and
-    `constraints` the rows of V^T [A, -B]. `free` lists the states that only rates determine.
+    `constraints` the rows of V^T [A, -B]. `free` lists the states that only rates determine. States without inertia whose
+    constraint is not linear are inputs of `limit`, and algebraic unknowns of `equations` unless they could be solved for.
     """
 
     equations: EquationSystem
@@ -54,83 +57,36 @@ def reduce_equations(system: EquationSystem, limits: Limits, *, keep: Iterable[s
 class _Analysis:
     def __init__(self, system: EquationSystem, limits: tuple[Limit, ...], keep: tuple[str, ...]) -> None:
         self.limits = limits
-        self.orders = {limit.name: limit.order for limit in limits if limit.order}
-        self.targets = {limit.name: limit.to for limit in limits if limit.order == 0 and limit.to is not None}
-        self.definitions, self.reach = self._reach(system)
-        self.system = with_frozen_states(self._beside_energy(system), *self._energy(system))
         names = (*system.states, *system.inputs, *system.displacements, *system.where)
         self.field = NamedEntries(system.parameters, names, prefix="a")
+        self._take_limits(system, EntryLimits(system, limits))
         self.n, self.m = len(self.system.states), len(self.system.inputs)
         chosen = [self.system.states.index(name) for name in keep]
         self.order = [*chosen, *(k for k in range(self.n) if k not in chosen)]
-        self.moving = {
-            *system.displacements,
-            *system.states,
-            *(n for n, e in system.where.items() if self._moves(e, system)),
-        }
-
-    def _reach(self, system: EquationSystem) -> tuple[dict[str, Expression], set[str]]:
-        """Definitions that contain a parameter of a limit, directly or not, and all names that lead to one."""
-        given = {n: e for n, e in system.parameters.items() if e is not None}
-        reach = {limit.name for limit in self.limits}
-        grown = True
-        while grown:
-            new = {n for n, e in {**given, **system.where}.items() if n not in reach and reach & e.free_symbols}
-            reach |= new
-            grown = bool(new)
-        limits = {limit.name for limit in self.limits}
-        return {n: e for n, e in given.items() if n in reach and n not in limits}, reach
+        named = (n for n, e in system.where.items() if self._moves(e, system))
+        self.moving = {*system.displacements, *system.states, *named}
 
     @staticmethod
     def _moves(e: Expression, system: EquationSystem) -> bool:
         return bool({*system.displacements, *system.states} & substituted(e, system.where).free_symbols)
 
-    def _limit(self, system: EquationSystem, e: Expression) -> Expression | None:
-        """The limit of an entry; None where it is infinite."""
-        if e.free_symbols.isdisjoint(self.reach):
-            return e
-        whole = substituted(substituted(e, system.where), self.definitions)
-        try:
-            return limit_of(substituted(whole, self.targets), self.orders)
-        except DependsOnRatioError as ratio:
-            raise rules.RATIO_OF_LIMITS.error(
-                f"an entry depends on the ratio {'/'.join(map(str, ratio.args[:2]))} of the limits",
-                fix=f"keep one of {listing(map(str, ratio.args))}",
-            ) from ratio
-        except NoLimitError as reason:
-            raise rules.NO_LIMIT.error(
-                f"the limit of an entry was not found: {reason}",
-                fix="take the limit of the model, not of its equations",
-            ) from reason
+    def _take_limits(self, system: EquationSystem, limits: EntryLimits) -> None:
+        """The system at its limit, with what freezes and what a curved law tells as inputs; and P, the rates in its outputs."""
+        system = without_output_rates(with_shares_apart(system, limits.growing(system), self.field))
+        limit = limits.beside_energy(system)
+        L, frozen = limits.energy(system)
+        P = _columns((*output_rates(limit), *(L[k] for k in frozen)), frozen)
+        self.system = with_frozen_states(limit, L, frozen)
+        curved = self._curved()
+        self.unknowns = tuple(self.system.states[k] for k in curved)
+        self.system = with_frozen_states(self.system, self.system.matrices["L"], curved)
+        P = _columns(P, curved)
+        self.P = (*P, *((ZERO,) * len(self.system.states) for _ in curved))
 
-    def _beside_energy(self, system: EquationSystem) -> EquationSystem:
-        """Dependent storages stand in other matrices too, where sources meet them or the motion changes them."""
-        matrices = dict(system.matrices)
-        for name in ("N", "B", "C", "D", "B_1", "D_1"):
-            rows = [[self._limit(system, e) for e in row] for row in matrices[name]]
-            if any(e is None for row in rows for e in row):
-                raise rules.NO_LIMIT.error(
-                    f"an entry of {name} has no limit",
-                    fix="take the limit of the model, not of its equations",
-                )
-            matrices[name] = tuple(tuple(e for e in row if e is not None) for row in rows)
-        return replace(system, matrices=matrices)
-
-    def _energy(self, system: EquationSystem) -> tuple[Matrix, list[int]]:
-        """L at the limit, and the states that freeze."""
-        rows = [[self._limit(system, e) for e in row] for row in system.matrices["L"]]
-        frozen = [k for k, row in enumerate(rows) if row[k] is None]
-        found = []
-        for i, row in enumerate(rows):
-            mutual = [e for j, e in enumerate(row) if i != j and not (e is not None and is_zero(e))]
-            if None in mutual or (mutual and i in frozen):
-                raise rules.NO_LIMIT.error(
-                    f"the states joined with '{system.states[i]}' freeze only together",
-                    where=system.states[i],
-                    fix="take the limit of the model, not of its equations",
-                )
-            found.append(tuple(ZERO if e is None else e for e in row))
-        return tuple(found), frozen
+    def _curved(self) -> list[int]:
+        """States without inertia whose own equation holds a law that is not linear: unknowns, while the rest is reduced."""
+        L, f = self.system.matrices["L"], self.system.vectors["f"]
+        return [k for k, row in enumerate(L) if not is_zero(f[k]) and all(is_zero(e) for e in row)]
 
     # -- the transformation ----------------------------------------------------------------------------------------------------
 
@@ -138,12 +94,13 @@ class _Analysis:
         """Null space, constraints, transformation, congruence."""
         pivots, V = self._null_space()
         rows = self._constraints(V)
-        T, T_u, states, free = self._solved(pivots, V, rows)
-        self._refuse_one_sided(V, [k for k in range(self.n) if k not in pivots], free)
+        T, T_u, states, free, carried = self._solved(pivots, V, rows)
+        self._refuse_one_sided(carried, free)
         seen = [
             f"{self.system.states[k]}_r" if any(e is not ZERO for e in V[k]) else self.system.states[k] for k in states
         ]
-        equations = transformed(self.system, T, T_u, seen)
+        equations = with_output_rates(transformed(self.system, T, T_u, seen), self.P, T, T_u)
+        equations = with_unknowns(equations, self.unknowns)
         constraints = tuple(tuple(row.get(c, ZERO) for c in range(self.n + self.m)) for row in rows)
         return EquationReduction(
             equations, self.system, T, T_u, V, constraints, tuple(self.system.states[k] for k in free)
@@ -183,7 +140,7 @@ class _Analysis:
             ]
             if any(not is_zero(e) for e in rest):
                 raise rules.NONLINEAR_CONSTRAINT.error(
-                    "the constraint of the limit holds a law that is not linear, or the rate of an input",
+                    "the constraint of a combination of states holds a law that is not linear, or the rate of an input",
                     fix="take the limit of the model, not of its equations",
                 )
             row = {c: dot(shares, [line[c] for line in whole]) for c in range(self.n + self.m)}
@@ -192,8 +149,11 @@ class _Analysis:
 
     def _solved(
         self, pivots: list[int], V: Matrix, rows: list[dict[int, Expression]]
-    ) -> tuple[Matrix, Matrix, list[int], list[int]]:
-        """T and T_u: states without inertia from the constraints, then states that the constraints tie to others."""
+    ) -> tuple[Matrix, Matrix, list[int], list[int], Matrix]:
+        """T and T_u: states without inertia from the constraints, then states that the constraints tie to others.
+
+        Then the states that are left, those that only rates determine, and how x moves with each of the latter.
+        """
         light = [k for k in range(self.n) if k not in pivots]
         elimination = Elimination([self._in_coordinates(row, light, V) for row in rows], self.field)
         elimination.eliminate_all(light)
@@ -220,7 +180,7 @@ class _Analysis:
 
         T = tuple(row(i, states) for i in range(self.n))
         T_u = tuple(row(i, range(self.n, self.n + self.m)) for i in range(self.n))
-        return T, T_u, states, free
+        return T, T_u, states, free, tuple(row(i, free) for i in range(self.n))
 
     def _in_coordinates(self, row: dict[int, Expression], light: list[int], V: Matrix) -> dict[int, Entry]:
         """A constraint over the coordinates x = Q^T z + V mu, Q V = 0: column k of a state without inertia stands for its mu."""
@@ -242,11 +202,11 @@ class _Analysis:
         ]
         return bool(self.moving) and all(divides_by(ONE / self._written(e), self.moving) for e in entries)
 
-    def _refuse_one_sided(self, V: Matrix, light: list[int], free: list[int]) -> None:
-        """What only rates determine must act on the outputs as the inputs act on it: not so where outputs held rates before."""
+    def _refuse_one_sided(self, carried: Matrix, free: list[int]) -> None:
+        """What only rates determine must act on the outputs as the inputs act on it: passive models cannot do otherwise."""
         B, C = self.system.matrices["B"], self.system.matrices["C"]
-        for k in free:
-            column = [row[light.index(k)] for row in V]
+        for a, k in enumerate(free):
+            column = [row[a] for row in carried]
             for j in range(self.m):
                 if not is_zero(dot(C[j], column) - dot([row[j] for row in B], column)):
                     raise rules.NO_LIMIT.error(
@@ -264,3 +224,7 @@ class _Analysis:
                     f"the limit leaves a constraint on {listing(inputs)} alone",
                     fix=f"keep {listing(limit.name for limit in self.limits)}",
                 )
+
+
+def _columns(matrix: Matrix, left_out: Sequence[int]) -> Matrix:
+    return tuple(tuple(e for k, e in enumerate(row) if k not in left_out) for row in matrix)

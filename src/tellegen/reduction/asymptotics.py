@@ -65,9 +65,22 @@ def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | 
     if not below or _smaller(below, above):
         return None
     first, second = _leader(above), _leader(below)
-    if first is None or second is None or first != second:
+    if first is not None and first == second:
+        return above[first] / below[second]
+    proportional = _common_ratio(above, below)
+    if proportional is None:
         raise DependsOnRatioError(*_names(above, below))
-    return above[first] / below[second]
+    return proportional
+
+
+def _common_ratio(above: Sum, below: Sum) -> Expression | None:
+    """The factor by which one sum is the other, up to what is smaller than it: (a + b) c/(a + b) is c, whatever a/b."""
+    leading = next((m for m in below if not any(n != m and _divides(n, m) for n in below)), None)
+    if leading is None or leading not in above:
+        return None
+    ratio = above[leading] / below[leading]
+    rest = _without_zeros(_sum(above, {m: -ratio * c for m, c in below.items()}))
+    return ratio if _smaller(rest, below) else None
 
 
 def _without_zeros(terms: Sum) -> Sum:

@@ -8,7 +8,7 @@ the reduced equations are T^T r = 0, and the outputs y = C x + D u + D_1 u' + f_
 inputs that they follow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -71,7 +71,7 @@ class _Transformed:
         terms = self._terms(shared)
         P = shared.P()
         if any(not is_zero(e) for row in P for e in row):
-            terms.without_rates(self._times_inverse(P, shared.L()), self.n, self.m)
+            terms.without_rates(times_inverse(P, shared.L(), self.before.parameters), self.n, self.m)
         matrices: dict[MatrixName, Matrix] = {"L": shared.L(), "A": terms.A, "B": terms.B, "C": terms.C, "D": terms.D}
         matrices |= {"N": terms.N, "B_1": terms.B_1, "D_1": terms.D_1}
         unknowns = before.algebraic.unknowns
@@ -123,20 +123,27 @@ class _Transformed:
             return matrix
         return tuple(tuple(substituted(e, self.before.where) for e in row) for row in matrix)
 
-    def _times_inverse(self, P: Matrix, L: Matrix) -> Matrix:
-        """The rows of P L^-1."""
-        field = NamedEntries(self.before.parameters)
-        n, entry = len(L), field.entry
-        rows = [{j: entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in L]
-        right = [{n + i: entry(P[i][j]) for i in range(len(P)) if not is_zero(P[i][j])} for j in range(n)]
-        found, left = solve(rows, right, list(range(n)), field)
-        assert not left, "states with inertia that no constraint ties have a regular energy matrix"
 
-        def share(i: int, j: int) -> Expression:
-            entry_found = found.get(j, {}).get(n + i)
-            return ZERO if entry_found is None else substituted(entry_found.expression, field.where)
+def times_inverse(P: Matrix, L: Matrix, parameters: Mapping[str, Expression | None]) -> Matrix:
+    """The rows of P L^-1, for a symmetric and regular L."""
+    field = NamedEntries(parameters)
+    n, entry = len(L), field.entry
+    rows = [{j: entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in L]
+    right = [{n + i: entry(P[i][j]) for i in range(len(P)) if not is_zero(P[i][j])} for j in range(n)]
+    found, left = solve(rows, right, list(range(n)), field)
+    assert not left, "states with inertia that no constraint ties have a regular energy matrix"
 
-        return tuple(tuple(share(i, j) for j in range(n)) for i in range(len(P)))
+    def share(i: int, j: int) -> Expression:
+        entry_found = found.get(j, {}).get(n + i)
+        return ZERO if entry_found is None else substituted(entry_found.expression, field.where)
+
+    return tuple(tuple(share(i, j) for j in range(n)) for i in range(len(P)))
+
+
+def moved(system: EquationSystem, matrix: Matrix) -> Matrix:
+    """The derivative of a matrix along the motion of the displacements of a system."""
+    written = tuple(tuple(substituted(e, system.where) for e in row) for row in matrix)
+    return Motion({}, system.displacements).rate(written)
 
 
 def _transposed(matrix: Matrix, columns: int) -> Matrix:

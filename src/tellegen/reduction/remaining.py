@@ -116,10 +116,13 @@ def keeping_names(model: Model, before: PowerGraph, after: PowerGraph) -> Model:
 
 
 def preferring(model: Model, elements: Iterable[str]) -> Model:
-    """The model in which storages are asked to be states."""
+    """The model in which these storages, and no others, are asked to be states."""
     chosen = set(elements)
 
     def side(element: Element) -> Side | None:
-        return element.kind.side if element.name in chosen and not element.forced else element.prefer
+        if element.forced or element.kind.role != "storage":
+            return element.prefer
+        # What an earlier limit asked for would compete with what this one leaves.
+        return element.kind.side if element.name in chosen else None
 
     return replace(model, elements=tuple(replace(e, prefer=side(e)) for e in model.elements))

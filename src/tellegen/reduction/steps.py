@@ -11,6 +11,7 @@ from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression
 from tellegen.expressions.entries import used_names
 from tellegen.reduction.naming import Glossary
+from tellegen.reduction.pictures import scheme_pictures
 from tellegen.reduction.reduction import Reduction
 
 
@@ -103,6 +104,20 @@ class _Teacher:
             yield ShownMatrix("T_u", self.reduction.input_transformation)
 
     def _small(self) -> Iterator[Item]:
+        yield from self._matrices_left()
+        yield from self._pictures()
+
+    def _pictures(self) -> Iterator[Item]:
+        """The same on the scheme: the loop, the inverted loop, the simplified scheme."""
+        pictures = scheme_pictures(self.reduction)
+        for stage in pictures.stages:
+            yield Sentence(f"The same on the scheme, where the integrator of `{stage.element}` grows without bound:")
+            for letter, account in zip("abc", stage.accounts, strict=True):
+                yield Sentence(f"{letter}) {account}", listed=True)
+        if pictures.why_not:
+            yield Sentence(f"On the scheme: {pictures.why_not}.")
+
+    def _matrices_left(self) -> Iterator[Item]:
         if not self.small.states:
             yield Sentence(
                 "Nothing dynamic is left: $y = D u$" + (" with rates of the inputs:" if self._has("D_1") else ":")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from tellegen.results.display import DisplayUnits
 from tellegen.results.figures import figure_of, label
 from tellegen.results.labelling import Recorded
 
@@ -10,20 +11,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 7.0, 2.2
+IN_SI = DisplayUnits()
 
 
-def plot(run: Recorded, names: Iterable[str], *, figure: "Figure | None" = None) -> "Figure":
+def plot(
+    run: Recorded, names: Iterable[str], *, figure: "Figure | None" = None, display: DisplayUnits = IN_SI
+) -> "Figure":
     """Variables over time; those of one unit share an axis."""
     of_unit: dict[str, list[str]] = {}
     for name in names:
-        of_unit.setdefault(run.unit(name), []).append(name)
+        of_unit.setdefault(display.unit(name, run.unit(name)), []).append(name)
     shown = [name for group in of_unit.values() for name in group]
     values = dict(zip(shown, run.table(shown).T, strict=True))
     drawn = figure_of(figure, width=WIDTH, height=0.8 + HEIGHT * max(len(of_unit), 1))
     axes = drawn.subplots(max(len(of_unit), 1), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (unit, group) in zip(axes, of_unit.items(), strict=False):
         for name in group:
-            axis.plot(run.t, values[name], label=name)
+            axis.plot(run.t, display.shown(name, values[name]), label=name)
         axis.set_ylabel(label(group[0], unit) if len(group) == 1 else f"[{unit or '1'}]")
         if len(group) > 1:
             axis.legend()
@@ -33,15 +37,17 @@ def plot(run: Recorded, names: Iterable[str], *, figure: "Figure | None" = None)
     return drawn
 
 
-def plot_phase(run: Recorded, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
+def plot_phase(
+    run: Recorded, x: str, y: str, *, figure: "Figure | None" = None, display: DisplayUnits = IN_SI
+) -> "Figure":
     """One variable over another, with its start marked."""
-    over, up = run.values(x), run.values(y)
+    over, up = display.shown(x, run.values(x)), display.shown(y, run.values(y))
     drawn = figure_of(figure, width=5.0, height=4.5)
     axis = drawn.subplots()
     axis.plot(over, up)
     axis.plot(over[:1], up[:1], "o", label="start")
-    axis.set_xlabel(label(x, run.unit(x)))
-    axis.set_ylabel(label(y, run.unit(y)))
+    axis.set_xlabel(label(x, display.unit(x, run.unit(x))))
+    axis.set_ylabel(label(y, display.unit(y, run.unit(y))))
     axis.set_title(run.name)
     axis.legend()
     axis.grid(True, alpha=0.3)

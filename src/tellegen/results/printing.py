@@ -54,7 +54,8 @@ def _facts(run: "Run") -> list[tuple[str, ...]]:
 def _finals(run: "Run") -> list[tuple[str, ...]]:
     final = run.final()
     rows: list[tuple[str, ...]] = [
-        (name, f"{value:.6g}", run.unit(name)) for name, value in list(final.items())[:MOST_SHOWN]
+        (name, f"{run.display.shown_value(name, value):.6g}", run.display.unit(name, run.unit(name)))
+        for name, value in list(final.items())[:MOST_SHOWN]
     ]
     return rows if len(final) <= MOST_SHOWN else [*rows, (f"and {len(final) - MOST_SHOWN} more", "", "")]
 

@@ -17,6 +17,7 @@ from tellegen.graph import PowerGraph
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels
 from tellegen.results.comparing import Comparison, compare_runs
+from tellegen.results.display import DisplayUnits, check_unit, in_unit
 from tellegen.results.energy import EnergyBooks
 from tellegen.results.labelling import Recorded, data_array, data_set
 from tellegen.results.observing import Observer, segments
@@ -42,8 +43,8 @@ Again = Callable[[Array], Trajectory]
 class Run:
     """A finished simulation. Only the variables of the solver are kept; all others are computed when asked for.
 
-    `run["I_a"]` is a labelled array with its unit; `run.values("I_a")` the numbers alone. Units are SI. Powers are positive into
-    storages and resistive elements and out of sources.
+    `run["I_a"]` is a labelled array with its unit; `run.values("I_a")` the numbers alone. Units are SI; `in_units` chooses others
+    for what is printed, plotted and written to CSV. Powers are positive into storages and resistive elements and out of sources.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Run:
     again: Again | None = None
     notices: tuple[Finding, ...] = ()
     described_signals: tuple[str, ...] = ()
+    display: DisplayUnits = field(default_factory=DisplayUnits)
 
     # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
     # the model and of its compilation.
@@ -129,12 +131,31 @@ class Run:
         """What is saved: states, displacements, signals, inputs, outputs, then powers and energies by element."""
         return self.channels.names
 
-    def values(self, name: str) -> Array:
-        """The numbers of one variable, row by row.
+    def values(self, name: str, unit: str | None = None) -> Array:
+        """The numbers of one variable, row by row: in SI, or in the unit asked for.
 
-        Raises: SimulationError (S201) with the nearest name.
+        Raises: SimulationError (S201) with the nearest name; DescriptionError (D493) for a unit of another quantity.
         """
-        return self.channels.table([name])[:, 0]
+        found = self.channels.table([name])[:, 0]
+        if unit is None:
+            return found
+        check_unit(name, unit, self.unit(name), from_ambient=self._from_ambient(name))
+        return in_unit(found, unit)
+
+    def in_units(self, units: Mapping[str, str] | None = None, /, **more: str) -> "Run":
+        """The same run, shown in other units: `run.in_units(omega="rpm", P_0="bar")`, or by a mapping for dotted names.
+
+        They count for the text of the run, its plots and the columns of a CSV file, whose heads then name the unit. Values stay
+        in SI: `values`, `final`, JSON and other files are not touched.
+
+        Raises: SimulationError (S201) for an unknown variable; DescriptionError for no unit (D050) or an unfit one (D492, D493).
+        """
+        chosen = {**(units or {}), **more}
+        for name, unit in chosen.items():
+            if name not in self:
+                raise self.channels.unknown(name)
+            check_unit(name, unit, self.unit(name), from_ambient=self._from_ambient(name))
+        return replace(self, display=DisplayUnits({**self.display.units, **chosen}))
 
     def table(self, names: Sequence[str]) -> Array:
         """The numbers of several variables, an array over row and name: quicker than one after the other.
@@ -306,11 +327,11 @@ class Run:
 
     def plot(self, *names: str, figure: "Figure | None" = None) -> "Figure":
         """Variables over time: one axis for each unit. Without names, the outputs of the experiment, else the states."""
-        return plotting.plot(self, names or self.shown or self._default_shown(), figure=figure)
+        return plotting.plot(self, names or self.shown or self._default_shown(), figure=figure, display=self.display)
 
     def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
         """One variable over another."""
-        return plotting.plot_phase(self, x, y, figure=figure)
+        return plotting.plot_phase(self, x, y, figure=figure, display=self.display)
 
     def __str__(self) -> str:
         return run_to_text(self)
@@ -324,6 +345,10 @@ class Run:
     def observer(self) -> Observer:
         """Computes observables at rows and between them."""
         return self.channels.observer
+
+    def _from_ambient(self, name: str) -> bool:
+        """Whether a variable is a temperature that counts from the ambient."""
+        return any(port.across == name and DOMAINS[port.domain].heat_books for port in self.graph.ports)
 
     def _default_shown(self) -> tuple[str, ...]:
         return (*self.state_names, *self.displacement_names) or self.output_names

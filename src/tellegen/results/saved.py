@@ -1,5 +1,6 @@
 """Runs read back from files."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.optional import needed
 from tellegen.results import plotting, rules
 from tellegen.results.comparing import Comparison, compare_runs
+from tellegen.results.display import si_of, to_si
 from tellegen.results.labelling import Recorded, column, data_array, data_set
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+_SHOWN = re.compile(r"(\S+) \[(.+)\]")
 
 
 @final
@@ -119,7 +122,15 @@ def _read_csv(path: Path) -> SavedRun:
     table = np.loadtxt(rows, delimiter=",", ndmin=2)
     if table.shape[1] != len(names):
         raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
-    return SavedRun(path.stem, table[:, 0], {name: table[:, k] for k, name in enumerate(names) if k})
+    columns: dict[str, Array] = {}
+    units: dict[str, str] = {}
+    for k, head in enumerate(names[1:], start=1):
+        shown = _SHOWN.fullmatch(head)  # `omega [rpm]`: a column that was written in a unit for people
+        name = head if shown is None else shown[1]
+        columns[name] = table[:, k] if shown is None else to_si(table[:, k], shown[2])
+        if shown is not None:
+            units[name] = si_of(shown[2])
+    return SavedRun(path.stem, table[:, 0], columns, units)
 
 
 def _read_netcdf(path: Path) -> SavedRun:

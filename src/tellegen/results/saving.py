@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tellegen.core.names import did_you_mean, identifier
 from tellegen.core.optional import needed
 from tellegen.results import rules
+from tellegen.results.figures import label
 from tellegen.results.files import written_whole
 from tellegen.results.labelling import column, data_set
 
@@ -52,8 +53,11 @@ def attributes(run: "Run") -> dict[str, str]:
 def _write_csv(run: "Run", path: Path) -> None:
     names = run.names
     table = run.table(["t", *names])
+    for k, name in enumerate(names, start=1):
+        table[:, k] = run.display.shown(name, table[:, k])
+    heads = [label(column(name), run.display.units.get(name, "")) for name in names]
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(",".join(["t", *map(column, names)]) + "\n")
+        file.write(",".join(["t", *heads]) + "\n")
         for row in table:
             file.write(",".join(map(repr, row.tolist())) + "\n")  # the shortest text that reads back as the same number
 

@@ -25,3 +25,4 @@ def _build() -> None:
         native_library("sundials")
         compiled(solver_text(DORMAND_PRINCE_8))
         native_library("exponential")
+        native_library("rational")

@@ -1,5 +1,6 @@
 """Which solver suits a model: read from its structure and, where that is not enough, from one estimate of its fastest motion."""
 
+import math
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -22,6 +23,10 @@ LARGE: Final = 400
 FEW_RADIANS: Final = 1e5
 """The exponential of a decaying model takes steps of some of its time constants: up to so many of them that is no matter."""
 
+FEW_DECAYS: Final = 100.0
+MANY_RADIANS: Final = 1e6
+"""What decays so often during a run cannot be followed motion by motion."""
+
 _EXPLICIT_REACH: Final = 6.0
 _INTERPOLANT_REACH: Final = 3.3
 _ITERATIONS: Final = 30
@@ -36,6 +41,8 @@ class Choice:
     solver: str
     reason: str
     may_switch: bool = False
+    stiff: bool = False
+    """Of the exponential: whether fast motions die away, which takes another one."""
     longest_step: float = np.inf
     """Of explicit solvers on decaying models: what is left of fast motions must stay small between the ends of steps too."""
 
@@ -56,9 +63,12 @@ def choose(model: NumericModel, asked: str, context: Context, start: Standing, u
     """
     if asked != "auto":
         _check_suits(model, asked)
-        if asked != "runge-kutta":
+        if asked not in ("runge-kutta", "exponential"):
             return Choice(asked, "asked for")
         speed = fastest_motion(model, context, start)
+        if asked == "exponential":
+            radians = speed.size * (until - start.t)
+            return Choice(asked, "asked for", may_switch=radians < MANY_RADIANS, stiff=_decays(speed, until - start.t))
         return Choice(asked, "asked for", longest_step=_longest_step(speed, until - start.t))
     if not model.explicit:
         unknowns = len(model.unknowns)
@@ -69,14 +79,25 @@ def choose(model: NumericModel, asked: str, context: Context, start: Standing, u
     is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
     if exponential_suits(model) and (speed.decay < 0.1 or _is_short(model, speed, until - start.t)):
         return Choice("exponential", "linear with constant coefficients")
+    if exponential_suits(model) and _decays(speed, until - start.t):
+        return Choice("exponential", f"linear and stiff: {_fastest(speed)}", may_switch=True, stiff=True)
     if is_stiff:
-        return Choice("cvode", f"stiff: its fastest time constant is {1.0 / speed.size:.2g} s")
+        return Choice("cvode", f"stiff: {_fastest(speed)}")
     if model.size > LARGE:
         return Choice("cvode", f"large: {model.size} states")
     if not np.isfinite(speed.size):
         return Choice("cvode", "its fastest motion could not be estimated")
     step = _longest_step(speed, until - start.t)
     return Choice("runge-kutta", "smooth and not stiff", may_switch=True, longest_step=step)
+
+
+def _decays(speed: Speed, horizon: float) -> bool:
+    """Whether the fastest motion dies away many times over during the run."""
+    return speed.decay > 0.5 and speed.size * horizon > FEW_DECAYS
+
+
+def _fastest(speed: Speed) -> str:
+    return f"its fastest time constant is {1.0 / speed.size:.2g} s"
 
 
 def _longest_step(speed: Speed, horizon: float) -> float:
@@ -125,22 +146,23 @@ def fastest_motion(model: NumericModel, context: Context, start: Standing) -> Sp
     scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
     scale[scale == 0.0] = 1.0
     direction = np.random.default_rng(1).standard_normal(n) * scale
+    image, second = np.empty(n), np.empty(n)
+    first, again = (
+        model.prepared_tangent(start.t, start.y, *pair, context) for pair in ((direction, image), (image, second))
+    )
     size, decay = 0.0, 0.0
     for _ in range(_ITERATIONS):
-        direction /= np.linalg.norm(direction) or 1.0
-        try:
-            image = model.rhs_tangent(start.t, start.y, direction, context=context)
-            second = model.rhs_tangent(start.t, start.y, image, context=context)
-        except FloatingPointError:
+        direction /= math.sqrt(float(direction @ direction)) or 1.0
+        if first() or again():
             return Speed(np.inf, 0.0)
-        length = float(np.linalg.norm(second))
-        if length == 0.0 or not np.isfinite(length):
+        length = math.sqrt(float(second @ second))
+        if length == 0.0 or not math.isfinite(length):
             break
-        before, size = size, float(np.sqrt(length))
+        before, size = size, math.sqrt(length)
         # of a decaying motion the second image points along the direction, of a swinging one against it
         along = float(direction @ second) / length
         known, decay = decay, max(0.0, along)
         if abs(size - before) <= _CLOSE * size and abs(decay - known) <= _CLOSE:
             break
-        direction = second
+        direction[:] = second
     return Speed(size, decay)

@@ -40,23 +40,35 @@ def finding_of(
             where=model.name,
             fix=_fix_for_many(solver),
         )
+    if end.status == jobs.UNSUITED:
+        return rules.UNSUITED.finding(
+            f"{at} '{solver}' cannot go on: what decays fast is advanced under constants, ramps and single sines only, "
+            "and not where other motions grow",
+            where=model.name,
+            fix="choose the solver 'cvode', or leave the choice to 'auto'",
+        )
     if end.status == jobs.NO_MEMORY:
         return rules.NO_MEMORY.finding(
             f"no memory for {model.size} variables", where=model.name, fix="ask for fewer rows"
         )
-    return _stuck(end, model, settings, solver)
+    return _stuck(end, model, context, settings, solver)
 
 
-def _stuck(end: StretchEnd, model: NumericModel, settings: Settings, solver: str) -> Finding:
+def _stuck(end: StretchEnd, model: NumericModel, context: Context, settings: Settings, solver: str) -> Finding:
     standing = end.standing
     name = fastest(model, standing, settings)
     at = f"at t = {standing.t:.6g} s"
     if end.status == jobs.TINY_STEP:
+        words, element = culprits(model, context, standing)
+        ahead = f"; just ahead {words}" if words else ""
         return rules.TINY_STEP.finding(
-            f"{at} the steps became smaller than time can resolve; '{name}' changes fastest ({_change(model, standing, name)})",
+            f"{at} the steps became smaller than time can resolve; '{name}' changes fastest "
+            f"({_change(model, standing, name)}){ahead}",
             where=model.name,
-            fix=f"see whether '{name}' grows without bound; else declare the jump as an event, or loosen the tolerance",
-            members=(name,),
+            fix=f"keep the motion inside the domain of the law of '{element}', or smooth it"
+            if words
+            else f"see whether '{name}' grows without bound; else declare the jump as an event, or loosen the tolerance",
+            members=(name, element) if element else (name,),
         )
     if end.status == jobs.SINGULAR:
         return rules.SINGULAR.finding(

@@ -218,7 +218,8 @@ class _HybridRun:
         mode, model = self.trial.model.mode, self.trial.model
         if mode not in self.solvers:
             made = choose(model.model, self.problem.solver, model.context, self.trial.standing, self.problem.until)
-            self._use(made)
+            # a stretch between two events is too short for the exponential of stiff models to pay
+            self._use(Choice("cvode", made.reason) if made.stiff else made)
         return self.solvers[mode]
 
     def _use(self, choice: Choice) -> None:
@@ -250,9 +251,9 @@ class _HybridRun:
 
     def _until(self) -> float:
         """Where a stretch ends at the latest: where a guard stays at zero, soon, to look at it again."""
-        until = self.problem.until
-        short = self.trial.standing.t + SHORT * (until - self.problem.t0)
-        return min(until, short) if self.trial.undecided else until
+        until, here = self.problem.until, self.trial.standing.t
+        far = min(until, self.trial.model.prepared.reach(here), self.account.reach())
+        return min(far, here + SHORT * (until - self.problem.t0)) if self.trial.undecided else far
 
     def _goes_on(self, end: StretchEnd) -> bool:
         return end.status == jobs.FINISHED and end.standing.t < self.problem.until
@@ -318,15 +319,15 @@ class _HybridRun:
     def _trajectory(self, end: StretchEnd, first: Choice, finding: Finding | None, stored: float) -> Trajectory:
         model, account = self.trial.model, self.account
         endings: dict[int, Status] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
-        y, yp = account.all_rows()
+        rows = account.finished(self.held, model.model)
         books = (
             account.books(stored, stored_energy(model.model, model.context, self.here)) if self.problem.books else None
         )
         return Trajectory(
-            account.row_times(),
-            y,
-            yp,
-            account.segments(model.model),
+            rows.t,
+            rows.y,
+            rows.yp,
+            rows.segments,
             first.solver,
             first.reason,
             books,
@@ -336,7 +337,7 @@ class _HybridRun:
             self.solving,
             endings.get(end.status, "failed"),
             finding or open_books(books, self.asked, model.model),
-            memory=account.memory(self.held),
+            memory=rows.memory,
             losses=account.losses,
         )
 

@@ -1,7 +1,8 @@
 """What a run through several modes leaves: rows of all modes side by side, energies, events and effort."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,14 @@ from tellegen.simulation.trajectory import Books, Effort, Happening, Segment
 
 Array = NDArray[np.float64]
 
+BLOCK: Final = 200_000
+"""Rows for which there is room at a time."""
+
 
 @final
 @dataclass(frozen=True)
 class _Part:
-    """Rows of one mode: those from `start` to `stop` of the times asked for, or the one of a change of mode."""
+    """Rows of one mode, some of those asked for or the one of a change of mode."""
 
     model: ModeModel
     t: Array
@@ -28,7 +32,10 @@ class _Part:
 
 @final
 class Account:
-    """Sums up over all stretches and impulses, and keeps the rows."""
+    """Sums up over all stretches and impulses, and keeps the rows.
+
+    Rows asked for stand in arrays as wide as the widest mode from the beginning, so that a run takes no more memory than they do.
+    """
 
     def __init__(self, times: Array) -> None:
         self.times = times
@@ -39,41 +46,58 @@ class Account:
         self.effort = Effort()
         self.events: list[Happening] = []
         self.samples: list[Array] = []
-        self._rows: dict[Mode, Rows] = {}
-        self._parts: list[_Part] = []
+        self._room: dict[Mode, Rows] = {}
+        self._y, self._yp = np.empty((len(times), 0)), np.empty((len(times), 0))
+        self._kept: list[tuple[ModeModel, slice] | _Part] = []
 
     def rows(self, model: ModeModel) -> Rows:
-        """Room for the rows of a mode, those before the present time taken as done."""
-        rows = self._rows.setdefault(model.mode, Rows.at(self.times, model.model.size))
-        rows.done = self.done
+        """Room for the next rows of a mode."""
+        times = self.times[self.done : self.done + BLOCK]
+        if model.mode not in self._room:
+            self._room[model.mode] = Rows.at(times, model.model.size)
+        rows = self._room[model.mode]
+        rows.t, rows.done = times, 0
         return rows
+
+    def reach(self) -> float:
+        """The time of the last row for which there is room, infinite where it is the last of all."""
+        last = self.done + BLOCK - 1
+        return float(self.times[last]) if last < len(self.times) - 1 else np.inf
 
     def stretch(self, model: ModeModel, end: StretchEnd) -> None:
         """Take over what a stretch left."""
-        rows = self._rows[model.mode]
-        if rows.done > self.done:
-            written = slice(self.done, rows.done)
-            self._append(_Part(model, rows.t[written], rows.y[written], rows.yp[written]))
-            self.done = rows.done
+        rows, size = self._room[model.mode], model.model.size
+        if rows.done:
+            written = slice(self.done, self.done + rows.done)
+            self._widen(size)
+            for to, given in ((self._y, rows.y), (self._yp, rows.yp)):
+                to[written, :size], to[written, size:] = given[: rows.done], np.nan
+            self._kept.append((model, written))
+            self.done = written.stop
         self.samples += rows.samples
         rows.samples.clear()
         self.energies += end.energies
         self.effort += end.effort
 
+    def _widen(self, size: int) -> None:
+        """Columns for a mode that has more variables than those before it."""
+        more = size - self._y.shape[1]
+        if more > 0:
+            fresh = [np.empty((len(self.times), size)) for _ in range(2)]
+            for new, old in zip(fresh, (self._y, self._yp), strict=True):
+                new[: self.done, :-more], new[: self.done, -more:] = old[: self.done], np.nan
+            self._y, self._yp = fresh
+
     def change(self, before: ModeModel, left: Standing, after: ModeModel, entered: Standing) -> None:
         """Rows on both sides of a change of mode; times still rise, so the first stands one rounding unit earlier."""
         just_before = np.nextafter(left.t, -np.inf)
-        if self._parts and just_before > self._parts[-1].t[-1]:
-            self._append(_single(before, float(just_before), left))
-        self._append(_single(after, entered.t, entered))
+        if self._kept and just_before > self._last_time():
+            self._kept.append(_single(before, float(just_before), left))
+        self._kept.append(_single(after, entered.t, entered))
 
-    def _append(self, part: _Part) -> None:
-        """Add rows; one that stands at the same time gives way to the later."""
-        while self._parts and self._parts[-1].t[-1] >= part.t[0]:
-            last = self._parts.pop()
-            if len(last.t) > 1:
-                self._parts.append(_Part(last.model, last.t[:-1], last.y[:-1], last.yp[:-1]))
-        self._parts.append(part)
+    def _last_time(self) -> float:
+        last = self._kept[-1]
+        return float(last.t[-1] if isinstance(last, _Part) else self.times[last[1].stop - 1])
 
     def impulse(self, handover: Handover, elements: str) -> None:
         """Energy that sources supplied in an instant, and what was lost there, by the elements that changed."""
@@ -87,35 +111,68 @@ class Account:
         supplied, dissipated, generated, modulation = self.energies.tolist()
         return Books(supplied, dissipated, generated, modulation, self.impulsive, stored_start, stored_end)
 
-    def segments(self, last: NumericModel) -> tuple[Segment, ...]:
-        """Which rows belong to which model; `last` stands in where there are no rows."""
-        found: list[Segment] = []
-        start = 0
-        for part in self._parts:
-            if not found or found[-1].model is not part.model.model:
-                found.append(Segment(start, part.model.model))
-            start += len(part.t)
-        return tuple(found) or (Segment(0, last),)
+    def finished(self, held: Array, last: NumericModel) -> "AllRows":
+        """All rows in order of time; `held` is what was held at the start, `last` stands in where there are no rows."""
+        asked = [kept for kept in self._kept if not isinstance(kept, _Part)]
+        if len(asked) < len(self._kept):
+            return self._merged(held, last)
+        found = [(model.model, written.start) for model, written in asked]
+        return AllRows(
+            self.times[: self.done],
+            self._y[: self.done],
+            self._yp[: self.done],
+            _segments(found, last),
+            self._memory(self.times[: self.done], held),
+        )
 
-    def row_times(self) -> Array:
-        """The times of all rows."""
-        return np.concatenate([part.t for part in self._parts]) if self._parts else np.zeros(0)
+    def _merged(self, held: Array, last: NumericModel) -> "AllRows":
+        """Rows asked for and those of changes; one that stands at the time of a later one gives way to it."""
+        parts: list[_Part] = []
+        for kept in self._kept:
+            part = kept if isinstance(kept, _Part) else self._part(*kept)
+            while parts and parts[-1].t[-1] >= part.t[0]:
+                early = parts.pop()
+                if len(early.t) > 1:
+                    parts.append(_Part(early.model, early.t[:-1], early.y[:-1], early.yp[:-1]))
+            parts.append(part)
+        width = max(part.model.model.size for part in parts)
+        starts = np.cumsum([0, *(len(part.t) for part in parts)])
+        y, yp = (np.full((starts[-1], width), np.nan) for _ in range(2))
+        for part, start, stop in zip(parts, starts[:-1], starts[1:], strict=True):
+            size = part.model.model.size
+            y[start:stop, :size], yp[start:stop, :size] = part.y, part.yp
+        t = np.concatenate([part.t for part in parts])
+        found = [(part.model.model, int(start)) for part, start in zip(parts, starts[:-1], strict=True)]
+        return AllRows(t, y, yp, _segments(found, last), self._memory(t, held))
 
-    def memory(self, held: Array) -> Array | None:
-        """What was held at each row; `held` is what was held at the start."""
-        times, nothing = self.row_times(), np.zeros((0, 0))
+    def _part(self, model: ModeModel, rows: slice) -> _Part:
+        size = model.model.size
+        return _Part(model, self.times[rows], self._y[rows, :size], self._yp[rows, :size])
+
+    def _memory(self, times: Array, held: Array) -> Array | None:
+        nothing = np.zeros((0, 0))
         return Rows(times, nothing, nothing, len(times), self.samples).memory(held)
 
-    def all_rows(self) -> tuple[Array, Array]:
-        """y and yp of all rows, as wide as the widest mode; what a mode does not have is not a number."""
-        width = max([part.model.model.size for part in self._parts], default=0)
-        y, yp = (np.full((sum(len(part.t) for part in self._parts), width), np.nan) for _ in range(2))
-        start = 0
-        for part in self._parts:
-            rows, size = slice(start, start + len(part.t)), part.model.model.size
-            y[rows, :size], yp[rows, :size] = part.y, part.yp
-            start = rows.stop
-        return y, yp
+
+@final
+@dataclass(frozen=True)
+class AllRows:
+    """Rows of all modes, as wide as the widest one; what a mode lacks is not a number."""
+
+    t: Array
+    y: Array
+    yp: Array
+    segments: tuple[Segment, ...]
+    memory: Array | None
+
+
+def _segments(found: Sequence[tuple[NumericModel, int]], last: NumericModel) -> tuple[Segment, ...]:
+    """Which rows belong to which model."""
+    made: list[Segment] = []
+    for model, start in found:
+        if not made or made[-1].model is not model:
+            made.append(Segment(start, model))
+    return tuple(made) or (Segment(0, last),)
 
 
 def _single(model: ModeModel, t: float, at: Standing) -> _Part:

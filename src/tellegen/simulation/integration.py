@@ -19,6 +19,7 @@ from tellegen.simulation.native_library import Run, can_compile, native_library,
 from tellegen.simulation.plain import Method, check_plain, plain_stretch
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.runge_kutta import runge_kutta
+from tellegen.simulation.second_run import Attempt, Attempting, keeping_tolerance
 from tellegen.simulation.starting import consistent_start, take_first_samples
 from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, StretchEnd, Watch, prepare, run_stretch
 from tellegen.simulation.taylor import taylor_stretch
@@ -53,19 +54,10 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     choice = choose(model, problem.solver, context, start, problem.until)
     rows = Rows.at(problem.output_times(), model.size)
     before = stored_energy(model, context, start)
-    advance = _advancing(model, prepared, context, rows, problem.until, watch, past)
-    step, choice = advance(choice, settings_for(choice, settings))
+    attempt = _attempting(problem, prepared, context, start, choice, _forwards(watch), past)
     ready = time.perf_counter()
-    ends = [step(start)]
-    if ends[0].status == jobs.NOT_FINITE and choice.solver == "exponential" and problem.solver == "auto":
-        # the exponential reads inputs far ahead: small steps lead up to where one has no value
-        choice = Choice("runge-kutta", "an input is not a number later")
-        step, choice = advance(choice, settings)
-        ends.append(step(ends[0].standing))
-    if ends[0].status == jobs.STIFF and choice.may_switch:
-        choice = Choice("cvode", f"stiff from t = {ends[0].standing.t:.3g} s on, where Runge-Kutta stopped")
-        step, choice = advance(choice, settings)
-        ends.append(step(ends[0].standing))
+    made = keeping_tolerance(model, attempt(settings, rows), attempt, settings, rows)
+    ends, choice = made.ends, made.choice
     seconds = (ready - began, time.perf_counter() - ready)
     return trajectory_of(
         ends,
@@ -80,31 +72,80 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     )
 
 
+def _attempting(
+    problem: Problem,
+    prepared: PreparedModel,
+    context: Context,
+    start: Standing,
+    first: Choice,
+    watch: Watch | None,
+    past: Past | None,
+) -> Attempting:
+    """How to go from the start to the end, with settings and rows that may differ from one time to the next."""
+    automatic = problem.solver == "auto"
+
+    def attempt(settings: Settings, rows: Rows) -> Attempt:
+        choice, at, ends = first, start, list[StretchEnd]()
+        while True:
+            step, used = _advancing(choice, settings, prepared, context, rows, problem.until, watch, past)
+            ends.append(step(at))
+            at, status = ends[-1].standing, ends[-1].status
+            after = _next_choice(choice, status, at.t, automatic=automatic)
+            if after is None:
+                return Attempt(ends, used)
+            choice = after
+
+    return attempt
+
+
+def _forwards(watch: Watch | None) -> Watch | None:
+    """The same watch, told of no time before one that it knows: a second run begins again."""
+    if watch is None or watch.progress is None:
+        return watch
+    tell, reached = watch.progress, [-np.inf]
+
+    def told(t: float) -> None:
+        reached[0] = max(t, reached[0])
+        tell(reached[0])
+
+    return replace(watch, progress=told)
+
+
+def _next_choice(choice: Choice, status: int, t: float, *, automatic: bool) -> Choice | None:
+    """The solver that goes on where another one had to stop; None at the end."""
+    if status == jobs.NOT_FINITE and choice.solver == "exponential" and automatic:
+        # the exponential reads inputs far ahead: small steps lead up to where one has no value
+        return Choice("runge-kutta", "an input is not a number later")
+    if status == jobs.UNSUITED:
+        if automatic:
+            return Choice("cvode", choice.reason.replace("linear and stiff", "stiff"))
+        return replace(choice, stiff=False) if choice.may_switch else None
+    if status == jobs.STIFF and choice.may_switch:
+        return Choice("cvode", f"stiff from t = {t:.3g} s on, where Runge-Kutta stopped")
+    return None
+
+
 def _advancing(
-    model: NumericModel,
+    choice: Choice,
+    asked: Settings,
     prepared: PreparedModel,
     context: Context,
     rows: Rows,
     until: float,
     watch: Watch | None,
     past: Past | None,
-) -> Callable[[Choice, Settings], tuple[Callable[[Standing], StretchEnd], Choice]]:
+) -> tuple[Callable[[Standing], StretchEnd], Choice]:
     """How a choice becomes a stretch: by the compiled solver, by heyoka, or by SciPy where nothing can be compiled."""
-
-    def advance(choice: Choice, settings: Settings) -> tuple[Callable[[Standing], StretchEnd], Choice]:
-        if choice.solver == "heyoka":
-            return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch()), choice
-        if can_compile():
-            run = solver_run(choice.solver, model)
-            return lambda at: run_stretch(
-                run, prepared, context, settings, rows, at, until, watch=watch, past=past
-            ), choice
-        check_plain(model)
-        method: Method = "BDF" if choice.solver == "cvode" else "DOP853"
-        plain = replace(choice, solver=f"SciPy {method}", reason=f"{choice.reason}; there is no C compiler")
-        return lambda at: plain_stretch(method, prepared, context, settings, rows, at, until), plain
-
-    return advance
+    model, settings = prepared.model, settings_for(choice, asked)
+    if choice.solver == "heyoka":
+        return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch()), choice
+    if can_compile():
+        run = solver_run(choice.solver, model, stiff=choice.stiff)
+        return lambda at: run_stretch(run, prepared, context, settings, rows, at, until, watch=watch, past=past), choice
+    check_plain(model)
+    method: Method = "BDF" if choice.solver == "cvode" or choice.stiff else "DOP853"
+    plain = replace(choice, solver=f"SciPy {method}", reason=f"{choice.reason}; there is no C compiler")
+    return lambda at: plain_stretch(method, prepared, context, settings, rows, at, until), plain
 
 
 def settings_of(problem: Problem) -> Settings:
@@ -131,19 +172,20 @@ def settings_of(problem: Problem) -> Settings:
 
 
 def settings_for(choice: Choice, settings: Settings) -> Settings:
-    """The settings with what an explicit solver has to mind."""
+    """The settings with what an explicit solver has to mind, and whether one may give way to another."""
     longest = min(settings.max_step, choice.longest_step)
-    return replace(settings, watch_stiffness=choice.solver == "runge-kutta", max_step=longest)
+    watched = choice.solver == "runge-kutta" or (choice.stiff and choice.may_switch)
+    return replace(settings, watch_stiffness=watched, max_step=longest)
 
 
-def solver_run(solver: str, model: NumericModel) -> Run:
-    """The compiled solver of a name."""
+def solver_run(solver: str, model: NumericModel, *, stiff: bool = False) -> Run:
+    """The compiled solver of a name; of the exponential, the one for what dies away fast."""
     if solver == "runge-kutta":
         return runge_kutta(model)
     if solver in ("cvode", "ida"):
         return runner(native_library("sundials"), f"tg_{solver}")
     if solver == "exponential":
-        return runner(native_library("exponential"), "tg_exponential")
+        return runner(native_library("rational" if stiff else "exponential"), f"tg_{'stiff_' * stiff}exponential")
     assert solver in FIXED_STEP, f"every solver of the list has its place here, '{solver}' too"
     return runner(native_library("fixed_step"), f"tg_{solver.replace('-', '_')}")
 

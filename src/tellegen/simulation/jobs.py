@@ -14,6 +14,7 @@ SINGULAR: Final = 7
 STIFF: Final = 8
 NO_MEMORY: Final = 9
 LIBRARY: Final = 10
+UNSUITED: Final = 11
 
 _pointer = ctypes.c_void_p
 _int = ctypes.c_int
@@ -89,6 +90,7 @@ class Job(ctypes.Structure):
         ("sample_log", _pointer),
         ("n_sampled", _long),
         ("sample_room", _long),
+        ("turns", _long),
     )
 
 

@@ -11,15 +11,17 @@ from typing import Literal
 from tellegen.compiler.build import build
 from tellegen.simulation import rules
 from tellegen.simulation.jobs import Job
+from tellegen.simulation.poles import pole_table
 from tellegen.simulation.sundials import sundials_table
 
-Part = Literal["sundials", "steady", "fixed_step", "exponential", "delays", "sensitivities", "ordering"]
+Part = Literal["sundials", "steady", "fixed_step", "exponential", "rational", "delays", "sensitivities", "ordering"]
 
 _PARTS: dict[Part, tuple[str, ...]] = {
     "sundials": ("job.h", "linear.h", "newton.h", "sundials.c"),
     "steady": ("job.h", "linear.h", "newton.h", "steady.c"),
     "fixed_step": ("job.h", "linear.h", "newton.h", "fixed_step.c"),
-    "exponential": ("job.h", "linear.h", "exponential.c"),
+    "exponential": ("job.h", "linear.h", "panels.h", "exponential.c"),
+    "rational": ("job.h", "linear.h", "panels.h", "rational.c"),
     "delays": ("job.h",),
     "sensitivities": ("job.h", "sensitivities.c"),
     "ordering": ("ordering.c",),
@@ -28,6 +30,8 @@ _PARTS: dict[Part, tuple[str, ...]] = {
 Run = Callable[[Job], int]
 
 _LOCK = threading.Lock()
+_TABLES = threading.Lock()
+"""A table is made once, whoever comes first: the libraries keep its address."""
 _MADE: dict[tuple[str, bool], Future[ctypes.CDLL]] = {}
 """What is loaded, or being built by one of the threads."""
 
@@ -45,8 +49,11 @@ def native_library(part: Part) -> ctypes.CDLL:
     Raises: SimulationError (S101) without a C compiler.
     """
     library = compiled(source_text(*_PARTS[part]))
-    if part == "sundials":
-        library.tg_use_sundials(sundials_table())
+    with _TABLES:
+        if part == "sundials":
+            library.tg_use_sundials(sundials_table())
+        if part == "rational":
+            library.tg_use_poles(ctypes.byref(pole_table()))
     return library
 
 

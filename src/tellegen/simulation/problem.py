@@ -71,9 +71,9 @@ class Problem:
         if self.y0 is None:
             y = self.model.start()
         elif isinstance(self.y0, Mapping):
-            y = self.model.start()
+            y, place = self.model.start(), {name: k for k, name in enumerate(names)}
             for name, value in self.y0.items():
-                y[index_of(name, self.model, "an initial value")] = value
+                y[place[name] if name in place else index_of(name, self.model, "an initial value")] = value
         else:
             y = np.array(self.y0, dtype=float)
         if y.shape != (len(names),):
@@ -82,11 +82,11 @@ class Problem:
                 where=self.model.name,
                 fix=listing(names),
             )
-        for name, value in zip(names, y, strict=True):
-            if not np.isfinite(value):
-                raise rules.NOT_A_NUMBER.error(
-                    f"the initial value of '{name}' is {value}", where=self.model.name, fix=f"give '{name}' a number"
-                )
+        if not np.isfinite(y).all():
+            name, value = next((name, v) for name, v in zip(names, y, strict=True) if not np.isfinite(v))
+            raise rules.NOT_A_NUMBER.error(
+                f"the initial value of '{name}' is {value}", where=self.model.name, fix=f"give '{name}' a number"
+            )
         return y
 
     def tolerances(self) -> Array:
@@ -133,12 +133,14 @@ def _check_tolerances(problem: Problem) -> None:
             f"the relative tolerance is {problem.rtol:g}",
             fix=f"choose one between {FINEST_RTOL:g} and 1, 1e-6 for example",
         )
-    for name, value in zip(problem.model.names, problem.tolerances(), strict=True):
-        if not np.isfinite(value) or value <= 0.0:
-            raise rules.BAD_TOLERANCE.error(
-                f"the absolute tolerance of '{name}' is {value:g}",
-                fix="give a small positive number: an error that does not matter for this variable",
-            )
+    tolerances = problem.tolerances()
+    bad = ~(np.isfinite(tolerances) & (tolerances > 0.0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise rules.BAD_TOLERANCE.error(
+            f"the absolute tolerance of '{problem.model.names[at]}' is {tolerances[at]:g}",
+            fix="give a small positive number: an error that does not matter for this variable",
+        )
     if not problem.max_step > 0.0:
         raise rules.BAD_TOLERANCE.error(f"the largest step is {problem.max_step:g}", fix="give a positive time")
     if problem.step is not None and not (np.isfinite(problem.step) and problem.step > 0.0):
@@ -167,17 +169,20 @@ def _check_horizon(problem: Problem) -> None:
 
 
 def _check_numbers(problem: Problem) -> None:
-    model = problem.model
-    context = problem.context or model.new_context(problem.parameters, problem.inputs)
+    model, context = problem.model, problem.context
     for names, values, word in (
-        (model.parameters, context.parameters, "parameter"),
-        (model.inputs, context.inputs, "input"),
+        (
+            model.parameters,
+            model.parameters_with(problem.parameters) if context is None else context.parameters,
+            "parameter",
+        ),
+        (model.inputs, model.inputs_with(problem.inputs) if context is None else context.inputs, "input"),
     ):
-        for name, value in zip(names, values, strict=False):
-            if not np.isfinite(value):
-                raise rules.NOT_A_NUMBER.error(
-                    f"{word} '{name}' is {value}", where=model.name, fix=f"give '{name}' a number"
-                )
+        bad = ~np.isfinite(values[: len(names)])
+        if bad.any():
+            at = int(np.argmax(bad))
+            what = f"{word} '{names[at]}' is {values[at]}"
+            raise rules.NOT_A_NUMBER.error(what, where=model.name, fix=f"give '{names[at]}' a number")
     if problem.context is None and model.inputs:
         given = problem.inputs if isinstance(problem.inputs, Mapping) else ()
         missing = [] if isinstance(problem.inputs, np.ndarray) else [name for name in model.inputs if name not in given]

@@ -154,5 +154,5 @@ NO_SENSITIVITY = RULES.rule(
     "S126",
     "sensitivities not available",
     meaning="Sensitivities are asked for a model or parameter that does not allow them.",
-    why="they are integrated with the states along smooth stretches: an event in between makes them jump",
+    why="they are integrated with the states of one mode: from one mode to the next the states themselves are others",
 )

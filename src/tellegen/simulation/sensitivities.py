@@ -17,12 +17,14 @@ from tellegen.simulation.choice import Choice, choose
 from tellegen.simulation.integration import settings_for, settings_of, solver_run, stored_energy, trajectory_of
 from tellegen.simulation.native_library import native_library, runner
 from tellegen.simulation.problem import Problem
+from tellegen.simulation.slope_jumps import after_event, first_held
 from tellegen.simulation.starting import consistent_start
 from tellegen.simulation.stretch import (
     PreparedModel,
     Rows,
     Settings,
     Standing,
+    StretchEnd,
     Watch,
     make_job,
     prepare,
@@ -48,6 +50,11 @@ class _Wrapper(ctypes.Structure):
         ("count", ctypes.c_int),
         ("parameters", ctypes.c_void_p),
         ("direction", ctypes.c_void_p),
+        ("n_memory", ctypes.c_int),
+        ("held", ctypes.c_void_p),
+        ("held_before", ctypes.c_void_p),
+        ("room", ctypes.c_void_p),
+        ("sampled_at", ctypes.c_double),
     )
 
 
@@ -59,6 +66,8 @@ class _Wrapped:
     struct: _Wrapper
     numbers: NDArray[np.int32]
     direction: Array
+    held: Array
+    others: tuple[Array, ...]
 
     @property
     def address(self) -> int:
@@ -73,7 +82,10 @@ def integrate_sensitivities(
     `start_slopes` is dy0/dp (variables by parameters) where initial values depend on the parameters; zero without it. The
     sensitivities keep the tolerance of the run, relative to the size of the parameter.
 
-    Raises: SimulationError (S126) for a model with events, or naming a parameter that the model does not have.
+    At sampling instants and where a law jumps they jump as the variational equations do; sampling periods and the times of breaks
+    are taken as given.
+
+    Raises: SimulationError (S126) for a model that changes its mode, or naming a parameter that the model does not have.
     """
     began = time.perf_counter()
     problem.checked()
@@ -82,29 +94,37 @@ def integrate_sensitivities(
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
     settings, plain = settings_of(problem), prepare(model)
     start = consistent_start(plain, context, settings, problem.t0, problem.start(), problem.yp0)
-    choice = _suited(choose(model, problem.solver, context, start, problem.until))
     wrapped = _wrap(model, context, numbers)
-    prepared = replace(plain, blocks=1 + len(parameters), addresses=_addresses(model))
+    if problem.context is None and model.sample_groups:
+        wrapped.held[:] = first_held(model, context, start, numbers, start_slopes)
+        start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
+    held = context.memory[: len(model.memory)].copy()
+    choice = _suited(choose(model, problem.solver, context, start, problem.until))
+    everywhere = np.ones_like(plain.terminal) if model.explicit else plain.terminal
+    prepared = replace(plain, blocks=1 + len(parameters), addresses=_addresses(model), terminal=everywhere)
     wide = replace(settings, atol=_wide_tolerances(settings.atol, context, numbers))
     standing = _wide_start(prepared, context, wide, start, start_slopes, wrapped)
     rows = Rows.at(problem.output_times(), prepared.width)
-    run = solver_run(choice.solver, model)
     before = stored_energy(model, context, start)
     ready = time.perf_counter()
-    asked = settings_for(choice, wide)
-    ends = [
-        run_stretch(run, prepared, context, asked, rows, standing, problem.until, watch=watch, address=wrapped.address)
-    ]
-    if ends[0].status == jobs.STIFF and problem.solver == "auto":
-        choice = Choice("cvode", f"stiff from t = {ends[0].standing.t:.3g} s on, where Runge-Kutta stopped")
-        run, here = solver_run("cvode", model), ends[0].standing
+    ends: list[StretchEnd] = []
+    while True:
+        run, asked = solver_run(choice.solver, model), settings_for(choice, wide)
         ends.append(
-            run_stretch(run, prepared, context, wide, rows, here, problem.until, watch=watch, address=wrapped.address)
+            run_stretch(
+                run, prepared, context, asked, rows, standing, problem.until, watch=watch, address=wrapped.address
+            )
         )
+        standing = ends[-1].standing
+        if ends[-1].status == jobs.EVENT:
+            standing = after_event(model, context, ends[-1], numbers, problem.until - problem.t0)
+        elif ends[-1].status == jobs.STIFF and problem.solver == "auto":
+            choice = Choice("cvode", f"stiff from t = {standing.t:.3g} s on, where Runge-Kutta stopped")
+        else:
+            break
     seconds = (ready - began, time.perf_counter() - ready)
-    made = trajectory_of(
-        ends, prepared, context, rows, choice, settings, books=before if problem.books else None, seconds=seconds
-    )
+    books = before if problem.books else None
+    made = trajectory_of(ends, prepared, context, rows, choice, settings, books=books, seconds=seconds, held=held)
     slopes = rows.y[: rows.done, model.size :].reshape(rows.done, len(parameters), model.size)
     return replace(made, sensitivities=np.ascontiguousarray(slopes.transpose(0, 2, 1)))
 
@@ -155,9 +175,9 @@ def _rate_slopes(problem: Problem, trajectory: Trajectory, parameters: Sequence[
 
 
 def _numbers(model: NumericModel, parameters: Sequence[str]) -> NDArray[np.int32]:
-    if model.sample_groups:
+    if model.sample_groups and model.data is not None and model.data.coefficients is not None:
         raise rules.NO_SENSITIVITY.error(
-            "sensitivities are not integrated across sampling instants",
+            "sensitivities are not integrated across the sampling instants of a model with hundreds of ports",
             where=model.name,
             fix="use differences of two runs, or a continuous controller",
         )
@@ -195,9 +215,13 @@ def _wrap(model: NumericModel, context: Context, numbers: NDArray[np.int32]) -> 
     struct.model = context.address
     for name in _FUNCTIONS:
         setattr(struct, name, model.addresses.get(name))
-    struct.n, struct.count = model.size, len(numbers)
+    struct.n, struct.count, struct.n_memory = model.size, len(numbers), len(model.memory)
+    held, earlier = (np.zeros((len(numbers), max(len(model.memory), 1))) for _ in range(2))
+    room = np.zeros(5 * max(model.size, len(model.memory), 1))
     struct.parameters, struct.direction = numbers.ctypes.data, direction.ctypes.data
-    return _Wrapped(struct, numbers, direction)
+    struct.held, struct.held_before, struct.room = held.ctypes.data, earlier.ctypes.data, room.ctypes.data
+    struct.sampled_at = -np.inf
+    return _Wrapped(struct, numbers, direction, held, (earlier, room))
 
 
 def _addresses(model: NumericModel) -> dict[str, int]:

@@ -3,7 +3,8 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Final, final
+from functools import cached_property, partial
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +12,19 @@ from numpy.typing import NDArray
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.pattern import Pattern
-from tellegen.simulation import jobs
 from tellegen.simulation.delays import Past, delayed_breaks, longest_step
 from tellegen.simulation.elimination_order import elimination_order
 from tellegen.simulation.jobs import Job
 from tellegen.simulation.native_library import Run
+from tellegen.simulation.threads import in_a_thread
 from tellegen.simulation.trajectory import Effort
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 POLL_S: Final = 0.05
+MOST_BREAKS: Final = 10_000
+"""Of one stretch in a run through modes."""
 LOG_SIZE: Final = 100_000
 """Events kept in the log of one stretch; further ones still happen."""
 
@@ -104,6 +107,8 @@ class StretchEnd:
     detail: int = 0
     failed: int | None = None
     last_step: float = 0.0
+    turns: int = 0
+    """How often the variable that swings most has turned back."""
 
 
 @final
@@ -131,10 +136,44 @@ class PreparedModel:
             self.known_breaks["listed"] = start, until, times
         return times[np.searchsorted(times, start, "right") : np.searchsorted(times, until, "left")]
 
+    def reach(self, start: float) -> float:
+        """How far a stretch may lead so that its breaks are listed in no time: a run of many periods has millions of them."""
+        often = sum(1.0 / known.period for known in self.model.breaks if known.period)
+        return start + MOST_BREAKS / often if often > 0.0 else np.inf
+
     @property
     def width(self) -> int:
         """The length of y, sensitivities included."""
         return self.model.size * self.blocks
+
+    @cached_property
+    def template(self) -> Job:
+        """A job with what is the same in every stretch; its arrays are those of this object."""
+        model, job = self.model, Job()
+        for name, function in (self.addresses or model.addresses).items():
+            setattr(job, name, function)
+        for name, values in self.job_arrays.items():
+            setattr(job, name, _address(values))
+        job.order = None if self.order is None else _address(self.order)
+        job.n, job.blocks = self.width, self.blocks
+        job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
+        job.n_events, job.n_memory = len(model.events), len(model.memory)
+        job.n_groups, job.n_observables = len(model.sample_groups), len(model.observables)
+        job.n_colours = int(self.colours.max(initial=-1)) + 1
+        return job
+
+    @cached_property
+    def job_arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays for jobs, under the names that they have there."""
+        return {
+            "columns": np.ascontiguousarray(self.pattern.indptr, dtype=np.int32),
+            "rows": np.ascontiguousarray(self.pattern.indices, dtype=np.int32),
+            "colours": np.ascontiguousarray(self.colours, dtype=np.int32),
+            "directions": self.directions,
+            "terminal": self.terminal,
+            "periods": self.periods,
+            "offsets": self.offsets,
+        }
 
 
 def prepare(model: NumericModel) -> PreparedModel:
@@ -184,29 +223,26 @@ def run_stretch(
         job.detail,
         context.failed,
         job.last_step,
+        job.turns,
     )
 
 
 @final
 @dataclass(frozen=True)
 class JobArrays:
-    """The arrays that a job points to, which must live as long. Fields have the names of the job's."""
+    """The arrays of one stretch that a job points to, which must live as long. Fields have the names of the job's."""
 
     y: Array
     yp: Array
     atol: Array
     stops: Array
-    columns: Integers
-    rows: Integers
-    colours: Integers
     event_times: Array
     event_numbers: Integers
     event_signs: Integers
-    directions: Integers
-    terminal: Integers
-    periods: Array
-    offsets: Array
     sample_log: Array
+
+
+_ARRAYS: Final = tuple(f.name for f in fields(JobArrays))
 
 
 def make_job(
@@ -223,22 +259,14 @@ def make_job(
     """The struct for the solvers in C, and the arrays behind it."""
     model = prepared.model
     arrays = _job_arrays(prepared, settings, standing, until)
-    job = Job()
+    job = Job.from_buffer_copy(prepared.template)
     job.context = context.address if address is None else address
     job.history = None if past is None else past.address
-    for name, function in (prepared.addresses or model.addresses).items():
-        setattr(job, name, function)
-    for of_job in fields(arrays):
-        setattr(job, of_job.name, getattr(arrays, of_job.name).ctypes.data)
-    job.order = None if prepared.order is None else prepared.order.ctypes.data
-    job.n, job.blocks = prepared.width, prepared.blocks
-    job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
-    job.n_events, job.n_memory = len(model.events), len(model.memory)
-    job.n_groups, job.n_observables = len(model.sample_groups), len(model.observables)
-    job.n_colours = int(prepared.colours.max(initial=-1)) + 1
+    for name in _ARRAYS:
+        setattr(job, name, _address(getattr(arrays, name)))
     job.n_stops, job.log_size = len(arrays.stops), len(arrays.event_times) - 1
     job.until, job.t = until, standing.t
-    job.times, job.out_y, job.out_yp = rows.t.ctypes.data, rows.y.ctypes.data, rows.yp.ctypes.data
+    job.times, job.out_y, job.out_yp = _address(rows.t), _address(rows.y), _address(rows.yp)
     job.n_times, job.next_time = len(rows.t), rows.done
     job.rtol = settings.rtol
     job.max_step = min(settings.max_step, longest_step(model), until - standing.t)
@@ -247,6 +275,10 @@ def make_job(
     job.watch_stiffness = int(settings.watch_stiffness)
     job.sample_room = len(arrays.sample_log)
     return job, arrays
+
+
+def _address(values: NDArray[Any]) -> int:
+    return int(values.__array_interface__["data"][0])
 
 
 def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing, until: float) -> JobArrays:
@@ -260,16 +292,9 @@ def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing,
         stops=delayed_breaks(model, breaks, standing.t, until)
         if model.delays
         else np.ascontiguousarray(breaks, dtype=float),
-        columns=np.ascontiguousarray(prepared.pattern.indptr, dtype=np.int32),
-        rows=np.ascontiguousarray(prepared.pattern.indices, dtype=np.int32),
-        colours=np.ascontiguousarray(prepared.colours, dtype=np.int32),
         event_times=np.zeros(log + 1),
         event_numbers=np.zeros(log + 1, dtype=np.int32),
         event_signs=np.zeros(len(model.events) + 1, dtype=np.int32),
-        directions=prepared.directions,
-        terminal=prepared.terminal,
-        periods=prepared.periods,
-        offsets=prepared.offsets,
         sample_log=np.zeros((_instants(model, until - standing.t), len(model.memory) + 1)),
     )
 
@@ -288,25 +313,15 @@ def _run_watched(run: Run, job: Job, watch: Watch) -> int:
         return run(job)
     if threading.current_thread() is not threading.main_thread() and watch == Watch():
         return run(job)
-    ended = threading.Event()
-    status = [jobs.LIBRARY]
-
-    def work() -> None:
+    running = in_a_thread(partial(run, job))
+    while True:
         try:
-            status[0] = run(job)
-        finally:
-            ended.set()
-
-    thread = threading.Thread(target=work, name="tellegen-solver", daemon=True)
-    thread.start()
-    while not ended.is_set():
-        try:
-            ended.wait(POLL_S)
-            if watch.cancel is not None and watch.cancel.is_set():
-                job.cancel = 1
-            if watch.progress is not None:
-                watch.progress(float(job.progress))
+            return running.result(POLL_S)
+        except TimeoutError:
+            pass
         except KeyboardInterrupt:
             job.cancel = 1
-    thread.join()
-    return status[0]
+        if watch.cancel is not None and watch.cancel.is_set():
+            job.cancel = 1
+        if watch.progress is not None:
+            watch.progress(float(job.progress))

@@ -17,7 +17,7 @@ def approaching(model: Model, limits: tuple[Limit, ...]) -> tuple[Model, str]:
 
     Raises: ReductionError when a limit names nothing, or the law of an element has nothing to scale.
     """
-    name = _new_name(model)
+    name = new_name(model)
     scaled = _Scaling(model, find_places(model, limits), name).model_with_scale()
     parameter = Parameter(name, ONE, DIMENSIONLESS)
     return replace(scaled, parameters={**model.parameters, name: parameter}, source=""), name
@@ -80,7 +80,8 @@ class _Scaling:
         return limit.to + (value - limit.to) * self.scale
 
 
-def _new_name(model: Model) -> str:
+def new_name(model: Model) -> str:
+    """A name for a factor that nothing else in the model has."""
     taken = {*model.parameters, *(e.name for e in model.elements), *model.displacements, *model.signals}
     taken |= {name for e in model.elements for name in e.variables.values()}
     name = "epsilon"

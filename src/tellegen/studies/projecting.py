@@ -1,69 +1,134 @@
-"""Smaller models by projection: pyMOR chooses a basis V, and V^T L V, V^T A V, V^T B are a POG again.
+"""Smaller linear models in numbers, by pyMOR: L, A, B, C, D go there, and a POG comes back.
 
-A congruent projection keeps what makes a model physical: L stays symmetric and positive, and W, the symmetric part of
-[[A, -B], [C, D]], stays positive semidefinite, because [[V, 0], [0, I]] multiplies it from both sides. Bases come from the
-iterative rational Krylov algorithm for port-Hamiltonian systems (S. Gugercin, R. V. Polyuga, C. Beattie and A. van der Schaft,
-Automatica 48, 2012), or, for symmetric models, from balanced truncation, where both of its bases are the same.
+Several bases are tried for each method (see `bases`), and the one that comes nearest in the largest gain over all frequencies is
+taken. All of them keep L symmetric and positive and W positive semidefinite.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing
-from tellegen.core.optional import needed
+from tellegen.core.names import did_you_mean, identifier, listing
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.equations.assembly import derive_equations
+from tellegen.equations.display import Sign
 from tellegen.equations.matrices import Matrix
+from tellegen.equations.record import equations_to_record
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
 from tellegen.equations.values import number_of
 from tellegen.expressions import ZERO, Expression, number, symbol
 from tellegen.graph import lower
 from tellegen.studies import rules
+from tellegen.studies.bases import Matrices, Small, balanced, by_moments
+from tellegen.studies.gains import band_of, gains_of
 
 Array = NDArray[np.float64]
-Method = Literal["irka", "balanced"]
-METHODS = ("irka", "balanced")
+Method = Literal["balanced", "moments"]
+METHODS = ("balanced", "moments")
 
-SYMMETRIC = 1e-9
-"""Asymmetry, relative to the largest entry, below which a matrix is symmetric."""
+DIRECT = 2.0
+"""A model with a resistance added at its ports is taken where it loses less by this factor."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """A small model `equations` in numbers, with states z_1, z_2, ..., and the basis V of x = V z, rows by the states of `full`."""
+    """A small model `equations` in numbers, with states z_1, z_2, ..., and the basis V of x = V z, rows by the states of `full`.
+
+    `error` is the largest difference of the transfer matrices over all frequencies, as a share of the largest gain, with every
+    port in units in which all act with the same strength.
+    """
 
     full: EquationSystem
     equations: EquationSystem
     V: Array
     method: Method
+    error: float
+
+    def to_json(self, sign: Sign = "-") -> dict[str, object]:
+        """The record of the equations, with `V`, `method`, `error` and `origin`."""
+        record = equations_to_record(self.equations, sign)
+        record |= {"V": self.V.tolist(), "method": self.method, "error": self.error}
+        record["origin"] = {"model": self.full.name, "states": [identifier(n) for n in self.full.states]}
+        return record
+
+    def __str__(self) -> str:
+        kept, all_states = len(self.equations.states), len(self.full.states)
+        return f"{kept} of {all_states} states ({self.method}): gains differ by at most {self.error:.2g} of the largest"
 
 
-def project(model: AnyModel, states: int, *, method: Method = "irka") -> Projection:
+def project(model: AnyModel, states: int, *, method: Method | None = None) -> Projection:
     """A linear model with fewer states that keeps L symmetric and positive and W positive semidefinite; made with pyMOR.
 
-    `method` is "irka", which matches moments of the transfer matrix at points that it finds, or "balanced", for models whose A is
-    symmetric (one kind of storage), where truncation has the usual bound of the error.
+    `method` is "balanced" (positive-real balanced truncation) or "moments" (moments of the transfer matrix are matched at points
+    that are found); without it, the one that loses less is taken.
 
     Raises: ReductionError (T306) when the model is not linear or has no fewer states; ExportError (X001) where pyMOR is missing.
     """
-    if method not in METHODS:
+    if method is not None and method not in METHODS:
         fix = did_you_mean(method, METHODS) or f"choose one of {listing(METHODS)}"
         raise rules.NOT_PROJECTABLE.error(f"'{method}' is not a method of projection", fix=fix)
     system = derive_equations(assign_causality(lower(as_model(model))))
     _refuse(system, states)
     m = {name: _numbers(system, name) for name in ("L", "A", "B", "C", "D")}
-    scale = 1 / np.sqrt(np.diag(m["L"]))  # states whose squares are energies, so that units do not decide
-    scaled = _of_equal_ports(_congruent(m, np.diag(scale)))
-    basis = _irka(scaled, states) if method == "irka" else _balanced(scaled, states, system.name)
-    V = scale[:, None] * _orthonormal(basis, scaled["L"])
-    return Projection(system, _small(system, _congruent(m, V), V, m["L"]), V, method)
+    to_energy = _inverse_root(m["L"])
+    strength = np.linalg.norm(to_energy.T @ m["B"], axis=0)
+    ports = np.where(strength > 0, strength, 1.0)
+    found, used, error = _best(_normal(m, to_energy, ports), states, method, system.name)
+    return Projection(
+        system, _small(system, _of_ports(found, ports), to_energy, m["L"]), to_energy @ found.V, used, error
+    )
+
+
+def _best(m: Matrices, states: int, method: Method | None, name: str) -> tuple[Small, Method, float]:
+    """The basis that loses least, with its method and its loss."""
+    band = band_of(m["A"])
+    full = gains_of(m["A"], m["B"], m["C"], m["D"], band)
+    tried: dict[Method, Sequence[Small]] = {}
+    if method != "balanced":
+        tried["moments"] = tuple(by_moments(m, states))
+    if method != "moments":
+        tried["balanced"] = tuple(balanced(m, states, full.largest))
+    found = [
+        (small, used, full.apart(gains_of(small.A, small.B, small.C, small.D, band)))
+        for used, several in tried.items()
+        for small in several
+        if small.passive
+    ]
+    # Outputs that answer their inputs at once where they did not before have to be worth it.
+    best = min(found, key=lambda one: one[2] * (1 if np.array_equal(one[0].D, m["D"]) else DIRECT), default=None)
+    if best is None:
+        other = "moments" if method == "balanced" else "balanced"
+        fix = f"use another method ({other})" if method else "reduce it by limits"
+        raise _not_projectable(f"no projection of '{name}' was found", fix)
+    return best
+
+
+def _inverse_root(L: Array) -> Array:
+    """S with S^T L S = 1."""
+    scale = 1 / np.sqrt(np.diag(L))  # first each state by itself, so that units do not decide what is small
+    root = np.linalg.cholesky(scale[:, None] * (L + L.T) / 2 * scale).T
+    return np.asarray(scale[:, None] * np.linalg.inv(root))
+
+
+def _normal(m: Matrices, S: Array, ports: Array) -> Matrices:
+    """The matrices with L = 1, and ports in units in which all act with the same strength: pascals and volts then count alike."""
+    return {
+        "A": S.T @ m["A"] @ S,
+        "B": S.T @ m["B"] / ports,
+        "C": m["C"] @ S / ports[:, None],
+        "D": m["D"] / ports / ports[:, None],
+    }
+
+
+def _of_ports(small: Small, ports: Array) -> Small:
+    """The small model with ports in SI again."""
+    return replace(small, B=small.B * ports, C=small.C * ports[:, None], D=small.D * ports * ports[:, None])
 
 
 def _refuse(system: EquationSystem, states: int) -> None:
@@ -92,116 +157,39 @@ def _numbers(system: EquationSystem, name: MatrixName | str) -> Array:
     return np.array(found).reshape(len(rows), widths.get(name, len(system.inputs)))
 
 
-def _congruent(m: dict[str, Array], V: Array) -> dict[str, Array]:
-    return {"L": V.T @ m["L"] @ V, "A": V.T @ m["A"] @ V, "B": V.T @ m["B"], "C": m["C"] @ V, "D": m["D"]}
-
-
-def _of_equal_ports(m: dict[str, Array]) -> dict[str, Array]:
-    """The model with inputs in units in which all act with the same strength: pascals and volts then count alike."""
-    strength = np.linalg.norm(m["B"], axis=0)
-    per = np.diag(1 / np.where(strength > 0, strength, 1.0))
-    return {**m, "B": m["B"] @ per, "C": per @ m["C"], "D": per @ m["D"] @ per}
-
-
-# -- bases -----------------------------------------------------------------------------------------------------------------------
-
-
-def _pymor(module: str) -> Any:
-    found = needed(f"pymor.{module}", purpose="a projection", extra="pymor")
-    needed("pymor.core.logger", purpose="a projection", extra="pymor").set_log_levels({"pymor": "ERROR"})
-    return found
-
-
-def _irka(m: dict[str, Array], states: int) -> Array:
-    A, B, Ct = m["A"], m["B"], m["C"].T
-    full = _pymor("models.iosys").PHLTIModel.from_matrices(
-        (A.T - A) / 2,
-        (A + A.T) / 2,
-        (B + Ct) / 2,
-        (Ct - B) / 2,
-        (m["D"] + m["D"].T) / 2,
-        (m["D"] - m["D"].T) / 2,
-        m["L"],
-    )
-    inputs = max(B.shape[1], 1)
-    directions = np.eye(inputs)[np.arange(states) % inputs]
-    start = {"sigma": _points(m, states), "b": directions, "c": directions}
-    reductor = _pymor("reductors.ph.ph_irka").PHIRKAReductor(full)
-    reductor.reduce(start, tol=1e-6)
-    return _columns(reductor.V, len(A))
-
-
-def _points(m: dict[str, Array], states: int) -> Array:
-    """Where the search for interpolation points begins: spread over the rates that rows of the equations show."""
-    rates = np.abs(m["A"]).sum(axis=1) / np.diag(m["L"])
-    rates = rates[rates > 0]
-    if not len(rates):
-        return np.ones(states)
-    low, high = rates.min() / len(m["A"]), rates.max()
-    return np.asarray(np.geomspace(low, high, states))
-
-
-def _balanced(m: dict[str, Array], states: int, name: str) -> Array:
-    A, B = m["A"], m["B"]
-    # With C = +-B^T, whatever the signs, both Gramians are the same, and so are the two bases.
-    if _differ(A, A.T) or _differ(B @ B.T, m["C"].T @ m["C"]):
-        raise _not_projectable(f"'{name}' is not symmetric: energy swings between storages of two kinds", "use irka")
-    full = _pymor("models.iosys").LTIModel.from_matrices(-A, B, m["C"], m["D"], m["L"])
-    reductor = _pymor("reductors.bt").BTReductor(full)
-    reductor.reduce(states)
-    return _columns(reductor.V, len(A))
-
-
-def _differ(one: Array, two: Array) -> bool:
-    return bool(np.abs(one - two).max(initial=0.0) > SYMMETRIC * np.abs(one).max(initial=0.0))
-
-
-def _columns(V: Any, rows: int) -> Array:
-    found = np.asarray(V.to_numpy(), dtype=float)
-    return found if found.shape[0] == rows else found.T
-
-
-def _orthonormal(V: Array, L: Array) -> Array:
-    """The same space with V^T L V = I."""
-    C = np.linalg.cholesky((L + L.T) / 2).T
-    Q = np.linalg.qr(C @ V)[0]
-    return np.asarray(np.linalg.solve(C, Q))
-
-
 # -- the small model -------------------------------------------------------------------------------------------------------------
 
 
-def _small(system: EquationSystem, m: dict[str, Array], V: Array, L: Array) -> EquationSystem:
-    states = tuple(f"z_{k + 1}" for k in range(V.shape[1]))
-    m["L"] = np.eye(len(states))  # V is orthonormal in energy; what rounding leaves is no part of the model
-    written: dict[MatrixName, Matrix] = {name: _zeros(len(rows), 0) for name, rows in system.matrices.items()}
-    n, inputs, outputs = len(states), len(system.inputs), len(system.outputs)
-    written |= {"N": _zeros(n, n), "B_1": _zeros(n, inputs), "D_1": _zeros(outputs, inputs)}
-    written |= {"L": _rows(m["L"]), "A": _rows(m["A"]), "B": _rows(m["B"]), "C": _rows(m["C"]), "D": _rows(m["D"])}
+def _small(system: EquationSystem, small: Small, S: Array, L: Array) -> EquationSystem:
+    n, inputs, outputs = small.A.shape[0], len(system.inputs), len(system.outputs)
+    states = tuple(f"z_{k + 1}" for k in range(n))
+    written: dict[MatrixName, Matrix] = {"N": _zeros(n, n), "B_1": _zeros(n, inputs), "D_1": _zeros(outputs, inputs)}
+    written |= {"L": _rows(np.eye(n)), "A": _rows(small.A), "B": _rows(small.B), "C": _rows(small.C)}
+    written |= {"D": _rows(small.D)}
     z, u = [symbol(name) for name in states], [symbol(name) for name in system.inputs]
-    W = np.block([[m["A"], -m["B"]], [m["C"], m["D"]]])
+    W = np.block([[small.A, -small.B], [small.C, small.D]])
     return replace(
         system,
         states=states,
         parameters={},
         matrices=written,
         vectors={"f": (ZERO,) * n, "f_y": (ZERO,) * outputs},
-        stored_energy=_quadratic(m["L"] / 2, z),
+        stored_energy=_quadratic(np.eye(n) / 2, z),
         dissipated_power=_quadratic((W + W.T) / 2, [*z, *u]),
         algebraic=Algebraic(),
         where={},
         dependent={},
-        initial=_start(system, states, V, L),
+        initial=_start(system, states, small.W.T @ S.T @ L),
         displacements={},
         origin=None,
     )
 
 
-def _start(system: EquationSystem, states: tuple[str, ...], V: Array, L: Array) -> dict[str, Expression]:
-    """The start nearest in energy to that of the full model."""
+def _start(system: EquationSystem, states: tuple[str, ...], to_small: Array) -> dict[str, Expression]:
+    """The start of the full model, as far as the small one can have it."""
     values = system.values()
     x = np.array([number_of(system.initial.get(name, ZERO), values, system.name) for name in system.states])
-    return {name: number(float(start)) for name, start in zip(states, V.T @ L @ x, strict=True)} if x.any() else {}
+    return {name: number(float(start)) for name, start in zip(states, to_small @ x, strict=True)} if x.any() else {}
 
 
 def _quadratic(M: Array, names: Sequence[Expression]) -> Expression:

@@ -13,13 +13,15 @@ from tellegen.description.bond_graphs.matrix_two_ports import matrix_two_port
 from tellegen.description.bond_graphs.network import Group, Joint, Layout, connection_type, oriented
 from tellegen.description.bond_graphs.vectors import KINDS, listed_kind, part_details
 from tellegen.description.context import Context
-from tellegen.description.document import Mapping, Node, Scalar
+from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.fields import ENERGY, LAWS, MATRIX, FieldLaw, field_energy, field_laws, field_matrix, law_key
 from tellegen.description.keys import make_form
 from tellegen.description.model import MatrixField
 from tellegen.description.moving import let_read_states
 from tellegen.description.network import Line, emit_line, settle
 from tellegen.description.quantities import Reading
+from tellegen.description.resistive_laws import power_letters
+from tellegen.description.stiffness import direct_kind
 from tellegen.description.switching import SwitchingLine
 from tellegen.elements import ElementKind, connection
 from tellegen.expressions import ONE, ZERO, symbol
@@ -77,7 +79,7 @@ class _Emitter:
             except TellegenError as error:
                 self.context.broken.update({group[0].origin, *(item.name for item in group)})
                 self.context.collect(error)
-            if group[0].kind in ("MR", "MTF", "MGY"):
+            if group[0].kind in ("R", "MR", "MTF", "MGY"):
                 let_read_states(self.context, first)
         for joint in self.layout.rigid:
             self._rigid(joint)
@@ -103,14 +105,14 @@ class _Emitter:
         """A one-port, or the components of a vector item, coupled where a matrix says so."""
         node = self.details.get(items[0].origin)
         key = None if node is None or len(items) == 1 else law_key(node)
-        if key is not None and key.text == LAWS and kinds[0].role != "storage":
+        if key is not None and key.text == LAWS and kinds[0].role != "storage" and not self._is_numbered(node, kinds):
             key = None  # a law for each component
         law = None
         if node is not None and key is not None:
             kinds = [self._field_kind(item, key, node) for item in items]
             law = self._field_law(items[0].origin, kinds, key, node.values[node.position(key.text) or 0])
         for k, (item, kind) in enumerate(zip(items, kinds, strict=True)):
-            line = self._one_port(item, kind, variables.get(item.name), node, key)
+            line = self._one_port(item, kind if law is None else direct_kind(kind), variables.get(item.name), node, key)
             if law is not None and (value := law.value(k)) is not None:
                 line.value = Reading(value, value)
             if law is not None and law.laws:
@@ -118,17 +120,26 @@ class _Emitter:
             emit_line(self.context, line)
         members = tuple(item.name for item in items)
         if law is not None:
-            field = MatrixField(items[0].origin, members, law.matrix, items[0].place, law.energy, law.letters)
+            name, place = items[0].origin, items[0].place
+            field = MatrixField(name, members, law.matrix, place, law.energy, law.letters, law.stiffness)
             self.context.fields.append(field)
         elif len(items) > 1:
             self.context.vectors[items[0].origin] = members
 
+    def _is_numbered(self, node: Mapping | None, kinds: list[ElementKind]) -> bool:
+        """Whether laws give variables with the number of a port: those of one field, not one a component."""
+        given = None if node is None else node.get(LAWS)
+        texts = [text.text for text in given if isinstance(text, Scalar)] if isinstance(given, Sequence) else []
+        names = power_letters(kinds)
+        return any(text.partition("=")[0].strip() in names for text in texts)
+
     def _field_law(self, name: str, kinds: list[ElementKind], key: Scalar, node: Node) -> FieldLaw:
         at = Scalar(name, key.line, key.column, key.length, False)
         if key.text in (ENERGY, LAWS):
-            if kinds[0].role != "storage":
+            if kinds[0].role != "storage" and key.text == ENERGY:
                 what = f"the field '{name}' stores nothing, so it has no '{key.text}' of several variables"
-                raise self.context.error(common_rules.NO_LAW_HERE, key, what, fix="give a matrix", where=name)
+                fix = "give a matrix, or a law for each port"
+                raise self.context.error(common_rules.NO_LAW_HERE, key, what, fix=fix, where=name)
             read = field_energy if key.text == ENERGY else field_laws
             return read(self.context, at, kinds, node)
         return field_matrix(self.context, at, kinds, node)
@@ -165,7 +176,7 @@ class _Emitter:
     def _field_kind(self, item: Item, key: Scalar, node: Mapping) -> ElementKind:
         """The kind of a member of a field, whose parameter multiplies."""
         domain = self.domains.domain(item.name)
-        kinds = [k for k in one_port_kinds(item.kind, domain) if not k.inverse]
+        kinds = sorted(one_port_kinds(item.kind, domain), key=lambda k: k.inverse)
         if not kinds:
             raise no_such_element(item, domain)
         if (words := node.get(KINDS)) is not None:

@@ -67,6 +67,9 @@ class FieldItem:
     initial: tuple[Scalar, ...] = ()
     lanes: tuple[int, ...] = ()
     causality: tuple[Scalar, ...] = ()
+    laws: tuple[Scalar, ...] = ()
+
+    # `laws` take the place of a matrix.
 
 
 @final
@@ -169,7 +172,7 @@ def width_of(item: Item) -> int:
     """The number of lanes of an element."""
     if isinstance(item, tuple):
         return len(item)
-    return len(item.matrix) if isinstance(item, FieldItem) else len(item.numerator)
+    return len(item.laws or item.matrix) if isinstance(item, FieldItem) else len(item.numerator)
 
 
 def described(item: Item) -> str:
@@ -178,4 +181,6 @@ def described(item: Item) -> str:
     if isinstance(item, tuple):
         names = ", ".join(NONE if entry is None else entry.name for entry in item)
         return f"'{names}'" if n == 1 else f"'[{names}]' of {n} lanes"
+    if isinstance(item, FieldItem) and item.laws:
+        return f"'{item.name.text}' with {_count(n, 'law')}"
     return f"'{item.name.text}' with a matrix of {_count(n, 'row')}"

@@ -98,7 +98,7 @@ class Emitter:
                 more = None if more is None else without_kind(more)
             if more is not None:
                 add_details(self.context, line, more)
-            if kind.role in ("coupling", "resistive") and line.law is None:
+            if kind.role in ("coupling", "resistive"):
                 let_read_states(self.context, first)
             emit_line(self.context, line)
         except TellegenError as error:

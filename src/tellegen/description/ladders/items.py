@@ -3,6 +3,7 @@
 from tellegen.core.errors import TellegenError
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
+from tellegen.description.fields import LAWS
 from tellegen.description.files import clip
 from tellegen.description.ladders import rules
 from tellegen.description.ladders.blocks import (
@@ -82,7 +83,7 @@ class ItemReader:
         """An element with a matrix or with a transfer function."""
         word = node.keys[0].text
         keys = [key.text for key in node.keys]
-        if "numerator" not in keys and "denominator" not in keys and "matrix" not in keys:
+        if not {"numerator", "denominator", "matrix", LAWS} & set(keys):
             fix = "put no space behind the colon: 'L:L_a'"
             raise self._refuse(f"an entry of '{self.word}' is not a single text", fix, node)
         if word not in (*STORAGES, *RESISTIVE, *MATRICES):
@@ -90,12 +91,13 @@ class ItemReader:
             raise self.context.error(rules.BAD_LETTER, node, f"'{clip(word)}' is no element of a ladder", fix=fix)
         name = self.context.scalar(node.values[0], "the name of an element")
         read_name(self.context, name, "an element")
-        if "matrix" in keys:
+        if "matrix" in keys or LAWS in keys:
             return self._field(word, name, node)
         return self._transfer(word, name, node)
 
     def _field(self, word: str, name: Scalar, node: Mapping) -> FieldItem:
         matrix: tuple[tuple[Scalar, ...], ...] = ()
+        laws: tuple[Scalar, ...] = ()
         initial: tuple[Scalar, ...] = ()
         causality: tuple[Scalar, ...] = ()
         lanes: tuple[int, ...] = ()
@@ -103,6 +105,8 @@ class ItemReader:
         for key, value in zip(node.keys[1:], node.values[1:], strict=True):
             if key.text == "matrix":
                 matrix = read_matrix(self.context, value, f"the matrix of '{name.text}'")
+            elif key.text == LAWS:
+                laws = tuple(self.context.texts(value, f"the laws of '{name.text}'"))
             elif key.text == "lanes":
                 lanes = self._lanes(name, value)
             elif key.text == "causality":
@@ -111,15 +115,19 @@ class ItemReader:
                 initial = tuple(self.context.texts(value, f"the initial values of {name.text}"))
             else:
                 variables.append((key.text, tuple(self.context.texts(value, f"the names of the {key.text}"))))
-        if len(matrix) != len(matrix[0]):
+        if laws and matrix:
+            raise self._refuse(f"'{name.text}' has a matrix and laws", "keep one of them", node)
+        if matrix and len(matrix) != len(matrix[0]):
             what = f"the matrix of '{name.text}' has {len(matrix)} rows and {len(matrix[0])} columns"
             raise self.context.error(
                 rules.WRONG_WIDTH, node, what, fix="the matrix of an elaboration block is square", where=name.text
             )
-        if lanes and len(lanes) != len(matrix):
-            what = f"'{name.text}' names {len(lanes)} lanes for a matrix of {len(matrix)} rows"
-            raise self.context.error(rules.WRONG_WIDTH, node, what, fix="name a lane for each row", where=name.text)
-        return FieldItem(word, name, matrix, tuple(variables), initial, lanes, causality)
+        size = len(laws or matrix)
+        if lanes and len(lanes) != size:
+            said, each = (f"{size} laws", "law") if laws else (f"a matrix of {size} rows", "row")
+            what = f"'{name.text}' names {len(lanes)} lanes for {said}"
+            raise self.context.error(rules.WRONG_WIDTH, node, what, fix=f"name a lane for each {each}", where=name.text)
+        return FieldItem(word, name, matrix, tuple(variables), initial, lanes, causality, laws)
 
     def _lanes(self, name: Scalar, node: Node) -> tuple[int, ...]:
         found = []

@@ -62,7 +62,7 @@ def _storage_side(letter: str, domain: Domain) -> Side:
 def field_kind(word: str, domain: Domain, way: Way) -> ElementKind | None:
     """The kind of the members of a field in one lane; None where the word stands for nothing there."""
     if word in STORAGES or word in RESISTIVE:
-        return next((k for k in kinds(word, domain) if not k.inverse), None)
+        return next((k for k in kinds(word, domain) if k.inverse == (word == "K")), None)
     role: Role = "storage" if word == "energy" else "resistive"
     side = takes(way) if word == "power" else gives(way)
     return next((k for k in kinds_of(domain.name, role) if k.side == side and not k.inverse), None)

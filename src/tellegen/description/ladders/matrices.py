@@ -9,6 +9,8 @@ from tellegen.core.units import Dimension, parse_unit
 from tellegen.description import rules as description_rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.document import Scalar
+from tellegen.description.document import Sequence as SequenceNode
+from tellegen.description.fields import FieldLaw, field_laws
 from tellegen.description.keys import variable_words
 from tellegen.description.ladders import rules
 from tellegen.description.ladders.blocks import NONE, Block, FieldItem, Way
@@ -16,6 +18,7 @@ from tellegen.description.ladders.letters import at_home, field_kind
 from tellegen.description.model import Element, MatrixField, Multiport
 from tellegen.description.multiports import MULTIPORT
 from tellegen.description.quantities import read_quantity
+from tellegen.description.stiffness import by_stiffness, compliances, direct_kind, stiffness_dimension
 from tellegen.elements import COUPLING_OF, ElementKind, connection
 from tellegen.expressions import ONE, ZERO, Expression, is_zero
 
@@ -61,15 +64,7 @@ def emit_field(
     if item.name.text in {field.name for field in context.fields} or item.name.text in context.elements:
         what = f"'{item.name.text}' is described twice"
         raise context.error(description_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
-    matrix = tuple(
-        tuple(
-            read_entry(context, text, _coefficient(kinds[i], kinds[j]), f"an entry of {item.name.text}")
-            for j, text in enumerate(row)
-        )
-        for i, row in enumerate(item.matrix)
-    )
-    if kinds[0].role == "storage":
-        _check_symmetry(context, item, matrix)
+    law = _law(context, item, kinds)
     names = [dict(found) for found in variables]
     _chosen(context, item, kinds, names)
     starts, preferred = _initial(context, item, kinds), _preferred(context, item, kinds)
@@ -80,17 +75,40 @@ def emit_field(
             _take_name(context, item, member, name)
         context.elements[member] = Element(
             member,
-            kind,
+            direct_kind(kind),
             ends[lane],
-            matrix[lane][lane],
-            None,
+            law.value(lane),
+            law.laws[lane] if law.laws else None,
             names[lane],
             starts[lane],
             preferred[lane],
             place=context.place(item.name),
         )
         members.append(member)
-    context.fields.append(MatrixField(item.name.text, tuple(members), matrix, context.place(item.name)))
+    place = context.place(item.name)
+    context.fields.append(
+        MatrixField(item.name.text, tuple(members), law.matrix, place, law.energy, law.letters, law.stiffness)
+    )
+
+
+def _law(context: Context, item: FieldItem, kinds: list[ElementKind]) -> FieldLaw:
+    if item.laws:
+        first = item.laws[0]
+        return field_laws(context, item.name, kinds, SequenceNode(item.laws, first.line, first.column, first.length))
+    stiff = by_stiffness(context, item.name, kinds)
+    dimension = stiffness_dimension if stiff else _coefficient
+    matrix = tuple(
+        tuple(
+            read_entry(context, text, dimension(kinds[i], kinds[j]), f"an entry of {item.name.text}")
+            for j, text in enumerate(row)
+        )
+        for i, row in enumerate(item.matrix)
+    )
+    if kinds[0].role == "storage":
+        _check_symmetry(context, item, matrix)
+    if stiff:
+        return FieldLaw(compliances(context, item.name, kinds, matrix), stiffness=matrix)
+    return FieldLaw(matrix)
 
 
 def _kind(context: Context, item: FieldItem, domain: Domain, way: Way) -> ElementKind:
@@ -98,8 +116,6 @@ def _kind(context: Context, item: FieldItem, domain: Domain, way: Way) -> Elemen
     if kind is None:
         what = f"'{item.word}' stands for no field of {domain.name} elements"
         fix = f"'{item.word}' belongs to {at_home(item.word)}; write 'energy' or 'power' for lanes of several domains"
-        if item.word == "K":
-            fix = "write E and the matrix of compliances, the inverse of that of stiffnesses"
         raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=item.name.text)
     return kind
 

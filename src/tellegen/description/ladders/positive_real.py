@@ -60,7 +60,7 @@ def positive_real(numerator: Polynomial, denominator: Polynomial) -> PositiveRea
     g = common_factor(numerator, denominator)
     N, D = divide(numerator, g)[0], divide(denominator, g)[0]
     at_infinity, N = _pole_at_infinity(N, D)
-    symmetric, stable = _split(D)
+    symmetric, stable = split_poles(D)
     on_axis, inside = combine(stable, symmetric, N) if len(symmetric) > 1 else ((), N)
     at_zero, modes = _on_axis(on_axis, symmetric)
     even = _real_part(inside, stable)
@@ -80,7 +80,7 @@ def _pole_at_infinity(N: Polynomial, D: Polynomial) -> tuple[Fraction, Polynomia
     return k, add(N, multiply((Fraction(0), k), D), -1)
 
 
-def _split(D: Polynomial) -> tuple[Polynomial, Polynomial]:
+def split_poles(D: Polynomial) -> tuple[Polynomial, Polynomial]:
     """The factor of the poles on the axis, and that of those to the left of it."""
     at_zero = next(k for k, c in enumerate(D) if c)
     if at_zero > 1:
@@ -149,7 +149,18 @@ def _real_part(N: Polynomial, D: Polynomial) -> Polynomial:
 
 
 def _check_real_part(even: Polynomial, D: Polynomial) -> None:
-    """The real part changes its sign at roots of odd order only: between them one point each tells."""
+    point = negative_point(even)
+    if point is not None:
+        omega = math.sqrt(point)
+        real = float(exact_value(even, point)) / abs(value([float(c) for c in D], 1j * omega)) ** 2
+        raise NotPositiveRealError(f"its real part is {real:.4g} at omega = {omega:.6g} rad/s")
+
+
+def negative_point(even: Polynomial) -> Fraction | None:
+    """A point not below zero at which a polynomial is negative; None where it is nowhere negative there.
+
+    It changes its sign at roots of odd order only: between them one point each tells.
+    """
     turns: list[Fraction] = []
     for factor, order in squarefree_factors(even):
         if order % 2:
@@ -157,9 +168,4 @@ def _check_real_part(even: Polynomial, D: Polynomial) -> None:
     turns.sort()
     ends = [Fraction(0), *turns]
     points = [(a + b) / 2 for a, b in zip(ends, turns, strict=False)] + [2 * ends[-1] + 1]
-    for point in points:
-        found = exact_value(even, point)
-        if found < 0:
-            omega = math.sqrt(point)
-            real = float(found) / abs(value([float(c) for c in D], 1j * omega)) ** 2
-            raise NotPositiveRealError(f"its real part is {real:.4g} at omega = {omega:.6g} rad/s")
+    return next((point for point in points if exact_value(even, point) < 0), None)

@@ -33,8 +33,10 @@ class Realisation:
     d: tuple[tuple[float, ...], ...]
     rate: float
     skew: tuple[tuple[float, ...], ...] = ()
+    rates: tuple[tuple[float, ...], ...] = ()
 
     # One row of c and d for each resistor; row k of g belongs to storage k. `skew` joins the ports of a matrix without loss.
+    # A row r of `rates` is a storage that follows the ports: it adds r^T (r u)'.
 
     @property
     def skewed(self) -> bool:
@@ -47,7 +49,7 @@ class Realisation:
 
     def at(self, s: complex) -> list[list[complex]]:
         """The function at a point."""
-        n, ports = len(self.g), len(self.g[0]) if self.g else len(self.d[0]) if self.d else max(len(self.skew), 1)
+        n, ports = len(self.g), max(len(row) for row in (*self.g[:1], *self.d[:1], self.skew, *self.rates[:1], (1,)))
         lost = list(zip(self.c, self.d, strict=True))
         A = [[s * (i == j) - self.J[i][j] + sum(c[i] * c[j] for c in self.c) / 2 for j in range(n)] for i in range(n)]
         B = [[self.g[i][k] - sum(c[i] * d[k] for c, d in lost) / 2 for k in range(ports)] for i in range(n)]
@@ -57,7 +59,7 @@ class Realisation:
             z = _eliminated(A, [row[column] for row in B])
             direct = [sum(d[k] * d[column] for d in self.d) / 2 for k in range(ports)]
             turned = [self.skew[k][column] if self.skew else 0.0 for k in range(ports)]
-            rates = [self.rate * s * (k == column) for k in range(ports)]
+            rates = [s * (self.rate * (k == column) + sum(r[k] * r[column] for r in self.rates)) for k in range(ports)]
             through = [sum(x * y for x, y in zip(C[k], z, strict=True)) for k in range(ports)]
             found.append([sum(terms) for terms in zip(through, direct, turned, rates, strict=True)])
         return [list(row) for row in zip(*found, strict=True)]

@@ -73,7 +73,7 @@ _MOUNT = (
 NOT_POSITIVE_REAL = RULES.rule(
     "D462",
     "transfer function that is not positive real",
-    meaning="An elaboration block is given by a transfer function that no passive element has.",
+    meaning="An elaboration block is given by a transfer function or matrix that no passive element has.",
     why="at every frequency a passive element takes at least as much power as it gives, and it has no pole that grows",
     example=_MOUNT.replace("[3, 5]", "[3, -5]"),
     instead=_MOUNT,
@@ -82,7 +82,7 @@ NO_REALISATION = RULES.rule(
     "D463",
     "transfer function that cannot be realised",
     meaning="Elements with this transfer function or matrix are not found, though some may exist.",
-    why="its coefficients have to be numbers, a matrix must have simple poles with symmetric residues, and digits must suffice",
+    why="its coefficients have to be numbers, a matrix must not have too many states, and digits must suffice",
     example=_MOUNT.replace("[3, 5]", "[3, x]"),
     instead=_MOUNT,
 )

@@ -78,8 +78,9 @@ def _elements(word: str, name: Shape) -> Shape:
     lanes = _list({"anyOf": [element, {"enum": [NONE]}]}, minItems=1)
     field = {
         "type": "object",
-        "properties": dict.fromkeys((*letters, *MATRICES), name) | {"matrix": _matrix(_VALUE), "lanes": {}},
-        "required": ["matrix"],
+        "properties": dict.fromkeys((*letters, *MATRICES), name)
+        | {"matrix": _matrix(_VALUE), "law": _texts({"type": "string"}, minItems=1), "lanes": {}},
+        "anyOf": [{"required": [word]} for word in ("matrix", "law")],
         "additionalProperties": {"anyOf": [_list(_VALUE), _VALUE]},
     }
     polynomial = _texts(_VALUE, minItems=1)

@@ -133,7 +133,8 @@ class Stages:
         if isinstance(item, TransferItem):
             return []
         if isinstance(item, FieldItem):
-            named = [(lane, item.word, item.matrix[k][k].text) for k, lane in enumerate(lanes_of(item))]
+            rows = enumerate(zip(lanes_of(item), item.matrix, strict=False))  # laws have no entry whose unit would tell
+            named = [(lane, item.word, row[k].text) for k, (lane, row) in rows]
         else:
             named = [(lane, entry.letter, entry.name) for lane, entry in enumerate(item) if entry is not None]
         found = []

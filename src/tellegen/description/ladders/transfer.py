@@ -18,7 +18,7 @@ from tellegen.description.ladders.letters import at_home, field_kind, kinds
 from tellegen.description.ladders.polynomials import Polynomial, polynomial, value
 from tellegen.description.ladders.positive_real import NotPositiveRealError, positive_real
 from tellegen.description.ladders.realisation import Realisation, realise
-from tellegen.description.ladders.residues import realise_matrix
+from tellegen.description.ladders.residues import MOST_STATES, TooManyStatesError, realise_matrix
 from tellegen.description.model import Element, Multiport, Parameter
 from tellegen.description.multiports import MULTIPORT
 from tellegen.elements import ElementKind, kinds_of
@@ -61,12 +61,13 @@ def _realised(context: Context, item: TransferItem) -> Realisation:
         else:
             found = realise_matrix(numerators, denominator)
     except NotPositiveRealError as reason:
-        rule = rules.NOT_POSITIVE_REAL if len(numerators) == 1 else rules.NO_REALISATION
-        how = "is not positive real" if len(numerators) == 1 else "cannot be realised by its residues"
+        what = f"'{item.name.text}' is not positive real: {reason}"
         fix = "a passive element takes at least as much energy as it gives: check the signs and the order of the coefficients"
-        raise context.error(
-            rule, item.name, f"'{item.name.text}' {how}: {reason}", fix=fix, where=item.name.text
-        ) from None
+        raise context.error(rules.NOT_POSITIVE_REAL, item.name, what, fix=fix, where=item.name.text) from None
+    except TooManyStatesError as reason:
+        what = f"'{item.name.text}' has {reason}: more than {MOST_STATES} states"
+        fix = "write it as a sum of matrices or elements with fewer poles"
+        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text) from None
     except ArithmeticError:
         found = None
     if found is None or not _is_accurate(found, numerators, denominator):
@@ -149,7 +150,7 @@ class _Assembly:
     def emit(self, found: Realisation) -> None:
         """Add all elements."""
         n, ports = len(found.g), len(self.ends)
-        connected = bool(n or found.c or found.skewed)
+        connected = bool(n or found.c or found.skewed or found.rates)
         if not connected and not found.rate:
             what = f"the transfer function '{self.name}' is zero"
             raise self.context.error(rules.NO_REALISATION, self.at, what, fix="remove it", where=self.name)
@@ -186,14 +187,18 @@ class _Assembly:
         assert resistor is not None, "every domain has a resistive element"
         own = [(f"{self.name}_z{k + 1}", reference) for k in range(n)]
         lost = [(f"{self.name}_e{k + 1}", reference) for k in range(len(found.c))]
+        following = [(f"{self.name}_f{k + 1}", reference) for k in range(len(found.rates))]
         for k, nodes in enumerate(own):
             self._element(f"{self.name}_x{k + 1}", storage, nodes, 1)
         for k, nodes in enumerate(lost):
             self._element(f"{self.name}_r{k + 1}", resistor, nodes, Fraction(1, 2))
+        for k, nodes in enumerate(following):
+            self._element(f"{self.name}_s{k + 1}", storage, nodes, 1)
         given: list[Port] = [(nodes, "across") for nodes in own] + [(spot["u"], self.told) for spot in spots]
-        gives: list[Port] = [(nodes, "through") for nodes in own] + [(nodes, "across") for nodes in lost]
+        gives: list[Port] = [(nodes, "through") for nodes in own] + [(nodes, "across") for nodes in (*lost, *following)]
         rows = [[found.J[i][j] if j < i else 0.0 for j in range(n)] + list(found.g[i]) for i in range(n)]
         rows += [[*c, *d] for c, d in zip(found.c, found.d, strict=True)]
+        rows += [[*[0.0] * n, *row] for row in found.rates]
         for lane, spot in enumerate(spots):
             if (
                 "y" in spot

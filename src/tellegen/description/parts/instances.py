@@ -1,6 +1,6 @@
 """A part as it stands in the whole: its elements, parameters, displacements and signals under the name of the part."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -8,6 +8,7 @@ from tellegen.core.domains import REFERENCES
 from tellegen.core.names import TIME
 from tellegen.description.model import (
     NOTHING,
+    Curve,
     Element,
     Law,
     MatrixField,
@@ -17,10 +18,12 @@ from tellegen.description.model import (
     Part,
     SignalDefinition,
     SignalSetting,
+    Slope,
     Switching,
 )
+from tellegen.description.parts.names import default_variables
 from tellegen.description.signals.blocks import FORMULA
-from tellegen.description.variables import input_name
+from tellegen.description.variables import input_name, known_variables
 from tellegen.expressions import Expression, Number, Symbol, symbol, to_text
 
 OF_ELEMENTS = ("power", "energy")
@@ -42,7 +45,7 @@ class Instance:
 
 def instance_of(part: Part) -> Instance:
     """The elements of a part under their full names, at the nodes of the whole; the same for the same part."""
-    model, names = part.model, Renaming(part.name, part.model, node_map(part))
+    model, names = part.model, Renaming(part.name, part.model, node_map(part), part.names)
     replaced = replaced_sources(part)
     letters = {member: set(f.letters) for f in model.fields if f.letters for member in f.members}
     found = Instance()
@@ -85,17 +88,22 @@ def node_map(part: Part) -> dict[str, str]:
 
 @final
 class Renaming:
-    """Puts the name of a part before all names in it."""
+    """Puts the name of a part before all names in it, except for those that its line chooses."""
 
-    def __init__(self, prefix: str, model: Model, nodes: Mapping[str, str]) -> None:
+    def __init__(self, prefix: str, model: Model, nodes: Mapping[str, str], names: Mapping[str, str] = NOTHING) -> None:
         self.prefix = prefix
         self.model = model
         self.nodes = dict.fromkeys(REFERENCES) | dict(nodes)
+        self.chosen = names
+        self._followers = _followers(model.elements, names)
         self._symbols: dict[str, Expression] = {}
         self._time: bool | None = None
 
     def path(self, name: str) -> str:
         """The full name; what is said of elements keeps its word before it."""
+        chosen = self.chosen.get(name) or self._followers.get(name)
+        if chosen is not None:
+            return chosen
         kind, dot, element = name.partition(".")
         return f"{kind}.{self.prefix}.{element}" if dot and kind in OF_ELEMENTS else f"{self.prefix}.{name}"
 
@@ -131,12 +139,12 @@ class Renaming:
         """The element under its full name."""
         law, course, modes = element.law, element.signal, element.switching
         return Element(
-            f"{self.prefix}.{element.name}",
+            self.path(element.name),
             element.kind,
             tuple([self.node(node) for node in element.nodes]),
             None if element.value is None else self.expression(element.value),
             None if law is None else self._law(law, letters),
-            {side: self.path(name) for side, name in element.variables.items()} if element.variables else NOTHING,
+            self._variables(element),
             None if element.initial is None else self.expression(element.initial),
             element.prefer,
             element.forced,
@@ -147,6 +155,14 @@ class Renaming:
             "",
             None if modes is None else self._switching(modes),
         )
+
+    def _variables(self, element: Element) -> Mapping[str, str]:
+        """The names of its variables that were chosen, in its file or on the line of the part."""
+        if not (element.variables or self.chosen):
+            return NOTHING
+        found = {side: self.path(name) for side, name in element.variables.items()}
+        defaults = default_variables(element) if self.chosen else {}
+        return found | {side: self.chosen[name] for side, name in defaults.items() if name in self.chosen}
 
     def _law(self, law: Law, letters: Collection[str]) -> Law:
         expression = self.expression(law.expression, {law.variable, *letters})
@@ -169,15 +185,21 @@ class Renaming:
         """The parameter under its full name."""
         own = parameter.expression
         expression = None if own is None else self.expression(own)
-        return Parameter(name, expression, parameter.dimension, parameter.unit, parameter.place)
+        curve = self._curve(parameter.curve)
+        return Parameter(name, expression, parameter.dimension, parameter.unit, parameter.place, curve)
+
+    def _curve(self, curve: Slope | Curve | None) -> Slope | Curve | None:
+        if isinstance(curve, Slope):
+            return Slope(self.path(curve.of), self.path(curve.by))
+        return None if curve is None else Curve(curve.table, self.expression(curve.at))
 
     def matrix_field(self, found: MatrixField) -> MatrixField:
         """The field with the full names of its members."""
         energy = None if found.energy is None else self.expression(found.energy, found.letters)
         members = tuple(map(self.path, found.members))
-        return MatrixField(
-            self.path(found.name), members, self._matrix(found.matrix), found.place, energy, found.letters
-        )
+        stiffness = None if found.stiffness is None else self._matrix(found.stiffness)
+        matrix = self._matrix(found.matrix)
+        return MatrixField(self.path(found.name), members, matrix, found.place, energy, found.letters, stiffness)
 
     def signal(self, definition: SignalDefinition) -> SignalDefinition:
         """The signal under its full name."""
@@ -201,3 +223,13 @@ class Renaming:
         """Formulas, or the nodes of a sensor."""
         made = [self.node(value) if isinstance(value, str) else self.expression(value) for value in values]
         return tuple(made)  # type: ignore[return-value]  # all of one kind, as they were
+
+
+def _followers(elements: Iterable[Element], names: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are called after elements with chosen names, such as the power of each, by their names inside."""
+    found: dict[str, str] = {}
+    for element in elements if names else ():
+        if element.name in names:
+            after = known_variables([replace(element, name=names[element.name])])
+            found |= dict(zip(known_variables([element]), after, strict=True))
+    return {inside: outside for inside, outside in found.items() if inside not in names}

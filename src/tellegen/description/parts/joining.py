@@ -1,6 +1,7 @@
 """The ports of one part, joined to nodes of the whole."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import final
 
 from tellegen.core.domains import DOMAINS, REFERENCES
@@ -8,12 +9,13 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node, Scalar
-from tellegen.description.indexing import Copy, name_at, read_node
+from tellegen.description.indexing import Copy
 from tellegen.description.keys import with_article
 from tellegen.description.model import Model, Port
 from tellegen.description.parts import rules
 from tellegen.description.parts.joints import Joints
 from tellegen.description.parts.ports import find_source
+from tellegen.description.parts.repeated_ports import PortEntry, port_entries
 
 Ends = dict[str, tuple[str, str]]
 """The two nodes of the whole that each port is joined to."""
@@ -33,30 +35,34 @@ class PortsOfPart:
     def read(self, model: Model, node: Node | None, key: Scalar) -> Ends:
         """The ends of every port that is joined; `key` is the name of the part."""
         found: Ends = {}
-        for word, value in self.context.mapping(node, f"the ports of {self.name}").items() if node else ():
-            port = model.ports.get(word.text)
+        for entry in self._entries(node):
+            port = model.ports.get(entry.name)
             if port is None:
-                raise self._unknown(model, word)
+                raise self._unknown(model, entry)
             who = f"the port '{port.name}' of {self.name}"
-            found[port.name] = nodes = self._nodes(port, value, who)
+            found[port.name] = nodes = self._nodes(port, entry, who)
             for outer in nodes:
-                self.joints.join(outer, port.domain, who, value)
+                self.joints.join(outer, port.domain, who, entry.value)
         if node is not None:
             self._check_shared(model, found, node)
         self._warn_of_open(model, found, key)
         return found
 
-    def _unknown(self, model: Model, key: Scalar) -> TellegenError:
-        ports = model.ports
-        fix = did_you_mean(key.text, ports)
-        if not fix:
-            offer = f"offer some in its file: 'ports: {{{key.text}: node}}'"
-            fix = f"its ports are {listing(ports, 12)}" if ports else offer
-        what = f"the part {self.name} ({model.name}) has no port '{key.text}'"
-        return self.context.error(rules.UNKNOWN_PORT, key, what, fix=fix, where=self.name)
+    def _entries(self, node: Node | None) -> Iterator[PortEntry]:
+        subject = f"the ports of {self.name}"
+        return iter(()) if node is None else port_entries(self.context, node, subject, self.indices, self.copy)
 
-    def _nodes(self, port: Port, value: Node, who: str) -> tuple[str, str]:
-        context, reference = self.context, DOMAINS[port.domain].reference
+    def _unknown(self, model: Model, entry: PortEntry) -> TellegenError:
+        ports = model.ports
+        fix = did_you_mean(entry.name, ports)
+        if not fix:
+            offer = f"offer some in its file: 'ports: {{{entry.name}: node}}'"
+            fix = f"its ports are {listing(ports, 12)}" if ports else offer
+        what = f"the part {self.name} ({model.name}) has no port '{entry.name}'"
+        return self.context.error(rules.UNKNOWN_PORT, entry.key, what, fix=fix, where=self.name)
+
+    def _nodes(self, port: Port, entry: PortEntry, who: str) -> tuple[str, str]:
+        context, reference, value = self.context, DOMAINS[port.domain].reference, entry.value
         if isinstance(value, Mapping):
             source = find_source(context, value, who)
             if source.kind.domain.name != port.domain:
@@ -69,7 +75,7 @@ class PortsOfPart:
             what = f"{who} is joined to {len(texts)} nodes"
             fix = f"give one node, or two; the second is '{reference}' where it is left out"
             raise context.error(rules.WRONG_PORT_NODES, value, what, fix=fix, where=self.name)
-        names = [name_at(read_node(context, text, self.indices), self.copy) for text in texts]
+        names = [entry.node(context, text) for text in texts]
         for text, name in zip(texts, names, strict=True):
             if "." in name and (part := self.joints.is_inside(name)):
                 ports = self.joints.parts[part].model.ports

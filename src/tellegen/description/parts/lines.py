@@ -7,14 +7,16 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description import rules as common_rules
 from tellegen.description.context import Context, Pending
+from tellegen.description.curves import read_curve
 from tellegen.description.dimensions import si_unit, without_marks
-from tellegen.description.document import Node, Scalar
+from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.indexing import Copy, integer_expression, name_at, read_name
 from tellegen.description.model import Model, Parameter, Part
 from tellegen.description.parts import rules
 from tellegen.description.parts.instances import OF_ELEMENTS
-from tellegen.description.parts.joining import PortsOfPart
+from tellegen.description.parts.joining import Ends, PortsOfPart
 from tellegen.description.parts.joints import Joints
+from tellegen.description.parts.names import names_inside, read_names
 from tellegen.description.parts.shelf import Shelf
 from tellegen.description.quantities import Reading, read_quantity
 from tellegen.description.signals.formulas import parse_formula
@@ -26,6 +28,7 @@ KEYS = {
     "ports": "which nodes each port is joined to: a node, two nodes, or {source: name} for the place of a source",
     "signals": "what each signal input is given: a formula of signals, variables, parameters and time",
     "parameters": "values of parameters of the part; they may also stand beside the other keys",
+    "names": "what is inside by other names than `part.name`: {inside: outside}, a list of names that stay, or `own` for all",
 }
 
 
@@ -45,6 +48,7 @@ class PartLine:
         self.name = self._name()
         self.node = self.context.mapping(node, f"the part {self.name}")
         self.texts: dict[str, str] = {}
+        self.names: dict[str, str] = {}
         self.signal_courses: dict[str, Expression] = {}
         self.readings: dict[str, tuple[Reading, Scalar]] = {}  # bindings that decide the dimension of their parameter
 
@@ -65,13 +69,14 @@ class PartLine:
         if model is None:
             context.broken.add(self.name)
             return None
-        bindings = {key.text: self._bind(model, key, value) for key, value in given}
         ports = PortsOfPart(self.joints, self.name, self.indices, self.copy).read(
             model, self.node.get("ports"), self.key
         )
+        self.names = self._names(model, ports)
+        bindings = {key.text: self._bind(model, key, value) for key, value in given}
         self._signals(model)
         place = context.place(self.key)
-        return Part(self.name, text.text, model, ports, bindings, self.signal_courses, place, self.texts)
+        return Part(self.name, text.text, model, ports, bindings, self.signal_courses, place, self.texts, self.names)
 
     def _name(self) -> str:
         context, key = self.context, self.key
@@ -84,6 +89,11 @@ class PartLine:
             what = f"'{name}' cannot name a part: {dots if '.' in name else meaning}"
             raise context.error(rules.NAME_CLASH, key, what, fix="choose another name")
         return name
+
+    def _names(self, model: Model, ports: Ends) -> dict[str, str]:
+        gone = {port.source for name, port in model.ports.items() if port.source and name in ports}
+        known = names_inside(model, gone)
+        return read_names(self.context, (self.name, model.name), known, self.node.get("names"), self.indices, self.copy)
 
     # Parameters
 
@@ -132,7 +142,9 @@ class PartLine:
             fix = did_you_mean(key.text, known[:2000]) or f"its parameters are {listing(model.parameters, 20)}"
             what = f"'{key.text}' is no parameter of the part {self.name} ({model.name})"
             raise context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
-        full, subject = f"{self.name}.{key.text}", f"'{key.text}' of the part {self.name}"
+        full, subject = self.names.get(key.text, f"{self.name}.{key.text}"), f"'{key.text}' of the part {self.name}"
+        if isinstance(node, Mapping):
+            return self._curve(full, subject, parameter, key, node)
         text = context.formula(node, subject)
         self.texts[key.text] = self._text(text)
         reading = read_quantity(text.text, lambda: context.text_place(text), self.counters)
@@ -148,6 +160,15 @@ class PartLine:
             return Parameter(full, reading.expression, None, "", place)
         context.pending.append(Pending(reading.marked, dimension, subject, lambda: context.text_place(text), {}))
         return Parameter(full, reading.expression, dimension, si_unit(dimension), place)
+
+    def _curve(self, full: str, subject: str, parameter: Parameter, key: Scalar, node: Mapping) -> Parameter:
+        """A parameter that the line gives by a table, or as a slope."""
+        found = read_curve(self.context, full, key, node)
+        wanted = parameter.dimension
+        if wanted is not None and found.dimension is not None and found.dimension != wanted:
+            place = self.context.place(node)
+            self.context.add_errors([self.context.wrong_dimension(subject, found.dimension, wanted, place)])
+        return found
 
     def _text(self, text: Scalar) -> str:
         """What the user wrote, if it means the same outside a `repeat`."""

@@ -1,18 +1,19 @@
-"""What a system offers to others: `ports: {shaft: s, electrical: [a, b], supply: {source: V}}`, `signal ports: {inputs: [u]}`."""
+"""What a system offers to others: `ports: {shaft: s, ends: [a, b], supply: {source: V}, hook: {at: m}}`, and signal ports."""
 
 from collections.abc import Iterable
 
 from tellegen.core.domains import DOMAINS, REFERENCES
-from tellegen.core.errors import TellegenError
+from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.context import Context, EnoughError
-from tellegen.description.document import Mapping, Node, Scalar
-from tellegen.description.indexing import read_node
+from tellegen.description.document import Mapping, Node
 from tellegen.description.model import Element, Port, SignalPorts
 from tellegen.description.parts import rules
+from tellegen.description.parts.repeated_ports import PortEntry, port_entries
 from tellegen.description.variables import input_name, known_variables
 
 SOURCE = "source"
+AT = "at"
 SIGNAL_KEYS = {
     "inputs": "signals and inputs of sources that another system may give a formula",
     "outputs": "signals and variables that are meant to be read from outside",
@@ -23,9 +24,13 @@ def read_ports(context: Context, node: Node) -> dict[str, Port]:
     """The power ports of a system, once its elements are known; errors are collected."""
     domains = node_domains(context.elements.values())
     found: dict[str, Port] = {}
-    for key, value in context.mapping(node, "'ports'").items():
+    for entry in port_entries(context, node, "'ports'"):
         try:
-            found[key.text] = _read_port(context, key, value, domains)
+            if entry.name in found:
+                what = f"the port '{entry.name}' is described twice"
+                fix = "inside a 'repeat' a name needs every index, such as 'phase[k]'"
+                raise context.error(rules.BAD_PORT, entry.key, what, fix=fix)
+            found[entry.name] = _read_port(context, entry, domains)
         except TellegenError as error:
             context.collect(error)
     return found
@@ -65,9 +70,12 @@ def find_source(context: Context, node: Mapping, subject: str) -> Element:
     return element
 
 
-def _read_port(context: Context, key: Scalar, node: Node, domains: dict[str, str]) -> Port:
-    name = context.name(key, "a port")
-    place = context.place(key)
+def _read_port(context: Context, entry: PortEntry, domains: dict[str, str]) -> Port:
+    name, node = entry.name, entry.value
+    place = context.place(entry.key)
+    if isinstance(node, Mapping) and (at := node.get(AT)) is not None:
+        context.check_keys(node, (AT,), f"the port '{name}'")
+        return _port_at(context, name, at, place)
     if isinstance(node, Mapping):
         source = find_source(context, node, f"the port '{name}'")
         return Port(name, source.kind.domain.name, ends_of(source), source.name, place)
@@ -75,7 +83,7 @@ def _read_port(context: Context, key: Scalar, node: Node, domains: dict[str, str
     if not 1 <= len(texts) <= 2:
         what = f"the port '{name}' has {len(texts)} nodes"
         raise context.error(rules.BAD_PORT, node, what, fix="give one node against the reference, or two")
-    nodes = [str(read_node(context, text, ())) for text in texts]
+    nodes = [entry.node(context, text) for text in texts]
     found = {domains[n] for n in nodes if n in domains}
     for text, inner in zip(texts, nodes, strict=True):
         if inner not in domains and inner not in REFERENCES:
@@ -95,6 +103,20 @@ def _read_port(context: Context, key: Scalar, node: Node, domains: dict[str, str
         raise context.error(rules.BAD_PORT, node, what, fix="give two different nodes")
     ends = (second, nodes[0]) if nodes[0] in REFERENCES else (nodes[0], second)
     return Port(name, domain.name, ends, "", place)
+
+
+def _port_at(context: Context, name: str, node: Node, place: Place) -> Port:
+    """`{at: J}`: the two nodes of an element, for notations whose nodes have no names."""
+    text = context.scalar(node, f"the element of the port '{name}'")
+    element = context.elements.get(text.text)
+    if element is None and text.text in context.broken:
+        raise EnoughError  # what is wrong with it has been said
+    if element is None or len(element.nodes) != 2:
+        known = [n for n, e in context.elements.items() if len(e.nodes) == 2]
+        fix = did_you_mean(text.text, known[:2000]) or "name an element between two nodes"
+        what = f"the port '{name}' is at '{text.text}', which is {'no element' if element is None else 'between more nodes'}"
+        raise context.error(rules.BAD_PORT, text, what, fix=fix)
+    return Port(name, element.kind.domain.name, (element.nodes[0], element.nodes[1]), "", place, element.name)
 
 
 # Signals

@@ -14,6 +14,7 @@ from tellegen.description.parts import rules
 from tellegen.description.parts.instances import Instance, instance_of, replaced_sources
 from tellegen.description.parts.joints import Joints
 from tellegen.description.parts.lines import PartLine
+from tellegen.description.parts.names import check_names
 from tellegen.description.parts.reads import names_read, source_variables
 from tellegen.description.parts.shelf import MOST_PARTS, Shelf
 from tellegen.description.quantities import Reading
@@ -100,6 +101,7 @@ class PartsReader:
         self._check_sources(part, key)
         made = instance_of(part)
         self._check_size(part, made, key)
+        check_names(context, part.name, part.names.values(), key)
         self._check_names(part, made, key)
         self._check_shorts(part, made, key)
         context.elements.update(made.elements)

@@ -155,6 +155,22 @@ NO_PART_LINE = RULES.rule(
     example=_drive("use: dc_motor, K: K_m, ", ""),
     instead=_DRIVE,
 )
+UNKNOWN_NAME = RULES.rule(
+    "D473",
+    "name that is not in the part",
+    meaning="The line of a part gives a name to something that the part does not have.",
+    why="'names' gives elements, variables, parameters, displacements and signals of the part other names in the whole",
+    example=_drive("K: K_m", "K: K_m, names: {speed: omega_m}"),
+    instead=_drive("K: K_m", "K: K_m, names: {omega: omega_m}"),
+)
+NAME_TAKEN = RULES.rule(
+    "D474",
+    "name of something in a part that is taken",
+    meaning="The line of a part chooses a name that something else of the whole has already.",
+    why="a name without the name of the part before it belongs to the whole, where each name stands for one thing",
+    example=_drive("K: K_m", "K: K_m, names: {J: J_load}"),
+    instead=_drive("K: K_m", "K: K_m, names: {J: J_motor}"),
+)
 SOURCE_IS_READ = RULES.rule(
     "D615",
     "source that is read inside its part",

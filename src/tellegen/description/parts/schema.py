@@ -3,13 +3,13 @@
 from typing import Any
 
 from tellegen.description.parts.lines import KEYS
-from tellegen.description.parts.ports import SIGNAL_KEYS, SOURCE
+from tellegen.description.parts.ports import AT, SIGNAL_KEYS, SOURCE
 
 Schema = dict[str, Any]
 
 
-def ports_shape(name: str) -> Schema:
-    """Ports by name: what they are in this system, or what they are joined to."""
+def ports_shape(name: str, ranges: Schema) -> Schema:
+    """Ports by name, and repeated blocks of them: what they are in this system, or what they are joined to."""
     source = {
         "type": "object",
         "properties": {SOURCE: {"type": "string", "description": "the source whose place the port takes"}},
@@ -18,7 +18,14 @@ def ports_shape(name: str) -> Schema:
     }
     nodes = {"type": "array", "items": {"$ref": "#/$defs/node"}, "minItems": 1, "maxItems": 2}
     text = {"type": ["string", "integer"], "description": "a node against the reference, or two separated by a comma"}
-    return _by_name(name, {"anyOf": [nodes, text, source]})
+    block = _block("ports", "ports that are copied for each value of the indices", ranges)
+    element = {
+        "type": "object",
+        "properties": {AT: {"type": "string", "description": "the element whose two nodes the port has"}},
+        "required": [AT],
+        "additionalProperties": False,
+    }
+    return _by_name(name, {"anyOf": [nodes, text, source, element, block]})
 
 
 def signal_ports_shape() -> Schema:
@@ -36,6 +43,13 @@ def parts_shape(name: str, ranges: Schema) -> Schema:
         "ports": {"$ref": "#/$defs/ports"},
         "signals": _by_name(name, {"$ref": "#/$defs/signal"}),
         "parameters": _by_name(name, value),
+        "names": {
+            "anyOf": [
+                _by_name(name, {"type": "string"}),
+                {"type": "array", "items": {"type": "string"}},
+                {"type": "string"},
+            ]
+        },
     }
     part = {
         "type": "object",
@@ -44,14 +58,18 @@ def parts_shape(name: str, ranges: Schema) -> Schema:
         "additionalProperties": False,
         "required": ["use"],
     }
-    block = {
+    block = _block("parts", "parts that are copied for each value of the indices", ranges)
+    return _by_name(name, {"anyOf": [part, block]})
+
+
+def _block(of: str, description: str, ranges: Schema) -> Schema:
+    return {
         "type": "object",
-        "description": "parts that are copied for each value of the indices",
-        "properties": {"repeat": ranges, "parts": {"$ref": "#/$defs/parts"}},
-        "required": ["repeat", "parts"],
+        "description": description,
+        "properties": {"repeat": ranges, of: {"$ref": f"#/$defs/{of}"}},
+        "required": ["repeat", of],
         "additionalProperties": False,
     }
-    return _by_name(name, {"anyOf": [part, block]})
 
 
 def _by_name(name: str, values: Schema) -> Schema:

@@ -1,16 +1,18 @@
 """Parts and ports as they stand in a file, for parts that still are what their files say."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.names import is_name
 from tellegen.core.units import Dimension
-from tellegen.description.model import Model, Part, Port
+from tellegen.description.curves import curve_keys
+from tellegen.description.model import Model, Parameter, Part, Port, Slope
 from tellegen.description.parts.instances import Instance, instance_of
 from tellegen.description.parts.lines import KEYS
-from tellegen.description.parts.ports import SOURCE
+from tellegen.description.parts.names import written_names
+from tellegen.description.parts.ports import AT, SOURCE
 from tellegen.description.parts.shelf import SUFFIX
 from tellegen.expressions import Expression
 
@@ -40,7 +42,7 @@ def kept_parts(model: Model) -> KeptParts:
         made = instance_of(part)
         wanted: tuple[tuple[Mapping[str, object], Mapping[str, object]], ...] = (
             (made.elements, elements),
-            (made.parameters, model.parameters),
+            (_without_slopes(made.parameters), _without_slopes(model.parameters)),
             (made.displacements, model.displacements),
             (made.signals, model.signals),
             ({field.name: field for field in made.fields}, fields),
@@ -53,6 +55,11 @@ def kept_parts(model: Model) -> KeptParts:
     return KeptParts(tuple(kept), frozenset(names), first) if inside else KeptParts()
 
 
+def _without_slopes(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
+    """Parameters to compare: the value of a slope follows from what else is set."""
+    return {name: replace(p, expression=None) if isinstance(p.curve, Slope) else p for name, p in parameters.items()}
+
+
 def _names(made: Instance) -> set[str]:
     return {*made.elements, *made.parameters, *made.displacements, *made.signals, *(f.name for f in made.fields)}
 
@@ -63,8 +70,9 @@ def _belongs(name: str, parts: Iterable[Part]) -> bool:
 
 def port_texts(ports: Mapping[str, Port]) -> dict[str, str | list[str] | dict[str, str]]:
     """The ports that a system offers."""
+    words = {name: {SOURCE: port.source} if port.source else {AT: port.at} for name, port in ports.items()}
     return {
-        name: {SOURCE: port.source} if port.source else _ends(port.nodes, port.domain) for name, port in ports.items()
+        name: words[name] if port.source or port.at else _ends(port.nodes, port.domain) for name, port in ports.items()
     }
 
 
@@ -73,12 +81,14 @@ def part_keys(part: Part, text: Text) -> dict[str, object]:
     keys: dict[str, object] = {"use": part.use}
     if part.ports:
         keys["ports"] = {name: _ends(nodes, part.model.ports[name].domain) for name, nodes in part.ports.items()}
+    if part.names:
+        keys["names"] = written_names(part)
     if part.signals:
         signals = part.model.signals
         units = {name: signals[name].dimension if name in signals else None for name in part.signals}
         keys["signals"] = {n: text(e, part.texts.get(n, ""), units[n], "") for n, e in part.signals.items()}
-    bound = {
-        name: text(p.expression, part.texts.get(name, ""), p.dimension, p.unit)
+    bound: dict[str, object] = {
+        name: curve_keys(p, text) or text(p.expression, part.texts.get(name, ""), p.dimension, p.unit)
         for name, p in part.bindings.items()
         if p.expression is not None
     }

@@ -26,7 +26,7 @@ from tellegen.description.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.description.shapes import SECOND, angular_frequency, shape_macros
 from tellegen.description.signals import rules
 from tellegen.description.variables import known_variables
-from tellegen.expressions import Expression
+from tellegen.expressions import ZERO, Expression
 
 _WORD = re.compile(r"[A-Za-z]+")
 
@@ -94,6 +94,8 @@ class Scope:
             self.context.collect(self.unknown(name, subject, node))
         if unknown:
             return UNKNOWN
+        if marked is ZERO and (plain := read_plain(node.text)) is not None and plain.dimension is not None:
+            return plain.dimension  # a product with zero keeps no mark of its unit
         course = self._of_course(marked)
         if course is not None:
             return course

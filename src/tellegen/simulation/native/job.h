@@ -23,7 +23,8 @@ enum {
   TG_SINGULAR = 7,
   TG_STIFF = 8,      /* an explicit method met a stiff stretch */
   TG_NO_MEMORY = 9,
-  TG_LIBRARY = 10    /* the solver library refused; `detail` holds its flag */
+  TG_LIBRARY = 10,   /* the solver library refused; `detail` holds its flag */
+  TG_UNSUITED = 11   /* another solver can go on from here better */
 };
 
 /* What delayed signals were at the ends of steps; `past` of the context reads it. */
@@ -85,7 +86,7 @@ typedef struct tg_job {
   double first_step; /* 0: chosen by the solver; of fixed-step methods: the step */
   long max_steps;
   int keep_books;
-  int watch_stiffness;
+  int watch_stiffness; /* give up where another kind of solver would do better */
 
   /* where it stands, and what comes back */
   double t;
@@ -111,7 +112,45 @@ typedef struct tg_job {
   double *sample_log; /* the time of each sampling instant and the memory after it; null where nothing is sampled */
   long n_sampled;
   long sample_room;
+  long turns; /* how often the variable that swings most has turned back */
 } tg_job;
+
+/* Counts how often each variable turns back by more than rounding and errors explain: errors of steps add up over such swings. */
+typedef struct tg_turns {
+  int n;
+  double *extreme; /* the farthest point since the last turn */
+  int *count;      /* of turns, on the way up; -1 - turns on the way down */
+} tg_turns;
+
+static int tg_turns_open(tg_turns *w, const tg_job *j) {
+  w->n = j->n / j->blocks;
+  w->extreme = malloc(sizeof(double) * (size_t)(w->n + 1));
+  w->count = calloc((size_t)w->n + 1, sizeof(int));
+  if (!w->extreme || !w->count) return TG_NO_MEMORY;
+  memcpy(w->extreme, j->y, sizeof(double) * (size_t)w->n);
+  return 0;
+}
+
+static void tg_turns_close(tg_turns *w) {
+  free(w->extreme);
+  free(w->count);
+}
+
+/* Look at the variables after a step. */
+static void tg_turns_see(tg_turns *w, tg_job *j, const double *y) {
+  for (int i = 0; i < w->n; i++) {
+    double moved = y[i] - w->extreme[i];
+    int down = w->count[i] < 0;
+    if (down ? moved <= 0 : moved >= 0) {
+      w->extreme[i] = y[i];
+    } else if (fabs(moved) > 100 * (j->atol[i] + j->rtol * fabs(y[i]))) {
+      long turns = down ? -w->count[i] : w->count[i] + 1;
+      w->count[i] = (int)(down ? turns : -turns - 1);
+      if (turns > j->turns) j->turns = turns;
+      w->extreme[i] = y[i];
+    }
+  }
+}
 
 /* Breaks are crossed by a few units in the last place on either side, so that conditions on time, however they are rounded, are
  * seen before and after the break. */

@@ -29,6 +29,7 @@ typedef struct work {
   double power[4];       /* mean power of the step, by the weights of the method */
   double t, h;
   int has_dense;
+  tg_turns turns;
 } work;
 
 /* mean powers grow by the weight of a stage */
@@ -339,6 +340,7 @@ static int rk_advance(work *w, double halt, double *next) {
     }
     failures = 0;
     j->steps++;
+    tg_turns_see(&w->turns, j, w->y1);
     if (j->watch_stiffness && looks_stiff(w, h, &suspicions, &clear) && (stop - j->t) / h > 1000) return TG_STIFF;
     /* proportional and integral part of the error, as for steps limited now by accuracy, now by stability */
     error = fmax(error, 1e-10);
@@ -408,6 +410,7 @@ static int rk_go(work *w) {
   for (;;) {
     double before = j->t, halt = tg_next_halt(j);
     status = rk_advance(w, halt, &next);
+    if (status > TG_EVENT) memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j)); /* whoever asks why reads the rates, too */
     if (status >= 0) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
     if (halt >= j->until) return TG_FINISHED;
@@ -425,8 +428,9 @@ int tg_runge_kutta(tg_job *j) {
   work w = {.job = j};
   double *room = take_room(&w, (size_t)N_OF(j), (size_t)j->n_events);
   w.signs = calloc((size_t)j->n_events + 1, sizeof(int));
-  int status = room && w.signs ? rk_go(&w) : TG_NO_MEMORY;
+  int bad = !room || !w.signs || tg_turns_open(&w.turns, j), status = bad ? TG_NO_MEMORY : rk_go(&w);
   free(room);
   free(w.signs);
+  tg_turns_close(&w.turns);
   return status;
 }

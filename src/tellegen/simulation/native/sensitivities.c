@@ -1,5 +1,8 @@
 /* A model and its derivatives along parameters as one model: y, then one block dy/dp for each parameter. Solvers see the wrapper as the
  * context; what they call is passed on to the model with its own context.
+ *
+ * What sampled signals hold changes with parameters, too (`held`). The tangents of models know nothing of memory, so what the memory
+ * does is found by central differences along `held`; most laws are linear in it, which makes them exact.
  */
 typedef struct tg_wrapper {
   tg_context head; /* what solvers read: memory and `failed` */
@@ -15,10 +18,46 @@ typedef struct tg_wrapper {
   int n, count;
   const int *parameters;
   double *direction; /* one for each parameter of the model, zero between calls */
+  int n_memory;
+  double *held;        /* d(memory)/dp, a row for each parameter */
+  double *held_before; /* the same before the present instant, whose groups all read it */
+  double *room;        /* five vectors as long as y or the memory */
+  double sampled_at;
 } tg_wrapper;
+
+static const double NUDGE = 6e-6; /* of central differences: the cube root of the rounding unit */
 
 static int passed(tg_wrapper *w, int bad) {
   w->head.failed = w->model->failed;
+  return bad;
+}
+
+static double largest(int n, const double *v) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+  return most;
+}
+
+static void move(int n, double by, const double *along, const double *from, double *to) {
+  for (int i = 0; i < n; i++) to[i] = from[i] + by * along[i];
+}
+
+/* out += what the memory of parameter k does to the rates, or to the residual where rates are given */
+static int add_held(tg_wrapper *w, int k, double t, const double *y, const double *yp, double *out) {
+  const double *held = w->held + (size_t)k * (size_t)w->n_memory;
+  double size = largest(w->n_memory, held);
+  if (w->n_memory == 0 || size == 0) return 0;
+  size_t room = (size_t)(w->n > w->n_memory ? w->n : w->n_memory);
+  double *memory = w->model->memory, *kept = w->room, *above = kept + room, *below = above + room;
+  double step = NUDGE * (largest(w->n_memory, memory) + 1e-3) / size;
+  int bad = 0;
+  memcpy(kept, memory, sizeof(double) * (size_t)w->n_memory);
+  move(w->n_memory, step, held, kept, memory);
+  bad = yp ? w->residual(w->model, t, y, yp, above) : w->rhs(w->model, t, y, above);
+  move(w->n_memory, -step, held, kept, memory);
+  if (!bad) bad = yp ? w->residual(w->model, t, y, yp, below) : w->rhs(w->model, t, y, below);
+  memcpy(memory, kept, sizeof(double) * (size_t)w->n_memory);
+  for (int i = 0; i < w->n && !bad; i++) out[i] += (above[i] - below[i]) / (2 * step);
   return bad;
 }
 
@@ -30,6 +69,7 @@ int tg_rhs(tg_context *c, double t, const double *y, double *yp) {
     w->direction[w->parameters[k]] = 1;
     bad = w->rhs_tangent(w->model, t, y, y + at, w->direction, yp + at);
     w->direction[w->parameters[k]] = 0;
+    if (!bad) bad = add_held(w, k, t, y, 0, yp + at);
   }
   return passed(w, bad);
 }
@@ -42,6 +82,7 @@ int tg_residual(tg_context *c, double t, const double *y, const double *yp, doub
     w->direction[w->parameters[k]] = 1;
     bad = w->tangent(w->model, t, y, yp, y + at, yp + at, w->direction, r + at);
     w->direction[w->parameters[k]] = 0;
+    if (!bad) bad = add_held(w, k, t, y, yp, r + at);
   }
   return passed(w, bad);
 }
@@ -67,9 +108,43 @@ int tg_events(tg_context *c, double t, const double *y, const double *yp, double
   return passed(w, w->events(w->model, t, y, yp, g));
 }
 
+/* One side of a difference along parameter k: the memory that a group would take from values moved by `by`. */
+static int sampled_side(tg_wrapper *w, int k, double by, double t, const double *y, const double *yp, int group, double *to) {
+  size_t room = (size_t)(w->n > w->n_memory ? w->n : w->n_memory), at = (size_t)w->n * (size_t)(k + 1);
+  double *state = w->room + 2 * room, *rate = state + room, *kept = rate + room;
+  double *parameter = (double *)w->model->parameters + w->parameters[k], value = *parameter;
+  size_t size = sizeof(double) * (size_t)w->n_memory;
+  memcpy(kept, w->model->memory, size);
+  move(w->n, by, y + at, y, state);
+  move(w->n, by, yp + at, yp, rate);
+  move(w->n_memory, by, w->held_before + (size_t)k * (size_t)w->n_memory, kept, w->model->memory);
+  *parameter = value + by;
+  memcpy(to, w->model->memory, size);
+  int bad = w->sample(w->model, t, state, rate, group, to);
+  *parameter = value;
+  memcpy(w->model->memory, kept, size);
+  return bad;
+}
+
+/* The memory after the instant, and how it changes with each parameter: entries that the group does not write stay as they were. */
 int tg_sample(tg_context *c, double t, const double *y, const double *yp, int group, double *memory) {
   tg_wrapper *w = (tg_wrapper *)c;
-  return passed(w, w->sample(w->model, t, y, yp, group, memory));
+  size_t room = (size_t)(w->n > w->n_memory ? w->n : w->n_memory), all = sizeof(double) * (size_t)w->n_memory * (size_t)w->count;
+  double *above = w->room, *below = above + room;
+  int bad = 0;
+  if (t != w->sampled_at) memcpy(w->held_before, w->held, all);
+  w->sampled_at = t;
+  for (int k = 0; k < w->count && !bad; k++) {
+    double value = fabs(w->model->parameters[w->parameters[k]]), step = NUDGE * (value > 0 ? value : 1);
+    bad = sampled_side(w, k, step, t, y, yp, group, above) || sampled_side(w, k, -step, t, y, yp, group, below);
+    const double *before = w->held_before + (size_t)k * (size_t)w->n_memory;
+    double *held = w->held + (size_t)k * (size_t)w->n_memory;
+    for (int i = 0; i < w->n_memory && !bad; i++) {
+      double slope = (above[i] - below[i]) / (2 * step);
+      if (fabs(slope - before[i]) > 1e-9 * (fabs(slope) + fabs(before[i]))) held[i] = slope;
+    }
+  }
+  return passed(w, bad ? bad : w->sample(w->model, t, y, yp, group, memory));
 }
 
 int tg_observe(tg_context *c, double t, const double *y, const double *yp, double *out) {

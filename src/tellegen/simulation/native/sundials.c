@@ -79,9 +79,9 @@ typedef struct tg_sundials {
 
 /* The share of the tolerance that a single step may use. Errors of steps add up: with this share the error at the end of the test
  * problems of the literature stays below twenty times the tolerance, as it should. */
-static const double SHARE = 0.5;
+static const double SHARE = 0.5, REACH = 6;
 
-enum { BDF = 2, ONE_STEP = 2, TSTOP_RETURN = 1, ROOT_RETURN = 2, TOO_MUCH_ACCURACY = -2, ERROR_TESTS = -3, CONVERGENCE = -4 };
+enum { MOST_KEPT = 6, BDF = 2, ONE_STEP = 2, TSTOP_RETURN = 1, ROOT_RETURN = 2, TOO_MUCH_ACCURACY = -2, ERROR_TESTS = -3, CONVERGENCE = -4 };
 
 typedef struct run {
   const tg_sundials *api;
@@ -97,6 +97,10 @@ typedef struct run {
   tg_factors factors;
   double *system, *ones, *slopes;
   int *signs;
+  tg_turns turns;
+  /* powers at the ends of the last steps, the newest first */
+  int n_kept;
+  double kept_at[MOST_KEPT], kept[MOST_KEPT][4];
   tg_newton newton; /* for starts and restarts of implicit models */
 } run;
 
@@ -221,6 +225,7 @@ static void close_run(run *r) {
   free(r->ones);
   free(r->slopes);
   free(r->signs);
+  tg_turns_close(&r->turns);
 }
 
 static int open_vectors(run *r) {
@@ -250,6 +255,7 @@ static int open_vectors(run *r) {
   r->signs = tg_new((size_t)j->n_events, sizeof(int));
   if (bad || !r->system || !r->ones || !r->slopes || !r->signs) return TG_NO_MEMORY;
   for (int k = 0; k < j->n; k++) r->ones[k] = 1;
+  if (tg_turns_open(&r->turns, j)) return TG_NO_MEMORY;
   return r->implicit ? tg_newton_open(&r->newton, j) : 0;
 }
 
@@ -308,19 +314,47 @@ static int write_rows(run *r, double reached) {
   return 0;
 }
 
-/* powers integrated over a step on its interpolant, by two points of Gauss: a third one changes nothing beside the error of the
- * interpolant itself */
-static int book(run *r, double from, double to) {
-  static const double points[2] = {0.21132486540518711775, 0.78867513459481288225};
+/* Keep the powers at the end of a step, or where a stretch begins. */
+static int note_powers(run *r, double t, const double *y, const double *yp) {
   tg_job *j = r->job;
-  double h = to - from, power[5];
-  if (!j->keep_books || h <= 0) return 0;
-  for (int k = 0; k < 2; k++) {
-    double t = from + h * points[k];
-    if (interpolate(r, t, 0, 0)) return TG_LIBRARY;
-    if (j->balance(j->context, t, data(r, r->value), data(r, r->rate), power)) return TG_NOT_FINITE;
-    for (int b = 0; b < 4; b++) j->books[b] += 0.5 * h * power[b];
+  double power[5];
+  if (!j->keep_books) return 0;
+  if (j->balance(j->context, t, y, yp, power)) return TG_NOT_FINITE;
+  int kept = r->n_kept < MOST_KEPT - 1 ? r->n_kept : MOST_KEPT - 1;
+  memmove(r->kept_at + 1, r->kept_at, sizeof(double) * (size_t)kept);
+  memmove(r->kept + 1, r->kept, sizeof(r->kept[0]) * (size_t)kept);
+  r->kept_at[0] = t;
+  memcpy(r->kept[0], power, sizeof r->kept[0]);
+  r->n_kept = kept + 1;
+  return 0;
+}
+
+/* The powers of the last step integrated: on the polynomial through its ends and the steps before it that are not far longer, by three
+ * points of Gauss, which is exact for it. */
+static void add_energies(run *r) {
+  static const double points[3] = {0.11270166537925831148, 0.5, 0.88729833462074168852}, weights[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+  double h = r->kept_at[0] - r->kept_at[1];
+  int m = 2;
+  while (m < r->n_kept && r->kept_at[1] - r->kept_at[m] <= REACH * h) m++;
+  for (int i = 0; i < m; i++) {
+    double weight = 0;
+    for (int q = 0; q < 3; q++) {
+      double t = r->kept_at[1] + h * points[q], value = weights[q];
+      for (int k = 0; k < m; k++)
+        if (k != i) value *= (t - r->kept_at[k]) / (r->kept_at[i] - r->kept_at[k]);
+      weight += value;
+    }
+    for (int b = 0; b < 4; b++) r->job->books[b] += h * weight * r->kept[i][b];
   }
+}
+
+/* the energies of a step that has just ended */
+static int book(run *r, double from, double to) {
+  if (!r->job->keep_books || to <= from) return 0;
+  const tg_sundials *s = r->api;
+  if (!r->implicit && s->CVodeGetDky(r->memory, to, 1, r->rate)) return TG_LIBRARY;
+  if (note_powers(r, to, data(r, r->y), r->implicit ? data(r, r->yp) : data(r, r->rate))) return TG_NOT_FINITE;
+  add_energies(r);
   return 0;
 }
 
@@ -376,6 +410,7 @@ static int advance(run *r, double halt) {
     j->t = reached;
     j->progress = reached;
     memcpy(j->y, data(r, r->y), sizeof(double) * (size_t)j->n);
+    tg_turns_see(&r->turns, j, j->y);
     if (!bad && j->history) bad = remember(r);
     if (bad) return bad;
     if (flag == ROOT_RETURN) {
@@ -385,6 +420,8 @@ static int advance(run *r, double halt) {
       }
       if (rates(r)) return TG_NOT_FINITE;
       bad = restart(r);
+      r->n_kept = 0;
+      if (!bad) bad = note_powers(r, j->t, j->y, j->yp);
       if (bad) return bad;
       bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop);
       if (bad) return TG_LIBRARY;
@@ -401,6 +438,8 @@ static int write_start(run *r) {
   size_t size = sizeof(double) * (size_t)j->n;
   if (rates(r)) return TG_NOT_FINITE;
   if (j->history && tg_remember(j)) return TG_NOT_FINITE;
+  r->n_kept = 0;
+  if (note_powers(r, j->t, j->y, j->yp)) return TG_NOT_FINITE;
   for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
     memcpy(j->out_y + (size_t)j->n * (size_t)j->next_time, j->y, size);
     memcpy(j->out_yp + (size_t)j->n * (size_t)j->next_time, j->yp, size);
@@ -415,6 +454,12 @@ static int go(run *r) {
   for (;;) {
     double before = j->t, halt = tg_next_halt(j);
     int status = advance(r, halt);
+    if (status > TG_EVENT && !r->implicit) {
+      /* whoever asks why reads the rates, too, and what failed last */
+      int failed = j->context->failed;
+      if (j->rhs(j->context, j->t, j->y, data(r, r->rate)) == 0) memcpy(j->yp, data(r, r->rate), sizeof(double) * (size_t)j->n);
+      if (failed) j->context->failed = failed;
+    }
     if (status >= 0) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
     if (rates(r)) return TG_NOT_FINITE;

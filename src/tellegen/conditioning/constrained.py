@@ -1,0 +1,204 @@
+"""A model with dependent storages: its causality, its equations, and what can be said about each constraint."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import final
+
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.causality.causal_graph import PathKind
+from tellegen.conditioning import rules
+from tellegen.core.names import did_you_mean, identifier, listing
+from tellegen.description.model import Element, Model
+from tellegen.equations.assembly import derive_equations
+from tellegen.equations.congruence import Motion
+from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.expressions import ZERO, Expression
+from tellegen.expressions.entries import substituted
+from tellegen.graph import Port, SourceLaw, StorageLaw, lower
+
+
+@final
+@dataclass(frozen=True)
+class Constraint:
+    """A storage that follows others: its element, its output, the elements it follows, and the kinds of its zero-order paths."""
+
+    storage: str
+    output: str
+    follows: tuple[str, ...]
+    kinds: tuple[PathKind, ...]
+
+    @property
+    def force(self) -> str:
+        """The name of the force of the constraint, or of what takes its place in other domains."""
+        return f"lambda_{self.storage.replace('.', '_').replace('[', '_').replace(']', '').replace(',', '_')}"
+
+    def to_json(self) -> dict[str, object]:
+        """Names only."""
+        return {
+            "storage": identifier(self.storage),
+            "output": identifier(self.output),
+            "follows": [identifier(name) for name in self.follows],
+            "paths": list(self.kinds),
+            "force": identifier(self.force),
+        }
+
+
+@final
+@dataclass(frozen=True)
+class Constrained:
+    """A model, its causal graph, and the ports of the dependent storages: those that follow storages, and those behind sources."""
+
+    model: Model
+    causal: CausalGraph
+
+    @cached_property
+    def system(self) -> EquationSystem:
+        """The equations of the independent storages."""
+        return derive_equations(self.causal)
+
+    @cached_property
+    def behind_sources(self) -> tuple[int, ...]:
+        """Ports of dependent storages that follow an input, too."""
+        ports = self.causal.graph.ports
+        return tuple(d.port for d in self.causal.dependent if any(isinstance(ports[k].law, SourceLaw) for k in d.on))
+
+    @cached_property
+    def ports(self) -> tuple[int, ...]:
+        """Ports of dependent storages that follow storages only; one without inertia stores nothing, and stays as it is."""
+        return tuple(k for k in self.causal.derivative if k not in self.behind_sources and not self._is_massless(k))
+
+    def _is_massless(self, port: int) -> bool:
+        law = self.causal.graph.ports[port].law
+        return isinstance(law, StorageLaw) and law.inertia is ZERO
+
+    @cached_property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints of these ports, in the order of description."""
+        ports = self.causal.graph.ports
+        on = {d.port: d.on for d in self.causal.dependent}
+        return tuple(
+            Constraint(
+                ports[k].element,
+                output_of(ports[k]),
+                tuple(ports[j].element for j in on[k]),
+                tuple(sorted({path.kind for path in self.causal.paths if ports[k].element in path.members})),
+            )
+            for k in self.ports
+        )
+
+    @cached_property
+    def elements(self) -> dict[str, Element]:
+        """The elements by name."""
+        return {e.name: e for e in self.model.elements}
+
+    def written(self, expression: Expression) -> Expression:
+        """An expression of the equations with the names of "where" written out, but for parameters of the model."""
+        names = {n: e for n, e in self.system.where.items() if n not in self.model.parameters}
+        return substituted(expression, names)
+
+    @cached_property
+    def slopes(self) -> dict[str, Expression]:
+        """Names of slopes of moving parameters by displacements, `H_theta`, and what they stand for."""
+        return Motion(self.causal.graph.moving, self.system.displacements).slopes
+
+    def readable(self, expression: Expression) -> Expression:
+        """The same, with slopes of moving parameters by name."""
+        kept = self.model.parameters.keys() | self.slopes.keys()
+        return substituted(expression, {n: e for n, e in self.system.where.items() if n not in kept})
+
+    def refuse_none(self, form: str) -> None:
+        """Raises: ConditioningError where there is no constraint that the form could treat (C102, C103)."""
+        if self.ports:
+            return
+        if self.behind_sources:
+            ports = self.causal.graph.ports
+            k = self.behind_sources[0]
+            on = next(d.on for d in self.causal.dependent if d.port == k)
+            source = next(ports[j].element for j in on if isinstance(ports[j].law, SourceLaw))
+            raise rules.FOLLOWS_A_SOURCE.error(
+                f"'{ports[k].element}' follows the source '{source}'",
+                where=ports[k].element,
+                fix=f"put a resistance or a compliance between '{source}' and '{ports[k].element}', or run the form derivative",
+                place=ports[k].place,
+                members=[ports[k].element, source],
+            )
+        raise rules.NOTHING_DEPENDS.error(
+            f"no storage of '{self.model.name}' depends on others, so the form {form} has nothing to do",
+            where=self.model.name,
+            fix="run the model as it is",
+        )
+
+
+def constrained(model: Model, coordinates: Sequence[str] = ()) -> Constrained:
+    """The model with its causality; `coordinates` are outputs of storages, or displacements, that should be independent.
+
+    Raises: ConditioningError (C106) for coordinates that are none, or that depend on each other.
+    """
+    chosen = _preferring(model, coordinates) if coordinates else model
+    found = Constrained(chosen, assign_causality(lower(chosen)))
+    if coordinates:
+        _check_chosen(found, coordinates)
+    return found
+
+
+def numbers_of(model: Model) -> dict[str, float]:
+    """The values of the parameters that have one."""
+    return parameter_values({name: p.expression for name, p in model.parameters.items()})
+
+
+def output_of(port: Port) -> str:
+    """The name of the output of a storage."""
+    return port.variable(port.law.side)
+
+
+def _speeds(model: Model, coordinates: Sequence[str]) -> dict[str, str]:
+    """The speed behind each coordinate: itself, or the rate of a displacement."""
+    found = {}
+    for name in coordinates:
+        rate = model.displacements.get(name)
+        found[name] = name if rate is None else str(rate)
+    return found
+
+
+def _preferring(model: Model, coordinates: Sequence[str]) -> Model:
+    graph = lower(model)
+    owners = {output_of(graph.ports[k]): graph.ports[k].element for k in graph.storages()}
+    speeds = _speeds(model, coordinates)
+    for name, speed in speeds.items():
+        if speed not in owners:
+            known = [*model.displacements, *owners]
+            fix = did_you_mean(name, known) or f"choose among {listing(known, 20)}"
+            raise rules.NO_SUCH_COORDINATE.error(f"'{name}' is the output of no storage", where=model.name, fix=fix)
+    chosen = {owners[speed] for speed in speeds.values()}
+    elements = tuple(
+        replace(e, prefer=e.kind.side if e.name in chosen else None, forced=False) if e.kind.role == "storage" else e
+        for e in model.elements
+    )
+    return replace(model, elements=elements)
+
+
+def _check_chosen(found: Constrained, coordinates: Sequence[str]) -> None:
+    ports = found.causal.graph.ports
+    for d in found.causal.dependent:
+        for name, speed in _speeds(found.model, coordinates).items():
+            if output_of(ports[d.port]) == speed:
+                on = [output_of(ports[k]) for k in d.on]
+                raise rules.NO_SUCH_COORDINATE.error(
+                    f"'{name}' cannot be chosen beside the others: {listing(on)} decide it",
+                    where=ports[d.port].element,
+                    fix="leave one of them out",
+                    members=on,
+                )
+
+
+def start_values(model: Model, given: Mapping[str, float], system: EquationSystem) -> dict[str, float]:
+    """Numbers for states, displacements and constant inputs at the start; what nobody gives is zero."""
+    values = numbers_of(model)
+    found = dict.fromkeys((*system.states, *system.displacements, *system.inputs), 0.0)
+    written: dict[str, Expression] = {**system.initial, **model.experiment.initial}
+    written |= {n: s.arguments[0] for n, s in model.experiment.inputs.items() if s.shape == "constant"}
+    for name, expression in written.items():
+        if name in found and expression.free_symbols <= values.keys():
+            found[name] = expression.evaluate(values)
+    return {**values, **found, **given}

@@ -1,0 +1,194 @@
+"""`condition_model`: one model with dependent storages, six ways."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, final, get_args
+
+from tellegen.conditioning import rules
+from tellegen.conditioning.constrained import Constrained, Constraint, constrained
+from tellegen.conditioning.coordinates import coordinates_of
+from tellegen.conditioning.explaining import explained_form
+from tellegen.conditioning.fields import FieldModel, momentum_field, speed_field, with_gyrators
+from tellegen.conditioning.hamilton import hamilton_of
+from tellegen.conditioning.lagrange import lagrange_of
+from tellegen.conditioning.merging import merge_dependent
+from tellegen.conditioning.opening import Opened, has_sinks, open_constraints
+from tellegen.conditioning.parasitic import SUGGESTED, Stiffness, parasitic_model
+from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, with_forces
+from tellegen.conditioning.starting import Starts, dependent_starts, started
+from tellegen.core.names import did_you_mean, identifier
+from tellegen.description.model import Model
+from tellegen.equations.steps import Derivation
+from tellegen.expressions import ZERO
+
+FormName = Literal["derivative", "residual", "parasitic", "field", "lagrange", "hamilton"]
+FORMS: Final[tuple[FormName, ...]] = get_args(FormName)
+
+DRIFT: Final = 10.0
+"""The rate at which errors of constraints decay in the residual form, in 1/s."""
+
+SOLVERS: Final[Mapping[str, str]] = {"derivative": "ida", "parasitic": "cvode"}
+"""Implicit equations are for a DAE solver, stiff ones for a stiff solver; the choice is free for the others."""
+
+
+@final
+@dataclass(frozen=True)
+class Conditioned:
+    """A model in one of the forms: a model like any other, with where its states start and which solver suits it.
+
+    `picture` is what is drawn: in the residual form it has residual sinks where `model` has driven sources. `constraints` tell what
+    was opened or merged, `stiffnesses` those of parasitic elements by the name of the force.
+    """
+
+    form: FormName
+    base: Model
+    model: Model
+    picture: Model
+    solver: str
+    constraints: tuple[Constraint, ...]
+    found: Constrained = field(repr=False, compare=False)
+    starts: Starts = field(default_factory=Starts, repr=False)
+    stiffnesses: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.base.name
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        """The names of the forces of the constraints, which a run of any form has as variables."""
+        return tuple(constraint.force for constraint in self.constraints)
+
+    def explained(self) -> Derivation:
+        """The equations of the form, with its constraints: a value with text, LaTeX and JSON."""
+        return explained_form(self.form, self.found, self.model)
+
+    def to_text(self) -> str:
+        """The equations as text for a terminal."""
+        title, _, rest = self.explained().to_text().partition("\n")
+        return f"{title.removesuffix(', step by step')}\n{rest}"
+
+    def to_latex(self) -> str:
+        """The equations as LaTeX paragraphs. Needs amsmath."""
+        return self.explained().to_latex()
+
+    def to_json(self) -> dict[str, object]:
+        """The form, its constraints and its equations: names, formulas in Python syntax, no prose but titles."""
+        record: dict[str, object] = {"form": self.form, "solver": self.solver}
+        record["constraints"] = [constraint.to_json() for constraint in self.constraints]
+        if self.stiffnesses:
+            record["stiffnesses"] = {identifier(name): value for name, value in self.stiffnesses.items()}
+        if self.form == "lagrange":
+            record["lagrange"] = lagrange_of(self.found).to_json()
+        elif self.form == "hamilton":
+            record["hamilton"] = hamilton_of(self.found).to_json()
+        return record | {"equations": self.explained().to_json()}
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def begun(self, initial: Mapping[str, float], parameters: Mapping[str, float]) -> Model:
+        """The model with other initial values, by the names of the model as it was, and for other parameters."""
+        return started(self.model, self.found, self.starts, initial, parameters)
+
+
+@final
+@dataclass(frozen=True)
+class Options:
+    """What may be chosen: coordinates, stiffnesses of parasitic elements, the decay of drift, and whether S is left out."""
+
+    coordinates: Sequence[str] = ()
+    stiffness: Stiffness = SUGGESTED
+    drift: float = DRIFT
+    canonical: bool = False
+
+
+AS_USUAL: Final = Options()
+"""Nothing chosen."""
+
+
+@final
+@dataclass(frozen=True)
+class _Made:
+    model: Model
+    starts: Starts
+    picture: Model | None = None
+    stiffnesses: Mapping[str, float] = field(default_factory=dict)
+
+
+def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Conditioned:
+    """The model in a form that a solver, an engineer or a control theorist can use.
+
+    derivative: implicit equations, solved as a DAE. residual: forces of constraints solved for, all storages with states.
+    parasitic: stiff springs and dampers. field: an IC-field with momenta. lagrange: speeds, a mass matrix. hamilton: momenta, the
+    slopes of the energy and, for constraints that are not holonomic, a gyroscopic block.
+
+    Raises: ConditioningError for a form that does not exist (C101) or that the model does not have.
+    """
+    if form not in FORMS:
+        raise rules.NO_SUCH_FORM.error(f"'{form}' is no form of a model", fix=did_you_mean(form, FORMS) or "")
+    found = constrained(model, options.coordinates)
+    found.refuse_none(form)
+    opened = open_constraints(found)
+    word: FormName = next(known for known in FORMS if known == form)
+    made = _MAKERS[word](found, opened, options)
+    return Conditioned(
+        form=word,
+        base=model,
+        model=started(made.model, found, made.starts, {}, {}),
+        picture=made.picture or made.model,
+        solver=SOLVERS.get(word, "auto"),
+        constraints=found.constraints,
+        found=found,
+        starts=made.starts,
+        stiffnesses=made.stiffnesses,
+    )
+
+
+def _derivative(found: Constrained, opened: Opened, options: Options) -> _Made:
+    """Sensors of the forces where the constraints are; the model as it is where a domain has none."""
+    return _Made(sensed_model(opened) if has_sinks(opened) else found.model, Starts())
+
+
+def _residual(found: Constrained, opened: Opened, options: Options) -> _Made:
+    return _Made(residual_model(found, opened, options.drift), dependent_starts(found), sink_picture(opened))
+
+
+def _parasitic(found: Constrained, opened: Opened, options: Options) -> _Made:
+    model, used = parasitic_model(found, opened, options.stiffness)
+    return _Made(model, dependent_starts(found), None, used)
+
+
+def _field(found: Constrained, opened: Opened, options: Options) -> _Made:
+    merged = merge_dependent(found)
+    return _with_forces(momentum_field(merged, merged.c_part()), found, opened)
+
+
+def _lagrange(found: Constrained, opened: Opened, options: Options) -> _Made:
+    coordinates_of(found)  # refuses models without the form
+    merged = merge_dependent(found)
+    return _with_forces(speed_field(merged, merged.c_part()), found, opened)
+
+
+def _hamilton(found: Constrained, opened: Opened, options: Options) -> _Made:
+    merged = merge_dependent(found)
+    made = momentum_field(merged, merged.energy_slopes())
+    S = merged.gyroscopic()
+    if any(e is not ZERO for row in S for e in row) and not options.canonical:
+        made = FieldModel(with_gyrators(made.model, merged, S), made.starts)
+    return _with_forces(made, found, opened)
+
+
+def _with_forces(made: FieldModel, found: Constrained, opened: Opened) -> _Made:
+    return _Made(with_forces(made.model, found, opened), made.starts)
+
+
+_MAKERS: Final[Mapping[FormName, Callable[[Constrained, Opened, Options], _Made]]] = {
+    "derivative": _derivative,
+    "residual": _residual,
+    "parasitic": _parasitic,
+    "field": _field,
+    "lagrange": _lagrange,
+    "hamilton": _hamilton,
+}

@@ -1,0 +1,223 @@
+"""Constraints made elastic: a spring and a damper, or their duals, where a residual sink would stand.
+
+A residual sink is the limit of a storage whose parameter tends to zero (Borutzky and Cellier 1996), so the spring that replaces it
+is stiff, and a damper beside it lets the fast motion die out. The stiffness is given, or follows from what the constraint carries:
+a force lambda stores lambda^2/(2 K) in the spring, which is to be a small share of the energy (Rideout and Stein 2003).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite, pi, sqrt
+from typing import final
+
+from tellegen.causality import assign_causality
+from tellegen.conditioning import rules
+from tellegen.conditioning.constrained import Constrained, numbers_of
+from tellegen.conditioning.opening import Opened, Opening, fresh, kind_at, no_opening
+from tellegen.core.domains import DOMAINS
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import parse_unit
+from tellegen.description.model import Element, Model, Parameter, SignalDefinition
+from tellegen.elements import ElementKind
+from tellegen.expressions import Expression, number, symbol, to_text
+from tellegen.graph import lower
+
+FASTER = 300.0
+"""Without a value, a parasitic resonance makes so many radians for each radian of the slowest motion that the run shows."""
+
+DAMPING = 0.7
+"""The damping ratio of a parasitic resonance."""
+
+
+@final
+@dataclass(frozen=True)
+class Stiffness:
+    """How parasitic elements are sized: one stiffness for all, one for each force, or those that the run asks for.
+
+    A stiffness is the reciprocal of the energy parameter of the new storage: N/m for a spring, 1/H for an inductor, 1/F beside.
+    Where a domain has no second storage, it sizes the resistance alone, by which the constraint closes.
+    """
+
+    value: float | Mapping[str, float] | None = None
+    damping: float = DAMPING
+
+
+SUGGESTED = Stiffness()
+"""Sized by the duration of the experiment."""
+
+
+def stiffness_for(force: float, energy: float, share: float) -> float:
+    """The stiffness at which a force stores the given share of an energy: K = force^2/(2 share energy)."""
+    return force * force / (2.0 * share * energy)
+
+
+def parasitic_model(found: Constrained, opened: Opened, stiffness: Stiffness) -> tuple[Model, dict[str, float]]:
+    """The model with parasitic elements at the openings, and their stiffnesses by the name of the force.
+
+    Raises: ConditioningError (C107) for a stiffness that cannot be used.
+    """
+    return _Parasitic(found, opened, stiffness).model()
+
+
+class _Parasitic:
+    def __init__(self, found: Constrained, opened: Opened, stiffness: Stiffness) -> None:
+        self.found, self.opened, self.stiffness = found, opened, stiffness
+        self.values = numbers_of(found.model)
+        self.taken = {*found.model.parameters, *(e.name for e in found.model.elements)}
+        self.nodes = {n for e in opened.model.elements for n in e.nodes}
+        self.parameters: dict[str, Parameter] = {}
+        self.signals: dict[str, SignalDefinition] = {}
+        self.used: dict[str, float] = {}
+        self._check_names()
+
+    def model(self) -> tuple[Model, dict[str, float]]:
+        filled = self.opened.filled(self._elements)
+        model = replace(
+            filled,
+            parameters={**filled.parameters, **self.parameters},
+            signals={**filled.signals, **self.signals},
+        )
+        return model, self.used
+
+    def _check_names(self) -> None:
+        given = self.stiffness.value
+        names = [opening.name for opening in self.opened.openings]
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in names:
+                fix = did_you_mean(name, names) or f"the constraints are {listing(names, 12)}"
+                raise rules.BAD_STIFFNESS.error(f"'{name}' is the force of no constraint", fix=fix)
+
+    def _elements(self, opening: Opening) -> tuple[Element, ...]:
+        stiffness = self._stiffness(opening)
+        self.used[opening.name] = stiffness
+        other = kind_at(opening, "storage", opening.side)
+        if other is None:
+            return self._resistance_alone(opening, stiffness)
+        storage = self._added(other, "K" if opening.series else "C", opening, stiffness)
+        return (
+            self._in_series(opening, storage, stiffness)
+            if opening.series
+            else self._beside(opening, storage, stiffness)
+        )
+
+    def _added(self, kind: ElementKind, letter: str, opening: Opening, stiffness: float) -> Element:
+        name = self._name(f"{letter}_{opening.name}")
+        assert kind.quantity is not None, "a storage has a parameter"
+        self._parameter(name, stiffness if kind.inverse else 1.0 / stiffness, kind.quantity.unit)
+        return Element(name, kind, opening.nodes, value=symbol(name))
+
+    def _in_series(self, opening: Opening, storage: Element, stiffness: float) -> tuple[Element, ...]:
+        """A spring and a damper side by side; together they carry the force of the constraint."""
+        damper = self._damper(opening, opening.nodes, sqrt(stiffness * self._inertia(opening)), "through")
+        forces = [DOMAINS[opening.domain].through.symbol] * 2
+        names = [self._name(f"{letter}_{e.name}") for letter, e in zip(forces, (storage, damper), strict=True)]
+        spring, damper = (
+            replace(e, variables={"through": name}) for e, name in zip((storage, damper), names, strict=True)
+        )
+        self._signal(opening.name, symbol(names[0]) + symbol(names[1]))
+        return spring, damper
+
+    def _beside(self, opening: Opening, storage: Element, stiffness: float) -> tuple[Element, ...]:
+        """A small mass or capacitance in series with a resistance, across the storage or from one of its nodes."""
+        plus, minus = self._ends(opening, storage)
+        inner = fresh(f"{plus}_{opening.name}", self.nodes)
+        self.nodes.add(inner)
+        damper = self._damper(opening, (plus, inner), sqrt(stiffness * self._inertia(opening)), "across")
+        across = DOMAINS[opening.domain].across.symbol
+        name = self._name(f"{across}_{storage.name}")
+        self._signal(opening.name, symbol(name))
+        return replace(storage, nodes=(inner, minus), variables={"across": name}), damper
+
+    def _resistance_alone(self, opening: Opening, stiffness: float) -> tuple[Element, ...]:
+        """Where a domain has one kind of storage: a conductance that closes the constraint at the rate asked for."""
+        if kind_at(opening, "resistive") is None:
+            raise no_opening(opening)
+        damper = self._damper(opening, opening.nodes, stiffness / (2 * self.stiffness.damping), "through")
+        name = self._name(f"{DOMAINS[opening.domain].through.symbol}_{damper.name}")
+        self._signal(opening.name, symbol(name))
+        return (replace(damper, variables={"through": name}),)
+
+    def _damper(self, opening: Opening, ends: tuple[str, str], wave: float, gives: str) -> Element:
+        """The dissipator that damps the resonance; `wave` is the square root of stiffness times inertia."""
+        kind = kind_at(opening, "resistive")
+        if kind is None:
+            raise no_opening(opening)
+        ratio = 2.0 * self.stiffness.damping * wave  # through over across in series, across over through beside
+        name = self._name(f"d_{opening.name}")
+        unit = kind.quantity.unit if kind.quantity is not None else ""
+        self._parameter(name, ratio if kind.side == gives else 1.0 / ratio, unit)
+        return Element(name, kind, ends, value=symbol(name))
+
+    def _ends(self, opening: Opening, storage: Element) -> tuple[str, str]:
+        """Across the storage; a mass, which stands against the frame, at the node that makes all storages independent."""
+        if not storage.kind.grounded:
+            return opening.nodes
+        reference = DOMAINS[opening.domain].reference
+        free = [n for n in opening.nodes if n != reference]
+        for node in free:
+            trial = replace(
+                self.opened.model, elements=(*self.opened.model.elements, replace(storage, nodes=(node, reference)))
+            )
+            model = replace(trial, parameters={**trial.parameters, **self.parameters})
+            ports = assign_causality(lower(model))
+            following = {ports.graph.ports[k].element for k in ports.derivative}
+            if not {storage.name, opening.constraint.storage} & following:
+                return node, reference
+        return (free or list(opening.nodes))[0], reference
+
+    # -- numbers and names -----------------------------------------------------------------------------------------------------
+
+    def _stiffness(self, opening: Opening) -> float:
+        given = self.stiffness.value
+        value = given.get(opening.name) if isinstance(given, Mapping) else given
+        if value is None:
+            return self._suggested(opening)
+        if not (isfinite(value) and value > 0.0):
+            raise rules.BAD_STIFFNESS.error(
+                f"the stiffness at '{opening.constraint.storage}' would be {value:g}",
+                where=opening.constraint.storage,
+                fix="give a positive number",
+            )
+        return value
+
+    def _inertia(self, opening: Opening) -> float:
+        """The energy parameter of the dependent storage: a mass, a capacitance; a compliance or an inductance beside."""
+        element = self.found.elements[opening.constraint.storage]
+        if element.value is None or not element.value.free_symbols <= self.values.keys():
+            raise self._no_value(opening)
+        value = element.value.evaluate(self.values)
+        if value <= 0:
+            raise self._no_value(opening)
+        return 1.0 / value if element.kind.inverse else value
+
+    def _suggested(self, opening: Opening) -> float:
+        """The resonance of the new storage with the dependent one is far above the slowest motion of the experiment."""
+        until = self.found.model.experiment.until
+        if until is None or not until.free_symbols <= self.values.keys():
+            raise self._no_value(opening)
+        return float(self._inertia(opening) * (FASTER * 2 * pi / until.evaluate(self.values)) ** 2)
+
+    def _no_value(self, opening: Opening) -> TellegenError:
+        return rules.BAD_STIFFNESS.error(
+            f"no stiffness at '{opening.constraint.storage}' follows from the model",
+            where=opening.constraint.storage,
+            fix="give one (stiffness=1e6), values for the parameters, and a duration of the experiment",
+        )
+
+    def _name(self, wanted: str) -> str:
+        name = fresh(wanted, self.taken)
+        self.taken.add(name)
+        return name
+
+    def _parameter(self, name: str, value: float, unit: str) -> None:
+        dimension = parse_unit(unit).dimension if unit else None
+        self.parameters[name] = Parameter(name, number(value), dimension, unit)
+
+    def _signal(self, name: str, formula: Expression) -> None:
+        self.signals[name] = formula_signal(name, formula)
+
+
+def formula_signal(name: str, formula: Expression) -> SignalDefinition:
+    """A signal given by a formula."""
+    return SignalDefinition(name, "formula", {"formula": formula}, texts={"formula": to_text(formula)})

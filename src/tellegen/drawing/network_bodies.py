@@ -1,0 +1,210 @@
+"""What hangs from a node: rungs down to a rail, blocks and discs on a line of motion, and rods to a wall."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import final
+
+from tellegen.description.model import Element
+from tellegen.drawing.geometry import Point
+from tellegen.drawing.network_plan import Hanging, Station
+from tellegen.drawing.symbols_oneports import FORCE, INLINE, symbol_of, twist
+from tellegen.drawing.symbols_parts import Symbol, rectangle
+from tellegen.drawing.symbols_twoports import MID, RAIL, ROW
+
+PAD = 12.0
+"""Between neighbours."""
+CLEAR = 6.0
+"""Between a symbol and its label."""
+LEVEL = 16.0
+"""Between rods that lie under each other, beside their symbols and labels."""
+REACH = 10.0
+"""Of the rod between the plate of a node and a symbol."""
+
+Measure = Callable[[str], tuple[float, float]]
+"""The extent of a label along the line of nodes and across it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A symbol with its label and its wires, about the left end of the body of its station.
+
+    `wires` belong to the node, `drops` to the reference; `wall` is where a wall stands and the direction that leads to it.
+    """
+
+    element: Element | None
+    symbol: Symbol | None = None
+    centre: Point = (0.0, 0.0)
+    towards: Point = (1.0, 0.0)
+    text: str = ""
+    text_at: Point = (0.0, 0.0)
+    wires: tuple[tuple[Point, ...], ...] = ()
+    drops: tuple[tuple[Point, ...], ...] = ()
+    rail: float | None = None
+    wall: tuple[Point, Point] | None = None
+
+
+@final
+@dataclass(slots=True)
+class Body:
+    """What a station carries between its left and its right end, and the height that it takes above the line of nodes."""
+
+    width: float = 0.0
+    top: float = MID
+    row: float = MID
+    pieces: list[Piece] = field(default_factory=list)
+    places: list[float] = field(default_factory=list)
+    closed: list[tuple[float, float]] = field(default_factory=list)
+
+
+@final
+class BodyMaker:
+    """Makes the body of a node. `ends` says whether its left and its right side are free of other lines."""
+
+    def __init__(self, station: Station, text: Callable[[Element], str], measure: Measure) -> None:
+        self.station, self.text, self.measure = station, text, measure
+
+    def make(self, ends: tuple[bool, bool]) -> Body:
+        """Everything that hangs from the node, from left to right."""
+        if not self.station.is_shaft:
+            return self._rungs(last=ends[1] and not ends[0])
+        return self._on_the_line(ends)
+
+    # -- rungs -----------------------------------------------------------------------------------------------------------------
+
+    def _rungs(self, *, last: bool) -> Body:
+        body = Body(row=ROW, top=ROW)
+        rank = {True: 0, False: 1} if not last else {True: 1, False: 0}
+        x = 0.0
+        for item in sorted(self.station.hanging, key=lambda h: rank[h.element is not None and h.element.kind.role == "source"]):
+            x = self._rung(item, x, body)
+        body.width = max(0.0, x)
+        return body
+
+    def _rung(self, item: Hanging, x: float, body: Body) -> float:
+        if item.element is None:
+            body.places.append(x + PAD)
+            body.pieces.append(Piece(None, drops=(((x + PAD, ROW), (x + PAD, RAIL)),), rail=x + PAD))
+            return x + 2 * PAD
+        symbol, text = symbol_of(item.element.kind), self.text(item.element)
+        half, (along, _) = max(symbol.up, symbol.down), self.measure(text)
+        at = x + half + (PAD if body.pieces else 0.0)
+        upper, lower = ((at, ROW), (at, MID - symbol.length / 2)), ((at, MID + symbol.length / 2), (at, RAIL))
+        body.places.append(at)
+        body.pieces.append(
+            Piece(
+                item.element,
+                symbol,
+                (at, MID),
+                (0.0, 1.0 if item.away else -1.0),
+                text,
+                (at + half + CLEAR + along / 2, MID),
+                (upper,),
+                (lower,),
+                at,
+            )
+        )
+        return at + half + CLEAR + along
+
+    # -- lines of motion -------------------------------------------------------------------------------------------------------
+
+    def _on_the_line(self, ends: tuple[bool, bool]) -> Body:
+        body = Body()
+        rods = [item for item in self.station.hanging if self._inline(item) is None]
+        inline = [item for item in self.station.hanging if self._inline(item) is not None]
+        driving = [item for item in rods if item.element is not None and item.element.kind.role == "source"]
+        x = 0.0
+        if ends[0] and driving:
+            rods.remove(driving[0])
+            x = self._rod(driving[0], 0.0, 0.0, body, -1)
+        for item in inline:
+            x = self._block(item, x + (PAD if x else 0.0), body)
+        if rods:
+            x = self._rods(rods, x + (PAD if x else 0.0), body, free=ends[1])
+        body.width = x
+        return body
+
+    def _inline(self, item: Hanging) -> Symbol | None:
+        """The symbol of an element that sits on the line itself."""
+        if item.element is None:
+            return None
+        kind = item.element.kind
+        if kind.name == "torque source":
+            return twist(1 if not item.away else -1)
+        if kind.name == "mass":
+            along, across = self.measure(self.text(item.element))
+            half, high = max(20.0, along / 2 + 8), max(24.0, across / 2 + 8)
+            return Symbol(2 * half, high, high, (rectangle(-half, -high, half, high),))
+        return INLINE.get(kind.name)
+
+    def _block(self, item: Hanging, x: float, body: Body) -> float:
+        symbol = self._inline(item)
+        assert symbol is not None and item.element is not None, "only elements sit on the line"
+        text = self.text(item.element)
+        along, across = self.measure(text)
+        inside = item.element.kind.name == "mass"
+        half = symbol.length / 2 if inside else max(symbol.length, along) / 2
+        at = x + half
+        above = MID if inside else MID - symbol.up - CLEAR - across / 2
+        body.pieces.append(Piece(item.element, symbol, (at, MID), text=text, text_at=(at, above)))
+        left, right = at - symbol.length / 2, at + symbol.length / 2
+        body.places += [left, right]
+        body.closed.append((left, right))
+        body.top = min(body.top, MID - symbol.up - (0.0 if inside else CLEAR + across))
+        return at + half
+
+    def _rods(self, rods: list[Hanging], x: float, body: Body, *, free: bool) -> float:
+        """Rods to a wall on the right; the first on the line itself where nothing goes on from there."""
+        y, right, before = MID, x, MID
+        for k, item in enumerate(rods):
+            symbol, across = self._rod_extent(item)
+            if k == 0 and not free:
+                y += max(30.0, symbol.up + CLEAR + across + LEVEL)
+            elif k:
+                y += symbol.up + CLEAR + across + LEVEL
+            right = max(right, self._rod(item, x, y, body, 1, before))
+            before = y
+            y += symbol.down
+        return right
+
+    def _rod_extent(self, item: Hanging) -> tuple[Symbol, float]:
+        symbol = self._rod_symbol(item)
+        return symbol, self.measure(self.text(item.element))[1] if item.element is not None else 0.0
+
+    def _rod_symbol(self, item: Hanging) -> Symbol:
+        if item.element is None:
+            return Symbol(0.0, 0.0, 0.0, ())
+        return FORCE if item.element.kind.name == "force source" else symbol_of(item.element.kind)
+
+    def _rod(self, item: Hanging, x: float, y: float, body: Body, side: int, before: float = MID) -> float:
+        """A symbol with a wall at its end, to the right of the plate at x or (side -1) before a plate that follows.
+
+        The plate reaches down to the height `before` already.
+        """
+        symbol = self._rod_symbol(item)
+        text = self.text(item.element) if item.element is not None else ""
+        along, across = self.measure(text) if text else (0.0, 0.0)
+        span = max(symbol.length, along)
+        is_force = item.element is not None and item.element.kind.name == "force source"
+        wall_room = 0.0 if is_force else 8.0
+        plate = x if side > 0 else x + wall_room + span + REACH
+        centre = plate + side * (REACH + span / 2)
+        near, far = centre - side * symbol.length / 2, centre + side * symbol.length / 2
+        wires = ((plate, before), (plate, y), (near, y))
+        away = item.away if side > 0 else not item.away
+        wall = None if is_force else ((far, y), (float(side), 0.0))
+        body.places.append(plate)
+        body.pieces.append(
+            Piece(
+                item.element,
+                symbol if item.element is not None else None,
+                (centre, y),
+                (1.0 if away else -1.0, 0.0),
+                text,
+                (centre, y - symbol.up - CLEAR - across / 2),
+                (wires,),
+                wall=wall,
+            )
+        )
+        body.top = min(body.top, y - symbol.up - CLEAR - across)
+        return plate if side < 0 else plate + REACH + span + wall_room

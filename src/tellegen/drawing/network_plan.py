@@ -1,0 +1,196 @@
+"""What a schematic shows, before anything has a place: stations on a line, what hangs from them, and what links them.
+
+A station is a node, or an element with several ports. Elements between a node and its reference hang from the station of the node;
+elements between two nodes link two stations, and so do the terminals of elements with several ports.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import final
+
+from tellegen.core.domains import REFERENCES
+from tellegen.description.model import Element
+from tellegen.drawing.symbols_twoports import SHAFTS, TwoPort, two_port_of
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """A one-port between a node and the reference. `away` says whether its first terminal is at the node; no element: a wire."""
+
+    element: Element | None
+    away: bool
+    reference: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A line between two stations, with a one-port in it or none. A terminal counts from 0 at a station with ports."""
+
+    first: str
+    second: str
+    element: Element | None = None
+    terminal: int = -1
+
+    # A link with a terminal begins at the station with ports.
+
+
+@final
+@dataclass(slots=True)
+class Station:
+    """A node (`element` is None) or an element with several ports; `symbol` is its own, or none for a plain box."""
+
+    key: str
+    domain: str
+    element: Element | None = None
+    symbol: TwoPort | None = None
+    hanging: list[Hanging] = field(default_factory=list)
+
+    @property
+    def is_shaft(self) -> bool:
+        """Whether it is a node of mechanics."""
+        return self.element is None and self.domain in SHAFTS
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The stations of one connected part from left to right, and their links."""
+
+    stations: tuple[Station, ...]
+    links: tuple[Link, ...]
+
+
+def plan_network(elements: Iterable[Element]) -> list[Plan]:
+    """The connected parts of a network, in the order of description."""
+    planner = _Planner()
+    for element in elements:
+        planner.add(element)
+    return planner.plans()
+
+
+class _Planner:
+    def __init__(self) -> None:
+        self.stations: dict[str, Station] = {}
+        self.links: list[Link] = []
+        self.sources: set[str] = set()
+
+    def add(self, element: Element) -> None:
+        if len(element.nodes) == 2:
+            self._one_port(element)
+        else:
+            self._several_ports(element)
+
+    def _one_port(self, element: Element) -> None:
+        first, second = element.nodes
+        domain = element.kind.domains[0]
+        if first in REFERENCES and second in REFERENCES:
+            # A loop through the reference alone still needs a place: a node of its own, tied to the reference by a wire.
+            first = self._own_node(element, domain)
+            self.stations[first].hanging.append(Hanging(None, True, second))
+        if first == second:
+            second = self._own_node(element, domain)
+            self.links.append(Link(first, second))
+        if first in REFERENCES or second in REFERENCES:
+            away = second in REFERENCES
+            node, reference = (first, second) if away else (second, first)
+            self._node(node, domain).hanging.append(Hanging(element, away, reference))
+            if element.kind.role == "source":
+                self.sources.add(node)
+            return
+        self._node(first, domain)
+        self._node(second, domain)
+        self.links.append(Link(first, second, element))
+
+    def _several_ports(self, element: Element) -> None:
+        key = f"#{element.name}"
+        station = Station(key, element.kind.domains[0], element, _own_symbol(element))
+        self.stations[key] = station
+        for terminal, node in enumerate(element.nodes):
+            if node not in REFERENCES:
+                self._node(node, element.kind.domains[terminal // 2])
+                self.links.append(Link(key, node, None, terminal))
+
+    def _own_node(self, element: Element, domain: str) -> str:
+        key = f"#{element.name}"
+        self._node(key, domain)
+        return key
+
+    def _node(self, node: str, domain: str) -> Station:
+        return self.stations.setdefault(node, Station(node, domain))
+
+    # -- order -----------------------------------------------------------------------------------------------------------------
+
+    def plans(self) -> list[Plan]:
+        near: dict[str, list[str]] = {key: [] for key in self.stations}
+        for link in self.links:
+            near[link.first].append(link.second)
+            near[link.second].append(link.first)
+        starts = [*(key for key in self.stations if key in self.sources), *self.stations]
+        placed: dict[str, int] = {}
+        plans: list[tuple[str, ...]] = []
+        for start in starts:
+            if start not in placed:
+                order = _line(start, near)
+                placed |= dict.fromkeys(order, len(plans))
+                plans.append(order)
+        links: list[list[Link]] = [[] for _ in plans]
+        for link in self.links:
+            links[placed[link.first]].append(link)
+        return [Plan(tuple(self.stations[k] for k in order), tuple(own)) for order, own in zip(plans, links, strict=True)]
+
+
+def _own_symbol(element: Element) -> TwoPort | None:
+    """The symbol of a two-port whose terminals it can show: references where it has no terminal, nodes where it has one."""
+    symbol = two_port_of(element.kind.name)
+    if symbol is None or len(element.nodes) != 4:
+        return None
+    for terminal, (node, pin) in enumerate(zip(element.nodes, symbol.pins, strict=True)):
+        if (pin is None and node not in REFERENCES) or (terminal % 2 == 0 and node in REFERENCES):
+            return None
+    return symbol
+
+
+def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:
+    """The stations that hang together, on a line: a depth-first search, so that most neighbours are next to each other.
+
+    Small branches come before large ones; the second largest branch of the start goes to its left.
+    """
+    children, order = _search(start, near)
+    size = dict.fromkeys(order, 1)
+    for key in reversed(order):
+        size[key] += sum(size[child] for child in children[key])
+        children[key].sort(key=size.__getitem__)
+    first = children[start]
+    left = [first.pop(-2)] if len(first) > 1 else []
+    before = [key for branch in left for key in _preorder(branch, children)]
+    return (*reversed(before), *_preorder(start, children))
+
+
+def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[str]]:
+    """The tree of a depth-first search, and the order in which it met the stations."""
+    children: dict[str, list[str]] = {start: []}
+    order = [start]
+    stack: list[tuple[str, Iterator[str]]] = [(start, iter(near[start]))]
+    while stack:
+        key, rest = stack[-1]
+        following = next((other for other in rest if other not in children), None)
+        if following is None:
+            stack.pop()
+            continue
+        children[key].append(following)
+        children[following] = []
+        order.append(following)
+        stack.append((following, iter(near[following])))
+    return children, order
+
+
+def _preorder(root: str, children: dict[str, list[str]]) -> list[str]:
+    found: list[str] = []
+    stack = [root]
+    while stack:
+        key = stack.pop()
+        found.append(key)
+        stack += reversed(children[key])
+    return found

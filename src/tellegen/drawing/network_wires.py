@@ -1,0 +1,68 @@
+"""The wires of one node of a schematic: pieces along the axes become lines with corners, and dots where three or more meet."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import final
+
+from tellegen.drawing.geometry import Point
+from tellegen.drawing.scene import Dot, Origin, Shape, Wire
+
+_DIGITS = 3
+
+
+@final
+class Net:
+    """Pieces of wire that belong to one node. They meet at their ends only."""
+
+    def __init__(self, origin: Origin, *, dots: bool) -> None:
+        self.origin, self.dots = origin, dots
+        self._near: dict[Point, list[Point]] = defaultdict(list)
+
+    def join(self, *points: Point) -> None:
+        """A wire through points."""
+        tidy = [(round(x, _DIGITS), round(y, _DIGITS)) for x, y in points]
+        for one, two in zip(tidy, tidy[1:], strict=False):
+            if one != two and two not in self._near[one]:
+                self._near[one].append(two)
+                self._near[two].append(one)
+
+    def row(self, y: float, places: Iterable[float], closed: Iterable[tuple[float, float]] = ()) -> None:
+        """A straight line through places at one height, left out where something sits on it."""
+        xs = sorted(set(places))
+        shut = {(round(a, _DIGITS), round(b, _DIGITS)) for a, b in closed}
+        for one, two in zip(xs, xs[1:], strict=False):
+            if (round(one, _DIGITS), round(two, _DIGITS)) not in shut:
+                self.join((one, y), (two, y))
+
+    def shapes(self) -> Iterator[Shape]:
+        """The lines from end to end or dot to dot, and the dots."""
+        degree = {point: len(near) for point, near in self._near.items()}
+        used: set[tuple[Point, Point]] = set()
+        ends = [point for point in self._near if degree[point] != 2]  # noqa: PLR2004
+        for start in [*ends, *self._near]:  # a closed loop has no ends
+            for following in self._near[start]:
+                if (start, following) not in used:
+                    yield Wire(_straightened(self._walk(start, following, used)), origin=self.origin)
+        if self.dots:
+            yield from (Dot(point, origin=self.origin) for point in ends if degree[point] > 2)  # noqa: PLR2004
+
+    def _walk(self, start: Point, following: Point, used: set[tuple[Point, Point]]) -> list[Point]:
+        points = [start, following]
+        used |= {(start, following), (following, start)}
+        while len(near := self._near[points[-1]]) == 2:  # noqa: PLR2004
+            onward = near[0] if near[0] != points[-2] else near[1]
+            if (points[-1], onward) in used:
+                break
+            used |= {(points[-1], onward), (onward, points[-1])}
+            points.append(onward)
+        return points
+
+
+def _straightened(points: list[Point]) -> tuple[Point, ...]:
+    """Without the points at which a line does not turn."""
+    kept = [points[0]]
+    for k in range(1, len(points) - 1):
+        (a, b), (x, y), (u, v) = kept[-1], points[k], points[k + 1]
+        if not (a == x == u or b == y == v):
+            kept.append((x, y))
+    return (*kept, points[-1])

@@ -1,0 +1,77 @@
+"""`export_model`: a model as files of another tool."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tellegen.core.names import did_you_mean
+from tellegen.description import Model
+from tellegen.description.files import reason, write_bytes
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.exporting import rules
+from tellegen.exporting.diagram_building import block_diagram
+from tellegen.exporting.m_files import parameters_file, program_name, run_file
+from tellegen.exporting.simulink_program import build_file
+
+Files = Mapping[str, str]
+
+
+def export_model(
+    model: AnyModel, to: str, path: str | Path, *, name: str = "", overwrite: bool = False
+) -> tuple[Path, ...]:
+    """Write a model with its experiment as files of another tool into a folder; gives their paths.
+
+    Files are named after `name`, else after the file or the example, else after the system.
+
+    `to="simulink"` writes three MATLAB programs: `NAME_parameters.m`, `NAME_build.m`, which builds the
+    scheme in Simulink block by block, and `NAME_run.m`, which integrates it in MATLAB or Octave without Simulink.
+
+    Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402), for a file that is there already
+    (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
+    """
+    writer = _writer(to)
+    folder = Path(path)
+    opened = as_model(model)
+    files = writer(opened, program_name(name or (Path(os.fspath(model)).stem if isinstance(model, str | os.PathLike) else opened.name)))
+    targets = [folder / name for name in files]
+    if not overwrite:
+        for target in targets:
+            if target.exists():
+                fix = "choose another folder, or force it (overwrite=True, --force)"
+                raise rules.WOULD_OVERWRITE.error(f"'{target}' is there already", fix=fix)
+    for target, text in zip(targets, files.values(), strict=True):
+        _write(target, text)
+    return tuple(targets)
+
+
+def simulink_files(model: Model, name: str) -> Files:
+    """The programs of a model by the names of their files.
+
+    Raises: ExportError for what a block diagram cannot hold (X401, X402).
+    """
+    diagram = block_diagram(model)
+    return {
+        f"{name}_parameters.m": parameters_file(diagram, name),
+        f"{name}_run.m": run_file(diagram, name),
+        f"{name}_build.m": build_file(diagram, name),
+    }
+
+
+TARGETS: dict[str, Callable[[Model, str], Files]] = {"simulink": simulink_files}
+"""The tools that there are files for."""
+
+
+def _writer(to: str) -> Callable[[Model, str], Files]:
+    if to in TARGETS:
+        return TARGETS[to]
+    fix = did_you_mean(to, TARGETS) or f"models are exported to {', '.join(TARGETS)}"
+    raise rules.UNKNOWN_TARGET.error(f"models are not exported to '{to}'", fix=fix)
+
+
+def _write(target: Path, text: str) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(Path(os.path.realpath(target)), text.encode())
+    except (OSError, ValueError) as error:
+        what = f"'{target}' cannot be written: {reason(error)}"
+        raise rules.NOT_WRITTEN.error(what, fix="choose another folder") from error

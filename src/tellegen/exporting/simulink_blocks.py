@@ -1,0 +1,234 @@
+"""From a block diagram to the blocks of Simulink, laid out like the figure of the scheme."""
+
+from collections.abc import Iterable
+from typing import final
+
+from tellegen.core.names import TIME
+from tellegen.exporting.diagrams import Column, Diagram, Formula, Hold, Integrator, formula_of
+from tellegen.exporting.m_files import inertia_text, number_text, row_text, table_arguments
+from tellegen.exporting.m_runtime import TABLES
+from tellegen.exporting.simulink_model import TOP, Position, SimulinkBlock, Wiring
+from tellegen.expressions import Expression, symbol
+from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
+from tellegen.graph.signals import Table
+
+COLUMN_WIDTH, ROW_HEIGHT = 190, 220
+"""How far columns and ladders stand apart, in the pixels of Simulink."""
+ACROSS = {
+    "source": 40,
+    "function": 160,
+    "sum": 160,
+    "gain": 360,
+    "integrator": 260,
+    "rates": 420,
+    "states": 600,
+    "outport": 780,
+}
+"""How far from the left blocks of a kind stand, inside a column and beside the ladder."""
+MOST_IN_A_CIRCLE = 3
+
+
+def simulink_blocks(diagram: Diagram) -> Wiring:
+    """All blocks of a diagram with their lines."""
+    return _Builder(diagram).built()
+
+
+@final
+class _Builder:
+    """First every block with what it makes, then every line."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        self.diagram = diagram
+        self.wiring = Wiring()
+        self.systems: dict[str, str] = {}
+        self.inputs: list[tuple[str, str, int, str]] = []  # system, block, port, signal
+        self._rows: dict[tuple[str, str], int] = {}
+        self._before: dict[str, str] = {}
+        self._taken = {*diagram.names_given(), *diagram.parameters, *diagram.names_read()}
+        self._below = 40 + ROW_HEIGHT * (1 + max((c.row for c in diagram.columns), default=-1))
+
+    def built(self) -> Wiring:
+        """The whole model."""
+        diagram = self.diagram
+        for column in diagram.columns:
+            self._column(column)
+        self._clock()
+        for item in (*diagram.formulas, *diagram.readings):
+            self._table(item) if isinstance(item, Table) else self._formula(item)
+        self._rates()
+        for integrator in diagram.integrators:
+            self._integrator(integrator)
+        for hold in diagram.holds:
+            self._hold(hold)
+        self._unknowns()
+        self._outports()
+        for system, block, port, signal in self.inputs:
+            self.wiring.connect(signal, system, block, port)
+        return self.wiring
+
+    # -- kinds of blocks -------------------------------------------------------------------------------------------------------
+
+    def _column(self, column: Column) -> None:
+        """A subsystem for each column, named as the element, with its power sections in its description."""
+        left, top = 40 + COLUMN_WIDTH * column.place, 40 + ROW_HEIGHT * column.row
+        said = "; ".join(f"{across} and {through}" for across, through in column.sections)
+        settings = (("Description", f"power sections: {said}"),) if said else ()
+        position = (left, top, left + 110, top + 140)
+        block = SimulinkBlock(TOP, matlab_name(column.name), "subsystem", position, settings)
+        self.systems[column.name] = self.wiring.add(block)
+
+    def _clock(self) -> None:
+        if TIME in self.diagram.names_read() or any(hold.offset > 0 for hold in self.diagram.holds):
+            self._put(TIME, TOP, "clock", "source", ())
+
+    def _formula(self, item: Formula) -> None:
+        system = self.systems.get(item.column, TOP)
+        if item.kind == "gain" and item.factor is not None and not has_choice(item.factor):
+            ((read, _),) = item.terms
+            self._put(item.name, system, "gain", "gain", (read,), (("Gain", to_matlab(item.factor)),))
+        elif item.kind == "sum" and item.terms:
+            signs = "".join("+" if sign > 0 else "-" for _, sign in item.terms)
+            shape = "round" if len(signs) <= MOST_IN_A_CIRCLE else "rectangular"
+            settings = (("IconShape", shape), ("Inputs", signs))
+            self._put(item.name, system, "sum", "sum", [name for name, _ in item.terms], settings)
+        else:
+            self._function(item.name, system, item.expression)
+
+    def _function(self, name: str, system: str, expression: Expression) -> None:
+        """A function of signals, or a constant of parameters."""
+        place = "source" if expression.free_symbols <= {*self.diagram.parameters, TIME} else "function"
+        if expression.free_symbols <= self.diagram.parameters.keys():
+            text = to_matlab(expression)
+            if has_choice(expression):
+                text = number_text(expression.evaluate(self.diagram.parameters))
+            self._put(name, system, "constant", place, (), (("Value", text),))
+            return
+        made = MatlabLines()
+        made.assign("tg_y", expression)
+        self._scripted(name, system, place, made.lines, [expression])
+
+    def _scripted(
+        self,
+        name: str,
+        system: str,
+        place: str,
+        lines: Iterable[str],
+        expressions: Iterable[Expression],
+        helpers: Iterable[str] = (),
+    ) -> str:
+        """A MATLAB Function block with these lines, which give tg_y."""
+        read = sorted(frozenset().union(*(e.free_symbols for e in expressions)))
+        signals = [n for n in read if n not in self.diagram.parameters]
+        parameters = tuple(matlab_name(n) for n in read if n in self.diagram.parameters)
+        arguments = ", ".join([*map(matlab_name, signals), *parameters])
+        script = (f"function tg_y = tg_block({arguments})", *lines, "end", *helpers)
+        return self._put(name, system, "function", place, signals, (), script, parameters)
+
+    def _table(self, item: Table) -> None:
+        read = formula_of(item)
+        if item.interpolation == "cubic":
+            made = MatlabLines()
+            made.lines.append(f"tg_y = tg_cubic({table_arguments(item)}, {made.text(read)});")
+            self._scripted(item.name, TOP, "function", made.lines, [read], TABLES.splitlines())
+            return
+        argument = self._fresh(f"{item.name}_argument")
+        self._function(argument, TOP, read)
+        settings = (
+            ("BreakpointsForDimension1", row_text(item.points)),
+            ("Table", row_text(item.values)),
+            ("InterpMethod", "Linear point-slope" if item.interpolation == "linear" else "Flat"),
+            ("ExtrapMethod", "Clip"),
+        )
+        self._put(item.name, TOP, "lookup table", "gain", (argument,), settings)
+
+    def _rates(self) -> None:
+        """The matrix of inertias: one function that gives all rates, and what takes them apart."""
+        inertia = self.diagram.inertia
+        if inertia is None or not inertia.rates:
+            return
+        made = MatlabLines()
+        made.lines.append(f"tg_y = {inertia_text(inertia, made)};")
+        entries = [e for row in inertia.matrix for e in row]
+        together = self._fresh("rates")
+        self._scripted(together, TOP, "rates", made.lines, [*entries, *map(symbol, inertia.right)])
+        apart = self._place(TOP, "rates")
+        name = self.wiring.add(
+            SimulinkBlock(TOP, "rates_apart", "demux", apart, (("Outputs", str(len(inertia.rates))),))
+        )
+        self.inputs.append((TOP, name, 1, together))
+        for k, rate in enumerate(inertia.rates, 1):
+            self.wiring.make(rate, TOP, name, k)
+
+    def _integrator(self, item: Integrator) -> None:
+        system = self.systems.get(item.column, TOP)
+        settings = (("InitialCondition", number_text(item.initial)),)
+        self._put(item.name, system, "integrator", "integrator" if system else "states", (item.rate,), settings)
+
+    def _hold(self, hold: Hold) -> None:
+        """What is sampled at one instant reads what others held before it: through a memory."""
+        initial = {other.name: other.initial for other in self.diagram.holds}
+        for name in sorted(hold.expression.free_symbols & initial.keys() - self._before.keys()):
+            self._before[name] = self._fresh(f"{name}_before")
+            settings = (("InitialCondition", number_text(initial[name])),)
+            self._put(self._before[name], TOP, "memory", "gain", (name,), settings)
+        taken = self._fresh(f"{hold.name}_taken")
+        self._function(taken, TOP, hold.expression.substitute({n: symbol(b) for n, b in self._before.items()}))
+        settings = (("SampleTime", row_text((hold.period, hold.offset))),)
+        if hold.offset <= 0:
+            self._put(hold.name, TOP, "zero-order hold", "states", (taken,), settings)
+            return
+        held = self._fresh(f"{hold.name}_held")
+        self._put(held, TOP, "zero-order hold", "states", (taken,), settings)
+        lines = [f"if {matlab_name(TIME)} < {number_text(hold.offset)}", f"  tg_y = {number_text(hold.initial)};"]
+        lines += ["else", f"  tg_y = {matlab_name(held)};", "end"]
+        self._scripted(hold.name, TOP, "function", lines, [symbol(TIME), symbol(held)])
+
+    def _unknowns(self) -> None:
+        """Simulink looks for the values at which the residuals vanish."""
+        unknowns = self.diagram.unknowns
+        for name, residual, guess in zip(unknowns.names, unknowns.residuals, unknowns.guesses, strict=True):
+            vanishing = self._fresh(f"{name}_residual")
+            self._function(vanishing, TOP, residual)
+            settings = (("InitialGuess", number_text(guess)),)
+            self._put(name, TOP, "algebraic constraint", "states", (vanishing,), settings)
+
+    def _outports(self) -> None:
+        for k, signal in enumerate(self.diagram.recorded, 1):
+            position, settings = self._place(TOP, "outport"), (("Port", str(k)),)
+            name = self.wiring.add(SimulinkBlock(TOP, f"{matlab_name(signal)}_out", "outport", position, settings))
+            self.inputs.append((TOP, name, 1, signal))
+
+    # -- places ----------------------------------------------------------------------------------------------------------------
+
+    def _put(
+        self,
+        signal: str,
+        system: str,
+        kind: str,
+        place: str,
+        reads: Iterable[str],
+        settings: tuple[tuple[str, str], ...] = (),
+        script: tuple[str, ...] = (),
+        parameters: tuple[str, ...] = (),
+    ) -> str:
+        """Add the block that makes a signal."""
+        block = SimulinkBlock(
+            system, matlab_name(signal), kind, self._place(system, place), settings, script, parameters
+        )
+        name = self.wiring.add(block)
+        self.wiring.make(signal, system, name)
+        self.inputs += [(system, name, port, read) for port, read in enumerate(reads, 1)]
+        return name
+
+    def _fresh(self, name: str) -> str:
+        """A name that no signal and no parameter has."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def _place(self, system: str, place: str) -> Position:
+        """Blocks of a kind stand below each other."""
+        row = self._rows[system, place] = self._rows.get((system, place), -1) + 1
+        left, top = ACROSS[place], 40 + 60 * row + (self._below if system == TOP else 0)
+        return left, top, left + 60, top + 34

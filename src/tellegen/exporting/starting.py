@@ -1,0 +1,97 @@
+"""A model before its first step: what ladders and vector blocks are made from."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from tellegen.core.names import TIME
+from tellegen.equations.system import EquationSystem
+from tellegen.experiments.setting_up import Setup
+from tellegen.exporting.diagrams import Formula, Hold, Integrator
+from tellegen.expressions import Expression, number
+from tellegen.graph.signals import Sampled, Table
+from tellegen.results import Run
+
+STIFF = 2e4
+"""So many times faster than the experiment is too fast for an explicit method in an interpreter."""
+MOST_STOPS = 100_000
+
+
+@final
+@dataclass(frozen=True)
+class Start:
+    """The equations of a model, its values, and where it begins. `taken` are names that new signals may not have."""
+
+    setup: Setup
+    system: EquationSystem
+    run: Run
+    taken: set[str] = field(default_factory=set)
+
+    def initial(self, name: str) -> float:
+        """The value of a state at the start."""
+        return float(self.run.values(name)[0])
+
+    def guess(self, name: str) -> float:
+        """The value of an algebraic unknown at the start, where the run has it."""
+        places = self.setup.numeric.names
+        return float(self.run.trajectory.y[0][places.index(name)]) if name in places else 0.0
+
+    def fresh(self, name: str) -> str:
+        """A name that no other signal has."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def inputs(self) -> Iterator[Formula]:
+        """What the inputs are: sources of time alone, or functions of signals."""
+        known = {*self.setup.parameters, TIME}
+        for name in self.system.inputs:
+            expression = self.system.signals.drivers.get(name, number(self.setup.inputs.get(name, 0.0)))
+            yield Formula(name, "source" if expression.free_symbols <= known else "function", expression)
+
+    def beside(self) -> list[Formula | Table]:
+        """Signals, tables, and names of the equations."""
+        system = self.system
+        values = {**system.signals.values, **system.where}
+        tables = [law for law in system.signals.others if isinstance(law, Table)]
+        return [*self.inputs(), *(Formula(name, "function", e) for name, e in values.items()), *tables]
+
+    def further_states(self) -> tuple[list[Formula], list[Integrator]]:
+        """Displacements and the states of signals."""
+        rates = {**self.system.displacements, **self.system.signals.states}
+        names = {name: self.fresh(f"{name}_rate") for name in rates}
+        formulas = [Formula(names[name], "function", rate) for name, rate in rates.items()]
+        return formulas, [Integrator(name, names[name], self.initial(name)) for name in rates]
+
+    def holds(self) -> tuple[Hold, ...]:
+        """The sampled signals."""
+        values = self.setup.parameters
+
+        def value(expression: Expression) -> float:
+            return expression.evaluate(values)
+
+        laws = [law for law in self.system.signals.others if isinstance(law, Sampled)]
+        return tuple(Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws)
+
+    def stops(self) -> tuple[float, ...]:
+        """The times at which inputs jump or bend."""
+        until = self.setup.until
+        return tuple(float(t) for t in self.setup.numeric.break_times(until)[:MOST_STOPS] if 0 < t < until)
+
+    def is_stiff(self) -> bool:
+        """Whether an explicit method would need a great many steps."""
+        model, y = self.setup.numeric, self.run.trajectory.y[0]
+        if not model.explicit or not len(y):
+            return not model.explicit
+        columns = [model.rhs_tangent(0.0, y, direction) for direction in np.eye(len(y))]
+        return bool(np.abs(np.linalg.eigvals(np.array(columns))).max() * self.setup.until > STIFF)
+
+
+def begun(setup: Setup, system: EquationSystem, run: Run) -> Start:
+    """A start that knows the names in use."""
+    ports: Iterable[str] = (name for p in setup.graph.ports for name in (p.across, p.through, p.state))
+    names = {*ports, *system.parameters, *system.where, *system.displacements, *system.signals.names, *system.inputs}
+    return Start(setup, system, run, {*names, *system.algebraic.unknowns, TIME})

@@ -1,0 +1,269 @@
+"""The forms of a model with dependent storages on one experiment: what each costs, and how far it is from the most accurate one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.conditioning import AS_USUAL, FORMS, Conditioned, FormName, Options, condition_model
+from tellegen.conditioning.parasitic import stiffness_for
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.description.model import Model
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.experiments.courses import Course
+from tellegen.experiments.quantities import Quantity
+from tellegen.experiments.simulating import simulate
+from tellegen.expressions import Expression
+from tellegen.expressions.entries import substituted
+from tellegen.results.run import Run
+
+Array = NDArray[np.float64]
+
+RTOL: Final = 1e-10
+TIGHTER: Final = 100.0
+"""The run that the others are compared with is so many times more accurate."""
+
+SAMPLES: Final = 400
+FINE: Final = 1e-13
+COARSE: Final = 1e-8
+"""No run is finer than this; a parasitic one not even so fine, because its springs cost more than that."""
+
+SHARE: Final = 1e-6
+"""The share of the energy of a run that parasitic elements may store where no stiffness is given."""
+
+SMALL: Final = 1e-3
+"""A force smaller than this share of the largest one is taken as this share, so that no spring is soft by accident."""
+
+ACCURATE: Final[tuple[FormName, ...]] = ("lagrange", "field", "hamilton", "residual", "derivative")
+"""Forms in the order in which they are taken as the most accurate one: no excess states, explicit, first."""
+
+SUITS: Final[Mapping[FormName, str]] = {
+    "derivative": "no: implicit, its rates are not given by the states",
+    "residual": "no: excess states, kept in place by their forces",
+    "parasitic": "no: spurious states of parasitic elements, stiff",
+    "field": "yes: proper, no excess states",
+    "lagrange": "yes: proper, no excess states",
+    "hamilton": "yes: proper, no excess states",
+}
+
+
+@final
+@dataclass(frozen=True)
+class FormRecord:
+    """What one form cost and gave.
+
+    `error` is the largest difference of a coordinate from the most accurate form, in SI, `relative` that over the largest value of
+    the coordinate; `violation` the largest difference of a dependent storage from what the others make it. `excess` counts states
+    beyond those of the independent storages. `energy` is what is left of the balance, relative to the energy handled.
+    """
+
+    form: FormName
+    run: Run
+    states: int
+    excess: int
+    error: float
+    relative: float
+    violation: float
+
+    @property
+    def energy(self) -> float:
+        """The residual of the energy balance."""
+        return self.run.energy.residual
+
+    @property
+    def proper(self) -> bool:
+        """Whether the form suits the synthesis of controllers."""
+        return SUITS[self.form].startswith("yes")
+
+    def to_json(self) -> dict[str, object]:
+        """Names and numbers."""
+        made = self.run.trajectory
+        return {
+            "solver": made.solver,
+            "setup_s": made.setup_s,
+            "solve_s": made.solve_s,
+            "steps": made.steps,
+            "rhs_calls": made.rhs_calls,
+            "states": self.states,
+            "excess": self.excess,
+            "error": self.error,
+            "relative_error": self.relative,
+            "violation": self.violation,
+            "energy_residual": self.energy,
+            "proper": self.proper,
+        }
+
+
+@final
+@dataclass(frozen=True)
+class ConditioningTable:
+    """The forms side by side; `refused` tells why forms that were not asked for by name are missing."""
+
+    name: str
+    rtol: float
+    reference: FormName
+    records: Mapping[FormName, FormRecord]
+    refused: Mapping[FormName, Finding]
+
+    @property
+    def runs(self) -> dict[FormName, Run]:
+        """The run of each form."""
+        return {form: record.run for form, record in self.records.items()}
+
+    def __getitem__(self, form: FormName) -> FormRecord:
+        return self.records[form]
+
+    def to_json(self) -> dict[str, object]:
+        """The record that `condition --json` prints."""
+        record: dict[str, object] = {
+            "name": self.name,
+            "rtol": self.rtol,
+            "reference": self.reference,
+            "forms": {form: found.to_json() for form, found in self.records.items()},
+        }
+        return record | ({"refused": {f: why.to_json() for f, why in self.refused.items()}} if self.refused else {})
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [
+            ("form", "solver", "set-up", "solving", "steps", "states", "error", "violation", "energy")
+        ]
+        rows += [self._row(record) for record in self.records.values()]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        suits = [f"  {form:<11} {SUITS[form]}" for form in self.records]
+        refused = [f"  {form:<11} {why.what}" for form, why in self.refused.items()]
+        head = f"{self.name}: relative tolerance {self.rtol:g}; errors against the {self.reference} form, {TIGHTER:g} times finer"
+        parts = [[head], lines, ["for the synthesis of controllers", *suits]]
+        return "\n\n".join("\n".join(part) for part in (*parts, ["not there", *refused] if refused else []) if part)
+
+    def _row(self, record: FormRecord) -> tuple[str, ...]:
+        made = record.run.trajectory
+        states = f"{record.states}" + (f" ({record.excess} excess)" if record.excess else "")
+        times = (f"{made.setup_s:.3f} s", f"{made.solve_s:.4f} s")
+        numbers = (f"{record.error:.2g}", f"{record.violation:.2g}", f"{record.energy:.1e}")
+        return record.form, made.solver, *times, str(made.steps), states, *numbers
+
+
+@final
+@dataclass(frozen=True)
+class Setting:
+    """One experiment for all forms."""
+
+    until: Quantity | None = None
+    inputs: Mapping[str, Course] | None = None
+    initial: Mapping[str, Quantity] | None = None
+    parameters: Mapping[str, Quantity] | None = None
+    rtol: float = RTOL
+    samples: int = SAMPLES
+
+    def run(self, conditioned: Conditioned, *, finer: float = 1.0) -> Run:
+        """The run of one form."""
+        return simulate(
+            conditioned,
+            self.until,
+            inputs=self.inputs,
+            initial=self.initial,
+            parameters=self.parameters,
+            rtol=max(self.rtol / finer, COARSE if conditioned.form == "parasitic" else FINE),
+            samples=self.samples,
+            progress=False,
+        )
+
+
+THE_EXPERIMENT: Final = Setting()
+"""That of the model."""
+
+
+def compare_conditioning(
+    model: AnyModel,
+    forms: Sequence[str] | None = None,
+    *,
+    options: Options = AS_USUAL,
+    until: Quantity | None = None,
+    inputs: Mapping[str, Course] | None = None,
+    initial: Mapping[str, Quantity] | None = None,
+    parameters: Mapping[str, Quantity] | None = None,
+    rtol: float = RTOL,
+    samples: int = SAMPLES,
+) -> ConditioningTable:
+    """The forms of a model on one experiment: time, steps, states, error, violation of the constraints, energy.
+
+    Without `forms`, all that the model has. Parasitic elements without a stiffness store a share of 1e-6 of the energy.
+    What is not given is taken from the experiment of the model. Errors are against the most accurate form, run far finer.
+
+    Raises: ConditioningError for a form that was asked for and does not exist; SimulationError when a run fails.
+    """
+    described = as_model(model)
+    made, refused = _conditioned(described, forms, options)
+    setting = Setting(until, inputs, initial, parameters, rtol, samples)
+    reference = next((form for form in ACCURATE if form in made), next(iter(made)))
+    fine = setting.run(made[reference], finer=TIGHTER)
+    if "parasitic" in made and reference != "parasitic" and options.stiffness.value is None:
+        stiff = replace(options.stiffness, value=stiffnesses_of(made[reference], fine, SHARE))
+        made["parasitic"] = condition_model(described, "parasitic", replace(options, stiffness=stiff))
+    records = {form: _record(found, setting.run(found), fine) for form, found in made.items()}
+    return ConditioningTable(made[reference].name, rtol, reference, records, refused)
+
+
+def _conditioned(
+    model: Model, forms: Sequence[str] | None, options: Options
+) -> tuple[dict[FormName, Conditioned], dict[FormName, Finding]]:
+    if forms is not None:
+        found = [condition_model(model, form, options) for form in forms]
+        return {conditioned.form: conditioned for conditioned in found}, {}
+    made: dict[FormName, Conditioned] = {}
+    refused: dict[FormName, Finding] = {}
+    for form in FORMS:
+        try:
+            made[form] = condition_model(model, form, options)
+        except TellegenError as error:
+            if form == FORMS[0]:
+                raise  # no form at all: there is nothing to condition
+            refused[form] = error.finding
+    return made, refused
+
+
+def _record(conditioned: Conditioned, run: Run, fine: Run) -> FormRecord:
+    error, relative = difference_of(conditioned, run, fine)
+    states = len(run.trajectory.segments[0].model.states)
+    excess = states - len(conditioned.found.causal.integral)
+    return FormRecord(conditioned.form, run, states, excess, error, relative, _violation(conditioned, run))
+
+
+def difference_of(conditioned: Conditioned, run: Run, fine: Run) -> tuple[float, float]:
+    """The largest difference of a coordinate, and of a coordinate relative to its size; of states where there are none."""
+    found = conditioned.found
+    names = list(found.model.displacements) or list(found.system.states)
+    apart = {name: float(np.max(np.abs(run.values(name) - fine.values(name)))) for name in names}
+    sizes = {name: float(np.max(np.abs(fine.values(name)))) or 1.0 for name in names}
+    return max(apart.values()), max(apart[name] / sizes[name] for name in names)
+
+
+def _violation(conditioned: Conditioned, run: Run) -> float:
+    """The largest difference of the output of a dependent storage from what the storages that it follows make it."""
+    found = conditioned.found
+    outputs = {constraint.output for constraint in found.constraints}
+    largest = 0.0
+    for name, formula in found.system.dependent.items():
+        if name in outputs and name in run:
+            largest = max(largest, float(np.max(np.abs(run.values(name) - values_along(run, found.written(formula))))))
+    return largest
+
+
+def stiffnesses_of(conditioned: Conditioned, run: Run, share: float) -> dict[str, float]:
+    """Stiffnesses at which the largest force of each constraint stores a share of the largest energy of the run."""
+    energy = float(np.max(np.abs(np.asarray(run.stored_energy)))) or 1.0
+    forces = {name: float(np.max(np.abs(run.values(name)))) for name in conditioned.forces}
+    least = SMALL * max(forces.values()) or 1.0
+    return {name: stiffness_for(max(force, least), energy, share) for name, force in forces.items()}
+
+
+def values_along(run: Run, formula: Expression) -> Array:
+    """A formula of variables and parameters, row by row."""
+    written = substituted(formula, run.graph.moving)
+    names = sorted(written.free_symbols - run.parameters.keys())
+    table = run.table(names) if names else np.zeros((len(run.t), 0))
+    rows = ({**run.parameters, **dict(zip(names, row, strict=True))} for row in table.tolist())
+    return np.array([written.evaluate(values) for values in rows])

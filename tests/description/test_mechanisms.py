@@ -1,0 +1,192 @@
+"""Mechanisms in files: what they become, and what is said where they cannot be."""
+
+import pytest
+
+import tellegen as tg
+from tellegen.core.errors import SimulationError, TellegenError
+from tellegen.description import read_model
+from tellegen.description.mechanisms.rules import RULES
+from tellegen.expressions import symbol
+
+FOUR_BAR = RULES.rules["M110"].instead
+ARM = RULES.rules["M101"].instead
+
+
+def error_of(text: str) -> TellegenError:
+    with pytest.raises(TellegenError) as caught:
+        read_model(text)
+    return caught.value
+
+
+def test_a_body_becomes_two_masses_and_an_inertia_with_its_angle_as_a_displacement() -> None:
+    model = read_model(ARM)
+    kinds = {element.name: element.kind.name for element in model.elements}
+    assert kinds["arm.J"] == "inertia"
+    assert kinds["arm.mx"] == kinds["arm.my"] == "mass"
+    assert model.displacements == {"arm.phi": symbol("arm.omega")}
+    assert not model.closures
+
+
+def test_points_that_nothing_is_joined_to_make_no_elements() -> None:
+    assert "arm.tip" not in {element.name for element in read_model(ARM).elements}
+
+
+def test_elements_of_the_network_are_joined_to_points_and_bodies() -> None:
+    text = ARM + "network:\n  F: {force source: [arm.tip.y, frame]}\n  tau: {torque source: [frame, arm]}\n"
+    system = tg.derive(read_model(text))
+    assert system.states == ("arm.omega",)
+    assert [str(e) for e in system.matrices["B"][0]] == ["cos(arm.phi)/2", "-cos(arm.phi)", "1"]
+
+
+def test_a_body_without_inertia_is_fine_where_it_moves_a_mass() -> None:
+    system = tg.derive(read_model(ARM.replace("inertia: 0.1 kg*m^2, ", "")))
+    assert str(system.matrices["L"][0][0]) == "arm.mass/4"
+
+
+def test_the_coordinates_described_last_follow_from_a_loop() -> None:
+    (closure,) = read_model(FOUR_BAR).closures
+    assert closure.name == "C"
+    assert set(closure.solves) == {"coupler.phi", "rocker.phi"}
+
+
+def test_coordinates_can_be_kept_independent() -> None:
+    model = read_model(FOUR_BAR + "  independent: [rocker.phi]\n")
+    assert set(model.closures[0].solves) == {"crank.phi", "coupler.phi"}
+    assert tg.derive(model).states == ("rocker.omega",)
+
+
+def test_positions_that_are_left_out_are_found() -> None:
+    text = FOUR_BAR + "experiment: {until: 0.1 s, initial: {crank.phi: 1}}\n"
+    run = tg.simulate(read_model(text))
+    assert run.values("C.gap").max() < 1e-9
+    assert run.values("crank.phi")[0] == 1.0
+
+
+def test_positions_that_do_not_fit_are_put_right_from_what_is_independent() -> None:
+    text = FOUR_BAR + "experiment: {until: 0.1 s, initial: {crank.phi: 1, coupler.phi: 0.5, rocker.phi: 1.6}}\n"
+    run = tg.simulate(read_model(text))
+    assert run.values("crank.phi")[0] == 1.0
+    assert run.values("C.gap")[0] < 1e-12
+    assert run.values("rocker.phi")[0] != 1.6
+
+
+def test_a_loop_that_fits_nowhere_is_named() -> None:
+    error = error_of(FOUR_BAR.replace("tip: [0.25 m, 0 m]", "tip: [0.9 m, 0 m]"))
+    assert error.code == "M110"
+    assert "the loop closed by 'C' fits in no position" in error.what
+    assert "'coupler', 'rocker'" in error.what
+
+
+def test_a_loop_that_fits_nowhere_with_other_lengths_is_named_when_the_run_is_set_up() -> None:
+    text = FOUR_BAR.replace("tip: [0.25 m, 0 m]", "tip: [r, 0 m]").replace(
+        "mechanism:", "parameters: {r: 0.25 m}\nmechanism:"
+    )
+    model = read_model(text + "experiment: {until: 0.1 s, initial: {crank.phi: 1}}\n")
+    with pytest.raises(SimulationError) as caught:
+        tg.simulate(model, parameters={"r": 2.0})
+    assert caught.value.code == "S340"
+    assert "the loop 'C' fits in no position near the start" in caught.value.what
+
+
+def test_a_second_joint_in_one_place_is_over_constrained() -> None:
+    error = error_of(RULES.rules["M111"].example)
+    assert error.code == "M111"
+    assert "the loop closed by 'D' is over-constrained or singular where it starts" in error.what
+
+
+def test_links_in_line_are_a_singular_start_with_its_direction() -> None:
+    text = FOUR_BAR.replace("[0.3 m, 0 m]}}\n    rocker", "[0.1 m, 0 m]}}\n    rocker").replace("[0.25 m", "[0.1 m")
+    error = error_of(text + "  independent: [crank.phi]\nexperiment: {initial: {crank.phi: 0}}\n")
+    assert error.code == "M111"
+    assert "direction (" in error.what
+
+
+def test_a_motion_without_inertia_is_named() -> None:
+    text = ARM.replace("  joints:", "    hand: {mass: 1 kg}\n  joints:") + "    wrist: {revolute: [arm.tip, hand]}\n"
+    error = error_of(text)
+    assert error.code == "M112"
+    assert "nothing has inertia for 'hand.omega', the rate of 'hand.phi'" in error.what
+
+
+def test_inertia_in_the_network_counts() -> None:
+    text = ARM.replace("mass: 2 kg, inertia: 0.1 kg*m^2, ", "")
+    model = read_model(text + "network:\n  J: {inertia: [arm], J: 1 kg*m^2}\n")
+    assert len(tg.derive(model).states) == 1
+
+
+TOGGLE = FOUR_BAR.replace("[0.1 m, 0 m]", "[0.25 m, 0 m]").replace(
+    "[0.3 m, 0 m]}}\n    rocker", "[0.1 m, 0 m]}}\n    rocker"
+)
+TOGGLE = TOGGLE.replace(
+    "rocker: {inertia: 0.01 kg*m^2, points: {tip: [0.25 m", "rocker: {inertia: 0.01 kg*m^2, points: {tip: [0.1 m"
+)
+
+
+def test_a_singular_position_on_the_way_names_the_loop_and_keeps_the_rows() -> None:
+    text = TOGGLE + "network:\n  tau: {torque source: [frame, crank]}\n"
+    model = read_model(text + "experiment: {until: 2 s, inputs: {tau: 0.2 N*m}, initial: {crank.phi: 0.2}}\n")
+    with pytest.raises(SimulationError) as caught:
+        tg.simulate(model)
+    error = caught.value
+    assert error.code == "S341"
+    assert "the loop 'C' is in a singular position" in error.what
+    assert error.run.t.size > 100
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "words"),
+    [
+        ("revolute", "revolut", "M102", "did you mean 'revolute'?"),
+        ("[ground, arm]", "[ground, arn]", "M103", "did you mean 'arm'?"),
+        ("[ground, arm]", "[ground, arm.tpi]", "M103", "did you mean 'tip'?"),
+        ("[ground, arm]", "[ground]", "M104", "write 'revolute: [crank.A, rod]'"),
+        ("[ground, arm]", "[arm, arm.tip]", "M104", "join two bodies"),
+        ("pivot:", "arm:", "M106", "rename one of them"),
+        ("mass: 2 kg", "mass: 2 m", "D121", "kg"),
+        ("mass: 2 kg", "mas: 2 kg", "D100", "did you mean 'mass'?"),
+        ("{revolute: [ground, arm]}", "{prismatic: [ground, arm], spin: 1}", "D100", "direction"),
+    ],
+)
+def test_a_slip_is_named_with_its_repair(old: str, new: str, code: str, words: str) -> None:
+    assert old in ARM
+    error = error_of(ARM.replace(old, new, 1))
+    assert words in str(error)
+    assert code in {finding.code for finding in error.findings}
+    assert error.findings[0].place is not None
+
+
+def test_a_cam_moves_its_follower() -> None:
+    text = (
+        "system: Cam\nmechanism:\n  bodies:\n    disk: {inertia: 0.1 kg*m^2, angle: phi}\n    valve: {mass: 0.5 kg}\n"
+        "  joints:\n    axle: {revolute: [ground, disk]}\n    stem: {prismatic: [ground, valve], distance: s}\n"
+        '    lobe: {cam: [disk, stem], lift: "0.02 m*(1 - cos(phi))"}\n'
+    )
+    model = read_model(text + "experiment: {until: 1 s, rtol: 1e-9, initial: {phi: 0.4, disk.omega: 6 rad/s}}\n")
+    system = tg.derive(model)
+    assert system.states == ("disk.omega",)
+    run = tg.simulate(model)
+    phi = run.values("phi")
+    assert run.values("s") == pytest.approx(0.02 * (1 - __import__("numpy").cos(phi)), abs=1e-9)
+    assert run.trajectory.books is not None
+    assert abs(run.trajectory.books.residual) < 1e-7
+
+
+def test_a_ball_bounces_on_a_wall_that_only_pushes() -> None:
+    text = (
+        "system: Ball\nmechanism:\n  gravity: 9.81 m/s^2\n  bodies:\n    ball: {mass: 1 kg, inertia: 0.01 kg*m^2}\n"
+        "  joints:\n    floor: {contact: [ball, ground], direction: 90 deg, radius: 0.1 m, K: 1e5 N/m}\n"
+    )
+    model = read_model(text + "experiment: {until: 1 s, rtol: 1e-9, initial: {ball.y: 0.6}}\n")
+    run = tg.simulate(model)
+    assert run.values("floor.gap")[0] == pytest.approx(0.5)
+    assert run.values("floor.N").max() > 100
+    assert run.values("floor.N").min() == 0
+    assert abs(run.trajectory.books.residual) < 1e-6  # type: ignore[union-attr]
+
+
+def test_a_spring_between_points_starts_with_the_force_of_its_length() -> None:
+    text = ARM + "    S: {spring: [ground.hook, arm.tip], K: 50 N/m, length: 0.2 m}\n"
+    text = text.replace("bodies:", "bodies:\n    ground: {points: {hook: [0 m, 1 m]}}")
+    run = tg.simulate(read_model(text), until=0.5, rtol=1e-9)
+    assert run.values("S.F")[0] == pytest.approx(50 * (2**0.5 - 0.2))
+    assert run.values("S.F") == pytest.approx(50 * (run.values("S.length") - 0.2), abs=1e-6)

@@ -1,0 +1,98 @@
+"""Octave as a judge: programs are written into one folder and run by one process."""
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.description import Model, read_model
+from tellegen.description.opening import load
+from tellegen.experiments.simulating import simulate
+from tellegen.exporting.exports import simulink_files
+
+Array = NDArray[np.float64]
+
+ROWS = 21
+MOST_STEPS = 60
+"""Examples run so far as our own solver needs about so many steps: an interpreter takes its time."""
+MOST_SECONDS = 400
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, and how long it runs."""
+
+    model: Model
+    until: float
+
+
+def case_of(model: Model, least: float = 0.0) -> Case:
+    """A model with a duration that an interpreter can afford, at least `least`."""
+    run = simulate(model, samples=1, rtol=1e-9)
+    whole = float(run.t[-1])
+    return Case(model, min(whole, max(least, whole * min(1.0, MOST_STEPS / max(run.trajectory.steps, 1)))))
+
+
+def example(name: str, least: float = 0.0) -> Case:
+    """A built-in example."""
+    return case_of(load(name), least)
+
+
+def text(source: str) -> Case:
+    """A model as a text, for the whole of its experiment."""
+    model = read_model(source)
+    assert model.experiment.until is not None, "the texts say how long they run"
+    return Case(model, model.experiment.until.evaluate({}))
+
+
+@dataclass
+class OctaveRuns:
+    """All cases in one process of Octave, run when the first result is asked for."""
+
+    cases: Mapping[str, Case]
+    folder: Path
+    results: dict[str, tuple[list[str], Array, Array]] = field(default_factory=dict)
+    output: str = ""
+
+    def result(self, octave: str, name: str) -> tuple[list[str], Array, Array]:
+        """Names, times and values of a case."""
+        if not self.output:
+            self._run(octave)
+        assert name in self.results, self.output
+        return self.results[name]
+
+    def _run(self, octave: str) -> None:
+        lines = []
+        for name, case in self.cases.items():
+            for file, program in simulink_files(case.model, name).items():
+                (self.folder / file).write_text(program, encoding="utf-8")
+            lines += [
+                f"try, tic; [t, values, names] = {name}_run({case.until!r}, {ROWS});",
+                f"  dlmwrite('{name}.csv', [t, values], 'precision', '%.17g');",
+                f"  file = fopen('{name}.names', 'w'); fprintf(file, '%s\\n', names{{:}}); fclose(file);",
+                f"  printf('{name}: %.1f s\\n', toc);",
+                f"catch problem, printf('{name}: %s\\n', problem.message); end",
+            ]
+        self.output = run_octave(octave, self.folder, "\n".join(lines)) or "Octave said nothing"
+        for name in self.cases:
+            if (self.folder / f"{name}.names").exists():
+                table = np.loadtxt(self.folder / f"{name}.csv", delimiter=",", ndmin=2)
+                names = (self.folder / f"{name}.names").read_text(encoding="utf-8").split()
+                self.results[name] = names, table[:, 0], table[:, 1:]
+
+
+def run_octave(octave: str, folder: Path, script: str) -> str:
+    """Run a script in a folder; gives what was printed."""
+    (folder / "driver.m").write_text(f"1;\n{script}\n", encoding="utf-8")
+    made = subprocess.run(
+        [octave, "--norc", "--quiet", "--no-gui", "driver.m"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=MOST_SECONDS,
+        check=False,
+    )
+    return made.stdout + made.stderr

@@ -1,0 +1,122 @@
+"""Run files integrate the same model as we do: Octave runs them, one process for all, and every signal agrees."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from exporting.octave import ROWS, Case, OctaveRuns, example, text
+from tellegen import examples
+from tellegen.experiments.simulating import simulate
+from tellegen.expressions.matlab import matlab_name
+
+TOLERANCE = 1e-6
+ABSOLUTE = 1e-9
+"""What a residual of rounding errors may differ: the gap of a closed loop, a force that is zero."""
+
+TABLES = """
+system: Tables
+parameters: {R: 2 ohm, C: 0.1 F}
+network:
+  V: {voltage source: [a, gnd], signal: low + high + curved}
+  R: {resistor: [a, b]}
+  C: {capacitor: [b, gnd], voltage: V_C}
+signals:
+  low:    {table: [[0, 0], [0.2, 1], [0.7, -1]]}
+  high:   {table: [[0, 1], [0.5, 3]], interpolation: previous}
+  curved: {table: [[0, 0], [1, 4], [3, 5], [4, 5]], at: 2*t + V_C, interpolation: cubic}
+experiment: {until: 1 s}
+"""
+
+SAMPLED_LATE = """
+system: Samples of several kinds
+parameters: {L: 0.1 H, R: 1 ohm}
+network:
+  V: {voltage source: [a, gnd], signal: slow*1 ohm - 0.5 ohm*fast}
+  R: {resistor: [a, b]}
+  L: {inductor: [b, gnd], current: I}
+signals:
+  slow: {sample: 1 A - I, every: 0.07 s, offset: 0.03 s, initial: 2 A}
+  fast: {sample: slow + I, every: 0.02 s}
+experiment: {until: 0.5 s}
+"""
+
+UNKNOWN = """
+system: Algebraic unknown
+parameters: {C: 0.5 F, R: 2 ohm}
+network:
+  V: {voltage source: [a, gnd]}
+  N: {resistor: [a, b], law: "V = 1 ohm*I + 0.2 ohm/A^2*I^3"}
+  R: {resistor: [b, gnd]}
+  M: {resistor: [b, c], law: "V = 1 ohm*I + 0.1 ohm/A^2*I^3"}
+  C: {capacitor: [c, gnd], voltage: V_C}
+experiment: {until: 2 s, inputs: {V: 3 V}}
+"""
+
+FOLLOWING_A_SOURCE = """
+system: Capacitor beside a source
+parameters: {C: 1 mF, R: 10 ohm, L: 0.1 H}
+network:
+  V: {voltage source: [a, gnd]}
+  C: {capacitor: [a, gnd]}
+  R: {resistor: [a, b]}
+  L: {inductor: [b, gnd], current: I_L}
+experiment: {until: 0.1 s, inputs: {V: "sine(5, 50 Hz)"}}
+"""
+
+CHOICES = """
+system: Orifice both ways
+parameters: {C: 1 F, k: 2 A, U: 1 V}
+network:
+  I: {current source: [gnd, a]}
+  C: {capacitor: [a, gnd], voltage: V_C}
+  N: {resistor: [a, gnd], law: "I = if(V > 0 V, k*(sqrt(1 + V/U) - 1), k*(1 - sqrt(1 - V/U)))"}
+experiment: {until: 3 s, inputs: {I: "sine(9, 0.5 Hz)"}}
+"""
+
+AWKWARD_NAMES = """
+system: "quote ' percent % and a {brace}"
+parameters: {end: 2 ohm, tg_x: 0.1 F, norm: 3}
+network:
+  zeros: {voltage source: [a, gnd]}
+  end:   {resistor: [a, b], R: end}
+  tg_x:  {capacitor: [b, gnd], C: tg_x, voltage: tg_now}
+experiment: {until: 1 s, inputs: {zeros: norm}}
+"""
+
+TEXTS = {
+    "tables": TABLES,
+    "sampled_late": SAMPLED_LATE,
+    "unknown": UNKNOWN,
+    "following_a_source": FOLLOWING_A_SOURCE,
+    "choices": CHOICES,
+    "awkward_names": AWKWARD_NAMES,
+}
+WITH_MODES = {"bouncing_ball", "buck_converter", "clutch_drive", "stick_slip"}
+EXAMPLES = [e.name for e in examples() if e.name not in WITH_MODES] if not os.environ.get("SKIPEX") else []
+
+
+@pytest.fixture(scope="module")
+def octave_runs(tmp_path_factory: pytest.TempPathFactory) -> OctaveRuns:
+    cases: dict[str, Case] = {name: text(source) for name, source in TEXTS.items()}
+    cases |= {name: example(name) for name in EXAMPLES}
+    return OctaveRuns(cases, tmp_path_factory.mktemp("octave"))
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *EXAMPLES])
+def test_octave_integrates_the_run_file_to_our_trajectory(
+    name: str, octave_runs: OctaveRuns, system_tool: Callable[[str], str]
+) -> None:
+    names, t, values = octave_runs.result(system_tool("octave-cli"), name)
+    case = octave_runs.cases[name]
+    ours = simulate(case.model, until=case.until, times=t, rtol=1e-10)
+    known = {matlab_name(signal): signal for signal in ours.names}
+    assert len(t) == ROWS
+    for column, written in enumerate(names):
+        expected = np.asarray(ours.values(known[written]))
+        allowed = TOLERANCE * np.abs(expected).max() + ABSOLUTE
+        assert np.abs(values[:, column] - expected).max() <= allowed, f"{written} of {name}"
+    if (report := os.environ.get("TELLEGEN_OCTAVE_TIMES")) is not None:
+        Path(report).write_text(octave_runs.output, encoding="utf-8")

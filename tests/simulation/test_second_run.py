@@ -1,0 +1,134 @@
+"""Errors of steps add up while a run swings: a second run finds out, and the tolerance asked for still holds at the end.
+
+The error of a variable is counted in tolerances beside its largest value: at a zero crossing a relative error means nothing.
+"""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from simulation.hand_written import decay, explicit_model, lc_ladder, oscillator, pendulum, van_der_pol
+from tellegen.compiler.numeric_model import EventFunction, NumericModel
+from tellegen.simulation import jobs
+from tellegen.simulation.choice import Choice
+from tellegen.simulation.integration import integrate
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.second_run import Attempt, keeping_tolerance
+from tellegen.simulation.stretch import Rows, Settings, Standing, StretchEnd
+from tellegen.simulation.trajectory import Effort
+
+Array = NDArray[np.float64]
+MOST = 20.0
+ROWS = 202
+
+
+def problem(model: NumericModel, until: float, y0: dict[str, float], rtol: float, solver: str) -> Problem:
+    return Problem(model, until, y0=y0, rtol=rtol, atol=1e-2 * rtol, solver=solver, times=ROWS)
+
+
+def error_in_tolerances(found: Array, wanted: Array, rtol: float) -> float:
+    return float(np.max(np.abs(found - wanted) / (rtol * (1e-2 + np.max(np.abs(wanted), axis=0)))))
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("solver", ["auto", "runge-kutta", "cvode", "ida"])
+@pytest.mark.parametrize("periods", [10, 300])
+def test_an_oscillator_keeps_its_phase(periods: int, solver: str, rtol: float) -> None:
+    run = integrate(problem(oscillator(), 2 * np.pi * periods, {"v": 1.0}, rtol, solver))
+    wanted = np.column_stack([np.cos(run.t), np.sin(run.t)])
+    assert error_in_tolerances(run.y, wanted, rtol) <= MOST
+
+
+def lightly_damped() -> NumericModel:
+    return explicit_model(
+        "d[0] = -y[1] - 0.02 * y[0]; d[1] = y[0];", "e[0] = -v[1] - 0.02 * v[0]; e[1] = v[0];", ["v", "x"]
+    )
+
+
+@pytest.mark.parametrize("solver", ["auto", "cvode"])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize(
+    ("model", "until", "y0"),
+    [
+        (pendulum, 600.0, {"omega": 1.5}),
+        (lightly_damped, 600.0, {"x": 1.0}),
+        (lambda: van_der_pol(1.0), 100.0, {"x": 2.0}),
+        (lambda: van_der_pol(1e-2), 10.0, {"x": 2.0}),
+        (lambda: lc_ladder(100), 200.0, {}),
+    ],
+    ids=["pendulum", "lightly damped", "van der pol", "relaxation", "ladder"],
+)
+def test_long_oscillations(model: "object", until: float, y0: dict[str, float], rtol: float, solver: str) -> None:
+    assert callable(model)
+    made = model()
+    wanted = integrate(problem(made, until, y0, 1e-13, "runge-kutta")).y
+    assert error_in_tolerances(integrate(problem(made, until, y0, rtol, solver)).y, wanted, rtol) <= MOST
+
+
+def test_the_reason_tells_of_a_finer_tolerance() -> None:
+    run = integrate(problem(oscillator(), 200 * np.pi, {"v": 1.0}, 1e-6, "cvode"))
+    assert run.reason.startswith("asked for; tolerance tightened ")
+    assert run.reason.endswith(" times, because errors add up over 100 oscillations")
+
+
+def test_what_decays_is_run_once() -> None:
+    run = integrate(problem(decay(), 20.0, {"x": 1.0}, 1e-6, "cvode"))
+    assert run.reason == "asked for"
+
+
+def test_a_forced_motion_that_forgets_its_errors_keeps_its_tolerance() -> None:
+    forced = explicit_model("d[0] = 5 * (sin(t) - y[0]);", "e[0] = -5 * v[0];", ["x"])
+    run = integrate(problem(forced, 100.0, {}, 1e-6, "cvode"))
+    assert run.reason == "asked for"
+
+
+def test_books_are_those_of_the_run_that_is_kept() -> None:
+    run = integrate(problem(pendulum(), 600.0, {"omega": 1.5}, 1e-6, "cvode"))
+    assert run.books is not None
+    assert run.books.stored_end == pytest.approx(run.books.stored_start, rel=1e-8)
+
+
+def test_models_with_events_are_left_alone() -> None:
+    watched = explicit_model(
+        "d[0] = -y[1]; d[1] = y[0];",
+        "e[0] = -v[1]; e[1] = v[0];",
+        ["v", "F"],
+        more="int tg_events(tg_context *c, double t, const double *y, const double *yp, double *g)"
+        "{ g[0] = y[0]; return 0; }",
+        events=[EventFunction("zero", "mass", 0, "restart")],
+    )
+    assert integrate(problem(watched, 300.0, {"v": 1.0}, 1e-6, "cvode")).reason == "asked for"
+
+
+def test_a_finer_run_that_fails_gives_way_to_the_first_one() -> None:
+    """The second tolerance cannot be met: what was found before is found again."""
+    asked = Settings(1e-6, np.array([1e-9]))
+    rows = Rows.at(np.array([0.0, 1.0]), 1)
+
+    def attempt(settings: Settings, into: Rows) -> Attempt:
+        finer = settings.rtol < asked.rtol
+        into.done = 1 if finer else 2
+        into.y[:] = 1.0 + settings.rtol * 1e3
+        end = Standing(1.0, into.y[-1], into.y[-1])
+        effort = Effort(steps=int(settings.rtol**-0.2))
+        status = jobs.TINY_STEP if finer else jobs.FINISHED
+        return Attempt([StretchEnd(status, end, effort, np.zeros(4), turns=50)], Choice("cvode", "asked for"))
+
+    made = keeping_tolerance(oscillator(), attempt(asked, rows), attempt, asked, rows)
+    assert made.ends[-1].status == jobs.FINISHED
+    assert made.choice.reason == "asked for"
+    assert rows.done == 2
+
+
+def test_a_coarser_run_that_fails_changes_nothing() -> None:
+    asked = Settings(1e-6, np.array([1e-9]))
+    rows = Rows.at(np.array([0.0, 1.0]), 1)
+
+    def attempt(settings: Settings, into: Rows) -> Attempt:
+        into.done = 2 if settings.rtol == asked.rtol else 0
+        into.y[:] = 1.0
+        end = StretchEnd(jobs.FINISHED, Standing(1.0, into.y[-1], into.y[-1]), Effort(10), np.zeros(4), turns=50)
+        return Attempt([end], Choice("cvode", "asked for"))
+
+    first = attempt(asked, rows)
+    assert keeping_tolerance(oscillator(), first, attempt, asked, rows) is first

@@ -1,0 +1,107 @@
+"""The forms side by side: what the table says is what the runs show."""
+
+import pytest
+
+import tellegen as tg
+from conditioning.models import CAPACITOR_LOOP, SPRINGS, model_of
+from tellegen.studies.conditioning import ConditioningTable
+
+COLUMNS = {
+    "solver",
+    "setup_s",
+    "solve_s",
+    "steps",
+    "rhs_calls",
+    "states",
+    "excess",
+    "error",
+    "relative_error",
+    "violation",
+    "energy_residual",
+    "proper",
+}
+
+
+@pytest.fixture(scope="module")
+def table() -> ConditioningTable:
+    return tg.compare_conditioning("crank_rod", until=0.5, rtol=1e-10)
+
+
+def test_all_forms_are_there(table: ConditioningTable) -> None:
+    assert list(table.records) == ["derivative", "residual", "parasitic", "field", "lagrange", "hamilton"]
+    assert table.reference == "lagrange"
+    assert not table.refused
+
+
+def test_exact_forms_agree_and_the_parasitic_one_nearly(table: ConditioningTable) -> None:
+    for form, record in table.records.items():
+        assert record.error < (1e-3 if form == "parasitic" else 1e-8)
+        assert abs(record.energy) < 1e-7
+    assert table["parasitic"].error > 1e-8
+
+
+def test_excess_states_are_counted(table: ConditioningTable) -> None:
+    assert {form: (r.states, r.excess) for form, r in table.records.items()} == {
+        "derivative": (1, 0),
+        "residual": (2, 1),
+        "parasitic": (3, 2),
+        "field": (1, 0),
+        "lagrange": (1, 0),
+        "hamilton": (1, 0),
+    }
+    assert {form for form, record in table.records.items() if record.proper} == {"field", "lagrange", "hamilton"}
+
+
+def test_constraints_hold_but_for_springs(table: ConditioningTable) -> None:
+    assert table["derivative"].violation < 1e-14
+    assert 0 < table["residual"].violation < 1e-7
+    assert table["parasitic"].violation > 1e-7
+
+
+def test_the_record_has_numbers_for_each_form(table: ConditioningTable) -> None:
+    record = table.to_json()
+    forms = record["forms"]
+    assert isinstance(forms, dict)
+    assert set(forms) == set(table.records)
+    assert all(set(found) == COLUMNS for found in forms.values())
+
+
+def test_the_text_has_a_row_for_each_form(table: ConditioningTable) -> None:
+    lines = str(table).splitlines()
+    head = next(k for k, line in enumerate(lines) if line.startswith("form "))
+    assert [line.split()[0] for line in lines[head + 1 : head + 7]] == list(table.records)
+    assert "3 (2 excess)" in str(table)
+
+
+def test_runs_can_be_looked_at(table: ConditioningTable) -> None:
+    assert table.runs["residual"].state_names == ("omega", "v_p")
+
+
+def test_a_form_that_a_model_does_not_have_is_said_to_be_missing() -> None:
+    found = tg.compare_conditioning(model_of(CAPACITOR_LOOP), rtol=1e-7)
+    assert set(found.refused) == {"lagrange"}
+    assert "no Lagrange form" in str(found)
+    with pytest.raises(tg.ConditioningError, match="C105"):
+        tg.compare_conditioning(model_of(CAPACITOR_LOOP), ["lagrange"])
+
+
+def test_a_model_without_constraints_is_refused() -> None:
+    with pytest.raises(tg.ConditioningError, match="C102"):
+        tg.compare_conditioning("dc_motor")
+
+
+@pytest.mark.parametrize("error", [1e-3, 1e-5])
+def test_parasitic_elements_are_just_stiff_enough(error: float) -> None:
+    model = model_of(SPRINGS)
+    sized = tg.size_parasitic(model, error)
+    exact = tg.simulate(model, rtol=1e-10, samples=100)
+    run = tg.simulate(sized, rtol=1e-9, samples=100)
+    apart = max(float(abs(run.values(n) - exact.values(n)).max()) for n in exact.state_names)
+    assert apart <= 1.05 * error  # measured at other times than those of the sizing
+    assert sized.form == "parasitic"
+
+
+@pytest.mark.parametrize("error", [0.0, -1.0, float("nan")])
+def test_an_error_is_positive(error: float) -> None:
+    with pytest.raises(tg.ConditioningError, match="C107: an error of"):
+        tg.size_parasitic(tg.load("crank_rod"), error)
