@@ -24,6 +24,7 @@ from tellegen.graph import lower
 from tellegen.reporting.formulas import formula_lines
 from tellegen.reporting.pages import Block, Folded, Formulas, Listing, Picture, Report, Section, Table, Words
 from tellegen.results import Run
+from tellegen.studies.activities import activity
 from tellegen.studies.suggesting import suggest_limits
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ MOST_DRAWN = 150
 MOST_STEPS = 12
 """Up to so many states the derivation is told step by step."""
 MOST_SUGGESTED = 40
-"""Up to so many elements limits are tried out."""
+QUICK_S = 0.5
+"""Up to so many elements, and runs of so many seconds, limits are tried out."""
 
 
 @final
@@ -167,14 +169,26 @@ def equations(subject: Subject) -> Iterator[Block]:
 
 
 def properties(subject: Subject) -> Iterator[Block]:
-    """Poles, passivity and the Bode diagram of the linear model."""
-    analysis = subject.analysis
+    """Poles, passivity and the Bode diagram of the linear model: in steady state, or at the start where there is none."""
+    where = "in steady state"
+    try:
+        analysis = subject.analysis
+    except TellegenError:
+        analysis, where = _at_the_start(subject), "at the start of the experiment"
+        yield Words("There is no steady state under these inputs: the model is linearised where the experiment begins.")
     rows = tuple(map(_pole, analysis.poles))
     if rows:
         yield Table(("pole [1/s]", "natural frequency [rad/s]", "damping", "time constant [s]"), rows)
     yield Listing(str(analysis))
     if analysis.model.inputs and analysis.model.states:
-        yield Picture("bode", _svg(analysis.plot()), "Bode diagram of the linear model in steady state")
+        yield Picture("bode", _svg(analysis.plot()), f"Bode diagram of the linear model {where}")
+
+
+def _at_the_start(subject: Subject) -> Analysis:
+    assert subject.model is not None
+    run = subject.run
+    names = (*run.state_names, *run.displacement_names)
+    return analyse(subject.model, at={name: float(run.values(name)[0]) for name in names})
 
 
 def _pole(pole: Pole) -> tuple[str, ...]:
@@ -183,9 +197,13 @@ def _pole(pole: Pole) -> tuple[str, ...]:
 
 
 def reductions(subject: Subject) -> Iterator[Block]:
-    """Which limits would make the model smaller, and what they would cost in its experiment."""
+    """Which elements do little in the experiment, and where it is cheap to try, what limits on them would cost."""
     assert subject.model is not None
-    if subject.model.experiment.until is None or len(subject.model.elements) > MOST_SUGGESTED:
+    if subject.model.experiment.until is None:
+        return
+    if subject.run.trajectory.solve_s > QUICK_S or len(subject.model.elements) > MOST_SUGGESTED:
+        yield Words("The energy that passed through each element. Those at the end may be left out; limits were not tried.")
+        yield Listing(str(activity(subject.run)))
         return
     yield Listing(str(suggest_limits(subject.model)))
 

@@ -19,7 +19,7 @@ nav { columns: 3 14em; font-size: 0.94em; margin: 16px 0 8px; } nav a { display:
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
 figure { margin: 18px 0; } figure img { max-width: 100%; height: auto; display: block; margin: 0 auto; }
 figcaption { text-align: center; font-size: 0.9em; margin-top: 6px; }
-.scroll { overflow-x: auto; } .formula { overflow-x: auto; margin: 12px 0; text-align: left; }
+.scroll { overflow-x: auto; } .formula { overflow: auto hidden; margin: 10px 0; padding: 4px 0 6px; }
 table { border-collapse: collapse; font-size: 0.93em; margin: 12px 0; }
 th, td { text-align: left; padding: 4px 14px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { border-bottom: 1.5px solid var(--ink); } td { font-variant-numeric: tabular-nums; }
