@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         TellegenError,
     )
     from tellegen.description import Model, Network, schema, to_yaml
-    from tellegen.drawing import Figure, draw
+    from tellegen.drawing import Animation, Figure, animate, draw
     from tellegen.equations.assembly import derive_equations
     from tellegen.equations.checking import Check, check
     from tellegen.equations.descriptor import DescriptorSystem
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Animation",
     "CausalGraph",
     "CausalityError",
     "Check",
@@ -105,6 +106,7 @@ __all__ = [
     "__version__",
     "activity",
     "analyse",
+    "animate",
     "assign_causality",
     "bond_graph",
     "check",
@@ -156,7 +158,7 @@ _NAMES_OF_MODULE = {
     ),
     "conditioning": "Conditioned LagrangeSystem",
     "description": "Model Network schema to_yaml",
-    "drawing": "Figure draw",
+    "drawing": "Animation Figure animate draw",
     "equations.assembly": "derive_equations",
     "equations.checking": "Check check",
     "equations.descriptor": "DescriptorSystem",

@@ -29,6 +29,7 @@ from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.hamiltonian import HamiltonianSystem, port_hamiltonian
 from tellegen.equations.linear_loop import linearise_loop
 from tellegen.equations.linearisation import linearise_equations
+from tellegen.equations.measuring import linear_outputs, measured_equations
 from tellegen.equations.numeric import with_values
 from tellegen.equations.steps import Derivation, derivation_steps
 from tellegen.equations.system import EquationSystem
@@ -116,12 +117,19 @@ def derive(
     numeric: Literal[False] = False,
     eliminate: bool = False,
     mode: Modes = ...,
+    outputs: Iterable[str] | None = None,
 ) -> EquationSystem: ...
 
 
 @overload
 def derive(
-    model: AnyModel, *, form: Literal["tf"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
+    model: AnyModel,
+    *,
+    form: Literal["tf"],
+    numeric: bool = False,
+    eliminate: bool = False,
+    mode: Modes = ...,
+    outputs: Iterable[str] | None = None,
 ) -> TransferMatrix: ...
 
 
@@ -164,7 +172,13 @@ def derive(
 
 @overload
 def derive(
-    model: AnyModel, *, form: Form = "pog", numeric: bool = False, eliminate: bool = False, mode: Modes = ...
+    model: AnyModel,
+    *,
+    form: Form = "pog",
+    numeric: bool = False,
+    eliminate: bool = False,
+    mode: Modes = ...,
+    outputs: Iterable[str] | None = None,
 ) -> Derived: ...
 
 
@@ -179,6 +193,7 @@ def derive(
     closed: bool = False,
     at: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | None = None,
+    outputs: Iterable[str] | None = None,
 ) -> Derived | Derivation:
     """The equations of a model, with symbols.
 
@@ -189,6 +204,9 @@ def derive(
     With `steps`, the POG form is derived step by step: each entry by the paths that make it; the Lagrange form by artificial flow
     sources.
     `mode` puts elements with modes into others than those they start in: `{"S": "closed"}`.
+    `outputs` names what is measured: states, displacements, power variables of elements and signals that are formulas. In the form
+    tf they are the rows; in the form pog they stand in `measured`, beside the outputs y, which stay conjugate to the inputs.
+    Without it the rows of tf are y and what detectors (De, Df, sensors) read.
     With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
     and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
     inputs are the sources that no signal drives and the references. Forms: pog and tf.
@@ -202,22 +220,31 @@ def derive(
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
     if closed:
         return derive_closed(model, form=form, numeric=numeric, mode=mode, at={**(at or {}), **(inputs or {})})
+    if outputs is not None and (form not in ("pog", "tf") or steps or (form == "pog" and numeric and not eliminate)):
+        raise NO_SUCH_FORM.error(
+            f"the form '{form}'{' step by step' if steps else ''} has no outputs of its own choice",
+            why="measured variables are rows beside C and D, which the forms pog and tf have",
+            fix="ask for pog or tf" + (", with eliminate" if numeric and form == "pog" else ""),
+        )
     if steps:
         return _steps(model, form, numeric, mode)
     if form == "lagrange":
         lagrange = lagrange_form(as_model(model))
         return lagrange.numeric() if numeric else lagrange
-    graph = put_into_mode(lower(as_model(model)), mode)
     if form == "dae" or (form == "pog" and numeric and not eliminate):
-        found = descriptor_form(graph)
+        found = descriptor_form(put_into_mode(lower(as_model(model)), mode))
         return found.numeric() if numeric else found
-    system = derive_equations(assign_causality(graph))
     if form == "ph":
-        hamiltonian = port_hamiltonian(system)
+        hamiltonian = port_hamiltonian(_equations(model, mode))
         return hamiltonian.numeric() if numeric else hamiltonian
-    if form == "tf":
-        return transfer_matrix(with_values(system) if numeric else system)
-    return with_values(system) if numeric else system
+    chosen = None if outputs is None else tuple(outputs)
+    system = measured_equations(as_model(model), chosen, lambda graph: put_into_mode(graph, mode))
+    settled = with_values(system) if numeric else system
+    return transfer_matrix(linear_outputs(settled, chosen)) if form == "tf" else settled
+
+
+def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
+    return derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode)))
 
 
 def derive_closed(
@@ -230,7 +257,7 @@ def derive_closed(
             why="signals carry no power, so that only the forms pog and tf hold them",
             fix="ask for pog or tf",
         )
-    system = derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode)))
+    system = _equations(model, mode)
     loop = close_loop(system, float(at.get(TIME, 0.0)))
     names = (*loop.states, *loop.displacements, *loop.inputs, TIME)
     for name in at:
@@ -253,7 +280,7 @@ def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Derivatio
             why="paths explain the entries of the POG form, artificial sources the Lagrange form, with symbols",
             fix="ask for the steps of the form pog or lagrange, with symbols",
         )
-    return derivation_steps(derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode))))
+    return derivation_steps(_equations(model, mode))
 
 
 def linearise(

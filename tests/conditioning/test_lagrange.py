@@ -171,6 +171,27 @@ def test_a_controller_tracks_a_motion() -> None:
     assert run.values("theta_e") == pytest.approx(-0.1 * np.exp(-20 * t), abs=1e-8)
 
 
+LIFT = {
+    "phi_1": "quintic(-pi/2, 0, from=0 s, to=1 s)",
+    "phi_2": "quintic(-pi/2, 1, from=0 s, to=1 s)",
+    "phi_3": "quintic(-pi/2, 2, from=0 s, to=1 s)",
+}
+
+
+def test_the_torques_of_a_motion_carry_the_weights() -> None:
+    found = tg.inverse_dynamics("planar_robot", LIFT)
+    assert [*found.courses] == ["tau_1", "tau_2", "tau_3"]
+    run = tg.simulate("planar_robot", 1.0, inputs=found.courses, rtol=1e-10, samples=10)
+    assert run.table([*LIFT])[-1] == pytest.approx([0, 1, 2], abs=1e-8)
+
+
+def test_a_controller_carries_the_weights() -> None:
+    tracked = tg.feedback_linearise("planar_robot", LIFT, K_p=400, K_d=40)
+    run = tg.simulate(tracked, 1.0, rtol=1e-10, samples=10)
+    for name in LIFT:
+        assert run.values(f"{name}_e") == pytest.approx(0, abs=1e-8)
+
+
 def test_a_motion_leaves_no_coordinate_out() -> None:
     with pytest.raises(tg.ConditioningError, match=r"C109: the motion says nothing about 'y_0'"):
         tg.inverse_dynamics("mobile_manipulator", {"x_0": 0})

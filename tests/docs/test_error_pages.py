@@ -25,6 +25,9 @@ WITHOUT_EXAMPLE = {
     **{f"G21{k}": "an operation on a scheme, not something in a file" for k in range(4)},
     "G230": "a scheme asked for, not something in a file",
     "G231": "an operation on a scheme, not something in a file",
+    "F180": "a figure asked for, not something in a file",
+    "F181": "a figure asked for, not something in a file",
+    "F182": "a figure asked for, not something in a file",
     "F150": "a scheme made by hand, not something in a file",
     "F151": "a scheme made by hand, not something in a file",
     "G240": "a scheme asked for, not something in a file",
@@ -80,7 +83,9 @@ WITHOUT_EXAMPLE = {
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
     **{f"F10{k}": "a figure asked for, not something in a file" for k in range(1, 8)},
+    **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
+    **{f"X40{k}": "an export asked for, not something in a file" for k in range(1, 6)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""

@@ -16,7 +16,10 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.description import Model, read_model
 from tellegen.drawing import Figure, check_scene, draw
-from tellegen.drawing.bond_scene import bond_scene
+from tellegen.drawing.bond_pen import Pen
+from tellegen.drawing.bond_plan import Link
+from tellegen.drawing.bond_scene import about, bond_scene
+from tellegen.drawing.geometry import Box
 from tellegen.drawing.options import read_options
 from tellegen.drawing.scene import Band, Bond, Label, Ring, Scene, Wire
 from tellegen.drawing.scene_json import from_json
@@ -277,6 +280,30 @@ def svg_outline(svg: str) -> str:
     return re.sub(
         r'(<g id="labels">)(.*)(</g>)', lambda m: m[1] + re.sub(r' d="[^"]*"', "", m[2]) + m[3], svg, flags=re.S
     )
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, m in EXAMPLES.items() if m.mechanism is None and len(lower(m).ports) <= MOST_PORTS]
+)
+def test_no_label_is_missing(name: str) -> None:
+    scheme = scheme_of(EXAMPLES[name])
+    scene = bond_scene(scheme)
+    assert "left out" not in scene.about
+    for part in ("effort", "flow"):
+        labelled = [s.origin.port for s in scene.shapes if isinstance(s, Label) and s.origin.part == part]
+        bonds = sorted(port for port in labelled if port != "joint")
+        assert bonds == sorted(f"bond {bond.number}" for bond in scheme.bonds)
+
+
+def test_labels_without_room_are_counted() -> None:
+    pen = Pen()
+    pen.keep_free(Box(-200, -200, 300, 200))
+    link = Link(1, "a", "b", "b", "electrical", "V", "I")
+    pen.bond(link, ((0.0, 0.0), (100.0, 0.0)), read_options({}))
+    pen.settle()
+    assert pen.left_out == 2
+    assert about(scheme_of(EXAMPLES["rlc"]), 1).endswith("; 1 label is left out for want of room")
+    assert about(scheme_of(EXAMPLES["rlc"]), 2).endswith("; 2 labels are left out for want of room")
 
 
 def test_equations_are_a_figure() -> None:

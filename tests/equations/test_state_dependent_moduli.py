@@ -204,6 +204,25 @@ def variators(draw: st.DrawFn) -> tuple[str, dict[str, float]]:
     return text, values
 
 
+def test_equations_of_moduli_that_read_states_exist_at_rest() -> None:
+    """No pivot is taken beside the diagonal, where an entry may vanish with the speeds."""
+    text = """\
+system: x
+parameters: {w_0: 1 rad/s}
+network:
+  tau: {torque source: [frame, a]}
+  J_1: {inertia: [a], J: 1, angular velocity: w_1}
+  k: {torsion compliance: [a, d], value: 1, torque: M_k}
+  J_2: {inertia: [d], J: 1, angular velocity: w_2}
+  n_0: {connection: [d, frame, e, frame], domains: [rotational, rotational], relation: across_2 = (1 + w_1/w_0)*across_1}
+  I_0: {inertia: [e], J: 1}
+  n_1: {connection: [a, frame, f, frame], domains: [rotational, rotational], relation: across_2 = (1 + w_2/w_0)*across_1}
+  I_1: {inertia: [f], J: 1}
+"""
+    at = point(read_model(text), {"tau": 3.0})
+    assert at.rates == pytest.approx([3.0 / 2, 0.0, 0.0])
+
+
 @given(variators())
 def test_power_balances_and_the_energy_matrix_is_symmetric_at_any_point(case: tuple[str, dict[str, float]]) -> None:
     at = point(read_model(case[0]), case[1])

@@ -16,36 +16,44 @@ from tellegen.exporting.exports import simulink_files
 Array = NDArray[np.float64]
 
 ROWS = 21
-MOST_STEPS = 60
-"""Examples run so far as our own solver needs about so many steps: an interpreter takes its time."""
 MOST_SECONDS = 400
+MOST_CHANGES = 7
+MOST_STEPS = 30
+PLAIN = 8_000
+IMPLICIT = 6
+"""Runs last so long as our own solver needs about so many steps in a program of so many characters (an implicit step costs more),
+or meets so many changes of mode: an interpreter takes its time."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model, and how long it runs."""
+    """A model, its programs, and how long it runs."""
 
     model: Model
+    files: Mapping[str, str]
     until: float
 
 
-def case_of(model: Model, least: float = 0.0) -> Case:
-    """A model with a duration that an interpreter can afford, at least `least`."""
-    run = simulate(model, samples=1, rtol=1e-9)
+def example(name: str) -> Case:
+    """A built-in example, for as long as an interpreter can afford."""
+    model = load(name)
+    files = simulink_files(model, name)
+    program = files[f"{name}_run.m"]
+    stiff = "Radau" in program
+    run = simulate(model, samples=1, rtol=1e-9, solver="auto" if stiff else "runge-kutta")
     whole = float(run.t[-1])
-    return Case(model, min(whole, max(least, whole * min(1.0, MOST_STEPS / max(run.trajectory.steps, 1)))))
+    if run.events:
+        times = [event.t for event in run.events[MOST_CHANGES - 1 : MOST_CHANGES + 1]]
+        return Case(model, files, sum(times) / 2 if len(times) == 2 else whole)
+    cost = run.trajectory.steps * max(1.0, len(program) / PLAIN) * (IMPLICIT if stiff else 1)
+    return Case(model, files, whole * min(1.0, MOST_STEPS / cost))
 
 
-def example(name: str, least: float = 0.0) -> Case:
-    """A built-in example."""
-    return case_of(load(name), least)
-
-
-def text(source: str) -> Case:
+def text(name: str, source: str) -> Case:
     """A model as a text, for the whole of its experiment."""
     model = read_model(source)
     assert model.experiment.until is not None, "the texts say how long they run"
-    return Case(model, model.experiment.until.evaluate({}))
+    return Case(model, simulink_files(model, name), model.experiment.until.evaluate({}))
 
 
 @dataclass
@@ -67,7 +75,7 @@ class OctaveRuns:
     def _run(self, octave: str) -> None:
         lines = []
         for name, case in self.cases.items():
-            for file, program in simulink_files(case.model, name).items():
+            for file, program in case.files.items():
                 (self.folder / file).write_text(program, encoding="utf-8")
             lines += [
                 f"try, tic; [t, values, names] = {name}_run({case.until!r}, {ROWS});",

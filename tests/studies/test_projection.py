@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 import tellegen as tg
 from tellegen.cli.main import run
-from tellegen.description import Model, read_model
+from tellegen.description import Model, read_model, to_yaml
 from tellegen.equations.numeric import with_values
 from tellegen.equations.system import EquationSystem
 from tellegen.studies.projecting import Method
@@ -103,6 +104,65 @@ def test_balanced_model_is_passive_though_its_ports_have_no_resistance() -> None
     W = np.block([[A, -B], [C, D]])
     assert np.array_equal(L, np.eye(5))
     assert np.linalg.eigvalsh(W + W.T).min() > -1e-8 * np.abs(W).max()
+
+
+PROJECTED = [
+    ("line", 3, "moments"),
+    ("line", 3, "balanced"),
+    ("dc_motor_pump", 2, "moments"),
+    ("corking_shaft", 4, "balanced"),
+]
+
+
+@pytest.mark.parametrize(("name", "states", "method"), PROJECTED)
+def test_a_projection_is_a_network_with_these_equations(name: str, states: int, method: Method) -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    found = tg.project(line(6, inductive=True) if name == "line" else name, states, method=method)
+    for model in (found.model, read_model(to_yaml(found.model))):
+        derived = tg.derive(model)
+        assert (derived.states, derived.inputs) == (found.equations.states, found.equations.inputs)
+        assert derived.outputs == found.full.outputs
+        for one, two in zip(numbers(derived), numbers(found.equations), strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-12 * np.abs(two).max(initial=0.0))
+        assert not tg.check(model).findings
+    assert f"Projected: {states} of" in found.model.about
+
+
+def test_a_projection_runs_as_its_equations_say_and_keeps_books() -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    found = tg.project("dc_motor_pump", 2)
+    run_ = tg.simulate(found, until=0.3)
+    L, A, B, C, D = numbers(found.equations)
+    M = np.linalg.solve(L, A)
+    u = np.array([24.0, -2e-5])
+    settled = np.linalg.solve(M, np.linalg.solve(L, B @ u))
+    values, vectors = np.linalg.eig(M)
+    z = settled - (vectors * np.exp(-values * 0.3)) @ np.linalg.solve(vectors, settled.astype(complex))
+    y = C @ z.real + D @ u
+    assert run_["I_a"].values[-1] == pytest.approx(y[0], rel=1e-5)
+    assert run_["P_0"].values[-1] == pytest.approx(y[1], rel=1e-5)
+    assert abs(run_.energy.residual) < 1e-6
+
+
+def test_a_projection_starts_where_the_full_model_does() -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    model = read_model(to_yaml(line(6, inductive=False)) + "experiment: {until: 1 s, initial: {V_C_1: 2 V}}\n")
+    found = tg.project(model, 3)
+    starts = tg.derive(found.model).initial
+    assert {name: e.evaluate({}) for name, e in starts.items()} == pytest.approx(
+        {name: e.evaluate({}) for name, e in found.equations.initial.items()}
+    )
+    assert any(e.evaluate({}) for e in starts.values())
+
+
+def test_a_projection_is_drawn_and_reduced_again(tmp_path: Path) -> None:
+    pytest.importorskip("pymor", reason=MISSING)
+    file = tmp_path / "small.yaml"
+    assert run(["reduce", "dc_motor_pump", "--order", "2", "-o", str(file)]) == 0
+    assert run(["reduce", "dc_motor_pump", "--order", "2", "-o", str(file)]) == 1, "a file is not replaced unasked"
+    for notation in ("pog", "bond", "network"):
+        assert tg.draw(str(file), notation)
+    assert tg.derive(tg.reduce(str(file), {"x_1": 0})).states == ("z_2",)
 
 
 def test_record_of_a_projection(capsys: pytest.CaptureFixture[str]) -> None:

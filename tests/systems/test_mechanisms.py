@@ -216,24 +216,6 @@ def test_the_five_bar_linkage_has_the_accelerations_of_a_plain_multibody_solver(
             assert run.values(f"{name}.F_y")[row] == pytest.approx(force[1], rel=1e-6, abs=1e-6)
 
 
-SQUEEZER = {
-    "k1.phi": 15.81077119629904,
-    "k2.phi": 15.81077119629904 - 15.75637105984298,
-    "k3.phi": 0.04082224013073101,
-    "k5.phi": 0.5244099658805304,
-    "k4.phi": 0.5244099658805304 - 0.5347301163226948,
-    "k7.phi": 1.048080741042263,
-    "k6.phi": 1.048080741042263 + 0.5347301163226948,
-}
-"""The reference solution of the test set at the end, as absolute angles."""
-
-
-def test_andrews_squeezer_reaches_the_published_angles() -> None:
-    run = tg.simulate("andrews_squeezer", rtol=1e-11)
-    for name, angle in SQUEEZER.items():
-        assert run.values(name)[-1] == pytest.approx(angle, abs=5e-8), name
-
-
 # Rolling
 
 

@@ -1,7 +1,7 @@
 """The linear model that all of analysis works on: matrices of numbers, with names and units."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
@@ -11,6 +11,7 @@ from tellegen.analysis import rules
 from tellegen.core.names import did_you_mean, listing
 from tellegen.equations.linearisation import linearise_equations
 from tellegen.equations.matrices import Matrix
+from tellegen.equations.measured import with_measured_outputs
 from tellegen.equations.numeric import with_values
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression
@@ -24,7 +25,8 @@ ComplexArray = npt.NDArray[np.complex128]
 class LinearModel:
     """`L x' = -A x + B u + B_1 u'`, `y = C x + D u + D_1 u'` in SI units; in deviations from `point` where that is not empty.
 
-    `displacements` counts the states at the end that are displacements of a linearised model.
+    `displacements` counts the states at the end that are displacements of a linearised model, `measured` the outputs at the end
+    that detectors read.
     """
 
     name: str
@@ -40,6 +42,14 @@ class LinearModel:
     D_1: Array
     point: Mapping[str, float] = field(default_factory=dict)
     displacements: int = 0
+    measured: int = 0
+
+    def conjugate(self) -> "LinearModel":
+        """The model with the outputs alone that are conjugate to its inputs."""
+        if not self.measured:
+            return self
+        own = slice(0, len(self.outputs) - self.measured)
+        return replace(self, outputs=self.outputs[own], C=self.C[own], D=self.D[own], D_1=self.D_1[own], measured=0)
 
     def channel(self, output: str, input_: str) -> tuple[int, int]:
         """The row and the column of a channel.
@@ -70,8 +80,13 @@ class StateSpace:
 def linear_model(system: EquationSystem, point: Mapping[str, float] | None = None) -> LinearModel:
     """The numbers of a linear model, or of the tangent of a nonlinear one at a point (zero where not given).
 
+    What the system measures is among the outputs, after its own.
+
     Raises: EquationError when a parameter has no value, or the point does not exist.
     """
+    conjugate = len(system.outputs)
+    system = with_measured_outputs(system)
+    measured = len(system.outputs) - conjugate
     if system.linear:
         numeric, moved, kept = with_values(system), 0, {}
     else:
@@ -87,7 +102,7 @@ def linear_model(system: EquationSystem, point: Mapping[str, float] | None = Non
     )
     D, B_1, D_1 = _array(m["D"], outputs, k), _array(m["B_1"], n, k), _array(m["D_1"], outputs, k)
     return LinearModel(
-        system.name, numeric.states, numeric.inputs, numeric.outputs, L, A, B, C, D, B_1, D_1, kept, moved
+        system.name, numeric.states, numeric.inputs, numeric.outputs, L, A, B, C, D, B_1, D_1, kept, moved, measured
     )
 
 

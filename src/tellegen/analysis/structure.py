@@ -59,7 +59,8 @@ def observability(model: LinearModel) -> Reach:
 
 
 def passivity(model: LinearModel) -> Passivity:
-    """The dissipation test that holds for every passive linear model in the POG form."""
+    """The dissipation test that holds for every passive linear model in the POG form; detectors take no part in it."""
+    model = model.conjugate()
     space = energy_coordinates(model)
     speed = float(np.linalg.norm(space.A, 2)) if space.A.size else 1.0
     # A congruent change of units keeps the signs of eigenvalues: each input is measured by what it drives.

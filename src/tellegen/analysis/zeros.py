@@ -21,7 +21,8 @@ def zeros(model: LinearModel, output: str | None = None, input_: str | None = No
     """
     if not model.inputs or not model.outputs:
         return ()
-    space = energy_coordinates(model)
+    one = output is not None or input_ is not None
+    space = energy_coordinates(model if one else model.conjugate())
     if output is not None or input_ is not None:
         row, column = model.channel(output or model.outputs[0], input_ or model.inputs[0])
         space = channel(space, row, column)

@@ -1,10 +1,11 @@
 """How `draw` makes a figure of a model and writes its file."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tellegen.cli import output
-from tellegen.drawing import draw
+from tellegen.drawing import animate, draw, rules
+from tellegen.drawing.animation import check_animation_suffix
 from tellegen.drawing.figures import check_suffix
 from tellegen.drawing.notations import scene_maker
 from tellegen.workflow import WOULD_OVERWRITE
@@ -21,25 +22,40 @@ class DrawOptions(NamedTuple):
     max_width: float
     scale: float
 
+    def by_name(self) -> dict[str, Any]:
+        """The options as figures call them."""
+        found = self._asdict()
+        numbers = found.pop("numbers")
+        return {**found, "bond_numbers": numbers, "section_numbers": numbers}
 
-def save_figure(model: str, notation: str, target: Path, chosen: DrawOptions, *, force: bool) -> None:
-    """Draw a model and write the file; what cannot be written is refused before anything is drawn."""
+
+def save_figure(
+    model: str, notation: str, target: Path, chosen: DrawOptions, *, at: str | None = None, force: bool
+) -> None:
+    """Draw a model, at a time of its experiment where one is given; what cannot be written is refused before that."""
     check_suffix(target)
     scene_maker(notation)
+    _check_free(target, force)
+    figure = draw(model, notation, at=at, **chosen.by_name())
+    figure.save(target)
+    output.write(f"{target}: {figure}")
+
+
+def save_animation(
+    model: str, notation: str, target: Path, chosen: DrawOptions, *, frames: int, at: str | None, force: bool
+) -> None:
+    """Draw the experiment of a model in motion."""
+    check_animation_suffix(target)
+    if at is not None:
+        what = "an animation shows the whole experiment, and a time was given"
+        raise rules.NO_OVERLAY.error(what, fix="leave --at out, or draw one moment without --animate")
+    _check_free(target, force)
+    animation = animate(model, notation, frames=frames, **chosen.by_name())
+    animation.save(target)
+    output.write(f"{target}: {animation}")
+
+
+def _check_free(target: Path, force: bool) -> None:
     if target.exists() and not force:
         fix = "choose another name, or force it (--force)"
         raise WOULD_OVERWRITE.error(f"'{target}' is there already", fix=fix)
-    figure = draw(
-        model,
-        notation,
-        theme=chosen.theme,
-        labels=chosen.labels,
-        bond_numbers=chosen.numbers,
-        section_numbers=chosen.numbers,
-        names=chosen.names,
-        bands=chosen.bands,
-        max_width=chosen.max_width,
-        scale=chosen.scale,
-    )
-    figure.save(target)
-    output.write(f"{target}: {figure}")

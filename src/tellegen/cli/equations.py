@@ -45,6 +45,7 @@ class Wanted(NamedTuple):
     as_latex: bool
     mode: Mapping[str, str]
     closed_at: Mapping[str, float] | None = None
+    outputs: tuple[str, ...] | None = None
 
 
 def show_equations(name: str, wanted: Wanted) -> None:
@@ -62,7 +63,14 @@ def show_equations(name: str, wanted: Wanted) -> None:
 def _derived(model: Model, wanted: Wanted) -> Derived:
     if wanted.closed_at is not None:
         return derive_closed(model, form=wanted.form, numeric=wanted.numeric, mode=wanted.mode, at=wanted.closed_at)
-    return derive_form(model, form=wanted.form, numeric=wanted.numeric, eliminate=wanted.eliminate, mode=wanted.mode)
+    return derive_form(
+        model,
+        form=wanted.form,
+        numeric=wanted.numeric,
+        eliminate=wanted.eliminate,
+        mode=wanted.mode,
+        outputs=wanted.outputs,
+    )
 
 
 def show_steps(

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tellegen.cli import output
-from tellegen.cli.pairs import numbers, pairs
+from tellegen.cli.pairs import name_list, numbers, pairs
 from tellegen.cli.plot_option import with_plot_target
 from tellegen.core.errors import TellegenError
 
@@ -142,10 +142,18 @@ def derive(
             metavar="omega=100", help="With --closed: the operating point, a value in SI; once for each variable."
         ),
     ] = None,
+    outputs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="v,F_K", help="Rows of the transfer matrix: any variables; with --form pog, measured beside y."
+        ),
+    ] = None,
     as_json: AsJson = False,
     as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
 ) -> None:
     """Derive the equations of a model."""
+    if outputs and (closed or steps):
+        raise typer.BadParameter("--outputs goes with the forms pog and tf, without --closed and --steps")
     if at and not closed:
         raise typer.BadParameter("--at goes with --closed")
     if closed and steps:
@@ -163,7 +171,10 @@ def derive(
         show_steps(model, sign.value, modes, as_json=as_json, as_latex=as_latex, lagrange=form is FormName.LAGRANGE)
         return
     point = numbers(at or (), "--at", "omega=100") if closed else None
-    wanted = Wanted(form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex, modes, point)
+    chosen = name_list(outputs) if outputs else None
+    wanted = Wanted(
+        form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex, modes, point, chosen
+    )
     show_equations(model, wanted)
 
 
@@ -234,6 +245,9 @@ def analyse(
         int | None, typer.Option(metavar="COUNT", help="Only the poles nearest to a point, for models of any size.")
     ] = None,
     near: Annotated[float, typer.Option(metavar="S", help="With --poles: the point on the real axis.")] = 0.0,
+    outputs: Annotated[
+        str | None, typer.Option(metavar="v,F_K", help="Variables measured beside the outputs of the sources.")
+    ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="[FILE]", help="The Bode diagram: on the screen, or to .png, .svg or .pdf.")
     ] = None,
@@ -243,7 +257,9 @@ def analyse(
     from tellegen.cli.runs import AnalyseOptions, show_analysis
 
     point = pairs(at, "--at", "omega=80") if at else None
-    show_analysis(model, AnalyseOptions(point, pairs(settings or (), "--set", "K=2e5"), poles, near, plot, as_json))
+    given = pairs(settings or (), "--set", "K=2e5")
+    measured = name_list(outputs) if outputs else None
+    show_analysis(model, AnalyseOptions(point, given, poles, near, plot, as_json, measured))
 
 
 @app.command(
@@ -286,27 +302,25 @@ def reduce(
         raise typer.BadParameter("choose one of --loss, --study, --suggest, --order, or equations (--steps, --latex)")
     if suggest and (limit or keep or target):
         raise typer.BadParameter("--suggest proposes limits: it takes none, and writes no model")
-    if order is not None and (limit or keep or target):
-        raise typer.BadParameter(
-            "--order finds states by itself: it takes no limits, and gives numbers without a network"
-        )
+    if order is not None and (limit or keep):
+        raise typer.BadParameter("--order finds states by itself: it takes no limits")
     if method is not None and order is None:
         raise typer.BadParameter("--method goes with --order")
     if not suggest and order is None and not limit:
         raise typer.BadParameter("give a limit, such as --limit J_m=0, or ask for proposals (--suggest)")
     from tellegen.cli.reducing import ReduceOptions, show_projection, show_reduction
 
-    if order is not None:
-        show_projection(model, order, None if method is None else method.value, sign.value, as_json, as_latex)
-        return
-
-    kept = tuple(name.strip() for name in keep.split(",") if name.strip())
+    kept = name_list(keep)
     wanted = ReduceOptions(tuple(limit or ()), kept, sign.value, steps, as_json, as_latex, target, force)
+    if order is not None:
+        show_projection(model, order, None if method is None else method.value, wanted)
+        return
     show_reduction(model, wanted._replace(loss=loss, study=study, suggest=suggest))
 
 
 @app.command(
-    epilog="Examples: tellegen draw dc_motor_pump --as pog -o motor.svg; tellegen draw rlc --as bond --theme mono -o rlc.pdf"
+    epilog="Examples: tellegen draw dc_motor_pump --as pog -o motor.svg; tellegen draw rlc --as bond --theme mono -o rlc.pdf; "
+    "tellegen draw dc_motor_pump --as pog --at '20 ms' -o power.svg; tellegen draw rlc --as bond --animate -o rlc.gif"
 )
 def draw(
     model: ModelText,
@@ -316,13 +330,17 @@ def draw(
             "-o",
             "--output",
             metavar="FILE",
-            help="Where to draw: .svg, .pdf, .png, .tex (TikZ) or .json.",
+            help="Where to draw: .svg, .pdf, .png, .tex (TikZ) or .json; an animation: .gif, .svg, .html or .mp4.",
             show_default=False,
         ),
     ],
     notation: Annotated[
         str,
-        typer.Option("--as", metavar="NOTATION", help="bond (bond graph), pog (Power-Oriented Graph) or equations."),
+        typer.Option(
+            "--as",
+            metavar="NOTATION",
+            help="bond (bond graph), pog (Power-Oriented Graph), network (schematic), mechanism or equations.",
+        ),
     ] = "pog",
     theme: Annotated[str, typer.Option(help="colour, mono (for print) or dark.")] = "colour",
     labels: Annotated[str, typer.Option(help="symbols, values or both.")] = "symbols",
@@ -333,13 +351,23 @@ def draw(
         float, typer.Option(help="Where a long figure goes on in a new row, in pixels at 100 %.")
     ] = 1100,
     scale: Annotated[float, typer.Option(help="The size of the whole figure.")] = 1,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Simulate, and show powers and energies at this time: 0.2 or '20 ms'.")
+    ] = None,
+    animated: Annotated[
+        bool, typer.Option("--animate", help="Simulate, and show powers and energies as they change.")
+    ] = False,
+    frames: Annotated[int, typer.Option(help="The pictures of an animation.")] = 60,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
 ) -> None:
     """Draw a model: bond graph, Power-Oriented Graph or equations."""
-    from tellegen.cli.drawing import DrawOptions, save_figure
+    from tellegen.cli.drawing import DrawOptions, save_animation, save_figure
 
     chosen = DrawOptions(theme, labels, numbers_, names, bands, max_width, scale)
-    save_figure(model, notation, target, chosen, force=force)
+    if animated:
+        save_animation(model, notation, target, chosen, frames=frames, at=at, force=force)
+    else:
+        save_figure(model, notation, target, chosen, at=at, force=force)
 
 
 @app.command(epilog="Example: tellegen export dc_motor_pump --to simulink -o motor")

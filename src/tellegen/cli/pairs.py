@@ -22,6 +22,11 @@ def pairs(texts: Iterable[str], option: str, example: str) -> dict[str, str]:
     return found
 
 
+def name_list(text: str) -> tuple[str, ...]:
+    """Names separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def numbers(texts: Iterable[str], option: str, example: str) -> dict[str, float]:
     """The names with their numbers.
 

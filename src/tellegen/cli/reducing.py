@@ -63,15 +63,19 @@ def _refuse_overwriting(target: Path | None, force: bool) -> None:
 
 
 def show_projection(
-    name: str, states: int, method: Literal["balanced", "moments"] | None, sign: Sign, as_json: bool, as_latex: bool
+    name: str, states: int, method: Literal["balanced", "moments"] | None, wanted: ReduceOptions
 ) -> None:
-    """Project a linear model on a few states, and print its equations with what they lose."""
+    """Project a linear model on a few states, write it where a file is named, and print its equations with what they lose."""
     from tellegen.studies.projecting import project  # noqa: PLC0415
 
+    _refuse_overwriting(wanted.target, wanted.force)
     found = project(name, states, method=method)
-    if as_json:
+    if wanted.target is not None:
+        write_text(wanted.target, to_yaml(found.model))
+    sign = wanted.sign
+    if wanted.as_json:
         output.write_json(found.to_json(sign))
-    elif as_latex:
+    elif wanted.as_latex:
         output.write(equations_to_latex(found.equations, sign=sign))
     else:
         width, unicode = output.width(), output.shows_unicode()

@@ -36,6 +36,7 @@ class AnalyseOptions(NamedTuple):
     near: float
     plot: str | None
     as_json: bool
+    outputs: tuple[str, ...] | None = None
 
 
 class SimulateOptions(NamedTuple):
@@ -137,7 +138,7 @@ def show_analysis(name: str, options: AnalyseOptions) -> None:
     given = sort_settings(model, options.settings)
     if given.initial:
         raise typer.BadParameter(f"'{next(iter(given.initial))}' is a state: give it with --at", param_hint="--set")
-    found = analyse(model, at=options.point, inputs=given.inputs, parameters=given.parameters)
+    found = analyse(model, at=options.point, inputs=given.inputs, parameters=given.parameters, outputs=options.outputs)
     written = [] if options.plot is None else show_figure(lambda figure: found.plot(figure=figure), options.plot, name)
     if options.as_json:
         output.write_json(found.to_json())

@@ -1,7 +1,8 @@
 """The implicit form F(t, y, yp) and, where it can be had, the explicit form f(t, y), as statements.
 
-Algebraic unknowns are solved inside by Newton's method; a coupled mass matrix inside by elimination. Both are possible for small
-systems only; the others keep their unknowns in y and have no explicit form.
+Algebraic unknowns are solved inside by Newton's method; a coupled mass matrix inside by elimination. Where rates have a say in the
+unknowns, as in friction by the force of a rigid joint, both are solved for together. All this is possible for small systems only;
+the others keep their unknowns in y and have no explicit form.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from tellegen.compiler.statements import (
 from tellegen.compiler.steps import variable
 from tellegen.core.union_find import UnionFind
 from tellegen.expressions import ONE, ZERO, Expression, substitute_all
+from tellegen.expressions.elimination import Elimination, Residues
+from tellegen.expressions.residues import residues
 
 LARGEST_SOLVED = 30
 """More unknowns, or more states in one block of the mass matrix, are left to a solver of differential-algebraic equations."""
@@ -58,26 +61,76 @@ def implicit_form(flat: Flat) -> Implicit:
 
 
 def _hidden(flat: Flat, plain: Implicit) -> Implicit | None:
-    """The same with its unknowns solved inside; None where rates have a say in them or they are too many."""
+    """The same with its unknowns solved inside; None where they are too many, or where they do not follow from the states."""
     unknowns = flat.program.unknowns
     first = len(plain.y) - len(unknowns)
-    residuals = tuple(plain.residuals[first:])
-    if len(unknowns) > LARGEST_SOLVED or reached_from(flat.core, plain.rates) & variables_in(residuals):
+    if len(unknowns) > LARGEST_SOLVED:
         return None
-    asked = needed(flat.core, residuals)
+    if reached_from(flat.core, plain.rates) & variables_in(plain.residuals[first:]):
+        return _together(flat, plain, first)
+    statements, _ = _with_newton(flat, flat.core, unknowns, plain.residuals[first:])
+    return Implicit(statements, plain.residuals[:first], plain.y[:first], plain.rates[:first], list(unknowns))
+
+
+def _together(flat: Flat, plain: Implicit, first: int) -> Implicit | None:
+    """Unknowns that rates have a say in: rates follow from them, and both are solved for; F is then given rates less these.
+
+    None where the equations are linear, which a solver of differential-algebraic equations does as well, or leave a rate open.
+    """
+    y, rates = plain.y[:first], plain.rates[:first]
+    free = _explicit(flat, Implicit(plain.statements, plain.residuals[:first], y, rates, []))
+    if free is None:
+        return None
+    moving = reached_from(flat.core, rates)
+    core: list[Statement] = [*free.statements, *(Let(k, e) for k, e in zip(rates, free.rates, strict=True))]
+    core += [s for s in flat.core if not moving.isdisjoint(targets_of(s))]
+    unknowns, residuals = flat.program.unknowns, plain.residuals[first:]
+    _, whole = _with_newton(flat, core, unknowns, residuals)
+    if whole.linear or not _has_full_rank(whole.jacobian):
+        return None
+    # What follows from one linear equation alone (a sliding speed) may be zero: no tolerance could be asked of it.
+    alone = {i: j for i, row in enumerate(whole.jacobian) if (j := _only(row)) is not None and not row[j].free_symbols}
+    known = list(alone.values())
+    if known:
+        core, _ = _with_newton(flat, core, [unknowns[j] for j in known], [residuals[i] for i in alone])
+    rest = [j for j in range(len(unknowns)) if j not in known]
+    left = [r for i, r in enumerate(residuals) if i not in alone]
+    statements, _ = _with_newton(flat, core, [unknowns[j] for j in rest], left, len(known))
+    given = [flat.fresh(f"{flat.names[k]}'") for k in y]
+    less = [variable(k) - variable(rate) for k, rate in zip(given, rates, strict=True)]
+    return Implicit(statements, less, y, given, [unknowns[j] for j in (*known, *rest)])
+
+
+def _only(row: tuple[Expression, ...]) -> int | None:
+    """The place of the only entry of a row; None where there are more."""
+    places = [j for j, e in enumerate(row) if e is not ZERO]
+    return places[0] if len(places) == 1 else None
+
+
+def _has_full_rank(jacobian: tuple[tuple[Expression, ...], ...]) -> bool:
+    """Whether the entries of a Jacobian leave no row without a pivot of its own, whatever the values."""
+    rows = [{j: value for j, e in enumerate(row) if (value := (residues(e) or (1,))[0])} for row in jacobian]
+    return not Elimination(rows, Residues()).eliminate_all(range(len(jacobian)))
+
+
+def _with_newton(
+    flat: Flat, core: list[Statement], unknowns: list[int], residuals: list[Expression], scratch: int = 0
+) -> tuple[list[Statement], Newton]:
+    """Statements with one that solves for unknowns, before what needs them."""
+    asked = needed(core, residuals)
     moving = reached_from(asked, unknowns)
     body = tuple(s for s in asked if not moving.isdisjoint(targets_of(s)))
     inside = set(body)
     before = [s for s in asked if s not in inside]
-    newton = _newton(flat, unknowns, body, residuals)
+    newton = _newton(flat, unknowns, body, tuple(residuals), scratch)
     done = {*body, *before}
-    after = [s for s in flat.core if s not in done]
-    return Implicit(
-        [*before, newton, *body, *after], plain.residuals[:first], plain.y[:first], plain.rates[:first], list(unknowns)
-    )
+    after = [s for s in core if s not in done]
+    return [*before, newton, *body, *after], newton
 
 
-def _newton(flat: Flat, unknowns: list[int], body: tuple[Statement, ...], residuals: tuple[Expression, ...]) -> Newton:
+def _newton(
+    flat: Flat, unknowns: list[int], body: tuple[Statement, ...], residuals: tuple[Expression, ...], scratch: int
+) -> Newton:
     slopes: list[Statement] = []
     columns: list[list[Expression]] = []
     own = set(body)
@@ -90,13 +143,15 @@ def _newton(flat: Flat, unknowns: list[int], body: tuple[Statement, ...], residu
     entries = [e for row in jacobian for e in row]
     moving = reached_from((*body, *slopes), unknowns)
     linear = moving.isdisjoint(variables_in(entries))
-    return Newton(tuple(unknowns), body, tuple(slopes), residuals, jacobian, linear, scratch=0)
+    return Newton(tuple(unknowns), body, tuple(slopes), residuals, jacobian, linear, scratch)
 
 
 def explicit_form(flat: Flat, form: Implicit) -> Explicit | None:
     """F = M yp - g solved for yp; None where yp does not enter that way or the matrix is too large or unknowns are left."""
-    if flat.program.unknowns and not form.hidden:
-        return None
+    return None if flat.program.unknowns and not form.hidden else _explicit(flat, form)
+
+
+def _explicit(flat: Flat, form: Implicit) -> Explicit | None:
     moving = reached_from(form.statements, form.rates)
     if any(isinstance(s, Newton) and not moving.isdisjoint(targets_of(s)) for s in form.statements):
         return None

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from tellegen.equations.matrices import Matrix
 from tellegen.expressions import ZERO, Expression, is_zero, symbol
-from tellegen.expressions.entries import leaves, substituted
+from tellegen.expressions.elimination import Elimination, Residues
+from tellegen.expressions.entries import leaves
+from tellegen.expressions.residues import residues
 
 LONGEST = 6
 """Entries with more leaves than this get a name."""
@@ -34,31 +36,59 @@ class Named:
         return symbol(name)
 
 
+def elimination_order(pattern: Sequence[Iterable[int]]) -> tuple[list[int], int]:
+    """The order of pivots with the fewest neighbours first, and how many entries beside the diagonal the factors get.
+
+    `pattern` tells for each row of a symmetric matrix in which columns something stands.
+    """
+    near = {i: set(columns) - {i} for i, columns in enumerate(pattern)}
+    order, entries = [], 0
+    while near:
+        pivot = min(near, key=lambda i: (len(near[i]), i))
+        joined = near.pop(pivot)
+        for i in joined:
+            near[i] |= joined
+            near[i] -= {i, pivot}
+        order.append(pivot)
+        entries += len(joined)
+    return order, entries
+
+
 def solved_definite(matrix: Matrix, right: Sequence[Sequence[Expression]], names: Named) -> Matrix | None:
-    """matrix^-1 right over `names`; None where the matrix is singular."""
+    """matrix^-1 right over `names`; None where the matrix is singular. Of the matrix, the part above the diagonal is read."""
+    if _is_singular(matrix):
+        return None
     n, width = len(matrix), len(right[0]) if right else 0
-    a = [list(map(names.kept, row)) for row in matrix]
+    a: list[list[Expression]] = [[ZERO] * n for _ in matrix]
+    for i, row in enumerate(matrix):
+        for j in range(i, n):
+            a[i][j] = a[j][i] = names.kept(row[j])
     b = [list(row) for row in right]
-    order = sorted(range(n), key=lambda i: (sum(e is not ZERO for e in a[i]), i))
+    order, _ = elimination_order([[j for j, e in enumerate(row) if e is not ZERO] for row in a])
+    beside: list[list[int]] = []  # for each pivot, the later rows that it changes
     for k, pivot in enumerate(order):
-        if is_zero(substituted(a[pivot][pivot], names.where)):
-            return None
-        for row in order[k + 1 :]:
-            if a[row][pivot] is not ZERO:
-                factor = names.kept(a[row][pivot] / a[pivot][pivot])
-                for column in order[k + 1 :]:
-                    a[row][column] = _less(a[row][column], factor, a[pivot][column], names)
-                for column in range(width):
-                    b[row][column] = _less(b[row][column], factor, b[pivot][column], names)
+        later = [other for other in order[k + 1 :] if a[other][pivot] is not ZERO]
+        beside.append(later)
+        for m, other in enumerate(later):
+            factor = names.kept(a[other][pivot] / a[pivot][pivot])
+            for j in later[m:]:
+                a[other][j] = a[j][other] = _less(a[other][j], factor, a[pivot][j], names)
+            for j in range(width):
+                b[other][j] = _less(b[other][j], factor, b[pivot][j], names)
     found: list[list[Expression]] = [[ZERO] * width for _ in range(n)]
-    for k in reversed(range(n)):
-        pivot = order[k]
-        for column in range(width):
-            rest = b[pivot][column]
-            for later in order[k + 1 :]:
-                rest = _less(rest, a[pivot][later], found[later][column], names)
-            found[pivot][column] = names.kept(rest / a[pivot][pivot])
+    for pivot, later in zip(reversed(order), reversed(beside), strict=True):
+        for j in range(width):
+            rest = b[pivot][j]
+            for other in later:
+                rest = _less(rest, a[pivot][other], found[other][j], names)
+            found[pivot][j] = names.kept(rest / a[pivot][pivot])
     return tuple(map(tuple, found))
+
+
+def _is_singular(matrix: Matrix) -> bool:
+    """Whether rows of the matrix depend on each other, whatever the values."""
+    rows = [{j: value for j, e in enumerate(row) if (value := (residues(e) or (1,))[0])} for row in matrix]
+    return bool(Elimination(rows, Residues()).eliminate_all(range(len(matrix))))
 
 
 def _less(entry: Expression, factor: Expression, other: Expression, names: Named) -> Expression:

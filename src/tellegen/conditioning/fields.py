@@ -139,7 +139,11 @@ def _sensor(element: Element, output: str) -> list[Element]:
     """What is left of a storage that moved into a field: a sensor of the variable that it had as its output."""
     side = element.kind.side
     kinds = [k for k in kinds_of(element.kind.domains[0], "resistive") if k.side == other_side(side)]
-    return [Element(output, kinds[0], element.nodes, value=ZERO, variables={side: output})] if kinds else []
+    return (
+        [Element(output, kinds[0], element.nodes, value=ZERO, variables={side: output}, notes=element.notes)]
+        if kinds
+        else []
+    )
 
 
 def _member_elements(merged: Merged) -> list[Element]:

@@ -46,7 +46,7 @@ def inverse_of(
 ) -> InverseDynamics:
     """The inputs that produce a motion: every coordinate as a formula of time.
 
-    `by` names the inputs asked for, where not all are; `others` says what the rest do.
+    `by` names the inputs asked for, where not all are; `others` says what the rest do. Weights do what the model says.
 
     Raises: ConditioningError (C108) where the inputs do not act in every direction, (C109) for a motion that leaves something out.
     """
@@ -56,7 +56,8 @@ def inverse_of(
     speeds = {nu: motion[q].derivative(TIME) for q, nu in zip(form.q, form.nu, strict=True)}
     rates = [speed.derivative(TIME) for speed in speeds.values()]
     along = plain.with_entries(lambda e: e.substitute({**motion, **speeds}))
-    given = [ZERO if name in chosen else others.get(name, ZERO) for name in form.tau]
+    courses = {**along.loads, **others}
+    given = [ZERO if name in chosen else courses.get(name, ZERO) for name in form.tau]
     needed = needed_efforts(along, rates, list(speeds.values()))
     efforts = tuple(e - dot(row, given) for e, row in zip(needed, along.matrices["W"], strict=True))
     named = Named("w", {*form.parameters, *form.q, *form.nu, *form.tau, TIME})
@@ -117,7 +118,8 @@ def track(
         signals[command] = symbol(second) + K_d * (symbol(rate) - symbol(nu)) + K_p * symbol(error)
         wanted.append(symbol(command))
     efforts = needed_efforts(form, wanted, [symbol(nu) for nu in form.nu])
-    shared = tuple(named.kept(e) for e in efforts)
+    loads = [ZERO if name in chosen else form.loads.get(name, ZERO) for name in form.tau]
+    shared = tuple(named.kept(e - dot(row, loads)) for e, row in zip(efforts, form.matrices["W"], strict=True))
     inputs = solved_inputs(form, shared, chosen, named)
     definitions = {n: formula_signal(n, e) for n, e in {**signals, **named.where}.items()}
     elements = tuple(_driven(e, inputs) for e in model.elements)
@@ -133,7 +135,7 @@ def _driven(element: Element, inputs: Mapping[str, Expression]) -> Element:
 
 
 def _chosen(form: LagrangeSystem, by: Sequence[str]) -> tuple[str, ...]:
-    """The inputs asked for: those named, or all.
+    """The inputs asked for: those named, or all that the model does not give itself.
 
     Raises: ConditioningError (C108) for names that are no inputs.
     """
@@ -141,7 +143,7 @@ def _chosen(form: LagrangeSystem, by: Sequence[str]) -> tuple[str, ...]:
         if name not in form.tau:
             fix = did_you_mean(name, form.tau) or f"the inputs are {listing(form.tau, 20)}"
             raise rules.NO_INVERSE.error(f"'{name}' is no input of '{form.name}'", where=name, fix=fix)
-    return tuple(by) or form.tau
+    return tuple(by) or tuple(name for name in form.tau if name not in form.loads)
 
 
 def _check_motion(form: LagrangeSystem, motion: Mapping[str, Expression]) -> None:

@@ -27,6 +27,7 @@ class LagrangeSystem:
     """`M nu' + C nu + R nu + G + f = W tau`, `q' = kinematics`. Where each coordinate has its own speed, qd = nu.
 
     `f` holds what is neither linear in the speeds nor a function of the coordinates, such as Coulomb friction; most have none.
+    `loads` are the inputs that the model gives by a formula of coordinates and parameters, such as weights.
     """
 
     name: str
@@ -39,6 +40,7 @@ class LagrangeSystem:
     f: Vector
     kinematics: Mapping[str, Expression]
     where: Mapping[str, Expression] = field(default_factory=dict)
+    loads: Mapping[str, Expression] = field(default_factory=dict)
 
     @property
     def qd(self) -> tuple[str, ...]:
@@ -63,6 +65,7 @@ class LagrangeSystem:
             f=tuple(map(change, self.f)),
             kinematics={q: change(e) for q, e in self.kinematics.items()},
             where={n: change(e) for n, e in self.where.items()},
+            loads={n: change(e) for n, e in self.loads.items()},
         )
 
     def numeric(self) -> "LagrangeSystem":
@@ -148,12 +151,14 @@ def lagrange_of(found: Constrained) -> LagrangeSystem:
     resting = tuple(e if moving.isdisjoint(e.free_symbols) else ZERO for e in f)
     springs = sums(made.block("A", at, made.elastic), made.spring_forces())
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters or n in found.slopes}
+    parameters = found.causal.graph.parameters
+    at_rest = {*made.q, *parameters, *kept}
     return LagrangeSystem(
         name=system.name,
         q=made.q,
         nu=made.nu,
         tau=system.inputs,
-        parameters=found.causal.graph.parameters,
+        parameters=parameters,
         matrices={
             "M": made.block("L", at, at),
             "C": plus(made.block("N", at, at), skew),
@@ -164,6 +169,7 @@ def lagrange_of(found: Constrained) -> LagrangeSystem:
         f=tuple(e if r is ZERO else ZERO for e, r in zip(f, resting, strict=True)),
         kinematics=made.rates,
         where=kept,
+        loads={name: e for name, e in system.signals.drivers.items() if e.free_symbols <= at_rest},
     )
 
 

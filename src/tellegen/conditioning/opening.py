@@ -72,11 +72,26 @@ def open_constraints(found: Constrained) -> Opened:
 
     Raises: ConditioningError (C110) where a domain has no source to stand there.
     """
+    left = len(found.causal.dependent) - len(found.constraints)
+    joints = _opened_joints(found)
+    if joints is not None and _dependent(joints) <= left:
+        return joints
     few = len(found.constraints) <= MOST_TRIED
     best = _opened(found, few=few)
-    if few and _dependent(best) > len(found.causal.dependent) - len(found.constraints):
+    if few and _dependent(best) > left:
         return _opened(found, few=False)
     return best
+
+
+def _opened_joints(found: Constrained) -> Opened | None:
+    """All constraints opened at once, each at the sensor nearest to its storage; None where one has no sensor of its own."""
+    opened = Opened(found.model, ())
+    for constraint in found.constraints:
+        place = next(_at_sensors(opened.model, found, constraint), None)
+        if place is None:
+            return None
+        opened = Opened(place.model, (*opened.openings, *place.openings))
+    return opened
 
 
 def _opened(found: Constrained, *, few: bool) -> Opened:
@@ -85,7 +100,8 @@ def _opened(found: Constrained, *, few: bool) -> Opened:
     for constraint in found.constraints:
         element = found.elements[constraint.storage]
         left = _dependent(opened) if few else 0
-        trials = list(_places(opened.model, element, constraint, few=few))
+        trials = list(_at_sensors(opened.model, found, constraint)) if few else []
+        trials += _places(opened.model, element, constraint, few=few)
         for trial in trials:
             moved = Opened(trial.model, (*opened.openings, *trial.openings))
             if trial is trials[-1] or _dependent(moved) < left:
@@ -167,6 +183,25 @@ def _places(model: Model, element: Element, constraint: Constraint, *, few: bool
         yield Opened(_moved(model, name, terminal, other), (Opening(constraint, (other, node), domain, True),))
     terminal = element.nodes.index(node)
     yield Opened(_moved(model, element.name, terminal, other), (Opening(constraint, (node, other), domain, True),))
+
+
+def _at_sensors(model: Model, found: Constrained, constraint: Constraint) -> Iterator[Opened]:
+    """Models with one more opening at an ideal sensor that holds the storage to others, the nearest first.
+
+    These are the joints of mechanisms. Opened there, a constraint holds the two bodies that are joined and no others, and its force
+    is that of the joint.
+    """
+    domain = found.elements[constraint.storage].kind.domains[0]
+    now = {e.name: e.nodes for e in model.elements}
+    for name in reversed(constraint.follows):
+        element = found.elements[name]
+        node = element.nodes[1]
+        sensor = element.kind.role == "resistive" and element.value is ZERO and element.kind.domains[0] == domain
+        if (
+            sensor and node not in REFERENCES and now[name] == element.nodes
+        ):  # otherwise another constraint is opened there
+            beyond = f"{node}_{constraint.force}"
+            yield Opened(_moved(model, name, 1, beyond), (Opening(constraint, (beyond, node), domain, True),))
 
 
 def _deciding_ends(model: Model, node: str) -> list[tuple[str, int]]:

@@ -16,7 +16,7 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.conditioning import rules
 from tellegen.conditioning.constrained import Constrained, output_of
-from tellegen.conditioning.definite import Named, solved_definite
+from tellegen.conditioning.definite import Named, elimination_order, solved_definite
 from tellegen.conditioning.opening import Opened, Opening, fresh, sink, source
 from tellegen.conditioning.parasitic import formula_signal
 from tellegen.core.domains import other_side
@@ -35,6 +35,9 @@ MOST_EXPLICIT = 12
 
 MOST_DRIVEN = 4
 """Up to so many forces drive a model by their formulas; more are found faster by the compiled code."""
+
+THIN = 6
+"""With at most so many entries a row in the factors of E, formulas are as short as the chain is long: any number is solved for."""
 
 
 @final
@@ -58,13 +61,9 @@ def constraint_forces(found: Constrained, opened: Opened, *, drift: Expression =
 
     Raises: ConditioningError (C103) where an input stands in a constraint.
     """
-    system = _opened_system(opened)
-    if len(opened.openings) > MOST_EXPLICIT or system.algebraic.unknowns:
-        return None
-    balance = _Balance(system, opened)
-    if not balance.diagonal:
-        return None
-    return balance.forces(found, drift)
+    balance = _Balance(_opened_system(opened), opened)
+    few = len(opened.openings) <= MOST_EXPLICIT or balance.thin
+    return balance.forces(found, drift) if few and balance.solvable else None
 
 
 def residual_model(found: Constrained, opened: Opened, rate: float) -> Model:
@@ -73,10 +72,11 @@ def residual_model(found: Constrained, opened: Opened, rate: float) -> Model:
     Raises: ConditioningError (C103) where an input stands in a constraint.
     """
     drift = number(rate)
-    few = len(opened.openings) <= MOST_DRIVEN
-    forces = constraint_forces(found, opened, drift=drift) if few else None
-    if forces is None:
-        return _implicit_model(opened, drift)
+    balance = _Balance(_opened_system(opened), opened)
+    few = len(opened.openings) <= MOST_DRIVEN or balance.thin
+    if not (few and balance.solvable):
+        return _implicit_model(balance, opened, drift)
+    forces = balance.forces(found, drift)
     formulas = forces.formulas
 
     def driven(opening: Opening) -> tuple[Element, ...]:
@@ -145,10 +145,22 @@ class _Balance:
         self.L = [self._written(row[i]) for i, row in enumerate(system.matrices["L"])]
 
     @property
-    def diagonal(self) -> bool:
-        """Whether each state has an inertia of its own, and its equation is that of the storage."""
+    def solvable(self) -> bool:
+        """Whether each state has an inertia of its own, its equation is that of the storage, and no law stands in the way."""
         L = self.system.matrices["L"]
-        return all((e is not ZERO) == (i == j) for i, row in enumerate(L) for j, e in enumerate(row))
+        alone = all((e is not ZERO) == (i == j) for i, row in enumerate(L) for j, e in enumerate(row))
+        return alone and not self.system.algebraic.unknowns
+
+    @property
+    def thin(self) -> bool:
+        """Whether E has sparse factors, as in chains whose constraints hold neighbours: its entries are common states of rows."""
+        states = [{j for j, e in enumerate(self.system.matrices["C"][i]) if e is not ZERO} for i in self.at]
+        holding: dict[int, set[int]] = {}
+        for i, row in enumerate(states):
+            for j in row:
+                holding.setdefault(j, set()).add(i)
+        pattern = [set().union(*(holding[j] for j in row)) for row in states]
+        return elimination_order(pattern)[1] <= THIN * len(pattern)
 
     def forces(self, found: Constrained, drift: Expression) -> Forces:
         """The forces, by elimination with names for what grows long."""
@@ -216,10 +228,9 @@ class _Balance:
         return found_forces, {**pulls, **named.where}
 
 
-def _implicit_model(opened: Opened, drift: Expression) -> Model:
+def _implicit_model(balance: "_Balance", opened: Opened, drift: Expression) -> Model:
     """Each sink reads what the storages take: its force is such that the rate of its constraint vanishes."""
-    system = _opened_system(opened)
-    balance = _Balance(system, opened)
+    system = balance.system
     _refuse_massless(system, balance)
     taken = {output_of(p): p for p in balance.graph.ports if isinstance(p.law, StorageLaw)}
     rates = [_rate(taken[name]) for name in system.states]

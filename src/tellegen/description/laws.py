@@ -92,7 +92,8 @@ class _LawReader:
         if group is None:
             self.refuse_left(left.strip())
         argument = self.argument_of(group)
-        if self.kind.role == "resistive" and group == self.kind.side and right.strip() == "0":  # an ideal sensor
+        nothing = self.kind.side if self.kind.role == "resistive" else "energy"
+        if group == nothing and right.strip() == "0":  # an ideal sensor, or a storage that keeps nothing
             return LawReading(None, Reading(ZERO, ZERO), self.pending(ZERO, self.letters.dimension(group)))
         marked, letter = self.right_side(right, len(left) + 1, (argument,))
         form: LawForm = "resistive" if self.kind.role == "resistive" else "content" if group == "energy" else "output"

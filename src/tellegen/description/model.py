@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal, final
+from typing import TYPE_CHECKING, Literal, final
 
 from tellegen.core.domains import Side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression
+
+if TYPE_CHECKING:
+    from tellegen.description.mechanisms.values import Mechanism
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 """Shared by the many elements that leave something out."""
@@ -318,7 +321,9 @@ class Model:
     parts: tuple[Part, ...] = field(default=(), compare=False)
     counts: frozenset[str] = field(default=frozenset(), compare=False)
     closures: tuple[Closure, ...] = ()
+    mechanism: "Mechanism | None" = field(default=None, compare=False, repr=False)
 
+    # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.
     # `parts` tells where elements with dotted names come from; the elements themselves are all in `elements`.
     # `counts` are the parameters that decided how many elements there are: another value makes another model.

@@ -180,6 +180,7 @@ class _ModelReader:
                 part.names.get(count, f"{part.name}.{count}") for part in parts for count in part.model.counts
             ),
             (*(closures or ()), *(() if mechanism is None else mechanism.closures), *closures_of(parts)),
+            None if mechanism is None else mechanism.mechanism,
         )
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:

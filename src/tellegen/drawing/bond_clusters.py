@@ -124,6 +124,7 @@ def cluster_of(
     slots = choose_slots(leaves, {*taken}, {*avoided}, node, against=against)
     for link in links:
         _draw_leaf(pen, plan, name, link, slots[link.other(name)], gap, options)
+    pen.label()
     if node.text.note:
         _draw_note(pen, node)
     return Cluster(pen, gap, {})
@@ -309,7 +310,7 @@ def _draw_leaf(pen: Pen, plan: Plan, name: str, link: Link, slot: Slot, gap: Box
         inner_gap, outer_gap = _corner_gap(gap), outer_gap.grown(4)
     inner, outer = clipped((0, 0), centre, inner_gap, outer_gap)
     points = (inner, outer) if link.tail == name else (outer, inner)
-    pen.bond(link, points, options, element=leaf.element)
+    pen.bond(link, points, options, element=leaf.element, later=True)
 
 
 def _leaf_centre(leaf: Node, link: Link, slot: Slot, gap: Box, options: Options) -> Point:

@@ -1,8 +1,10 @@
 """Draws bonds with their labels: effort above or left, flow below or right, the barb on the side of the flow."""
 
-from itertools import pairwise
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
 from math import hypot
-from typing import Literal
+from typing import Literal, final
 
 from tellegen.drawing.bond_plan import Link
 from tellegen.drawing.geometry import Box, Point
@@ -25,8 +27,31 @@ CLEAR = 5.0
 """Between ink and the labels of slanted bonds."""
 PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8, 0.14, 0.86)
 """Where along a bond a label may stand, the best first."""
+Attempt = tuple[float, float, float]
+ATTEMPTS: tuple[Attempt, ...] = ((1.0, 0.0, 2.0), (0.8, 0.0, 1.0), (1.0, 7.0, 2.0), (0.8, 7.0, 1.0), (0.8, 14.0, 1.0))
+"""How a label is tried: as it should be; where there is no room, smaller, and further from its bond.
+
+Each is a part of the size, a distance, and the margin that is kept free."""
 RING_RADIUS, RING_BACK = 10.0, 4.5
 NUMBER_RADIUS = 8.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A label that has no place yet: beside one of the pieces of its bond."""
+
+    text: str
+    part: str
+    size: float
+    pieces: tuple[tuple[Point, Point], ...]
+    bond: Bond
+    places: tuple[float, ...]
+
+    def moved(self, dx: float, dy: float) -> "Waiting":
+        """The same label elsewhere."""
+        pieces = tuple(((x + dx, y + dy), (u + dx, v + dy)) for (x, y), (u, v) in self.pieces)
+        return replace(self, pieces=pieces)
 
 
 class Pen:
@@ -34,6 +59,10 @@ class Pen:
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
+        self.left_out = 0
+        """The labels and numbers that found no free place."""
+        self._waiting: list[Waiting] = []
+        self._unnumbered: list[tuple[int, list[tuple[Point, Point]], Bond]] = []
         self._inks: list[Ink] = []
         self._kept: set[int] = set()
         self._grid = Grid()
@@ -47,6 +76,8 @@ class Pen:
 
     def absorb(self, other: "Pen", dx: float, dy: float) -> None:
         """Draw all that another pen has drawn, elsewhere."""
+        self.left_out += other.left_out
+        self._waiting += (waiting.moved(dx, dy) for waiting in other._waiting)
         for shape in other.shapes:
             self.put(moved(shape, dx, dy))
         for k in sorted(other._kept):
@@ -78,8 +109,10 @@ class Pen:
         self._kept.add(len(self._inks))
         self._inks.append(box)
 
-    def bond(self, link: Link, points: tuple[Point, ...], options: Options, *, element: str = "") -> None:
-        """Draw a bond from tail to head with its labels; where there is no room for a label, it is left out."""
+    def bond(
+        self, link: Link, points: tuple[Point, ...], options: Options, *, element: str = "", later: bool = False
+    ) -> None:
+        """Draw a bond from tail to head with its labels; `later` leaves them to `label`, when bonds beside it are drawn too."""
         side = flow_side(*points[-2:])
         origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
         stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
@@ -96,7 +129,9 @@ class Pen:
         if link.size > 1:
             self._label(str(link.size), "size", SMALL, pieces, bond, places=(0.2, 0.28, 0.8, *PLACES))
         if options.bond_numbers and link.number:
-            self._number(link.number, pieces, bond)
+            self._unnumbered.append((link.number, pieces, bond))
+        if not later:
+            self.label()
 
     def _ring(self, bond: Bond) -> None:
         at_end = bond.stroke == "end"
@@ -115,15 +150,32 @@ class Pen:
         bond: Bond,
         places: tuple[float, ...] = PLACES,
     ) -> None:
+        self._waiting.append(Waiting(text, part, size, tuple(pieces), bond, places))
+
+    def label(self) -> None:
+        """Place the labels of the bonds drawn so far, where they should be; those that have no room there wait."""
+        self._waiting = [waiting for waiting in self._waiting if not self._placed(waiting, ATTEMPTS[:1])]
+        for number, pieces, bond in self._unnumbered:
+            self._number(number, pieces, bond)
+        self._unnumbered.clear()
+
+    def settle(self) -> None:
+        """Place the labels that still wait, now that all else is drawn."""
+        for waiting in self._waiting:
+            self.left_out += not self._placed(waiting, ATTEMPTS)
+        self._waiting.clear()
+
+    def _placed(self, wanted: "Waiting", attempts: Iterable[Attempt]) -> bool:
+        bond, part = wanted.bond, wanted.part
         tone: Tone = "warning" if bond.warned else "ink"
-        for piece in pieces:
-            for place in places:
-                label = Label(
-                    text, *_beside(text, size, piece, place, upper=part != "flow"), tone=tone, origin=_part(bond, part)
-                )
-                if self.is_free(label_box(label)):
-                    self.put(label)
-                    return
+        for (share, further, margin), piece, place in product(attempts, wanted.pieces, wanted.places):
+            size = share * wanted.size
+            beside = _beside(wanted.text, size, piece, place, upper=part != "flow", further=further)
+            label = Label(wanted.text, *beside, tone=tone, origin=_part(bond, part))
+            if self.is_free(label_box(label), margin):
+                self.put(label)
+                return True
+        return False
 
     def _number(self, number: int, pieces: list[tuple[Point, Point]], bond: Bond) -> None:
         for piece in pieces:
@@ -137,6 +189,7 @@ class Pen:
                         self.put(Label(str(number), centre, SMALL - 1, tone="quiet", origin=_part(bond, "number")))
                         self.shapes.append(ring)
                         return
+        self.left_out += 1
 
 
 def _part(bond: Bond, part: str) -> Origin:
@@ -160,19 +213,24 @@ def flow_side(start: Point, end: Point) -> Literal[1, -1]:
 
 
 def _beside(
-    text: str, size: float, piece: tuple[Point, Point], place: float, *, upper: bool
+    text: str, size: float, piece: tuple[Point, Point], place: float, *, upper: bool, further: float = 0
 ) -> tuple[Point, float, Align, Level]:
     """Where a label stands beside a piece of a bond: point, size, alignment and level."""
     (x, y), (u, v) = piece
     unit = direction(*piece)
     at = along((x + (u - x) * place, y + (v - y) * place), unit, -FROM_HEAD)
     if abs(unit[1]) < 1e-9:
-        return (at[0], y - ABOVE if upper else y + BELOW), size, "centre", "baseline"
+        return (at[0], y - ABOVE - further if upper else y + BELOW + further), size, "centre", "baseline"
     if abs(unit[0]) < 1e-9:
-        return (x - LEFT if upper else x + RIGHT, at[1] + size / 3), size, "right" if upper else "left", "baseline"
+        return (
+            (x - LEFT - further if upper else x + RIGHT + further, at[1] + size / 3),
+            size,
+            "right" if upper else "left",
+            "baseline",
+        )
     box = label_box(Label(text, (0, 0), size))
     normal = (unit[1], -unit[0]) if unit[0] > 0 else (-unit[1], unit[0])  # upwards
     if not upper:
         normal = -normal[0], -normal[1]
-    away = (abs(normal[0]) * box.width + abs(normal[1]) * box.height) / 2 + CLEAR
+    away = (abs(normal[0]) * box.width + abs(normal[1]) * box.height) / 2 + CLEAR + further
     return (at[0] + normal[0] * away, at[1] + normal[1] * away), size, "centre", "middle"

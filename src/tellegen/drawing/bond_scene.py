@@ -25,15 +25,20 @@ def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
     layout = lay_out(plan, skeleton, options)
     if skeleton.closing:
         _close_meshes(layout, skeleton.closing, options)
-    return _framed(title, about(scheme), plan, layout, options)
+    layout.pen.settle()
+    return _framed(title, about(scheme, layout.pen.left_out), plan, layout, options)
 
 
-def about(scheme: BondGraphScheme) -> str:
-    """The bonds in words, for those who cannot see the figure."""
+def about(scheme: BondGraphScheme, left_out: int = 0) -> str:
+    """The bonds in words, for those who cannot see the figure, and how many labels found no room."""
     parts = (
         f"{scheme.kind_of(bond.tail)}:{bond.tail} to {scheme.kind_of(bond.head)}:{bond.head}" for bond in scheme.bonds
     )
-    return ", ".join(parts)
+    told = ", ".join(parts)
+    if not left_out:
+        return told
+    labels = "1 label is" if left_out == 1 else f"{left_out} labels are"
+    return f"{told}; {labels} left out for want of room"
 
 
 def _close_meshes(layout: Layout, links: tuple[Link, ...], options: Options) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.description.model import Element
+from tellegen.description.model import MECHANISM, Element
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.network_plan import Hanging, Station
 from tellegen.drawing.symbols_oneports import FORCE, INLINE, symbol_of, twist
@@ -17,6 +17,8 @@ CLEAR = 6.0
 """Between a symbol and its label."""
 LEVEL = 16.0
 """Between rods that lie under each other, beside their symbols and labels."""
+NAMED = ("mass", MECHANISM)
+"""What stands on a line of motion as a block with its label inside: a mass, and a point or body of a mechanism."""
 REACH = 10.0
 """Of the rod between the plate of a node and a symbol."""
 
@@ -29,7 +31,7 @@ Measure = Callable[[str], tuple[float, float]]
 class Piece:
     """A symbol with its label and its wires, about the left end of the body of its station.
 
-    `wires` belong to the node, `drops` to the reference; `wall` is where a wall stands and the direction that leads to it.
+    `wires` belong to the node, `drop` to the reference; `wall` is where a wall stands and the direction that leads to it.
     """
 
     element: Element | None
@@ -39,7 +41,7 @@ class Piece:
     text: str = ""
     text_at: Point = (0.0, 0.0)
     wires: tuple[tuple[Point, ...], ...] = ()
-    drops: tuple[tuple[Point, ...], ...] = ()
+    drop: tuple[Point, ...] = ()
     rail: float | None = None
     wall: tuple[Point, Point] | None = None
 
@@ -76,7 +78,9 @@ class BodyMaker:
         body = Body(row=ROW, top=ROW)
         rank = {True: 0, False: 1} if not last else {True: 1, False: 0}
         x = 0.0
-        for item in sorted(self.station.hanging, key=lambda h: rank[h.element is not None and h.element.kind.role == "source"]):
+        for item in sorted(
+            self.station.hanging, key=lambda h: rank[h.element is not None and h.element.kind.role == "source"]
+        ):
             x = self._rung(item, x, body)
         body.width = max(0.0, x)
         return body
@@ -84,7 +88,7 @@ class BodyMaker:
     def _rung(self, item: Hanging, x: float, body: Body) -> float:
         if item.element is None:
             body.places.append(x + PAD)
-            body.pieces.append(Piece(None, drops=(((x + PAD, ROW), (x + PAD, RAIL)),), rail=x + PAD))
+            body.pieces.append(Piece(None, drop=((x + PAD, ROW), (x + PAD, RAIL)), rail=x + PAD))
             return x + 2 * PAD
         symbol, text = symbol_of(item.element.kind), self.text(item.element)
         half, (along, _) = max(symbol.up, symbol.down), self.measure(text)
@@ -100,7 +104,7 @@ class BodyMaker:
                 text,
                 (at + half + CLEAR + along / 2, MID),
                 (upper,),
-                (lower,),
+                lower,
                 at,
             )
         )
@@ -114,9 +118,10 @@ class BodyMaker:
         inline = [item for item in self.station.hanging if self._inline(item) is not None]
         driving = [item for item in rods if item.element is not None and item.element.kind.role == "source"]
         x = 0.0
-        if ends[0] and driving:
-            rods.remove(driving[0])
-            x = self._rod(driving[0], 0.0, 0.0, body, -1)
+        first = next((item for item in rods if _is_floor(item)), driving[0] if driving else None)
+        if ends[0] and first is not None:
+            rods.remove(first)
+            x = self._rod(first, 0.0, 0.0, body, -1)
         for item in inline:
             x = self._block(item, x + (PAD if x else 0.0), body)
         if rods:
@@ -131,7 +136,7 @@ class BodyMaker:
         kind = item.element.kind
         if kind.name == "torque source":
             return twist(1 if not item.away else -1)
-        if kind.name == "mass":
+        if kind.name in NAMED:
             along, across = self.measure(self.text(item.element))
             half, high = max(20.0, along / 2 + 8), max(24.0, across / 2 + 8)
             return Symbol(2 * half, high, high, (rectangle(-half, -high, half, high),))
@@ -139,10 +144,11 @@ class BodyMaker:
 
     def _block(self, item: Hanging, x: float, body: Body) -> float:
         symbol = self._inline(item)
-        assert symbol is not None and item.element is not None, "only elements sit on the line"
+        assert symbol is not None, "only elements with such a symbol sit on the line"
+        assert item.element is not None, "a wire sits on no line"
         text = self.text(item.element)
         along, across = self.measure(text)
-        inside = item.element.kind.name == "mass"
+        inside = item.element.kind.name in NAMED
         half = symbol.length / 2 if inside else max(symbol.length, along) / 2
         at = x + half
         above = MID if inside else MID - symbol.up - CLEAR - across / 2
@@ -191,7 +197,8 @@ class BodyMaker:
         centre = plate + side * (REACH + span / 2)
         near, far = centre - side * symbol.length / 2, centre + side * symbol.length / 2
         wires = ((plate, before), (plate, y), (near, y))
-        away = item.away if side > 0 else not item.away
+        # A force acts on the body in the direction of its arrow, on whichever side of it there is room.
+        away = item.away == (side > 0) if not is_force else not item.away
         wall = None if is_force else ((far, y), (float(side), 0.0))
         body.places.append(plate)
         body.pieces.append(
@@ -208,3 +215,8 @@ class BodyMaker:
         )
         body.top = min(body.top, y - symbol.up - CLEAR - across)
         return plate if side < 0 else plate + REACH + span + wall_room
+
+
+def _is_floor(item: Hanging) -> bool:
+    """Whether an element keeps its node from moving back beyond the frame: it stands before the node."""
+    return item.element is not None and item.element.kind.behaviour == "stop" and not item.away

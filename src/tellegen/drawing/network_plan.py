@@ -8,9 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.core.domains import REFERENCES
 from tellegen.description.model import Element
+from tellegen.drawing.network_rails import rails_of
 from tellegen.drawing.symbols_twoports import SHAFTS, TwoPort, two_port_of
+from tellegen.elements import KINDS, ElementKind
+
+MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
+"""What a connection between their domains is drawn as."""
 
 
 @final
@@ -46,6 +50,10 @@ class Station:
     element: Element | None = None
     symbol: TwoPort | None = None
     hanging: list[Hanging] = field(default_factory=list)
+    before: str = ""
+    after: str = ""
+
+    # `before` and `after` are the letters at a node that comes from another row or goes on in one.
 
     @property
     def is_shaft(self) -> bool:
@@ -64,14 +72,16 @@ class Plan:
 
 def plan_network(elements: Iterable[Element]) -> list[Plan]:
     """The connected parts of a network, in the order of description."""
-    planner = _Planner()
-    for element in elements:
+    described = tuple(elements)
+    planner = _Planner(rails_of(described))
+    for element in described:
         planner.add(element)
     return planner.plans()
 
 
 class _Planner:
-    def __init__(self) -> None:
+    def __init__(self, rails: frozenset[str]) -> None:
+        self.rails = rails
         self.stations: dict[str, Station] = {}
         self.links: list[Link] = []
         self.sources: set[str] = set()
@@ -85,15 +95,15 @@ class _Planner:
     def _one_port(self, element: Element) -> None:
         first, second = element.nodes
         domain = element.kind.domains[0]
-        if first in REFERENCES and second in REFERENCES:
+        if first in self.rails and second in self.rails:
             # A loop through the reference alone still needs a place: a node of its own, tied to the reference by a wire.
             first = self._own_node(element, domain)
             self.stations[first].hanging.append(Hanging(None, True, second))
         if first == second:
             second = self._own_node(element, domain)
             self.links.append(Link(first, second))
-        if first in REFERENCES or second in REFERENCES:
-            away = second in REFERENCES
+        if first in self.rails or second in self.rails:
+            away = second in self.rails
             node, reference = (first, second) if away else (second, first)
             self._node(node, domain).hanging.append(Hanging(element, away, reference))
             if element.kind.role == "source":
@@ -105,10 +115,10 @@ class _Planner:
 
     def _several_ports(self, element: Element) -> None:
         key = f"#{element.name}"
-        station = Station(key, element.kind.domains[0], element, _own_symbol(element))
+        station = Station(key, element.kind.domains[0], element, _own_symbol(element, self.rails))
         self.stations[key] = station
         for terminal, node in enumerate(element.nodes):
-            if node not in REFERENCES:
+            if node not in self.rails:
                 self._node(node, element.kind.domains[terminal // 2])
                 self.links.append(Link(key, node, None, terminal))
 
@@ -138,18 +148,27 @@ class _Planner:
         links: list[list[Link]] = [[] for _ in plans]
         for link in self.links:
             links[placed[link.first]].append(link)
-        return [Plan(tuple(self.stations[k] for k in order), tuple(own)) for order, own in zip(plans, links, strict=True)]
+        return [
+            Plan(tuple(self.stations[k] for k in order), tuple(own)) for order, own in zip(plans, links, strict=True)
+        ]
 
 
-def _own_symbol(element: Element) -> TwoPort | None:
+def _own_symbol(element: Element, rails: frozenset[str]) -> TwoPort | None:
     """The symbol of a two-port whose terminals it can show: references where it has no terminal, nodes where it has one."""
-    symbol = two_port_of(element.kind.name)
+    symbol = two_port_of(_usual(element.kind))
     if symbol is None or len(element.nodes) != 4:
         return None
     for terminal, (node, pin) in enumerate(zip(element.nodes, symbol.pins, strict=True)):
-        if (pin is None and node not in REFERENCES) or (terminal % 2 == 0 and node in REFERENCES):
+        if (pin is None and node not in rails) or (terminal % 2 == 0 and node in rails):
             return None
     return symbol
+
+
+def _usual(kind: ElementKind) -> str:
+    """The name of a kind; for a connection between machines and wires or pipes that of the machine that does the same."""
+    machines = (KINDS[name] for name in MACHINES)
+    same = (m.name for m in machines if (m.domains, m.coupling) == (kind.domains, kind.coupling))
+    return kind.name if two_port_of(kind.name) is not None else next(same, kind.name)
 
 
 def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:

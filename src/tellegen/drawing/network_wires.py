@@ -1,5 +1,6 @@
 """The wires of one node of a schematic: pieces along the axes become lines with corners, and dots where three or more meet."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import final
@@ -21,7 +22,7 @@ class Net:
     def join(self, *points: Point) -> None:
         """A wire through points."""
         tidy = [(round(x, _DIGITS), round(y, _DIGITS)) for x, y in points]
-        for one, two in zip(tidy, tidy[1:], strict=False):
+        for one, two in itertools.pairwise(tidy):
             if one != two and two not in self._near[one]:
                 self._near[one].append(two)
                 self._near[two].append(one)
@@ -30,7 +31,7 @@ class Net:
         """A straight line through places at one height, left out where something sits on it."""
         xs = sorted(set(places))
         shut = {(round(a, _DIGITS), round(b, _DIGITS)) for a, b in closed}
-        for one, two in zip(xs, xs[1:], strict=False):
+        for one, two in itertools.pairwise(xs):
             if (round(one, _DIGITS), round(two, _DIGITS)) not in shut:
                 self.join((one, y), (two, y))
 
@@ -38,18 +39,18 @@ class Net:
         """The lines from end to end or dot to dot, and the dots."""
         degree = {point: len(near) for point, near in self._near.items()}
         used: set[tuple[Point, Point]] = set()
-        ends = [point for point in self._near if degree[point] != 2]  # noqa: PLR2004
+        ends = [point for point in self._near if degree[point] != 2]
         for start in [*ends, *self._near]:  # a closed loop has no ends
             for following in self._near[start]:
                 if (start, following) not in used:
                     yield Wire(_straightened(self._walk(start, following, used)), origin=self.origin)
         if self.dots:
-            yield from (Dot(point, origin=self.origin) for point in ends if degree[point] > 2)  # noqa: PLR2004
+            yield from (Dot(point, origin=self.origin) for point in ends if degree[point] > 2)
 
     def _walk(self, start: Point, following: Point, used: set[tuple[Point, Point]]) -> list[Point]:
         points = [start, following]
         used |= {(start, following), (following, start)}
-        while len(near := self._near[points[-1]]) == 2:  # noqa: PLR2004
+        while len(near := self._near[points[-1]]) == 2:
             onward = near[0] if near[0] != points[-2] else near[1]
             if (points[-1], onward) in used:
                 break

@@ -9,7 +9,10 @@ from tellegen.drawing import rules
 from tellegen.drawing.bond_scene import bond_scene
 from tellegen.drawing.equation_scene import equation_scene
 from tellegen.drawing.figures import Figure
+from tellegen.drawing.mechanism_scene import mechanism_scene
+from tellegen.drawing.network_scene import network_scene
 from tellegen.drawing.options import Options, read_options
+from tellegen.drawing.overlay_results import SANKEY, result_scene
 from tellegen.drawing.pog_layout import pog_scene
 from tellegen.drawing.pog_steps import reduction_scene
 from tellegen.drawing.scene import Scene
@@ -18,27 +21,37 @@ from tellegen.equations.descriptor import DescriptorSystem
 from tellegen.equations.hamiltonian import HamiltonianSystem
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix
+from tellegen.experiments.quantities import Quantity
 from tellegen.graph import lower
+from tellegen.results import Run
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
 
 Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
-Drawable = AnyModel | BondGraphScheme | PogScheme | ReductionPictures | Derived
+Drawable = AnyModel | BondGraphScheme | PogScheme | ReductionPictures | Derived | Run
 
 
-def draw(what: Drawable, notation: str = "", **options: object) -> Figure:
+def draw(
+    what: Drawable, notation: str = "", *, run: Run | None = None, at: Quantity | None = None, **options: object
+) -> Figure:
     """A figure of a model, of a scheme, or of equations.
 
     `what` is a model, a file or the name of a built-in example; `notation` is then `bond` for a bond graph, `pog` for a
-    Power-Oriented Graph (where nothing is said), or `equations`. A scheme, the pictures of a reduction or a set of equations
-    are drawn as what they are. The options are those of `Options`: `theme="mono"`, `labels="values"`, `bond_numbers=True`, ...
+    Power-Oriented Graph (where nothing is said), `network` for the physical schematic, `mechanism` for bodies and joints, or
+    `equations`. A scheme, the pictures of a reduction or a set of equations are drawn as what they are. The options are those of
+    `Options`: `theme="mono"`, `labels="values"`, `bond_numbers=True`, ...
 
-    Raises: FigureError for notations, options and values that do not exist (F101 to F103); TellegenError of the layer that cannot
-    go on.
+    With a `run` of the model, or a time `at` which it is looked at, the powers and energies of that moment are laid over a POG or
+    a bond graph; a model without a run is simulated. A run alone, or `sankey`, is a Sankey diagram of its energy.
+
+    Raises: FigureError for notations, options and values that do not exist (F101 to F103), or where a result does not fit the
+    figure (F200, F201, F205); TellegenError of the layer that cannot go on.
 
     >>> draw("dc_motor_pump", "bond", theme="mono").scene.title
     'Bond graph: DC motor driving a hydraulic pump'
     """
     chosen = read_options(options)
+    if isinstance(what, Run) or run is not None or at is not None:
+        return Figure(result_scene(what, notation, run, at, chosen), chosen)
     if isinstance(what, BondGraphScheme):
         return Figure(bond_scene(what, chosen), chosen)
     if isinstance(what, PogScheme):
@@ -77,5 +90,25 @@ def _equations(model: AnyModel, options: Options) -> Scene:
     return equation_scene(derived, options, title=f"Equations: {read.name}")
 
 
-NOTATIONS: Mapping[str, Callable[[AnyModel, Options], Scene]] = {"bond": _bond, "pog": _pog, "equations": _equations}
+def _network(model: AnyModel, options: Options) -> Scene:
+    read = as_model(model)
+    return network_scene(read, options) if read.mechanism is None else mechanism_scene(read, options)
+
+
+def _mechanism(model: AnyModel, options: Options) -> Scene:
+    return mechanism_scene(as_model(model), options)
+
+
+def _sankey(model: AnyModel, options: Options) -> Scene:
+    return result_scene(model, SANKEY, None, None, options)
+
+
+NOTATIONS: Mapping[str, Callable[[AnyModel, Options], Scene]] = {
+    "bond": _bond,
+    "pog": _pog,
+    "network": _network,
+    "mechanism": _mechanism,
+    "equations": _equations,
+    SANKEY: _sankey,
+}
 """What a model can be drawn as."""

@@ -1,5 +1,7 @@
 """Which plan suits a scheme: its ladders, vector lanes, or one vector block; and the checks before it is drawn."""
 
+from string import ascii_lowercase
+
 from tellegen.core.names import listing
 from tellegen.drawing import rules
 from tellegen.drawing.options import Options
@@ -26,6 +28,10 @@ def plan_of(scheme: PogScheme, options: Options) -> FigurePlan:
     """
     _check(scheme)
     texts = Texts(scheme, options)
+    if scheme.parts:
+        return _figure(
+            scheme, _split(scheme, texts, options), texts, ("Vector blocks that are told each other's states.",)
+        )
     reason = "" if scheme.vector is None else _why_vectorial(scheme)
     # A vector block without a reason is one that was asked for.
     if options.lanes and (reason or (scheme.vector is None and has_lanes(scheme))):
@@ -44,6 +50,16 @@ def plan_of(scheme: PogScheme, options: Options) -> FigurePlan:
     planner = ScalarPlanner(scheme, texts)
     ladders = tuple(map(planner.ladder, scheme.ladders))
     return _figure(scheme, ladders, texts, ())
+
+
+def _split(scheme: PogScheme, texts: Texts, options: Options) -> tuple[LadderPlan, ...]:
+    """A ladder for each part of a vector block that was split; letters tell them apart."""
+    few = len(scheme.parts) <= len(ascii_lowercase)
+    indices = ascii_lowercase if few else map(str, range(1, len(scheme.parts) + 1))
+    return tuple(
+        VectorPlanner(scheme, block, texts, options, part=index).ladder()
+        for index, block in zip(indices, scheme.parts, strict=False)
+    )
 
 
 def _linked(linked: LinkedLadders, texts: Texts) -> FigurePlan:

@@ -20,7 +20,7 @@ from tellegen.drawing.pog_plan import (
 from tellegen.drawing.pog_texts import INTEGRATOR, Texts, bold, column_latex, listed_names
 from tellegen.drawing.scene import Weight
 from tellegen.expressions import ZERO, Expression, is_zero
-from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.gains import signal_gains
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, VectorBlock
 
@@ -32,12 +32,17 @@ MOST_SHOWN = 4
 class VectorPlanner:
     """Turns the vector block of a scheme into a ladder of a few columns."""
 
-    def __init__(self, scheme: PogScheme, block: VectorBlock, texts: Texts, options: Options) -> None:
+    def __init__(
+        self, scheme: PogScheme, block: VectorBlock, texts: Texts, options: Options, *, part: str = ""
+    ) -> None:
         self.scheme, self.block, self.texts, self.options = scheme, block, texts, options
+        self.part = part
         self.n, self.m = len(block.states), len(block.inputs)
-        self.x = name_latex(block.states[0]) if self.n == 1 else bold("x")
-        self.u = name_latex(block.inputs[0]) if self.m == 1 else bold("u")
+        self.x = name_latex(block.states[0]) if self.n == 1 else self._indexed(bold("x"))
+        self.u = name_latex(block.inputs[0]) if self.m == 1 else self._indexed(bold("u"))
         self.C, self.D, self.rates = _outputs(scheme)
+        if part:
+            self.C, self.D = _of_part(scheme, block, self.C, self.D)
         self._count = 0
 
     def ladder(self) -> LadderPlan:
@@ -62,7 +67,12 @@ class VectorPlanner:
         single = len(rows) == 1 and len(rows[0]) == 1
         name, _, index = letter.partition("_")
         text = name if single else bold(name)
-        return f"{text}_{{{index}}}" if index else text
+        return self._indexed(text, index)
+
+    def _indexed(self, text: str, index: str = "") -> str:
+        """A letter with its index, and with that of the part where the block was split."""
+        indices = ",".join(word for word in (index, self.part) if word)
+        return f"{text}_{{{indices}}}" if indices else text
 
     def _inverse(self) -> str:
         text = self._letter("L")
@@ -85,7 +95,7 @@ class VectorPlanner:
 
     def _input_columns(self) -> Iterator[ColumnPlan]:
         """D from u to y, then B and its transpose."""
-        y = "y" if self.m == 1 else bold("y")
+        y = self._indexed("y" if self.m == 1 else bold("y"))
         left = self._section("1", self.u, y, right=True, size=self.m)
         if not self.n or _any(self.D) or self.rates:
             letter = self._letter("D", self.D)
@@ -105,7 +115,8 @@ class VectorPlanner:
             after = self._section(
                 "3", rf"{self._plain('B')}\,{self.u}" if not driven else bold("e"), self.x, right=True, size=self.n
             )
-            sources = " ".join(item.port.element for item in self.scheme.sources())
+            named = zip(self.scheme.sources(), self.scheme.inputs, strict=True)
+            sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
             yield ColumnPlan(left, after, ConnectionPlan(sources, BoxPlan("B", forward), BoxPlan("C", back)))
 
     def _all_elements(self) -> tuple[str, ...]:
@@ -124,15 +135,17 @@ class VectorPlanner:
     def _state_columns(self, left: SectionPlan | None) -> list[ColumnPlan]:
         """The integrators, then what takes power back: N x, f(x), A x."""
         graph = self.scheme.causal.graph
-        static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)]
-        others = [("A", self._letter("A"), (*static, *(c.element for c in graph.couplings)))]
+        first = not self.part or self.block is self.scheme.parts[0]  # what several parts share stands in the first one
+        static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)] if first else []
+        coupled = [c.element for c in graph.couplings] if first else []
+        others = [("A", self._letter("A"), (*static, *coupled))]
         if any(
             block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
         ):
             others.insert(0, ("f", rf"{bold('f')}(\cdot)", ()))
         if any(entry is not ZERO for row in self.block.N for entry in row):
             others.insert(0, ("N", self._letter("N"), ()))
-        storages = tuple(p.element for p in graph.ports if isinstance(p.law, StorageLaw))
+        storages = tuple(p.element for p in graph.ports if isinstance(p.law, StorageLaw) and self._holds(p))
         q = bold("q") if self.n > 1 else "q"
         boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", self._inverse()))
         element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
@@ -149,6 +162,9 @@ class VectorPlanner:
             behind = sections[k + 1] if k + 1 < len(sections) else None
             columns.append(ColumnPlan(sections[k], behind, self._element(part, text, "up", names, self.n)))
         return columns
+
+    def _holds(self, port: Port) -> bool:
+        return not self.part or port.state in self.block.states
 
     def _element(self, part: str, text: str, way: Way, names: tuple[str, ...], size: int) -> ElementPlan:
         return ElementPlan(" ".join(names), (BoxPlan(part, text),), way, self._domain(), weight=self._weight(size))
@@ -172,6 +188,20 @@ class VectorPlanner:
             if _any(matrix) and (name == "D" or self._output_letter("B", False).endswith("C")):
                 self.texts.explain_matrix(self._letter(name, matrix), matrix)
         self.texts.explain_moving(entry for name in names for row in getattr(self.block, name) for entry in row)
+
+
+def _of_part(scheme: PogScheme, block: VectorBlock, C: Matrix, D: Matrix) -> tuple[Matrix, Matrix]:
+    """C and D of a part: what it answers its inputs, and what it sends to the parts whose states it is told."""
+    whole = scheme.vector
+    assert whole is not None, "parts are those of a vector block"
+    own = [whole.states.index(name) for name in block.states]
+    earlier = scheme.parts[: next(k for k, part in enumerate(scheme.parts) if part is block)]
+    shown = {name for part in earlier for name in part.inputs}
+    at = {name: k for k, name in enumerate(whole.inputs)}
+    rows = [C[at[n]] if n in at else whole.A[whole.states.index(n)] for n in block.inputs]
+    places = [at.get(n) if n not in shown else None for n in block.inputs]
+    direct = tuple(tuple(ZERO if i is None or j is None else D[i][j] for j in places) for i in places)
+    return tuple(tuple(row[k] for k in own) for row in rows), direct
 
 
 def _any(matrix: Matrix) -> bool:

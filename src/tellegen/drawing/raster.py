@@ -28,8 +28,10 @@ def to_pdf(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1) -> by
     return _printed(scene, THEMES[theme], scale, 72, "pdf", about)
 
 
-def to_png(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, dpi: float = 192) -> bytes:
-    """The scene as a PNG. At 96 dots an inch a unit is a pixel.
+def to_png(
+    scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, dpi: float = 192, ground: bool = True
+) -> bytes:
+    """The scene as a PNG. At 96 dots an inch a unit is a pixel. Without a ground, what is not drawn is transparent.
 
     Raises: FigureError (F107) for a picture that would not fit into memory.
     """
@@ -39,16 +41,20 @@ def to_png(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, dpi: 
             f"the picture would have {pixels / 1e6:.0f} million pixels, and at most {MOST_PIXELS / 1e6:.0f} are drawn",
             fix="ask for fewer dots an inch, or for a PDF or an SVG",
         )
-    return _printed(scene, THEMES[theme], scale, dpi, "png", {"Title": scene.title, "Software": "tellegen"})
+    about = {"Title": scene.title, "Software": "tellegen"}
+    return _printed(scene, THEMES[theme], scale, dpi, "png", about, ground=ground)
 
 
-def _printed(scene: Scene, theme: Theme, scale: float, dpi: float, form: str, about: dict[str, Any]) -> bytes:
+def _printed(
+    scene: Scene, theme: Theme, scale: float, dpi: float, form: str, about: dict[str, Any], *, ground: bool = True
+) -> bytes:
     import matplotlib as mpl  # noqa: PLC0415  takes a second to load, and SVG does without
 
     file = BytesIO()
     with mpl.rc_context(_RULES):
         figure = _figure(scene, theme, scale)
-        figure.savefig(file, format=form, dpi=dpi, metadata=about, facecolor=theme.colour(PAPER), edgecolor="none")
+        paper = theme.colour(PAPER) if ground else "none"
+        figure.savefig(file, format=form, dpi=dpi, metadata=about, facecolor=paper, edgecolor="none")
     return file.getvalue()
 
 

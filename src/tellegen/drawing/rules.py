@@ -20,7 +20,8 @@ NO_SUCH_NOTATION = RULES.rule(
     "F103",
     "no such kind of figure",
     meaning="A model was to be drawn in a way that does not exist.",
-    why="a model is drawn as a bond graph ('bond'), as a Power-Oriented Graph ('pog') or as its equations ('equations')",
+    why="a model is drawn as a bond graph ('bond'), a Power-Oriented Graph ('pog'), a schematic ('network'), its bodies "
+    "('mechanism') or its equations ('equations')",
 )
 BAD_SUFFIX = RULES.rule(
     "F104",
@@ -57,4 +58,64 @@ WRONG_SIGNS = RULES.rule(
     "POG whose signs do not conserve power",
     meaning="The signs of a scheme were checked before it was drawn, and power would appear or vanish in it.",
     why="a scheme with a wrong sign is another system: its loops would not be those of the equations",
+)
+NO_SCHEMATIC = RULES.rule(
+    "F180",
+    "model without a schematic",
+    meaning="A schematic was asked for, and no network of elements between nodes stands for the model.",
+    why="a bond between two pairs of nodes without one in common is no wire: the junctions of the model are no graph",
+)
+NO_OVERLAY = RULES.rule(
+    "F200",
+    "figure that shows no result",
+    meaning="A result was to be laid over a kind of figure that has no place for it, or a time was given without use.",
+    why="powers stand at the sections of a POG ('pog') and on the bonds of a bond graph ('bond')",
+)
+OTHER_RUN = RULES.rule(
+    "F201",
+    "run of another model",
+    meaning="The run that was to be laid over a figure has not the elements of the model that is drawn.",
+    why="an arrow stands for the power of an element of the run; a figure of another model has no place for it",
+)
+BAD_ANIMATION_FILE = RULES.rule(
+    "F202",
+    "unknown kind of animation file",
+    meaning="The name of a file does not end in a suffix that says how to write an animation into it.",
+    why="the suffix chooses the format: .gif, .svg, .html (with a slider) or .mp4",
+)
+NO_VIDEO = RULES.rule(
+    "F203",
+    "no program that writes videos",
+    meaning="An animation was to be written as MP4, and the program ffmpeg is not on this machine.",
+    why="videos are compressed by ffmpeg, which is not part of Python; GIF, SVG and HTML need nothing else",
+)
+BAD_FRAMES = RULES.rule(
+    "F204",
+    "animation without a sensible number of frames",
+    meaning="An animation was asked for with a number of frames or of seconds that makes no film.",
+    why="an animation has from 2 to 1000 frames and lasts some seconds; every frame takes memory",
+)
+NOT_A_RUN = RULES.rule(
+    "F205",
+    "something else than a run",
+    meaning="A Sankey diagram or an overlay was asked for of something that is no result of a simulation.",
+    why="energies and powers are measured in a run; a model is simulated first, with the experiment it describes",
+)
+NO_ENERGY = RULES.rule(
+    "F206",
+    "run without energy to draw",
+    meaning="A Sankey diagram was asked for of a run in which no energy moved.",
+    why="the width of a stream is its energy, and there is none",
+)
+NO_MECHANISM = RULES.rule(
+    "F181",
+    "model without a mechanism",
+    meaning="The drawing of a mechanism was asked for, and the model has no bodies and joints.",
+    why="only a file with 'mechanism:' says where points of bodies are; a network has no geometry",
+)
+NO_LENGTH = RULES.rule(
+    "F182",
+    "mechanism with a length that has no value",
+    meaning="A mechanism was to be drawn, and something that its geometry depends on has no value.",
+    why="a drawing shows bodies at their places, and these are numbers",
 )

@@ -143,7 +143,10 @@ class Ring:
 @final
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A free outline, for the symbols of physical schematics and for mechanisms."""
+    """A free outline, for the symbols of physical schematics, for mechanisms and for streams of energy.
+
+    A pale one has a thin line in its tone, and inside the colour that the area of this domain has.
+    """
 
     outline: Outline
     weight: Weight = "thin"
@@ -152,6 +155,7 @@ class Curve:
     dashed: bool = False
     tone: Tone = "ink"
     origin: Origin = NOTHING
+    pale: bool = False
 
 
 @final

@@ -206,6 +206,8 @@ def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:
 
 def _curve(curve: Curve) -> Path:
     outline = (*curve.outline, ("Z", ())) if curve.closed and curve.outline[-1][0] != "Z" else curve.outline
+    if curve.pale:
+        return Path(outline, f"band:{curve.tone}", curve.tone, LINE["hair"])
     if curve.filled:
         return Path(outline, fill=curve.tone)
     return Path(outline, "", curve.tone, LINE[curve.weight], CURVE_DASH if curve.dashed else None)

@@ -4,6 +4,7 @@ Each shape is a group with an `id` and `data-` attributes that say what it stand
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,7 +17,7 @@ from tellegen.drawing.typesetting import Outline
 
 def to_svg(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, symbols: bool = False) -> str:
     """The scene as an SVG document. With `symbols`, equal texts are drawn once and used again: smaller, for screens."""
-    return _Writer(scene, THEMES[theme], scale, symbols).document()
+    return Writer(scene, THEMES[theme], scale, symbols=symbols).document()
 
 
 def number(value: float) -> str:
@@ -32,15 +33,21 @@ def path_data(outline: Outline, dx: float = 0, dy: float = 0) -> str:
     )
 
 
-class _Writer:
+class Writer:
     """Collects the lines of one document."""
 
-    def __init__(self, scene: Scene, theme: Theme, scale: float, symbols: bool) -> None:
+    def __init__(self, scene: Scene, theme: Theme, scale: float, *, symbols: bool) -> None:
         self.scene, self.theme, self.scale = scene, theme, scale
         self.used: Counter[str] = Counter()
         self.symbols: dict[str, str] | None = {} if symbols else None
 
-    def document(self) -> str:
+    def bare(self, shapes: Iterable[Shape]) -> str:
+        """Shapes without attributes, in the order of layers: for the frames of an animation."""
+        ordered = sorted(shapes, key=lambda shape: LAYERS.index(layer_of(shape)))
+        return "".join(self._primitive(item) for shape in ordered for item in primitives(shape))
+
+    def document(self, further: Iterable[str] = ()) -> str:
+        """The document; `further` lines are drawn over the scene."""
         box = self.scene.box
         layers = [line for layer in LAYERS for line in self._layer(layer)]
         size = f'width="{number(box.width * self.scale)}" height="{number(box.height * self.scale)}"'
@@ -54,6 +61,7 @@ class _Writer:
             *self._definitions(),
             f"<rect {corner} {ground}/>",
             *layers,
+            *further,
             "</svg>",
         ]
         return "\n".join(lines) + "\n"

@@ -55,14 +55,6 @@ def _spring() -> Symbol:
     return Symbol(60, 9, 9, (line(*zigzag, (inner, 0), (30, 0)),))
 
 
-def _torsion_spring() -> Symbol:
-    """Windings seen from the side, on the line of the shaft."""
-    turns = [line((x - 4, 10), (x + 4, -10)) for x in (-14, -5, 4, 13)]
-    links = [arc(x + 8.5, -10, 4.5, 2, 2) for x in (-18.5, -9.5, -0.5)]
-    ends = line((-28, 0), (-20, 0), (-18, 10)), line((17, -10), (20, 0), (28, 0))
-    return Symbol(56, 15, 10, (*turns, *links, *ends))
-
-
 def _damper() -> Symbol:
     cup = line((14, -10), (-10, -10), (-10, 10), (14, 10))
     piston = line((2, -7.5), (2, 7.5), weight="bold")
@@ -70,14 +62,15 @@ def _damper() -> Symbol:
 
 
 def _dry_friction() -> Symbol:
-    pads = rectangle(-14, -9, 10, 0), line((-10, 2), (14, 2))
-    marks = [line((x, 2), (x - 4, 7), weight="hair") for x in (-6, 0, 6, 12)]
-    return Symbol(52, 9, 8, (line((-26, -4), (-14, -4)), line((-26, 0), (-26, -4)), *pads, *marks, line((14, 2), (26, 2), (26, 0))))
+    """A block that rubs on a surface."""
+    block, surface = rectangle(-14, -7, 8, 5), line((-10, 7), (18, 7), (18, 0), (26, 0))
+    marks = [line((x, 7), (x - 4, 12), weight="hair") for x in (-4, 3, 10, 17)]
+    return Symbol(52, 8, 12, (line((-26, 0), (-14, 0)), block, surface, *marks))
 
 
 def _stop() -> Symbol:
     bars = line((-5, -11), (-5, 11), weight="bold"), line((5, -11), (5, 11), weight="bold")
-    return Symbol(44, 11, 11, (*_leads(44, 5), *bars, *hatching((5, -11), (5, 11), -1)))
+    return Symbol(44, 12, 12, (*_leads(44, 5), *bars, *hatching((5, -11), (5, 11), -1)))
 
 
 def _clutch() -> Symbol:
@@ -138,8 +131,8 @@ _SYMBOLS: Mapping[str, Symbol] = {
     "absolute temperature source": _round(letter="T"),
     "spring": _spring(),
     "compliance": _spring(),
-    "torsion spring": _torsion_spring(),
-    "torsion compliance": _torsion_spring(),
+    "torsion spring": _spring(),
+    "torsion compliance": _spring(),
     "damper": _damper(),
     "mobility": _damper(),
     "friction": _damper(),
@@ -195,7 +188,9 @@ def _bearing() -> Symbol:
 
 def twist(sense: int) -> Symbol:
     """A torque of the outside on a shaft: an arrow round its near side, up or down."""
-    turn = Part((("M", ((-5.0, -17.0 * sense),)), ("C", ((7.0, -17.0 * sense), (7.0, 14.0 * sense), (-1.0, 16.0 * sense)))))
+    turn = Part(
+        (("M", ((-5.0, -17.0 * sense),)), ("C", ((7.0, -17.0 * sense), (7.0, 14.0 * sense), (-1.0, 16.0 * sense))))
+    )
     return Symbol(34, 18, 18, (line((-17, 0), (17, 0)), turn, arrow((-6, 17.0 * sense), (-0.94, 0.34 * sense), 10, 8)))
 
 
@@ -209,3 +204,16 @@ INLINE: Mapping[str, Symbol] = {
 
 FORCE = Symbol(46, 5, 5, (line((-23, 0), (14, 0), weight="bold"), arrow((23, 0), (1, 0), 12, 10)))
 """A force of the outside on a body."""
+
+_EARTH = line((-11, 0), (11, 0)), line((-7, 4.5), (7, 4.5)), line((-3, 9), (3, 9))
+_TANK = (line((-13, -3), (-13, 9), (13, 9), (13, -3)), line((0, 0), (0, 5)))
+_GROUNDS: Mapping[str, tuple[Part, ...]] = {"gnd": _EARTH, "tank": _TANK}
+
+
+def ground_of(reference: str) -> tuple[Part, ...]:
+    """The mark of a reference, below a point at its top."""
+    return _GROUNDS.get(reference) or tuple(hatching((13, 0), (-13, 0), -1))
+
+
+WALL = tuple(hatching((0, -13), (0, 13), -1))
+"""The frame, at the end of a rod that points along +x."""

@@ -51,8 +51,8 @@ def line(*points: Point, weight: Weight = "thin", dashed: bool = False) -> Part:
 
 
 def shape(*points: Point, filled: bool = False, weight: Weight = "thin") -> Part:
-    """A closed polygon."""
-    return Part((*_straight(points), ("Z", ())), filled, weight)
+    """A closed polygon; its last side is there as a line of its own, so that a wire may be found to end at it."""
+    return Part((*_straight((*points, points[0])), ("Z", ())), filled, weight)
 
 
 def rectangle(left: float, top: float, right: float, bottom: float, *, filled: bool = False) -> Part:
@@ -103,7 +103,9 @@ def hatching(start: Point, end: Point, side: int = 1, gap: float = 6, depth: flo
     for k in range(count):
         a = (k + 0.9) * length / count
         foot = x + dx * a, y + dy * a
-        yield line(foot, (foot[0] - dx * depth - dy * depth * side, foot[1] - dy * depth + dx * depth * side), weight="hair")
+        yield line(
+            foot, (foot[0] - dx * depth - dy * depth * side, foot[1] - dy * depth + dx * depth * side), weight="hair"
+        )
 
 
 def curves(parts: Iterable[Part], move: Move, origin: Origin) -> Iterator[Curve]:

@@ -1,6 +1,6 @@
 """The symbols of two-ports, which join the networks of their domains from left to right.
 
-Their first port is on the left. Networks with a rail meet them at TOP (first node) and BOTTOM (second node), shafts and rods at MID.
+Their first port is on the left. Wires and pipes meet them at TOP (first node) and BOTTOM (second node), shafts and rods at MID.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,8 @@ ROW, TOP, MID, BOTTOM, RAIL = -55.0, -43.0, 0.0, 43.0, 55.0
 SHAFTS = frozenset({"translational", "rotational"})
 """Domains whose nodes are shafts, rods and plates; the others have wires or pipes, with a rail for their reference."""
 
-Caption = Literal["left", "right", "above", "inside"]
+Caption = Literal["left", "right", "above", "inside"] | Point
+"""Where the label stands: beside, above or inside the symbol, or with its left lower corner at a point."""
 
 
 @final
@@ -64,7 +65,7 @@ def _cylinder() -> TwoPort:
     rod = rectangle(4, -3, 40, 3)
     ports = line((-22, TOP), (-22, -19)), line((16, 19), (16, BOTTOM))
     pins = ((-22.0, TOP), (16.0, BOTTOM), (40.0, MID), None)
-    return TwoPort(36, 40, -TOP, BOTTOM, pins, (barrel, piston, rod, *ports), caption="above")
+    return TwoPort(36, 40, -TOP, BOTTOM, pins, (barrel, piston, rod, *ports), caption=(-12.0, -19.0))
 
 
 def _standing_coil(x: float, sense: int) -> tuple[Part, ...]:
@@ -76,7 +77,9 @@ def _standing_coil(x: float, sense: int) -> tuple[Part, ...]:
 def _transformer() -> TwoPort:
     core = line((-4, -28), (-4, 28)), line((4, -28), (4, 28))
     pins = ((-20.0, TOP), (-20.0, BOTTOM), (20.0, TOP), (20.0, BOTTOM))
-    return TwoPort(20, 20, -TOP, BOTTOM, pins, (*_standing_coil(-20, 1), *_standing_coil(20, -1), *core), caption="above")
+    return TwoPort(
+        20, 20, -TOP, BOTTOM, pins, (*_standing_coil(-20, 1), *_standing_coil(20, -1), *core), caption="above"
+    )
 
 
 def _coil() -> TwoPort:
@@ -89,7 +92,7 @@ def _coil() -> TwoPort:
 def _voice_coil() -> TwoPort:
     former = line((4, -26), (4, 26), weight="bold"), line((4, MID), (24, MID))
     pins = ((-14.0, TOP), (-14.0, BOTTOM), (24.0, MID), None)
-    return TwoPort(14, 24, -TOP, BOTTOM, pins, (*_standing_coil(-14, 1), *former), caption="above")
+    return TwoPort(14, 24, -TOP, BOTTOM, pins, (*_standing_coil(-14, 1), *former), caption=(0.0, -26.0))
 
 
 def _gyrator() -> TwoPort:
@@ -135,7 +138,12 @@ def _intensifier() -> TwoPort:
     """A large piston that drives a small one."""
     barrels = rectangle(-34, -20, 4, 20), rectangle(4, -11, 34, 11)
     pistons = rectangle(-14, -20, -8, 20), rectangle(16, -11, 22, 11), line((-8, 0), (16, 0), weight="bold")
-    pipes = line((-26, TOP), (-26, -20)), line((-26, 20), (-26, BOTTOM)), line((29, TOP), (29, -11)), line((29, 11), (29, BOTTOM))
+    pipes = (
+        line((-26, TOP), (-26, -20)),
+        line((-26, 20), (-26, BOTTOM)),
+        line((29, TOP), (29, -11)),
+        line((29, 11), (29, BOTTOM)),
+    )
     pins = ((-26.0, TOP), (-26.0, BOTTOM), (29.0, TOP), (29.0, BOTTOM))
     return TwoPort(34, 34, -TOP, BOTTOM, pins, (*barrels, *pistons, *pipes))
 
@@ -165,6 +173,15 @@ _SYMBOLS: Mapping[str, Callable[[], TwoPort]] = {
     "entropy conductor": _conductor,
     "radiator": _conductor,
 }
+
+
+def epicyclic() -> TwoPort:
+    """A sun, its planets and their ring, for three shafts whose speeds one relation binds: left, right and above."""
+    wheels = [circle(0, 0, 27), circle(0, 0, 9), *(circle(x, y, 9) for x, y in ((-18, 0), (9, -15.6), (9, 15.6)))]
+    arms = [line((0, 0), (x, y), weight="hair") for x, y in ((-18, 0), (9, -15.6), (9, 15.6))]
+    shafts = line((-35, 0), (-27, 0)), line((27, 0), (35, 0)), line((0, -35), (0, -27))
+    pins = ((-35.0, MID), (35.0, MID), (0.0, -35.0))
+    return TwoPort(35, 35, 35, 27, pins, (*wheels, *arms, *shafts), caption=(12.0, -25.0))
 
 
 def two_port_of(kind: str) -> TwoPort | None:

@@ -96,7 +96,7 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
 def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
     match shape:
         case Band():
-            yield rf"\definecolor{{tellegen band}}{{HTML}}{{{theme.colour(f'band:{shape.domain}')[1:]}}}"
+            yield _band_colour(theme, shape.domain)
             yield rf"\fill[tellegen band] {_corners(shape.box)};"
         case Section():
             yield rf"\draw[pog section,tellegen quiet] {_at(shape.start)} -- {_at(shape.end)};"
@@ -115,6 +115,8 @@ def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
             style = "warning ring" if shape.dashed else "ring"
             yield rf"\draw[{style}{_tone(shape.tone)}] {_circle(shape.centre, shape.radius)};"
         case Curve():
+            if shape.pale:
+                yield _band_colour(theme, shape.tone)
             yield _curve(shape)
         case Label():
             yield _label(shape)
@@ -147,8 +149,14 @@ def _bond(bond: Bond) -> Iterator[str]:
         yield rf"\draw[causal stroke{tone}] {_line(ends)};"
 
 
+def _band_colour(theme: Theme, domain: str) -> str:
+    return rf"\definecolor{{tellegen band}}{{HTML}}{{{theme.colour(f'band:{domain}')[1:]}}}"
+
+
 def _curve(curve: Curve) -> str:
     closed = " -- cycle" if curve.closed and curve.outline[-1][0] != "Z" else ""
+    if curve.pale:
+        return rf"\filldraw[{_WEIGHTS['hair']}{_tone(curve.tone)},fill=tellegen band] {_outline(curve.outline)}{closed};"
     style = _paint(curve.tone) if curve.filled else _WEIGHTS[curve.weight] + _tone(curve.tone)
     dash = ",dashed curve" if curve.dashed and not curve.filled else ""
     return rf"\{'fill' if curve.filled else 'draw'}[{style}{dash}] {_outline(curve.outline)}{closed};"

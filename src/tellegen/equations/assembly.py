@@ -6,6 +6,7 @@ what grows long; then the storages that depend on others are brought in by the c
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from tellegen.causality import CausalGraph
 from tellegen.causality.tearing import moving_names
@@ -14,6 +15,7 @@ from tellegen.equations import rules
 from tellegen.equations.congruence import Congruence, Motion, congruence
 from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
 from tellegen.equations.port_variables import PortVariables, Settled
+from tellegen.equations.readings import Balance, Readings
 from tellegen.equations.resistive import Told, solve_resistive
 from tellegen.equations.signal_equations import SignalEquations, SignalRates
 from tellegen.equations.state_motion import StateRates, solve_state_rates, state_motion
@@ -23,19 +25,23 @@ from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.angles import joined_angles
-from tellegen.expressions.elimination import solve
+from tellegen.expressions.elimination import solve_definite
 from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 SHORT = 4
 """Rates of signals with more leaves than this get a name."""
 
 
-def derive_equations(causal: CausalGraph) -> EquationSystem:
+def derive_equations(causal: CausalGraph, measured: Mapping[str, str] = NO_NAMES) -> EquationSystem:
     """The equations of a causal graph in the POG form, with symbols.
 
-    Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel.
+    `measured` are names of what is measured, each with the signal of the graph that is its formula.
+
+    Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel; E133 for
+    something measured that is no function of states and inputs.
     """
     graph = causal.graph
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
@@ -44,7 +50,7 @@ def derive_equations(causal: CausalGraph) -> EquationSystem:
     structure = causal_structure(causal, field)
     _refuse_denied_states(structure)
     told = solve_resistive(structure, field)
-    return tidied(_Assembly(structure, told, field).system(), field.where)
+    return tidied(_Assembly(structure, told, field, measured).system(), field.where)
 
 
 def _refuse_denied_states(structure: CausalStructure) -> None:
@@ -71,12 +77,15 @@ def _is_ideal(port: Port) -> bool:
 class _Assembly:
     """Collects the rows of the equations from what storages and sources are told."""
 
-    def __init__(self, structure: CausalStructure, told: Told, field: NamedEntries) -> None:
+    def __init__(
+        self, structure: CausalStructure, told: Told, field: NamedEntries, measured: Mapping[str, str]
+    ) -> None:
         self.structure = structure
         self.causal = structure.causal
         self.ports = self.causal.graph.ports
         self.told = told
         self.field = field
+        self.measured = measured
         self.states = self.causal.integral
         self.sources = self.causal.sources
         self.dependent = self.causal.derivative
@@ -113,6 +122,7 @@ class _Assembly:
             D = plus(D, product(Z, B, m))
             D_1 = plus(D_1, product(Z, B_1, m))
             f_y = tuple(a - dot(row, f) for a, row in zip(f_y, Z, strict=True))
+        balance = Balance(L, plus(A, N), B, B_1, f, lambda rows: self._times_inverse(rows, L))
         ports = self.ports
         dependent = {self._output_name(ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
         outputs = self._output_names(C, D, D_1, f_y)
@@ -134,6 +144,11 @@ class _Assembly:
             signals=signals,
             origin=self.causal,
         )
+        if self.measured:
+            reading = Readings(self.structure, self.told, shared, moved, balance)
+            known = replace(made, where={**made.where, **self.field.where})
+            made = replace(known, measured=reading.measured(known, self.measured))
+            made = replace(made, where={**made.where, **self.field.where})
         return self._without_followers(made, settled)
 
     def _without_followers(self, system: EquationSystem, settled: Settled) -> EquationSystem:
@@ -291,13 +306,12 @@ class _Assembly:
         return found
 
     def _times_inverse(self, P: Matrix, L: Matrix) -> Matrix:
-        """The rows of P L^-1."""
+        """The rows of P L^-1, L being definite: an energy matrix, or near one."""
         n = len(L)
         entry = self.field.entry
         rows = [{j: entry(L[j][i]) for j in range(n) if L[j][i] is not ZERO} for i in range(n)]
         right = [{n + i: entry(P[i][j]) for i in range(len(P)) if P[i][j] is not ZERO} for j in range(n)]
-        found, left = solve(rows, right, list(range(n)), self.field)
-        assert not left, "an energy matrix of independent storages is regular"
+        found = solve_definite(rows, right, list(range(n)), self.field)
         return tuple(
             tuple(found[j][n + i].expression if n + i in found.get(j, {}) else ZERO for j in range(n))
             for i in range(len(P))

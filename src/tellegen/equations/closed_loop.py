@@ -13,6 +13,7 @@ from tellegen.description.model import SignalDefinition
 from tellegen.description.signals.ordering import ordered
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, zeros
+from tellegen.equations.measured import NOTHING_MEASURED
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
 from tellegen.expressions import ZERO, Expression, number, symbol
@@ -158,6 +159,7 @@ class _Closing:
             dependent={},
             initial={**self.open.initial, **{n: e for n, e in self.signals.initial.items() if n in states}},
             signals=NO_SIGNALS,
+            measured=NOTHING_MEASURED,
         )
 
         def settled(expression: Expression) -> Expression:

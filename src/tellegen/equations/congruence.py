@@ -19,6 +19,17 @@ from tellegen.expressions.entries import substituted
 
 @final
 @dataclass(frozen=True)
+class Reading:
+    """`P z' + C z + D u + D_1 u'`."""
+
+    P: Matrix
+    C: Matrix
+    D: Matrix
+    D_1: Matrix
+
+
+@final
+@dataclass(frozen=True)
 class Congruence:
     """T and T_u with their derivatives along the motion, and the energy matrix of all storages."""
 
@@ -77,6 +88,15 @@ class Congruence:
     def D_rate(self) -> Matrix:
         """T_u^T (L T_u' + L' T_u), what sources see of themselves through the motion."""
         return self._moved(self.T_u, self.T_u, self.T_u_rate, self.inputs, self.inputs)
+
+    def read_by(self, gains: Matrix, rows: int) -> "Reading":
+        """What `gains^T (L x)'` is: a sum of the rates of contents, over the rates of states, states, inputs and their rates."""
+        return Reading(
+            P=congruent(gains, self.energy, self.T, rows, self.states),
+            C=self._moved(gains, self.T, self.T_rate, rows, self.states),
+            D=self._moved(gains, self.T_u, self.T_u_rate, rows, self.inputs),
+            D_1=congruent(gains, self.energy, self._by_input_rates(), rows, self.inputs),
+        )
 
     def _by_input_rates(self) -> Matrix:
         return plus(self.T_u, self.carried) if self.carried else self.T_u

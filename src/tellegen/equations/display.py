@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from tellegen.equations.explanation import Section
-from tellegen.equations.matrices import Matrix, Vector, negative
+from tellegen.equations.matrices import Matrix, Vector, dot, negative
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import Delayed, External, Sampled, Table
 
@@ -86,6 +86,30 @@ class Modes(NamedTuple):
     now: str
 
 
+class MeasuredRows(Protocol):
+    """`C x + D u + D_1 u' + rest` for each name."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is measured."""
+
+    @property
+    def C(self) -> Matrix:
+        """The coefficients of states."""
+
+    @property
+    def D(self) -> Matrix:
+        """The coefficients of inputs."""
+
+    @property
+    def D_1(self) -> Matrix:
+        """The coefficients of rates of inputs."""
+
+    @property
+    def rest(self) -> Vector:
+        """What is not linear."""
+
+
 class Equations(Labelled, Protocol):
     """What printers read of a system of equations."""
 
@@ -120,6 +144,10 @@ class Equations(Labelled, Protocol):
     @property
     def where(self) -> Mapping[str, Expression]:
         """Names inside the entries, in order of definition."""
+
+    @property
+    def measured(self) -> "MeasuredRows":
+        """What detectors read."""
 
     @property
     def dependent(self) -> Mapping[str, Expression]:
@@ -454,3 +482,14 @@ class Explanation(Protocol):
 
     def values(self) -> dict[str, float]:
         """The values of the parameters that have one."""
+
+
+def readings(equations: Equations) -> dict[str, Expression]:
+    """What is measured, each as one formula; rates of inputs have a prime."""
+    rows = equations.measured
+    x, u = ([symbol(name) for name in names] for names in (equations.states, equations.inputs))
+    rates = [symbol(f"{name}'") for name in equations.inputs]
+    return {
+        name: dot(rows.C[k], x) + dot(rows.D[k], u) + dot(rows.D_1[k], rates) + rows.rest[k]
+        for k, name in enumerate(rows.names)
+    }

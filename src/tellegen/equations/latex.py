@@ -18,6 +18,7 @@ from tellegen.equations.display import (
     hamiltonian_output,
     hamiltonian_state,
     output_equation,
+    readings,
     signal_lines,
     state_equation,
     summaries,
@@ -44,6 +45,7 @@ def equations_to_latex(equations: Equations, *, sign: Sign = "-", environment: s
     if equations.outputs:
         left = _braced(_column(map(latex_name, equations.outputs)), r"\mathbf{y}")
         lines.append(f"{left} &= {_terms(output_equation(equations).right)}")
+    lines += _definitions(readings(equations))
     lines += [f"0 &= {to_latex(e)}" for e in equations.algebraic.residuals]
     lines += [f"{_NAMES_OF_SUMMARIES[name]} &= {to_latex(e)}" for name, e in summaries(equations)]
     lines += [f"{dotted(name)} &= {to_latex(e)}" for name, e in equations.displacements.items()]

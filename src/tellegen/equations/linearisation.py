@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, zeros
+from tellegen.equations.measured import NOTHING_MEASURED
 from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.values import number_of
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol
@@ -61,6 +62,7 @@ def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
         dependent={},
         initial={},
         displacements={},
+        measured=NOTHING_MEASURED,
     )
 
 

@@ -13,13 +13,17 @@ from tellegen.graph import SourceLaw, StorageLaw
 
 
 class PortVariables:
-    """Finds what a variable of a port is once the resistive laws are solved."""
+    """Finds what a variable of a port is once the resistive laws are solved.
 
-    def __init__(self, structure: CausalStructure, told: Told) -> None:
+    With `rates`, what rates of states decide, in dependent storages, stands by its name in what depends on it.
+    """
+
+    def __init__(self, structure: CausalStructure, told: Told, *, rates: bool = False) -> None:
         self.structure = structure
         self.causal = structure.causal
         self.told = told
         self.following = set(self.causal.derivative)
+        self.rates = rates
         self.places = {}
         for k, port in enumerate(self.causal.graph.ports):
             self.places[port.variable(self.causal.decides[k])] = (k, True)
@@ -42,14 +46,18 @@ class PortVariables:
         if decided:
             return None if port in self.following else self._decided(port)
         gains = self.structure.gains[port]
-        if any(j in self.following for j in gains):
+        if any(j in self.following for j in gains) and not self.rates:
             return None
-        return total(gain.expression * self._decided(j) for j, gain in gains.items())
+        found = total(gain.expression * self._decided(j) for j, gain in gains.items())
+        # Power counts into elements and out of sources: the conjugate of an input has the sign of the output y.
+        return -found if isinstance(self.causal.graph.ports[port].law, SourceLaw) else found
 
     def _decided(self, k: int) -> Expression:
         port = self.causal.graph.ports[k]
         if k in self.told.decided:
             return self.told.decided[k]
+        if k in self.following:
+            return symbol(port.variable(self.causal.decides[k]))
         if isinstance(port.law, SourceLaw):
             return symbol(port.law.input)
         if isinstance(port.law, StorageLaw):

@@ -8,6 +8,7 @@ from tellegen.equations.display import (
     Equations,
     Explanation,
     HamiltonianForm,
+    MeasuredRows,
     Sign,
     Signals,
     SparseForm,
@@ -35,7 +36,8 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
     """
     variables = (*equations.states, *equations.inputs, *equations.outputs, *equations.algebraic.unknowns)
     variables = (*variables, *equations.displacements, *(law for law in sorted(equations.signals.names)))
-    writer = _Writer([*equations.parameters, *variables, *equations.dependent, *equations.where], numeric)
+    names = [*equations.parameters, *variables, *equations.dependent, *equations.where, *equations.measured.names]
+    writer = _Writer(names, numeric)
     record: dict[str, object] = {
         "sign": sign,
         "states": writer.names(equations.states),
@@ -49,6 +51,8 @@ def equations_to_record(equations: Equations, sign: Sign = "-", *, numeric: bool
         e for v in equations.vectors.values() for e in v
     ]
     further = [*equations.algebraic.residuals, *equations.dependent.values(), *equations.signals.entries()]
+    measured = equations.measured
+    further += [e for m in (measured.C, measured.D, measured.D_1, (measured.rest,)) for row in m for e in row]
     needed = used_names([*shown, *further], equations.where)
     if needed:
         record["where"] = writer.definitions({name: e for name, e in equations.where.items() if name in needed})
@@ -216,12 +220,26 @@ def _further_terms(equations: Equations, writer: "_Writer") -> dict[str, object]
         found["algebraic"] = {"w": writer.names(equations.algebraic.unknowns), "residual": residuals}
     if equations.dependent:
         found["dependent"] = writer.definitions(equations.dependent)
+    if equations.measured.names:
+        found["measured"] = _measured(equations.measured, writer)
     found |= _signals(equations.signals, writer)
     if equations.modes:
         found["modes"] = {
             identifier(name): {"modes": list(of.words), "now": of.now} for name, of in equations.modes.items()
         }
     return found
+
+
+def _measured(rows: MeasuredRows, writer: "_Writer") -> dict[str, object]:
+    """What detectors read, as rows over states and inputs."""
+    found: dict[str, object] = {
+        "names": writer.names(rows.names),
+        "C": writer.matrix(rows.C),
+        "D": writer.matrix(rows.D),
+    }
+    if not vanishes(rows.D_1):
+        found["D_1"] = writer.matrix(rows.D_1)
+    return found if vanishes((rows.rest,)) else found | {"f": writer.vector(rows.rest)}
 
 
 def _signals(signals: Signals, writer: "_Writer") -> dict[str, object]:

@@ -137,3 +137,15 @@ NO_COMPOSITION = RULES.rule(
     meaning="Two systems were to be joined at ports that they do not have, under names that clash, or in a loop without solution.",
     why="joined systems are one system: names are unique there, and what one gives the other takes",
 )
+NO_SUCH_OUTPUT = RULES.rule(
+    "E132",
+    "no such output",
+    meaning="A transfer function was asked for to something that the model does not have.",
+    why="outputs are states, displacements, power variables of elements, powers, and signals that are formulas of them",
+)
+NOT_MEASURED = RULES.rule(
+    "E133",
+    "output that does not follow from states and inputs",
+    meaning="Something was to be measured that has a memory, a table or the time in it, or a product of rates.",
+    why="a row of C and D reads states, inputs and rates of inputs; a signal with a memory belongs to the closed loop",
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 from tellegen.equations.display import Modes, Sign
 from tellegen.equations.latex import equations_to_latex
 from tellegen.equations.matrices import Matrix, Vector
+from tellegen.equations.measured import NOTHING_MEASURED, Measured
 from tellegen.equations.record import equations_to_record
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.equations.text import equations_to_text
@@ -38,7 +39,8 @@ class EquationSystem:
     L is symmetric and positive semidefinite; A_s dissipates and A_w redistributes. N, f, B_1, D_1, f_y and the algebraic part are
     zero or empty for most models. Entries are over parameters, states, inputs, unknowns, and the names listed in `where`, in order.
     `signals` are causal and beside the power equations; moduli and coefficients may read them, and what they drive is an input.
-    `dependent` expresses the outputs of the storages in derivative causality (the rows of T and T_u below the identity).
+    `dependent` expresses the outputs of the storages in derivative causality (the rows of T and T_u below the identity), `measured`
+    what detectors read beside the outputs y.
 
     `matrices` and `vectors` hold our own expressions; `eq.L`, `eq.A`, ... are SymPy's view of them.
     """
@@ -58,6 +60,7 @@ class EquationSystem:
     initial: Mapping[str, Expression] = field(default_factory=dict)
     displacements: Mapping[str, Expression] = field(default_factory=dict)
     signals: SignalEquations = NO_SIGNALS
+    measured: Measured = NOTHING_MEASURED
     origin: "CausalGraph | None" = field(default=None, compare=False, repr=False)
 
     @property
@@ -107,6 +110,7 @@ class EquationSystem:
             algebraic=Algebraic(self.algebraic.unknowns, tuple(map(change, self.algebraic.residuals))),
             dependent={name: change(e) for name, e in self.dependent.items()},
             signals=self.signals.changed(change),
+            measured=self.measured.changed(change),
             stored_energy=None if energy is None else change(energy),
             dissipated_power=change(self.dissipated_power),
         )
@@ -116,7 +120,12 @@ class EquationSystem:
         flat = [e for m in self.matrices.values() for row in m for e in row]
         vectors = [e for v in self.vectors.values() for e in v]
         energy = [] if self.stored_energy is None else [self.stored_energy]
-        others = [*self.algebraic.residuals, *self.dependent.values(), *self.signals.entries()]
+        others = [
+            *self.algebraic.residuals,
+            *self.dependent.values(),
+            *self.signals.entries(),
+            *self.measured.entries(),
+        ]
         return [*flat, *vectors, *others, *energy, self.dissipated_power]
 
     # -- Printouts -------------------------------------------------------------------------------------------------------------

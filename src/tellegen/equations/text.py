@@ -21,6 +21,7 @@ from tellegen.equations.display import (
     hamiltonian_output,
     hamiltonian_state,
     output_equation,
+    readings,
     signal_lines,
     state_equation,
     summaries,
@@ -55,6 +56,7 @@ def equations_to_text(
         parts.append(_equation(state_equation(equations, sign), equations.states, "", width, unicode))
     if equations.outputs:
         parts.append(_equation(output_equation(equations), equations.outputs, "y", width, unicode))
+    parts.append(_named_block("measured", readings(equations), width))
     parts.append(_lists(equations, units))
     parts.append("\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in summaries(equations)))
     parts.append(_named_block("displacements", {f"{n}'": e for n, e in equations.displacements.items()}, width))

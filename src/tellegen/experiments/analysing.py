@@ -1,19 +1,18 @@
 """`analyse`: from a model to its linear analysis in one call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tellegen.analysis import Analysis, PowerSplit, linear_model, split_power, steady_state
-from tellegen.causality import assign_causality
 from tellegen.core.errors import EquationError, SimulationError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.description import Model
 from tellegen.description.model import Signal
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.description.variables import input_name
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.measuring import measured_equations
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.closed_loop import closed_loop, loop_at_rest
@@ -39,19 +38,21 @@ def analyse(
     at: Mapping[str, Quantity] | None = None,
     inputs: Mapping[str, Quantity] | None = None,
     parameters: Mapping[str, Quantity] | None = None,
+    outputs: Iterable[str] | None = None,
 ) -> Analysis:
     """Poles, zeros, responses and the split of power of a model.
 
     A nonlinear model is linearised: at the point that `at` gives (states and displacements; what is not given is zero), else at the
     steady state under the inputs. Inputs are those of the experiment after all its steps and ramps, unless `inputs` gives others.
 
-    Sources that signals drive count as inputs; `closed_loop` of the result has the poles with the controllers.
+    Sources that signals drive count as inputs; `closed_loop` of the result has the poles with the controllers. `outputs` names
+    what is measured beside the outputs that are conjugate to the inputs; without it, what the detectors of the model read.
 
     Raises: EquationError when there is no steady state (E201) or no such point; SimulationError (S302) for an unknown name.
     """
     described = as_model(model)
     graph = with_parameters(lower(described), described, parameters or {})
-    system = derive_equations(assign_causality(graph))
+    system = measured_equations(described, outputs, lambda found: with_parameters(found, described, parameters or {}))
     values = parameter_values(graph.parameters)
     held = _inputs(system, described, inputs or {}, values)
     if at is not None:

@@ -71,14 +71,14 @@ def _ladder(start: Start) -> Diagram | None:
     )
 
 
-def vector_diagram(start: Start) -> Diagram:
-    """The diagram of any model.
+def vector_diagram(start: Start, further_items: Items | None = None) -> Diagram:
+    """The diagram of any model, with further formulas that may read every power variable.
 
     Raises: ExportError (X402) for signals in a circle, or for one that feeds back the force of a constraint.
     """
     blocks = vector_blocks(start)
     further, states = start.further_states()
-    items = _wanted([*start.beside(), *blocks.formulas, *further], start)
+    items = _wanted([*start.beside(), *blocks.formulas, *further, *(further_items or [])], start)
     items = _with_forces(items, start, blocks.rates)
     before, after = _split(items, set(blocks.rates.values()))
     first, then = in_order(before), in_order(after)

@@ -11,7 +11,10 @@ from tellegen.description.opening import AnyModel, as_model
 from tellegen.exporting import rules
 from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.m_files import parameters_file, program_name, run_file
+from tellegen.exporting.m_mode_files import hybrid_run_file, no_build_file
+from tellegen.exporting.mode_diagrams import mode_diagrams
 from tellegen.exporting.simulink_program import build_file
+from tellegen.graph import lower
 
 Files = Mapping[str, str]
 
@@ -23,8 +26,9 @@ def export_model(
 
     Files are named after `name`, else after the file or the example, else after the system.
 
-    `to="simulink"` writes three MATLAB programs: `NAME_parameters.m`, `NAME_build.m`, which builds the
-    scheme in Simulink block by block, and `NAME_run.m`, which integrates it in MATLAB or Octave without Simulink.
+    `to="simulink"` writes three MATLAB programs: `NAME_parameters.m`, `NAME_build.m`, which builds the scheme in Simulink block by
+    block, and `NAME_run.m`, which integrates it in MATLAB or Octave without Simulink. A model with modes has one diagram for each
+    of them: it runs, but is not built.
 
     Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402), for a file that is there already
     (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
@@ -32,7 +36,7 @@ def export_model(
     writer = _writer(to)
     folder = Path(path)
     opened = as_model(model)
-    files = writer(opened, program_name(name or (Path(os.fspath(model)).stem if isinstance(model, str | os.PathLike) else opened.name)))
+    files = writer(opened, program_name(name or _stem(model) or opened.name))
     targets = [folder / name for name in files]
     if not overwrite:
         for target in targets:
@@ -49,6 +53,13 @@ def simulink_files(model: Model, name: str) -> Files:
 
     Raises: ExportError for what a block diagram cannot hold (X401, X402).
     """
+    if lower(model).switching:
+        hybrid = mode_diagrams(model)
+        return {
+            f"{name}_parameters.m": parameters_file(hybrid.first, name),
+            f"{name}_run.m": hybrid_run_file(hybrid, name),
+            f"{name}_build.m": no_build_file(hybrid, name),
+        }
     diagram = block_diagram(model)
     return {
         f"{name}_parameters.m": parameters_file(diagram, name),
@@ -59,6 +70,11 @@ def simulink_files(model: Model, name: str) -> Files:
 
 TARGETS: dict[str, Callable[[Model, str], Files]] = {"simulink": simulink_files}
 """The tools that there are files for."""
+
+
+def _stem(model: AnyModel) -> str:
+    """The name of a file or an example without its ending; empty for a model that is a value."""
+    return Path(model).stem if isinstance(model, str | Path) else ""
 
 
 def _writer(to: str) -> Callable[[Model, str], Files]:

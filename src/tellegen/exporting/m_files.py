@@ -6,7 +6,7 @@ sampled signals take their values.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -41,22 +41,22 @@ def parameters_file(diagram: Diagram, name: str) -> str:
 
 def run_file(diagram: Diagram, name: str) -> str:
     """A function that integrates the diagram and gives the recorded signals over time."""
-    recorded = [matlab_name(signal) for signal in diagram.recorded]
-    shown = ", ".join(f"'{signal}'" for signal in recorded)
     parts = [
-        _main(diagram, name, shown),
+        main_function(diagram, name),
         _initial(diagram),
-        _blocks(diagram),
-        _samples(diagram.holds),
-        _solver(diagram),
+        blocks_function(diagram, [item.name for item in diagram.integrators]),
+        samples_functions(diagram.holds),
+        STIFF if diagram.stiff else EXPLICIT,
         HELPERS,
-        TABLES if any(isinstance(item, Table) for item in (*diagram.formulas, *diagram.readings)) else "",
+        TABLES if has_tables(diagram) else "",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _main(diagram: Diagram, name: str, shown: str) -> str:
+def main_function(diagram: Diagram, name: str) -> str:
+    """The function that a user calls."""
     stops = ", ".join(map(number_text, diagram.stops))
+    shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
     return f"""function [tg_t, tg_values, tg_names] = {name}_run(tg_until, tg_rows)
 % Integrate '{comment_text(diagram.name)}' without Simulink.
 %   [t, values, names] = {name}_run()              the experiment of the model
@@ -86,36 +86,36 @@ end
 """
 
 
-def _blocks(diagram: Diagram) -> str:
-    """The function that evaluates every block: rates of integrators, recorded signals, residuals and what holds would take."""
+def blocks_function(
+    diagram: Diagram, states: Sequence[str], name: str = "tg_blocks", further: Mapping[str, str] | None = None
+) -> str:
+    """The function that evaluates every block: rates of states, recorded signals, residuals and what holds would take.
+
+    `further` are columns of signals that it gives too, by the name of the result.
+    """
     made = MatlabLines()
-    made.lines += _unpacked(diagram)
+    made.lines += _unpacked(diagram, states)
     for item in diagram.formulas:
         _evaluate(item, made)
     _couple(diagram, made)
-    rates = "; ".join(_m(item.rate) for item in diagram.integrators)
-    recorded = ", ".join(_m(signal) for signal in diagram.recorded)
-    residuals = "; ".join([made.text(e) for e in diagram.unknowns.residuals])
-    taken = "; ".join([made.text(hold.expression) for hold in diagram.holds])
-    head = f"function [tg_dx, tg_y, tg_residual, tg_taken] = tg_blocks({_m(TIME)}, tg_x, tg_held, tg_w, tg_p)"
-    shown = MatlabLines()
+    rates = {item.name: _m(item.rate) for item in diagram.integrators}
+    made.lines += [f"tg_dx = [{'; '.join(rates.get(state, '0') for state in states)}];", "if nargout < 2, return; end"]
     for item in diagram.readings:
-        _evaluate(item, shown)
-    ends = [
-        f"tg_dx = [{rates}];",
-        "if nargout < 2, return; end",
-        *shown.lines,
-        f"tg_y = [{recorded}];",
-        f"tg_residual = [{residuals}];",
-        f"tg_taken = [{taken}];",
-    ]
-    return "\n".join([head, *made.lines, *ends, "end", ""])
+        _evaluate(item, made)
+    results = {
+        "tg_y": ", ".join(_m(signal) for signal in diagram.recorded),
+        "tg_residual": "; ".join([made.text(e) for e in diagram.unknowns.residuals]),
+        "tg_taken": "; ".join([made.text(hold.expression) for hold in diagram.holds]),
+        **(further or {}),
+    }
+    head = f"function [tg_dx, {', '.join(results)}] = {name}({_m(TIME)}, tg_x, tg_held, tg_w, tg_p)"
+    return "\n".join([head, *made.lines, *(f"{key} = [{text}];" for key, text in results.items()), "end", ""])
 
 
-def _unpacked(diagram: Diagram) -> Iterator[str]:
-    read = diagram.names_read()
+def _unpacked(diagram: Diagram, states: Sequence[str]) -> Iterator[str]:
+    read, own = diagram.names_read(), {item.name for item in diagram.integrators}
     yield from (f"{_m(name)} = tg_p.{_m(name)};" for name in diagram.parameters if name in read)
-    yield from (f"{_m(item.name)} = tg_x({k});" for k, item in enumerate(diagram.integrators, 1))
+    yield from (f"{_m(name)} = tg_x({k});" for k, name in enumerate(states, 1) if name in own)
     yield from (f"{_m(hold.name)} = tg_held({k});" for k, hold in enumerate(diagram.holds, 1))
     yield from (f"{_m(name)} = tg_w({k});" for k, name in enumerate(diagram.unknowns.names, 1))
 
@@ -152,7 +152,7 @@ def inertia_text(inertia: Inertia, made: MatlabLines) -> str:
     return f"[{rows}] \\ [{'; '.join(_m(name) for name in inertia.right)}]"
 
 
-def _samples(holds: Iterable[Hold]) -> str:
+def samples_functions(holds: Iterable[Hold]) -> str:
     """When sampled signals take their values, and which of them do at a time."""
     grids = {(hold.period, hold.offset) for hold in holds}
     times = " ".join(f"tg_times = [tg_times, {number_text(o)}:{number_text(p)}:tg_until];" for p, o in sorted(grids))
@@ -167,8 +167,9 @@ end
 """
 
 
-def _solver(diagram: Diagram) -> str:
-    return STIFF if diagram.stiff else EXPLICIT
+def has_tables(diagram: Diagram) -> bool:
+    """Whether a diagram reads tables."""
+    return any(isinstance(item, Table) for item in (*diagram.formulas, *diagram.readings))
 
 
 def _m(name: str) -> str:

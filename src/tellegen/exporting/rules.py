@@ -6,9 +6,9 @@ RULES = Rulebook("X")
 
 MODES = RULES.rule(
     "X401",
-    "element with modes in a block diagram",
-    meaning="A model with switches, diodes, clutches, stiction or stops was to be exported as a block diagram.",
-    why="each mode has its own causality, and so its own diagram",
+    "modes that cannot be exported",
+    meaning="A model with switches, diodes, clutches, stiction or stops has a mode, or too many of them, that the export cannot hold.",
+    why="each combination of modes has its own causality and so its own diagram, and contents are handed over between them",
 )
 SIGNALS = RULES.rule(
     "X402",

@@ -15,11 +15,11 @@ from tellegen.graph.signals import Table
 COLUMN_WIDTH, ROW_HEIGHT = 190, 220
 """How far columns and ladders stand apart, in the pixels of Simulink."""
 ACROSS = {
-    "source": 40,
-    "function": 160,
-    "sum": 160,
+    "source": 20,
+    "function": 180,
+    "sum": 90,
     "gain": 360,
-    "integrator": 260,
+    "integrator": 270,
     "rates": 420,
     "states": 600,
     "outport": 780,

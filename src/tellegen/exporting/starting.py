@@ -34,8 +34,8 @@ class Start:
         return float(self.run.values(name)[0])
 
     def guess(self, name: str) -> float:
-        """The value of an algebraic unknown at the start, where the run has it."""
-        places = self.setup.numeric.names
+        """The value of an algebraic unknown at the start, where the run has it; a run through modes has those of one mode only."""
+        places = () if self.setup.graph.switching else self.setup.numeric.names
         return float(self.run.trajectory.y[0][places.index(name)]) if name in places else 0.0
 
     def fresh(self, name: str) -> str:
@@ -82,7 +82,9 @@ class Start:
         return tuple(float(t) for t in self.setup.numeric.break_times(until)[:MOST_STOPS] if 0 < t < until)
 
     def is_stiff(self) -> bool:
-        """Whether an explicit method would need a great many steps."""
+        """Whether an explicit method would need a great many steps; between changes of mode it is taken anyway."""
+        if self.setup.graph.switching:
+            return False
         model, y = self.setup.numeric, self.run.trajectory.y[0]
         if not model.explicit or not len(y):
             return not model.explicit

@@ -5,7 +5,7 @@ fill. Eliminated columns can then be expressed by the remaining ones.
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar, final
 
 from tellegen.expressions.nodes import PRIME
@@ -84,6 +84,16 @@ class Elimination(Generic[T]):
         self._clear(column, pivot)
         self.pivots[column] = pivot
         return True
+
+    def eliminate_diagonal(self, columns: Sequence[int]) -> None:
+        """Solve equation k for the k-th of `columns`, in an order of least fill.
+
+        For a definite matrix: no pivot vanishes then, whatever the symbols in it stand for, while an entry beside the diagonal may.
+        """
+        equations = {column: k for k, column in enumerate(columns)}
+        for column in sorted(columns, key=lambda c: len(self._users.get(c, ()))):
+            self._clear(column, equations[column])
+            self.pivots[column] = equations[column]
 
     def eliminate_all(self, columns: Iterable[int]) -> list[int]:
         """Eliminate columns in an order of least fill; returns those that depend on the others."""
@@ -215,12 +225,25 @@ def solve(
     matrix: Sequence[Mapping[int, T]], right: Sequence[Mapping[int, T]], unknowns: Sequence[int], field: Field[T]
 ) -> tuple[dict[int, dict[int, T]], list[int]]:
     """Solve `matrix * unknowns = right` row by row: each unknown by the columns of `right`, and the unknowns left undetermined."""
-    rows: list[dict[int, T]] = []
+    elimination = Elimination(_equations(matrix, right, field), field)
+    undetermined = elimination.eliminate_all(unknowns)
+    return elimination.express(unknowns), undetermined
+
+
+def solve_definite(
+    matrix: Sequence[Mapping[int, T]], right: Sequence[Mapping[int, T]], unknowns: Sequence[int], field: Field[T]
+) -> dict[int, dict[int, T]]:
+    """The same for a definite matrix, by pivots on its diagonal."""
+    elimination = Elimination(_equations(matrix, right, field), field)
+    elimination.eliminate_diagonal(unknowns)
+    return elimination.express(unknowns)
+
+
+def _equations(
+    matrix: Sequence[Mapping[int, T]], right: Sequence[Mapping[int, T]], field: Field[T]
+) -> Iterator[dict[int, T]]:
     for left, known in zip(matrix, right, strict=True):
         row = dict(left)
         for column, entry in known.items():
             row[column] = field.minus_product(None, _one(field, entry), entry)
-        rows.append(row)
-    elimination = Elimination(rows, field)
-    undetermined = elimination.eliminate_all(unknowns)
-    return elimination.express(unknowns), undetermined
+        yield row

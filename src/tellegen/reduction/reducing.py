@@ -24,6 +24,7 @@ from tellegen.reduction.reduction import Reduction
 from tellegen.reduction.remaining import (
     initial_value,
     keeping_names,
+    naming_outputs,
     preferring,
     with_followed,
     without_parameters,
@@ -159,10 +160,26 @@ class _Reducer:
             model = attempt if attempt is not None else preferring(small, wanted)
             causal = assign_causality(lower(model))
             if {causal.graph.ports[k].state for k in causal.integral} == set(states):
-                return model, derive_equations(causal)
+                return self._with_old_outputs(model, derive_equations(causal))
         raise rules.CANNOT_KEEP.error(
             f"the reduced model has not the states {listing(states)}", where=self.model.name, fix="keep others"
         )
+
+    def _with_old_outputs(self, small: Model, system: EquationSystem) -> tuple[Model, EquationSystem]:
+        """The reduced model with outputs named as in the full one: a speed that is no state any more is still that speed."""
+        full = derive_equations(self.causal)
+        before = dict(zip((self.causal.graph.ports[k].element for k in self.causal.sources), full.outputs, strict=True))
+        assert system.origin is not None, "equations of a model know it"
+        graph = system.origin.graph
+        sources = [graph.ports[k].element for k in system.origin.sources]
+        after = dict(zip(sources, system.outputs, strict=True))
+        states = {graph.ports[k].state for k in graph.storages()}
+        lost = {e: n for e, n in before.items() if after.get(e, n) not in (n, *states)}
+        taken = {n for p in graph.ports for n in (p.across, p.through, p.state)} | set(small.parameters)
+        named = naming_outputs(small, lost, {*taken, *small.displacements, *small.signals})
+        if named is small:
+            return small, system
+        return named, derive_equations(assign_causality(lower(named)))
 
     # -- what to tell ----------------------------------------------------------------------------------------------------------
 

@@ -115,6 +115,18 @@ def keeping_names(model: Model, before: PowerGraph, after: PowerGraph) -> Model:
     return replace(model, elements=tuple(elements)) if changed else model
 
 
+def naming_outputs(model: Model, outputs: Mapping[str, str], taken: Collection[str]) -> Model:
+    """The model in which what answers a source has the name that it had (`outputs`, by source), where no other variable has it."""
+    free = {source: name for source, name in outputs.items() if name not in taken}
+
+    def named(element: Element) -> Element:
+        if element.kind.role != "source" or element.name not in free:
+            return element
+        return replace(element, variables={**element.variables, other_side(element.kind.side): free[element.name]})
+
+    return replace(model, elements=tuple(map(named, model.elements))) if free else model
+
+
 def preferring(model: Model, elements: Iterable[str]) -> Model:
     """The model in which these storages, and no others, are asked to be states."""
     chosen = set(elements)

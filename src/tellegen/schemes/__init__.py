@@ -15,11 +15,12 @@ from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme
 from tellegen.schemes.raising import bond_graph
 from tellegen.schemes.reduction_pictures import ReductionPictures, reduction_pictures
 from tellegen.schemes.rewriting import Rewriting
+from tellegen.schemes.scheme_matrices import SchemeMatrices, scheme_matrices
 from tellegen.schemes.sign_changes import change_sign
 from tellegen.schemes.signal_paths import SignalPath, lightest_path, port_paths, read_path
 from tellegen.schemes.signs import SectionParity, SignCheck, check_signs, section_parity
 from tellegen.schemes.simplification import simplification_table
-from tellegen.schemes.vector_blocks import merge_blocks, split_block
+from tellegen.schemes.vector_blocks import merge_blocks, merge_scheme, split_block, split_scheme
 
 __all__ = [
     "Block",
@@ -37,6 +38,7 @@ __all__ = [
     "PogScheme",
     "ReductionPictures",
     "Rewriting",
+    "SchemeMatrices",
     "Section",
     "SectionParity",
     "SignCheck",
@@ -56,6 +58,7 @@ __all__ = [
     "ladder_text",
     "lightest_path",
     "merge_blocks",
+    "merge_scheme",
     "network_of",
     "orientations",
     "path_gains",
@@ -64,9 +67,11 @@ __all__ = [
     "read_path",
     "reduce_loop",
     "reduction_pictures",
+    "scheme_matrices",
     "section_parity",
     "simplification_table",
     "split_block",
+    "split_scheme",
     "switch_signs",
     "to_details",
     "to_ladder",

@@ -98,6 +98,7 @@ def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, 
     if item.letters in _SENSORS:
         quantity = element_kind(item.port).quantity
         details.pop(quantity.key if quantity else "", None)
+        details.pop("law", None)
     return details
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tellegen.core.domains import DOMAINS, Domain, Side, Variable, other_side
 from tellegen.description.model import Law, LawForm
 from tellegen.elements import ElementKind, kinds_of
-from tellegen.expressions import ONE, Expression, Pow, symbol, to_text
+from tellegen.expressions import ONE, ZERO, Expression, Pow, symbol, to_text
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 from tellegen.schemes import rules
@@ -93,6 +93,9 @@ def element_details(
     value, law = element_value(port, kind), element_law(port)
     if law is not None:
         details["energy" if law.form == "energy" else "law"] = law.text
+    elif value is ZERO:  # zero by its nature, a sensor or a weightless point: a number could be changed, a law could not
+        left = "energy" if isinstance(port.law, StorageLaw) else port.law.side
+        details["law"] = f"{_letters(DOMAINS[port.domain], port.law.side, left)[0]} = 0"
     elif value is not None and (value is not symbol(name) or kind is not default):
         assert kind.quantity is not None, "what has a value has a quantity"
         details[kind.quantity.key] = to_text(value)

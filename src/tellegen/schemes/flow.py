@@ -87,7 +87,8 @@ def decided_by_told(field: Field, causal: CausalGraph) -> Matrix:
 
 def finished_block(block: Block, item: OnePort | None, unit_of: Mapping[str, str]) -> Block:
     """A block with its sign, its field and the units of its variables."""
-    negative = block.gain is not None and split_coefficient(block.gain)[0] < 0
+    # An active element has a negative law: that turns no variable, as a minus sign in a connection does.
+    negative = item is None and block.gain is not None and split_coefficient(block.gain)[0] < 0
     energy = ""
     if item is not None and isinstance(item.port.law, StorageLaw):
         energy = DOMAINS[item.domain].energy(item.port.law.side).unit

@@ -80,4 +80,4 @@ def switch_signs(scheme: PogScheme, summation: str) -> Rewriting:
         fix = did_you_mean(summation, known) or f"the summations give {', '.join(known[:20]) or 'nothing'}"
         raise rules.NO_SUCH_SIGNAL.error(f"no summation gives '{summation}'", where=summation, fix=fix)
     account = f"switched all signs of the summation of {summation}"
-    return Rewriting(change_sign(scheme, [summation]), account)
+    return Rewriting(change_sign(scheme, [summation]).scheme, account)

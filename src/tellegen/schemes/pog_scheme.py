@@ -180,6 +180,9 @@ class PogScheme:
     elements: Mapping[str, OnePort] = field(repr=False)
     shared: frozenset[str] = field(default=frozenset(), repr=False)
     vector: VectorBlock | None = None
+    parts: tuple[VectorBlock, ...] = ()
+
+    # `parts` are what `vector` was split into: blocks that are told each other's states.
 
     @property
     def vectorial(self) -> bool:

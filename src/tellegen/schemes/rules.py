@@ -94,6 +94,24 @@ NO_MODES = RULES.rule(
     meaning="A scheme with a switch, a diode, a clutch, a stop or signals was to be written as a file without the model it comes from.",
     why="the scheme shows an element in one of its modes, and sources as inputs; when modes change, and what signals are, the model says",
 )
+NO_MATRICES = RULES.rule(
+    "G232",
+    "scheme that is no system of constant matrices",
+    meaning="A whole scheme was to be written in other coordinates, but it is not linear, moves with displacements, or needs rates of inputs.",
+    why="L x' = -A x + B u takes new coordinates, and exchanges inputs with outputs, where its matrices are constant",
+)
+NOT_ORTHOGONAL = RULES.rule(
+    "G233",
+    "similarity that breaks the structure",
+    meaning="New coordinates by a similarity would make L unsymmetric, or lose that outputs belong to inputs.",
+    why="T^-1 does not preserve power; it does where T^T L T = L, and then it is T^T L",
+)
+NO_RESISTIVE_PORT = RULES.rule(
+    "G234",
+    "domain without the element that a matrix needs",
+    meaning="A scheme was to be written in other coordinates, and its domain has no storage or resistive element of that kind.",
+    why="entropy has no inertia, and no element that only loses it",
+)
 LOST_PORT = RULES.rule(
     "G240",
     "port without a place in the notation",

@@ -9,10 +9,11 @@ from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT, PortLaw, argument
 from tellegen.schemes import rules
 from tellegen.schemes.pog_scheme import Block, Output, PogScheme, Section, Summation
+from tellegen.schemes.rewriting import Rewriting
 from tellegen.schemes.vector import vector_block
 
 
-def change_sign(scheme: PogScheme, variables: Iterable[str]) -> PogScheme:
+def change_sign(scheme: PogScheme, variables: Iterable[str]) -> Rewriting:
     """The scheme with some variables counted the other way.
 
     The own variable of an element follows the shared one, so that storages and resistive elements keep their sign; a connection
@@ -20,7 +21,8 @@ def change_sign(scheme: PogScheme, variables: Iterable[str]) -> PogScheme:
 
     Raises: GraphError (G206) for a name that is no variable of the scheme, G201 for part of a field.
     """
-    changed = _with_elements(scheme, _known(scheme, variables))
+    wanted = list(dict.fromkeys(variables))
+    changed = _with_elements(scheme, _known(scheme, wanted))
 
     def sign(name: str) -> int:
         return -1 if name in changed else 1
@@ -38,7 +40,18 @@ def change_sign(scheme: PogScheme, variables: Iterable[str]) -> PogScheme:
             for o, i in zip(scheme.outputs, scheme.inputs, strict=True)
         ),
     )
-    return result if scheme.vector is None else replace(result, vector=vector_block(result))
+    if scheme.vector is not None:
+        result = replace(result, vector=vector_block(result), parts=())
+    return Rewriting(result, _account(scheme, result, wanted))
+
+
+def _account(before: PogScheme, after: PogScheme, wanted: list[str]) -> str:
+    """What was turned, the sections whose power counts the other way now, and the connections that got a minus sign."""
+    flipped = [n for n, s in after.sections.items() if s.direction != before.sections[n].direction]
+    minus = [n for n, b in after.blocks.items() if b.sign != before.blocks[n].sign]
+    more = [f"power counts the other way in section{'s' * (len(flipped) > 1)} {', '.join(flipped)}"] if flipped else []
+    more += [f"the sign of {', '.join(minus)} changes"] if minus else []
+    return "; ".join([f"counted {', '.join(wanted) or 'nothing'} the other way", *more])
 
 
 def _known(scheme: PogScheme, variables: Iterable[str]) -> set[str]:

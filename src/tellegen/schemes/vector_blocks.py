@@ -5,11 +5,63 @@ entries of A; split, entries of A become columns of B.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import reduce
 
 from tellegen.core.names import did_you_mean
 from tellegen.expressions import ZERO, Expression, is_zero
 from tellegen.schemes import rules
-from tellegen.schemes.pog_scheme import Matrix, VectorBlock
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, VectorBlock
+from tellegen.schemes.rewriting import Rewriting
+from tellegen.schemes.vector import vector_block
+
+
+def merge_scheme(scheme: PogScheme) -> Rewriting:
+    """The scheme as one vector block: its ladders, or the parts into which the block was split, become one."""
+    if scheme.parts:
+        merged = _ordered(reduce(merge_blocks, scheme.parts), scheme)
+        whole = replace(scheme, vector=merged, parts=())
+        return Rewriting(whole, f"merged {len(scheme.parts)} vector blocks: x = [{', '.join(merged.states)}]")
+    block = scheme.vector or vector_block(scheme)
+    account = f"wrote the scheme as one vector block: x = [{', '.join(block.states)}]"
+    return Rewriting(replace(scheme, vector=block, ladders=()), account)
+
+
+def split_scheme(scheme: PogScheme, states: Iterable[str]) -> Rewriting:
+    """The scheme with a vector block of the states named and one of the others, which are told each other's states.
+
+    A scheme that was split already is split again in the block that has these states.
+
+    Raises: GraphError (G213) for a name that is no state, where nothing is left, and where the two hold energy together.
+    """
+    wanted = list(states)
+    whole = scheme if scheme.vector is not None else merge_scheme(scheme).scheme
+    assert whole.vector is not None, "merged schemes are vector blocks"
+    parts = whole.parts or (whole.vector,)
+    at = next((k for k, part in enumerate(parts) if wanted and set(wanted) <= set(part.states)), None)
+    # Names that are no states, or states of several parts, are refused by the block that has the first of them.
+    at = at if at is not None else next((k for k, p in enumerate(parts) if wanted and wanted[0] in p.states), 0)
+    one, two = split_block(parts[at], wanted)
+    joined = [name for name in (*one.inputs, *two.inputs) if name in (*one.states, *two.states)]
+    account = f"split the vector block into x = [{', '.join(one.states)}] and x = [{', '.join(two.states)}], " + (
+        f"which are told {', '.join(joined)} of each other" if joined else "which have nothing to do with each other"
+    )
+    return Rewriting(replace(whole, parts=(*parts[:at], one, two, *parts[at + 1 :])), account)
+
+
+def _ordered(block: VectorBlock, scheme: PogScheme) -> VectorBlock:
+    """The block with states and inputs in the order of the scheme; what no block was told is an input all the same."""
+    assert scheme.vector is not None, "parts are those of a vector block"
+    states, inputs = scheme.vector.states, scheme.vector.inputs
+    rows = [block.states.index(name) for name in states]
+
+    def taken(matrix: Matrix, names: Sequence[str], known: Sequence[str]) -> Matrix:
+        places = [known.index(name) if name in known else None for name in names]
+        return tuple(tuple(ZERO if j is None else matrix[i][j] for j in places) for i in rows)
+
+    L, A, N = (taken(M, states, block.states) for M in (block.L, block.A, block.N))
+    B, B_1 = (taken(M, inputs, block.inputs) for M in (block.B, block.B_1))
+    return VectorBlock(states, inputs, L, A, B, B_1, N)
 
 
 def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:

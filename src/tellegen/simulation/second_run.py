@@ -14,8 +14,10 @@ from tellegen.simulation.stretch import Rows, Settings, StretchEnd
 
 Array = NDArray[np.float64]
 
-TURNS: Final = {"runge-kutta": 10, "cvode": 10, "ida": 10}
+TURNS: Final = 10
 """So many turns of one variable leave no doubt that a run swings; before, what adds up is small."""
+STIFF_TURNS: Final = 20
+"""The same where an implicit solver was chosen, not asked for: what decays fast forgets its errors."""
 
 GROWN: Final = 1000.0
 COARSER: Final = 100.0
@@ -90,13 +92,15 @@ def keeping_tolerance(
 def _may_add_up(model: NumericModel, first: Attempt, settings: Settings, rows: Rows) -> bool:
     if model.events or model.sample_groups or model.delays or first.ends[-1].status != jobs.FINISHED:
         return False
-    least = TURNS.get(first.choice.solver)
-    return least is not None and (first.turns >= least or _grows(settings, rows))
+    solver, asked = first.choice.solver, first.choice.reason == "asked for"
+    least = TURNS if asked or solver == "runge-kutta" else STIFF_TURNS
+    return solver in ("runge-kutta", "cvode", "ida") and (first.turns >= least or _grows(settings, rows))
 
 
 def _grows(settings: Settings, rows: Rows) -> bool:
-    """Whether a variable has grown far beyond what it was after a tenth of the rows: its errors grow with it."""
-    early, late = np.abs(rows.y[rows.done // 10]), np.abs(rows.y[rows.done - 1])
+    """Whether a variable has grown far beyond all that it was in the first half of the run: its errors grow with it."""
+    half = rows.y[: rows.done // 2 + 1 : max(1, rows.done // MOST_ROWS)]
+    early, late = np.max(np.abs(half), axis=0), np.abs(rows.y[rows.done - 1])
     return bool(np.any(late > GROWN * (early + settings.atol / settings.rtol)))
 
 

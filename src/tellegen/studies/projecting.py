@@ -4,7 +4,7 @@ Several bases are tried for each method (see `bases`), and the one that comes ne
 taken. All of them keep L symmetric and positive and W positive semidefinite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, identifier, listing
+from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.display import Sign
@@ -23,9 +24,11 @@ from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
 from tellegen.equations.values import number_of
 from tellegen.expressions import ZERO, Expression, number, symbol
 from tellegen.graph import lower
+from tellegen.reduction.account import start_of
 from tellegen.studies import rules
 from tellegen.studies.bases import Matrices, Small, balanced, by_moments
 from tellegen.studies.gains import band_of, gains_of
+from tellegen.studies.projected_models import projected_model, without_rounding
 
 Array = NDArray[np.float64]
 Method = Literal["balanced", "moments"]
@@ -38,7 +41,9 @@ DIRECT = 2.0
 @final
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """A small model `equations` in numbers, with states z_1, z_2, ..., and the basis V of x = V z, rows by the states of `full`.
+    """A small model in numbers, with states z_1, z_2, ..., and the basis V of x = V z, rows by the states of `full`.
+
+    `model` is a network with these `equations`: it can be drawn, simulated, saved and reduced again.
 
     `error` is the largest difference of the transfer matrices over all frequencies, as a share of the largest gain, with every
     port in units in which all act with the same strength.
@@ -46,6 +51,7 @@ class Projection:
 
     full: EquationSystem
     equations: EquationSystem
+    model: Model
     V: Array
     method: Method
     error: float
@@ -73,16 +79,19 @@ def project(model: AnyModel, states: int, *, method: Method | None = None) -> Pr
     if method is not None and method not in METHODS:
         fix = did_you_mean(method, METHODS) or f"choose one of {listing(METHODS)}"
         raise rules.NOT_PROJECTABLE.error(f"'{method}' is not a method of projection", fix=fix)
-    system = derive_equations(assign_causality(lower(as_model(model))))
+    described = as_model(model)
+    system = derive_equations(assign_causality(lower(described)))
     _refuse(system, states)
     m = {name: _numbers(system, name) for name in ("L", "A", "B", "C", "D")}
     to_energy = _inverse_root(m["L"])
     strength = np.linalg.norm(to_energy.T @ m["B"], axis=0)
     ports = np.where(strength > 0, strength, 1.0)
     found, used, error = _best(_normal(m, to_energy, ports), states, method, system.name)
-    return Projection(
-        system, _small(system, _of_ports(found, ports), to_energy, m["L"]), to_energy @ found.V, used, error
-    )
+    start = start_of(described, system)
+    small = _small(system, without_rounding(_of_ports(found, ports)), start, to_energy.T @ m["L"])
+    made = Projection(system, small, described, to_energy @ found.V, used, error)
+    about = f"Projected: {made}."
+    return replace(made, model=projected_model(described, system, small, about))
 
 
 def _best(m: Matrices, states: int, method: Method | None, name: str) -> tuple[Small, Method, float]:
@@ -160,7 +169,7 @@ def _numbers(system: EquationSystem, name: MatrixName | str) -> Array:
 # -- the small model -------------------------------------------------------------------------------------------------------------
 
 
-def _small(system: EquationSystem, small: Small, S: Array, L: Array) -> EquationSystem:
+def _small(system: EquationSystem, small: Small, start: Mapping[str, float], to_energy: Array) -> EquationSystem:
     n, inputs, outputs = small.A.shape[0], len(system.inputs), len(system.outputs)
     states = tuple(f"z_{k + 1}" for k in range(n))
     written: dict[MatrixName, Matrix] = {"N": _zeros(n, n), "B_1": _zeros(n, inputs), "D_1": _zeros(outputs, inputs)}
@@ -179,16 +188,15 @@ def _small(system: EquationSystem, small: Small, S: Array, L: Array) -> Equation
         algebraic=Algebraic(),
         where={},
         dependent={},
-        initial=_start(system, states, small.W.T @ S.T @ L),
+        initial=_start([start.get(name, 0.0) for name in system.states], states, small.W.T @ to_energy),
         displacements={},
         origin=None,
     )
 
 
-def _start(system: EquationSystem, states: tuple[str, ...], to_small: Array) -> dict[str, Expression]:
+def _start(full: Sequence[float], states: tuple[str, ...], to_small: Array) -> dict[str, Expression]:
     """The start of the full model, as far as the small one can have it."""
-    values = system.values()
-    x = np.array([number_of(system.initial.get(name, ZERO), values, system.name) for name in system.states])
+    x = np.array(full)
     return {name: number(float(start)) for name, start in zip(states, to_small @ x, strict=True)} if x.any() else {}
 
 

@@ -132,7 +132,6 @@ class Bodies:
         if joint.kind != "revolute":
             turning = (self.turning(joint.first.body).node, self.turning(joint.second.body).node)
             self.maker.sensor(f"{joint.name}.M", "rotational", turning, f"{joint.name}.M")
-        self._friction(joint)
 
     def _slide(self, joint: Joint, forward: bool) -> tuple[str, str]:
         """The connection of a prismatic joint; gives the nodes of the first body where the second is now."""
@@ -151,13 +150,3 @@ class Bodies:
         self.maker.connection(f"{joint.name}.guide", given, list(map(point, moved)), rows)
         self.maker.storage(f"{joint.name}.slide", slider, ZERO, speed, state=speed not in self.follows)
         return here
-
-    def _friction(self, joint: Joint) -> None:
-        b = joint.settings.get("friction")
-        if b is None:
-            return
-        if joint.kind == "prismatic":
-            self.maker.add(f"{joint.name}.b", "damper", (joint.name, FRAME), b)
-        else:
-            nodes = (self.turning(joint.first.body).node, self.turning(joint.second.body).node)
-            self.maker.add(f"{joint.name}.b", "friction", nodes, b)

@@ -37,6 +37,8 @@ _DIRECTION = Key("direction", "the angle of the axis in the first body", "rad")
 _ANGLE = Key("angle", "the angle of the second body against the first", "rad")
 _STIFFNESS = Key("K", "stiffness", "N/m", required=True)
 _DAMPING = Key("b", "damping", "N*s/m")
+_COULOMB = Key("friction coefficient", "Coulomb friction by the force that the joint passes on")
+_ROUNDING = Key("rounding", "the force below which sizes of forces are rounded", "N")
 _SLIP = Key("slip speed", "the sliding speed at which friction has 76 % of its size", "m/s")
 
 JOINTS: dict[str, JointKind] = {
@@ -45,8 +47,14 @@ JOINTS: dict[str, JointKind] = {
         JointKind(
             "revolute",
             "holds two points together; the bodies turn against each other",
-            (Key("friction", "viscous friction of the bearing", "N*m*s"),),
-            outputs="`F_x`, `F_y`: the force of the first body on the second",
+            (
+                Key("friction", "viscous friction of the bearing", "N*m*s"),
+                _COULOMB,
+                Key("radius", "the radius of the pin, on which the friction acts", "m"),
+                _SLIP,
+                _ROUNDING,
+            ),
+            outputs="`F_x`, `F_y`: the force of the first body on the second; `M_f`: that of Coulomb friction, a moment",
         ),
         JointKind(
             "prismatic",
@@ -55,10 +63,15 @@ JOINTS: dict[str, JointKind] = {
                 _DIRECTION,
                 _ANGLE,
                 Key("friction", "viscous friction along the axis", "N*s/m"),
+                _COULOMB,
+                Key("length", "the distance between the two contacts that carry the moment, for the friction", "m"),
+                _SLIP,
+                _ROUNDING,
                 Key("distance", "the name of the distance along the axis", shape="name", default="s"),
                 Key("speed", "the name of its rate", shape="name", default="v"),
             ),
-            outputs="`F_x`, `F_y`, `M`: the force and the moment of the first body on the second, at the second point",
+            outputs="`F_x`, `F_y`, `M`: the force and the moment of the first body on the second, at the second point; `F_f`: the "
+            "force of Coulomb friction",
         ),
         JointKind("fixed", "holds two points and the bodies together", (_ANGLE,), outputs="`F_x`, `F_y`, `M`"),
         JointKind(

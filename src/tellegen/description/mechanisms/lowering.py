@@ -12,6 +12,7 @@ from tellegen.description.mechanisms import rules
 from tellegen.description.mechanisms.assembly import assembled, residuals
 from tellegen.description.mechanisms.bodies import Bodies
 from tellegen.description.mechanisms.forces import Forces
+from tellegen.description.mechanisms.friction import Friction
 from tellegen.description.mechanisms.geometry import components
 from tellegen.description.mechanisms.inertia import without_inertia
 from tellegen.description.mechanisms.loops import Loop, choices, close, equations_of, sliding_distance
@@ -142,11 +143,12 @@ class Lowering:
         for loop in loops:
             self._close(loop, bodies)
         self.closures += tuple(self._cam(joint) for joint in cams)
-        wheels, forces = Wheels(bodies, self), Forces(bodies, self)
+        wheels, forces, friction = Wheels(bodies, self), Forces(bodies, self), Friction(bodies, self)
         for joint in self.mechanism.joints.values():
             self.maker.place = joint.place
             wheels.make(joint)
             forces.make(joint)
+            friction.make(joint)
         for mark, axes in wanted:
             bodies.reach(mark, axes)
         for coordinate in tree.coordinates.values():

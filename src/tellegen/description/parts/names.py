@@ -86,7 +86,7 @@ def default_variables(element: Element) -> dict[str, str]:
 
 def check_names(context: Context, part: str, names: Iterable[str], key: Scalar) -> None:
     """Names that a part brings into the whole are new there."""
-    taken = {
+    taken: dict[str, Collection[str]] = {
         "an element": context.elements,
         "a parameter": context.parameters,
         "a displacement": context.displacements,

@@ -1,0 +1,152 @@
+"""Outlines that mechanisms are drawn with: links, pins, slides, springs, wheels, marks of centres and of the ground."""
+
+from collections.abc import Iterable
+from math import hypot
+
+from tellegen.drawing.geometry import Point
+from tellegen.drawing.mechanism_pose import turn_of, unit
+from tellegen.drawing.symbols_parts import Part, arc, arrow, circle, hatching, line, rectangle, shape
+from tellegen.drawing.typesetting import Command
+
+LINK = 8.0
+"""Half the width of a link."""
+PIN = 3.6
+BLOCK = (24.0, 15.0)
+"""Half the length and half the height of a sliding block."""
+ROLLER = 5.0
+"""Radius of the wheels of a trolley."""
+BARREL = 15.0
+"""Half the width of a body in which another one slides."""
+SPRING, COILS = 7.0, 8
+
+
+def rounded(points: Iterable[Point], radius: float = LINK) -> Part:
+    """The outline at a distance round the convex hull of some points: a disc, a link, a plate."""
+    corners = _hull(points)
+    if len(corners) == 1:
+        return circle(*corners[0], radius)
+    steps: list[Command] = []
+    count = len(corners)
+    for k, corner in enumerate(corners):
+        before, after = unit(corners[k - 1], corner), unit(corner, corners[(k + 1) % count])
+        # On the page a hull that runs clockwise has its outside on the left.
+        first, last = turn_of((before[1], -before[0])), turn_of((after[1], -after[0]))
+        turn = (last - first) % 4
+        piece = arc(*corner, radius, first, turn).outline
+        steps += piece if not steps else (("L", piece[0][1]), *piece[1:])
+    steps += [("L", steps[0][1]), ("Z", ())]
+    return Part(tuple(steps))
+
+
+def _hull(points: Iterable[Point]) -> list[Point]:
+    """The corners of the convex hull, clockwise on the page (Andrew 1979)."""
+    found = sorted({(round(x, 1), round(y, 1)) for x, y in points})
+    if len(found) <= 2:
+        return found
+    halves = []
+    for order in (found, found[::-1]):
+        half: list[Point] = []
+        for point in order:
+            while len(half) > 1 and _side(half[-2], half[-1], point) <= 0:
+                half.pop()
+            half.append(point)
+        halves.append(half[:-1])
+    return [*halves[0], *halves[1]]
+
+
+def _side(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def pin() -> list[Part]:
+    """A pin about the origin."""
+    return [circle(0, 0, PIN)]
+
+
+def support() -> list[Part]:
+    """A pin that the ground holds."""
+    foot = line((-2.5, 3), (-10, 17), (10, 17), (2.5, 3))
+    return [foot, *hatching((14, 17), (-14, 17), -1)]
+
+
+def block() -> list[Part]:
+    """A block that slides along +x."""
+    return [rectangle(-BLOCK[0], -BLOCK[1], BLOCK[0], BLOCK[1])]
+
+
+def rails(*, both: bool, offset: float = BLOCK[1]) -> list[Part]:
+    """What guides a block along +x: the ground below it, and above it too where `both`; else it has rollers."""
+    parts = list(hatching((52, offset), (-52, offset), -1))
+    if both:
+        return [*parts, *hatching((-52, -offset), (52, -offset), -1)]
+    return [*parts, circle(-22, offset - ROLLER, ROLLER), circle(22, offset - ROLLER, ROLLER)]
+
+
+def contacts(half: float) -> list[Part]:
+    """Two elastic contacts at both ends of a sliding block."""
+    return [circle(x, y, 2.4, filled=True) for x in (-half, half) for y in (-LINK, LINK)]
+
+
+def centre() -> list[Part]:
+    """The mark of a centre of mass."""
+    r = 5.0
+    quarters = [Part((*arc(0, 0, r, k, 1).outline, ("L", ((0.0, 0.0),)), ("Z", ())), filled=True) for k in (0, 2)]
+    return [circle(0, 0, r), *quarters]
+
+
+def spring(length: float, *, damped: bool) -> list[Part]:
+    """A spring from the origin along +x, with a damper beside it where it has one."""
+    lead = min(12.0, length / 5)
+    step = (length - 2 * lead) / COILS
+    points = [(0.0, 0.0), (lead, 0.0)]
+    points += [(lead + (k + 0.5) * step, SPRING if k % 2 else -SPRING) for k in range(COILS)]
+    found = [line(*points, (length - lead, 0), (length, 0))]
+    if damped:
+        a, b, y = length * 0.42, length * 0.58, 20.0
+        cup = line((b, y - 6), (a, y - 6), (a, y + 6), (b, y + 6))
+        found += [line((lead, 0), (lead, y), (a, y)), cup, line((a + 4, y - 4), (a + 4, y + 4), weight="bold")]
+        found += [line((a + 4, y), (length - lead, y), (length - lead, 0))]
+    return found
+
+
+def elastic() -> list[Part]:
+    """An elastic support: a pin in a ring that gives way."""
+    return [Part(circle(0, 0, 11).outline, dashed=True)]
+
+
+def wheel(radius: float, *, rollers: bool) -> list[Part]:
+    """A wheel from above, rolling along +x; an omniwheel shows its rollers."""
+    half = max(12.0, radius)
+    found = [rectangle(-half, -5, half, 5)]
+    if rollers:
+        found += [line((x, -5), (x, 5), weight="hair") for x in (-half / 2, 0, half / 2)]
+    return found
+
+
+def skate() -> list[Part]:
+    """A knife edge along +x."""
+    return [line((-16, 0), (16, 0), weight="bold")]
+
+
+def wall(radius: float) -> list[Part]:
+    """A wall whose outward normal is +x, at a distance from what it touches."""
+    return list(hatching((-radius, 34), (-radius, -34), -1))
+
+
+def force(length: float = 44.0) -> list[Part]:
+    """A force that ends at the origin and acts along +x."""
+    return [line((-length, 0), (-9, 0), weight="bold"), arrow((0, 0), (1, 0), 12, 10)]
+
+
+def torque(sense: int, radius: float = 19.0) -> list[Part]:
+    """A torque about the origin: an arrow over a good half turn; `sense` is -1 against the clock."""
+    start, quarters = (-2.4, 2.7) if sense > 0 else (-2.6 + 3, -2.7)
+    turn = arc(0, 0, radius, start, quarters)
+    tip = turn.outline[-1][1][-1]
+    length = hypot(*tip)
+    return [turn, arrow(tip, (-tip[1] / length * sense, tip[0] / length * sense), 9, 8)]
+
+
+def weld() -> list[Part]:
+    """What holds two bodies together."""
+    return [shape((-4, -4), (4, -4), (4, 4), (-4, 4), filled=True)]

@@ -1,0 +1,245 @@
+"""The shapes of one connected part of a schematic, from the places of its layout."""
+
+from bisect import bisect
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, final
+
+from tellegen.core.domains import REFERENCES
+from tellegen.description.model import Element
+from tellegen.drawing.geometry import Point
+from tellegen.drawing.network_bodies import Piece
+from tellegen.drawing.network_layout import CELLS, GAP, Arc, Layout
+from tellegen.drawing.network_plan import Link
+from tellegen.drawing.network_texts import SIZE
+from tellegen.drawing.network_wires import Net
+from tellegen.drawing.scene import Curve, Dot, Label, Origin, Ring, Shape, Wire
+from tellegen.drawing.symbols_oneports import WALL, ground_of, symbol_of
+from tellegen.drawing.symbols_parts import Move, Part, Symbol, curves, mirrored, placed
+from tellegen.drawing.symbols_twoports import MID, RAIL
+
+LEAD, RING = 22.0, 10.0
+"""The wire at the end of a row, and the ring behind it."""
+FOOT = 9.0
+"""From a rail to the mark of its reference."""
+
+
+class Drop(NamedTuple):
+    """Where something meets a rail, and the wire that leads there."""
+
+    x: float
+    reference: str
+    wire: tuple[Point, ...]
+
+
+@final
+class Drawing:
+    """Draws a layout. `turn` takes its coordinates to those of the figure: the line of nodes may go upwards there."""
+
+    def __init__(self, layout: Layout, turn: Move, *, marked: bool = False) -> None:
+        self.layout, self.turn, self.marked = layout, turn, marked
+        self.shapes: list[Shape] = []
+        stations = layout.plan.stations
+        self._nets = {
+            s.key: Net(Origin(part="wire", port=s.key, domain=s.domain), dots=not s.is_shaft)
+            for s in stations
+            if s.element is None
+        }
+        self._places: dict[str, list[float]] = {key: [] for key in self._nets}
+        self._drops: list[Drop] = []
+        self._barriers: list[float] = []
+        self._draw()
+
+    def _draw(self) -> None:
+        layout = self.layout
+        for k in layout.bodies:
+            self._body(k)
+        for k in layout.boxes:
+            self._box(k)
+        for gap, link in layout.on_line.items():
+            self._on_line(gap, link)
+        for arc in layout.arcs:
+            self._arc(arc)
+        for k, station in enumerate(layout.plan.stations):
+            if station.element is None:
+                self._row(k, station.key)
+                self.shapes += map(self._turned, self._nets[station.key].shapes())
+        self.shapes += map(self._turned, self._rails())
+
+    # -- stations --------------------------------------------------------------------------------------------------------------
+
+    def _body(self, k: int) -> None:
+        station, body, x = self.layout.plan.stations[k], self.layout.bodies[k], self.layout.lefts[CELLS * k + 1]
+        self._places[station.key] += [x + place for place in body.places]
+        if station.is_shaft:
+            self._barriers.append(x)
+        for side, text in ((-1, station.before), (1, station.after)):
+            if text:
+                self._tie(station.key, body.row, x if side < 0 else x + body.width, side, text)
+        references = [item.reference for item in station.hanging]
+        for piece in body.pieces:
+            self._piece(piece, station.key, x, references[0])
+
+    def _tie(self, node: str, row: float, x: float, side: int, text: str) -> None:
+        """The end of a row: a letter in a ring, which the row that goes on has too."""
+        end = x + side * LEAD
+        centre = self.turn((end + side * RING, row))
+        origin = Origin(node, "row", port="start" if side < 0 else "end")
+        self._places[node] += [x, end]
+        self.shapes.append(Ring(centre, RING, origin=origin))
+        self.shapes.append(Label(rf"\mathrm{{{text}}}", centre, RING + 2, origin=origin))
+
+    def _piece(self, piece: Piece, node: str, x: float, reference: str) -> None:
+        for wire in piece.wires:
+            self._nets[node].join(*_shifted(wire, x))
+        if piece.rail is not None:
+            self._drops.append(Drop(x + piece.rail, reference, _shifted(piece.drop, x)))
+        if piece.element is not None and piece.symbol is not None:
+            (u, v), (a, b) = piece.centre, piece.text_at
+            self._symbol(piece.element, piece.symbol, (x + u, v), piece.towards)
+            self._label(piece.element, piece.text, (x + a, b))
+        if piece.wall is not None:
+            (u, v), towards = piece.wall
+            name = "" if piece.element is None else piece.element.name
+            self._curves(WALL, placed((x + u, v), towards), Origin(name, "wall"))
+
+    def _box(self, k: int) -> None:
+        box, x = self.layout.boxes[k], self.layout.middle(k)
+        origin = Origin(box.element.name, "symbol")
+        self._curves(box.symbol.parts, mirrored((x, MID)) if box.mirrored else placed((x, MID), (1, 0)), origin)
+        self._label(box.element, box.text, (x + box.text_at[0], box.text_at[1]))
+        if box.symbol.letter:
+            self._letter(box.element, box.symbol.letter, (x, MID))
+        for terminal, pin in box.rails.items():
+            drop = _shifted((pin.at, pin.meets), x)
+            self._drops.append(Drop(x + pin.meets[0], box.element.nodes[terminal], drop))
+        self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == RAIL]
+
+    # -- links -----------------------------------------------------------------------------------------------------------------
+
+    def _on_line(self, gap: int, link: Link) -> None:
+        layout = self.layout
+        if link.terminal >= 0:
+            box = layout.place[link.first]
+            pin, x = layout.boxes[box].pins[link.terminal], layout.middle(box)
+            self._places[link.second].append(x + pin.meets[0])
+            self._nets[link.second].join(*_shifted((pin.meets, pin.at), x))
+            return
+        cell = CELLS * gap + GAP
+        centre = layout.lefts[cell] + layout.widths[cell] / 2, layout.rows[link.second]
+        forward = layout.place[link.first] < layout.place[link.second]
+        half = self._in_link(link, centre, forward)
+        self._places[link.first].append(centre[0] - (half if forward else -half))
+        self._places[link.second].append(centre[0] + (half if forward else -half))
+
+    def _in_link(self, link: Link, centre: Point, forward: bool) -> float:
+        """Draw what is in a link, and give half its length."""
+        if link.element is None:
+            return 0.0
+        symbol = symbol_of(link.element.kind)
+        self._symbol(link.element, symbol, centre, (1.0 if forward else -1.0, 0.0))
+        text = self.layout.text(link.element)
+        across = self.layout.measure(text)[1]
+        self._label(link.element, text, (centre[0], centre[1] - self.layout.height_of(link) + across / 2))
+        return symbol.length / 2
+
+    def _arc(self, arc: Arc) -> None:
+        link, layout = arc.link, self.layout
+        if link.terminal >= 0:
+            self._arc_of_terminal(arc)
+            return
+        cell = arc.gap
+        centre = layout.lefts[cell] + layout.widths[cell] / 2, arc.height
+        half = self._in_link(link, centre, not arc.flipped)
+        left, right = (link.second, link.first) if arc.flipped else (link.first, link.second)
+        for node, x, end in ((left, arc.left, centre[0] - half), (right, arc.right, centre[0] + half)):
+            self._places[node].append(x)
+            self._nets[node].join((x, layout.rows[node]), (x, arc.height), (end, arc.height))
+
+    def _arc_of_terminal(self, arc: Arc) -> None:
+        link, layout = arc.link, self.layout
+        box = layout.place[link.first]
+        pin, middle = layout.boxes[box].pins[link.terminal], layout.middle(box)
+        own, far = (arc.right, arc.left) if arc.flipped else (arc.left, arc.right)
+        (u, v), (a, b) = pin.meets, pin.at
+        self._places[link.second].append(far)
+        up = (far, layout.rows[link.second]), (far, arc.height), (own, arc.height)
+        self._nets[link.second].join(*up, (own, v), (middle + u, v), (middle + a, b))
+
+    def _row(self, k: int, key: str) -> None:
+        body, x = self.layout.bodies[k], self.layout.lefts[CELLS * k + 1]
+        closed = [(x + a, x + b) for a, b in body.closed]
+        self._nets[key].row(body.row, self._places[key], closed)
+
+    # -- references ------------------------------------------------------------------------------------------------------------
+
+    def _rails(self) -> Iterator[Shape]:
+        """A rail for each run of neighbours that drop to one reference, with its mark near the middle.
+
+        A node that is drawn as a rail without being a reference needs no mark, unless its rail is in several pieces: in several rows (`marked`) or on both sides of a shaft.
+        """
+        runs = list(self._runs())
+        pieces = Counter(run[0].reference for run in runs)
+        for run in runs:
+            reference = run[0].reference
+            mark = reference if reference in REFERENCES else ("gnd" if self.marked or pieces[reference] > 1 else "")
+            yield from self._rail(run, mark)
+
+    def _runs(self) -> Iterator[list[Drop]]:
+        barriers = sorted(self._barriers)
+        run: list[Drop] = []
+        for drop in sorted(self._drops):
+            if run and (drop.reference != run[-1].reference or bisect(barriers, run[-1].x) != bisect(barriers, drop.x)):
+                yield run
+                run = []
+            run.append(drop)
+        if run:
+            yield run
+
+    def _rail(self, run: list[Drop], mark: str) -> Iterator[Shape]:
+        reference = run[0].reference
+        net = Net(Origin(part="rail", port=reference), dots=True)
+        xs = [drop.x for drop in run]
+        for drop in run:
+            net.join(*drop.wire)
+        net.row(RAIL, xs)
+        if mark:
+            middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
+            net.join((middle, RAIL), (middle, RAIL + FOOT))
+            origin = Origin(part="ground", port=reference)
+            yield from curves(ground_of(mark), placed((middle, RAIL + FOOT), (1, 0)), origin)
+        yield from net.shapes()
+
+    # -- shapes ----------------------------------------------------------------------------------------------------------------
+
+    def _symbol(self, element: Element, symbol: Symbol, at: Point, towards: Point) -> None:
+        origin = Origin(element.name, "symbol", domain=element.kind.domains[0])
+        self._curves(symbol.parts, placed(at, towards), origin)
+        if symbol.letter:
+            self._letter(element, symbol.letter, at)
+
+    def _curves(self, parts: Iterable[Part], move: Move, origin: Origin) -> None:
+        self.shapes += curves(parts, lambda p: self.turn(move(p)), origin)
+
+    def _letter(self, element: Element, letter: str, at: Point) -> None:
+        self.shapes.append(Label(letter, self.turn(at), SIZE, origin=Origin(element.name, "letter")))
+
+    def _label(self, element: Element, text: str, at: Point) -> None:
+        self.shapes.append(Label(text, self.turn(at), SIZE, origin=Origin(element.name, "name")))
+
+    def _turned(self, shape: Shape) -> Shape:
+        match shape:
+            case Wire():
+                return replace(shape, points=tuple(map(self.turn, shape.points)))
+            case Dot():
+                return replace(shape, centre=self.turn(shape.centre))
+            case Curve():
+                outline = tuple((letter, tuple(map(self.turn, points))) for letter, points in shape.outline)
+                return replace(shape, outline=outline)
+            case _:
+                return shape
+
+
+def _shifted(points: Iterable[Point], x: float) -> tuple[Point, ...]:
+    return tuple((x + u, v) for u, v in points)

@@ -1,0 +1,109 @@
+"""Physical schematics as scenes."""
+
+from collections.abc import Iterable, Iterator
+
+from tellegen.description.model import Element, Model
+from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.moving import moved, tidy
+from tellegen.drawing.network_bands import PAD, bands_behind
+from tellegen.drawing.network_drawing import LEAD, RING, Drawing
+from tellegen.drawing.network_layout import Layout
+from tellegen.drawing.network_plan import Plan, plan_network
+from tellegen.drawing.network_rows import split
+from tellegen.drawing.network_source import elements_of
+from tellegen.drawing.network_texts import NetworkTexts, extent
+from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.overlaps import inks
+from tellegen.drawing.scene import Band, Scene, Shape
+
+MARGIN, BETWEEN = 26.0, 34.0
+"""Round the figure, and between parts that nothing links."""
+
+
+def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
+    """The schematic of a model: the symbols of its elements, wires, pipes and shafts between them, references below.
+
+    Raises: FigureError (F180) where no network stands for the model.
+    """
+    elements = elements_of(model)
+    title = f"Schematic: {model.name}" if model.name else "Schematic"
+    shapes = network_shapes(elements, NetworkTexts(model, options))
+    if not shapes:
+        return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
+    box = ink_box(shapes).grown(MARGIN)
+    placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
+    return tidy(Scene(title, "; ".join(_words(elements)), Box(0, 0, box.width, box.height), placed))
+
+
+def network_shapes(elements: Iterable[Element], texts: NetworkTexts) -> list[Shape]:
+    """The shapes of some elements between nodes, one connected part under the other, in rows that are not too wide."""
+    described = tuple(elements)
+    shapes: list[Shape] = []
+    top, letters = 0.0, 0
+    banded = texts.options.shows_bands and len({d for element in described for d in element.kind.domains}) > 1
+    for plan in plan_network(described):
+        rows = _rows(plan, texts, letters, banded=banded)
+        letters += len(rows) - 1
+        for row in rows:
+            box = ink_box(row)
+            shapes += (moved(shape, -box.left, top - box.top) for shape in row)
+            top += box.height + BETWEEN
+    return shapes
+
+
+def ink_box(shapes: list[Shape]) -> Box:
+    """The extent of the ink of some shapes, and of the areas behind them."""
+    return union(
+        ink if isinstance(ink, Box) else ink.box
+        for shape in shapes
+        for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape))
+    )
+
+
+def _words(elements: tuple[Element, ...]) -> Iterator[str]:
+    """The network in words, for those who cannot see the figure."""
+    for element in elements:
+        yield f"{element.kind.name} {element.name} at {', '.join(element.nodes)}"
+
+
+def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> list[list[Shape]]:
+    """The rows of one connected part."""
+    if _upright(plan):
+        layout = Layout(plan, texts.of, lambda text: extent(text)[::-1])
+        return [Drawing(layout, _up).shapes]
+    whole = Layout(plan, texts.of, extent)
+    room = texts.options.max_width - 2 * (MARGIN + LEAD + 2 * RING + PAD)
+    parts = split(plan, whole, room, letters)
+    layouts = [whole] if len(parts) == 1 else [Layout(part, texts.of, extent) for part in parts]
+    rows: list[list[Shape]] = []
+    for layout in layouts:
+        shapes = Drawing(layout, _same, marked=len(parts) > 1).shapes
+        bands = bands_behind(layout, ink_box(shapes), texts.options) if banded else []
+        rows.append([*bands, *shapes])
+    return rows
+
+
+def _same(point: Point) -> Point:
+    return point
+
+
+def _up(point: Point) -> Point:
+    """The line of nodes goes upwards, and what was above it is on the right."""
+    return -point[1], -point[0]
+
+
+def _upright(plan: Plan) -> bool:
+    """Whether bodies stand over each other: on a moved support that carries them on springs and dampers, or over a floor."""
+    if any(not station.is_shaft or station.domain != "translational" for station in plan.stations):
+        return False
+    hung = {s.key: [item.element.kind.name for item in s.hanging if item.element is not None] for s in plan.stations}
+    if len(hung) == 1:
+        return any("mass" in kinds and "hard stop" in kinds for kinds in hung.values())
+    supports = {key for key, kinds in hung.items() if kinds == ["velocity source"]}
+    others = {name for key, kinds in hung.items() if key not in supports for name in kinds}
+    carriers = {link.element.kind.name for link in plan.links if link.element is not None}
+    return (
+        bool(supports)
+        and others <= {"mass", "force source"}
+        and carriers <= {"spring", "damper", "compliance", "mobility"}
+    )

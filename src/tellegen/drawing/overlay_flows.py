@@ -1,0 +1,115 @@
+"""What a run says about the items of a figure, row by row: power through sections and bonds, energy stored, power lost."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.core.domains import DOMAINS
+from tellegen.graph import ResistiveLaw, SourceLaw
+from tellegen.results import Run
+from tellegen.results.sections import SectionPowers
+from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
+from tellegen.schemes.pog_scheme import PogScheme
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Rows of a run by what they belong to.
+
+    `powers` are those of sections (by name, positive to the right) or of bonds (by `bond <number>`, positive along the half arrow),
+    as far as they follow from the run. `stored` and `lost` go by the name of an item.
+    """
+
+    powers: Mapping[str, Array]
+    stored: Mapping[str, Array]
+    lost: Mapping[str, Array]
+
+
+def pog_flows(scheme: PogScheme, run: Run) -> Flows:
+    """The flows of a POG figure. A vector block has no sections with a power of their own."""
+    sections = SectionPowers(scheme, run.channels)
+    return Flows({name: sections.power(name) for name in sections.names}, *_by_item(scheme.elements, run))
+
+
+def bond_flows(scheme: BondGraphScheme, run: Run) -> Flows:
+    """The flows of a bond graph figure."""
+    powers = {f"bond {number}": rows for number, rows in bond_powers(scheme, run).items()}
+    return Flows(powers, *_by_item(scheme.one_ports, run))
+
+
+def bond_powers(scheme: BondGraphScheme, run: Run) -> dict[int, Array]:
+    """The powers of bonds by number.
+
+    Those of elements are known. Junctions, transformers and gyrators neither store nor lose, so that all bonds of one but the last
+    give the last; in a mesh the variables of a bond give its power where the run has both.
+    """
+    known = {bond.number: power for bond in scheme.bonds if (power := _at_element(bond, scheme, run)) is not None}
+    inner = (*scheme.junctions, *scheme.two_ports)
+    _balance(scheme, inner, known)
+    for bond in scheme.bonds:
+        if bond.number not in known and (power := _product(bond, run)) is not None:
+            known[bond.number] = power
+            _balance(scheme, inner, known)
+    return known
+
+
+def _at_element(bond: Bond, scheme: BondGraphScheme, run: Run) -> Array | None:
+    """The power of a bond at an element with no other bond, along the half arrow."""
+    for end in (bond.head, bond.tail):
+        item = scheme.one_ports.get(end)
+        if item is None or len(scheme.bonds_of(end)) > 1:
+            continue
+        elements = ports_of(item)
+        if not all(run.catalogue.of("power", element) for element in elements):
+            return None
+        given = isinstance(item.port.law, SourceLaw)  # the power of a source counts where it leaves
+        total = sum((run.power_values(element) for element in elements), start=np.zeros(len(run.t)))
+        return total if (end == bond.head) != given else -total
+    return None
+
+
+def _product(bond: Bond, run: Run) -> Array | None:
+    if bond.size > 1 or bond.through not in run or bond.across not in run:
+        return None
+    through = run.values(bond.through)
+    return through if DOMAINS[bond.domain].heat_books else through * run.values(bond.across)
+
+
+def _balance(scheme: BondGraphScheme, inner: Iterable[str], known: dict[int, Array]) -> None:
+    """Complete what follows from the balance of items that conserve power, in place."""
+    waiting = list(inner)
+    while waiting:
+        item = waiting.pop()
+        bonds = scheme.bonds_of(item)
+        unknown = [bond for bond in bonds if bond.number not in known]
+        if len(unknown) != 1:
+            continue
+        last = unknown[0]
+        arriving = sum(known[b.number] * (1 if b.head == item else -1) for b in bonds if b is not last)
+        known[last.number] = np.asarray(-arriving if last.head == item else arriving, dtype=float)
+        other = last.other(item)
+        if other not in scheme.one_ports:
+            waiting.append(other)
+
+
+def ports_of(item: OnePort) -> tuple[str, ...]:
+    """The elements that an item stands for, as a run calls them."""
+    return tuple(part.port.element for part in item.parts or (item,))
+
+
+def _by_item(items: Mapping[str, OnePort], run: Run) -> tuple[dict[str, Array], dict[str, Array]]:
+    stored: dict[str, Array] = {}
+    lost: dict[str, Array] = {}
+    for name, item in items.items():
+        elements = ports_of(item)
+        if all(run.catalogue.of("energy", element) for element in elements):
+            stored[name] = sum((run.values(f"energy.{e}") for e in elements), start=np.zeros(len(run.t)))
+        elif isinstance(item.port.law, ResistiveLaw) and all(run.catalogue.of("power", e) for e in elements):
+            lost[name] = sum((run.power_values(e) for e in elements), start=np.zeros(len(run.t)))
+    return stored, lost

@@ -1,0 +1,67 @@
+"""The matrices of a whole scheme: L x' = -A x + B u, y = C x + D u, read off its blocks and summations."""
+
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.core.errors import TellegenError
+from tellegen.expressions import ZERO, Expression, is_zero
+from tellegen.schemes import rules
+from tellegen.schemes.gains import signal_gains
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, VectorBlock
+from tellegen.schemes.vector import vector_block
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SchemeMatrices:
+    """A linear scheme as matrices; rows of C and D are the outputs, one for each input."""
+
+    block: VectorBlock
+    C: Matrix
+    D: Matrix
+
+
+def scheme_matrices(scheme: PogScheme) -> SchemeMatrices:
+    """The matrices of a scheme, with the signs that its variables have now.
+
+    Raises: GraphError (G232) where it is not linear, where matrices move with displacements or states, or where rates of
+    inputs count; G211 for a scheme with transfer blocks.
+    """
+    curved = [
+        b for b in scheme.blocks.values() if b.gain is None and not (b.kind == "storage" and _in_field(scheme, b.name))
+    ]
+    if curved:
+        raise _refused(scheme, f"the law of '{curved[0].name}' is not linear", curved[0].name)
+    signals = [output.signal for output in scheme.outputs]
+    gains = signal_gains(scheme, signals)
+    states = [scheme.blocks[name].output for name in scheme.states]
+    known = {*states, *scheme.inputs}
+    block = vector_block(scheme)
+    rates = any(not is_zero(e) for row in block.B_1 for e in row)
+    if rates or any(not is_zero(e) for row in gains.values() for name, e in row.items() if name not in known):
+        raise _refused(scheme, "rates of inputs count in it", scheme.name)
+    C, D = (
+        tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
+        for names in (states, scheme.inputs)
+    )
+    graph = scheme.causal.graph
+    moving = {*graph.displacements, *graph.moving, *block.states, *scheme.inputs, *(s.name for s in graph.signals)}
+    entries = (e for M in (block.L, block.A, block.B, block.N, C, D) for row in M for e in row)
+    read = sorted({name for e in entries for name in e.free_symbols & moving})
+    if read:
+        raise _refused(scheme, f"its matrices move with {', '.join(read)}", read[0])
+    return SchemeMatrices(block, C, D)
+
+
+def _in_field(scheme: PogScheme, name: str) -> bool:
+    item = scheme.elements.get(name)
+    return item is not None and bool(item.field)
+
+
+def _signed(entry: Expression, sign: int) -> Expression:
+    return entry if sign > 0 else -entry
+
+
+def _refused(scheme: PogScheme, what: str, where: str) -> TellegenError:
+    fix = "linearise the model at an operating point, or work on its equations"
+    return rules.NO_MATRICES.error(f"'{scheme.name}' is no system of constant matrices: {what}", where=where, fix=fix)

@@ -1,0 +1,62 @@
+"""On any planar chain, open or closed: all six forms are the same machine, and keep its energy."""
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+
+import tellegen as tg
+from support.mechanisms import Chain, closed_chains, open_chains
+from tellegen.conditioning import FORMS
+from tellegen.description import read_model
+
+EXACT = tuple(form for form in FORMS if form != "parasitic")
+RTOL = 1e-9
+
+
+def positions(run: tg.Run, names: tuple[str, ...]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    return np.array([run.values(name) for name in names])
+
+
+def forms_of(chain: Chain, model: tg.Model) -> list[str]:
+    """The exact forms; a slide has a speed without inertia of its own, which has no residual form, and no elastic one."""
+    if not any(link.slides for link in chain.links):
+        return list(EXACT)
+    with pytest.raises(tg.ConditioningError, match="C111"):
+        tg.condition(model, "residual")
+    return [form for form in EXACT if form != "residual"]
+
+
+def check_forms(chain: Chain) -> None:
+    """Positions within a millionth, a thousand times the tolerance: errors grow in chains that swing over; energy as much."""
+    model = read_model(chain.text())
+    plain = tg.simulate(model, rtol=RTOL, samples=20)
+    names = plain.displacement_names
+    wanted = positions(plain, names)
+    size = max(1.0, float(np.abs(wanted).max()))
+    for form in forms_of(chain, model):
+        run = tg.simulate(tg.condition(model, form), rtol=RTOL, samples=20)
+        assert np.abs(positions(run, names) - wanted).max() <= 1e-6 * size, form
+        moved = max(1.0, abs(run.energy.supplied))
+        assert abs(run.energy.residual) <= 1e-6 * moved, form
+        assert run.energy.dissipated == pytest.approx(0.0, abs=1e-9 * moved), form
+    if any(link.slides for link in chain.links):
+        return
+    errors = []
+    for stiffness in (1e5, 1e6):
+        elastic = tg.condition(model, "parasitic", stiffness=stiffness)
+        found = positions(tg.simulate(elastic, rtol=1e-7, samples=20), names)
+        errors.append(float(np.abs(found - wanted).max()))
+    assert errors[1] < 0.3 * errors[0] or errors[1] < 1e-6 * size  # of order one in the inverse stiffness
+
+
+# Every chain of another structure is another program: few examples, and no shrinking.
+@settings(max_examples=6, phases=[Phase.generate])
+@given(open_chains(most=2))
+def test_all_forms_of_an_open_chain_move_alike(chain: Chain) -> None:
+    check_forms(chain)
+
+
+@settings(max_examples=4, phases=[Phase.generate])
+@given(closed_chains(most=3))
+def test_all_forms_of_a_closed_chain_move_alike(chain: Chain) -> None:
+    check_forms(chain)

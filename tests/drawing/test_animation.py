@@ -1,0 +1,198 @@
+"""Animations: the frames asked for in every format, the same each time, and pages that need nothing but a browser."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+import tellegen as tg
+from tellegen.core.errors import FigureError
+from tellegen.drawing import Animation, animate
+from tellegen.drawing.scene import Curve, Label, Shape
+
+FRAMES = 6
+BROWSER = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--enable-logging=stderr",
+]
+
+
+@cache
+def motor() -> Animation:
+    return animate("dc_motor_pump", "bond", frames=FRAMES, seconds=3)
+
+
+@cache
+def crank() -> Animation:
+    return animate("crank_rod_mechanism", "mechanism", frames=FRAMES)
+
+
+def of_part(shapes: tuple[Shape, ...], part: str) -> list[Curve]:
+    return [shape for shape in shapes if isinstance(shape, Curve) and shape.origin.part == part]
+
+
+def test_frames_are_those_of_the_overlay() -> None:
+    run = tg.simulate("dc_motor_pump", progress=False)
+    moving = animate("dc_motor_pump", "pog", run=run, frames=FRAMES)
+    assert len(moving.frames) == len(moving.times) == FRAMES
+    assert (moving.times[0], moving.times[-1]) == (run.t[0], run.t[-1])
+    still = tg.draw("dc_motor_pump", "pog", run=run, at=moving.times[2]).scene
+    arrows = [
+        {s.origin.port: s.origin.sign for s in of_part(shapes, "flow")} for shapes in (moving.frames[2], still.shapes)
+    ]
+    arrows[1].pop("scale")
+    assert arrows[0] == arrows[1]
+
+
+def test_gif_has_the_frames_asked_for() -> None:
+    picture = Image.open(BytesIO(motor().gif(dpi=48)))
+    assert getattr(picture, "n_frames", 1) == FRAMES
+    assert picture.info["duration"] == 500
+    assert picture.info["loop"] == 0
+    assert picture.convert("RGB").getpixel((1, 1)) == (255, 255, 255)
+
+
+def test_svg_shows_one_frame_at_a_time() -> None:
+    root = ElementTree.fromstring(motor().svg())
+    groups = [group for group in root if any(child.tag.endswith("animate") for child in group)]
+    assert len(groups) == FRAMES
+    assert [group.get("visibility", "visible") for group in groups] == ["visible", *["hidden"] * (FRAMES - 1)]
+    timed = [next(child for child in group if child.tag.endswith("animate")) for group in groups]
+    ends = [[float(key) for key in item.attrib["keyTimes"].split(";")] for item in timed]
+    assert all(keys == sorted(keys) and keys[0] == 0 and keys[-1] <= 1 for keys in ends)
+    assert {item.get("dur") for item in timed} == {"3s"}
+
+
+def test_page_loads_nothing() -> None:
+    page = motor().html()
+    assert not re.search(r"(?:src|href)=\"(?!#|data:)", page)
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert page.count('class="frame') == FRAMES
+
+
+def test_browser_opens_the_page_without_errors(system_tool: Callable[[str], str], tmp_path: Path) -> None:
+    target = motor().save(tmp_path / "motor.html")
+    browser = [system_tool("chromium"), *BROWSER, f"--user-data-dir={tmp_path}/browser"]
+    done = subprocess.run(
+        [*browser, "--virtual-time-budget=2000", "--dump-dom", target.as_uri()],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "CONSOLE" not in done.stderr
+    shown = re.findall(r'class="frame( shown)?"', done.stdout)
+    assert len(shown) == FRAMES
+    assert shown.count(" shown") == 1
+    assert ">Pause<" in done.stdout
+
+
+def test_output_is_the_same_every_time() -> None:
+    again = animate("dc_motor_pump", "bond", frames=FRAMES, seconds=3)
+    assert again.svg() == motor().svg()
+    assert again.html() == motor().html()
+    assert again.gif(dpi=48) == motor().gif(dpi=48)
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".svg", ".html"])
+def test_suffix_chooses_the_format(suffix: str, tmp_path: Path) -> None:
+    target = motor().save(tmp_path / f"film{suffix}")
+    beginning = {".gif": b"GIF89a", ".svg": b"<svg", ".html": b"<!DOCTYPE html>"}[suffix]
+    assert target.read_bytes().startswith(beginning)
+
+
+def test_other_suffixes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FigureError, match=r"F202.*\n.*\n.*\.gif, \.svg, \.html, \.mp4"):
+        motor().save(tmp_path / "film.pdf")
+    with pytest.raises(FigureError, match="has no suffix"):
+        motor().save(tmp_path / "film")
+    with pytest.raises(FigureError, match="F105"):
+        motor().save(tmp_path / "nowhere" / "film.svg")
+
+
+def test_video_without_ffmpeg_offers_other_formats(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(FigureError, match=r"F203") as caught:
+        motor().save(tmp_path / "film.mp4")
+    assert ".gif" in str(caught.value)
+    assert ".html" in str(caught.value)
+
+
+def test_video_is_written_by_ffmpeg(system_tool: Callable[[str], str], tmp_path: Path) -> None:
+    system_tool("ffmpeg")
+    assert b"ftyp" in motor().save(tmp_path / "film.mp4").read_bytes()[:16]
+
+
+@pytest.mark.parametrize("frames", [1, 0, 1001, 2.5, True])
+def test_frames_that_make_no_film_are_refused(frames: int) -> None:
+    with pytest.raises(FigureError, match="F204"):
+        animate("rlc", "bond", frames=frames)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
+def test_films_that_last_no_time_are_refused(seconds: float) -> None:
+    with pytest.raises(FigureError, match="F204"):
+        animate("rlc", "bond", seconds=seconds)
+
+
+def test_notation_without_an_animation_is_refused() -> None:
+    with pytest.raises(FigureError, match="F200"):
+        animate("rlc", "equations")
+
+
+# -- mechanisms ------------------------------------------------------------------------------------------------------------------
+
+
+def test_bodies_move_and_rails_stay() -> None:
+    moving = crank()
+    bodies = [of_part(shapes, "body") for shapes in moving.frames]
+    assert len({len(found) for found in bodies}) == 1
+    assert bodies[0] != bodies[1]
+    rails = {s.origin.element for s in of_part(moving.still.shapes, "joint")}
+    assert rails
+    assert all(not rails & {s.origin.element for s in of_part(shapes, "joint")} for shapes in moving.frames)
+
+
+def test_trails_lead_to_where_points_are() -> None:
+    assert of_part(crank().frames[0], "trail") == []
+    ways = {s.origin.port: [p for _, ends in s.outline for p in ends] for s in of_part(crank().still.shapes, "way")}
+    assert ways
+    for number, shapes in enumerate(crank().frames[1:], start=1):
+        for trail in of_part(shapes, "trail"):
+            assert trail.outline[-1][1][0] == ways[trail.origin.port][8 * number]
+
+
+def test_everything_is_inside_the_figure() -> None:
+    moving = crank()
+    box = moving.still.box
+    for shapes in (moving.still.shapes, *moving.frames):
+        for shape in shapes:
+            if isinstance(shape, Curve):
+                assert all(box.contains(point) for _, ends in shape.outline for point in ends)
+
+
+def test_time_is_told_in_every_frame() -> None:
+    told = [[s.text for s in shapes if isinstance(s, Label) and s.origin.part == "time"] for shapes in crank().frames]
+    assert all(len(texts) == 1 for texts in told)
+    assert len({texts[0] for texts in told}) == FRAMES
+
+
+def test_mechanism_needs_its_model() -> None:
+    with pytest.raises(FigureError, match="F181"):
+        animate("rlc", "mechanism")
+    run = tg.simulate("five_bar", progress=False)
+    with pytest.raises(FigureError, match=r"F200(.|\n)*animate\(model, 'mechanism', run=run\)"):
+        animate(run, "mechanism")

@@ -1,0 +1,161 @@
+"""Drawings of mechanisms: bodies where their coordinates put them, joints on them, labels beside everything."""
+
+import shutil
+import subprocess
+from dataclasses import replace
+from math import hypot, pi
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+
+from support.mechanisms import Chain, closed_chains, open_chains
+from tellegen.core.errors import TellegenError
+from tellegen.description import read_model
+from tellegen.description.opening import as_model, example_names
+from tellegen.drawing import draw
+from tellegen.drawing.checks import check_scene
+from tellegen.drawing.geometry import Point, hull
+from tellegen.drawing.mechanism_parts import LINK, rounded
+from tellegen.drawing.mechanism_scene import mechanism_scene
+from tellegen.drawing.scene import Curve, Label, Scene
+
+EXAMPLES = [name for name in example_names() if as_model(name).mechanism is not None]
+
+
+def outline(scene: Scene, element: str, part: str) -> list[Point]:
+    return [
+        point
+        for shape in scene.shapes
+        if isinstance(shape, Curve) and (shape.origin.element, shape.origin.part) == (element, part)
+        for _, points in shape.outline
+        for point in points
+    ]
+
+
+def middle(scene: Scene, joint: str) -> Point:
+    """The middle of a pin: its circle is the first outline of its joint."""
+    first = next(s for s in scene.shapes if isinstance(s, Curve) and s.origin.element == joint)
+    return hull(point for _, points in first.outline for point in points).centre
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("names", [False, True])
+def test_example_shows_every_body_and_joint_and_no_label_lies_on_anything(name: str, names: bool) -> None:
+    model = as_model(name)
+    assert model.mechanism is not None
+    scene = draw(name, "mechanism", names=names).scene
+    bodies = [body for body in model.mechanism.bodies if body != "ground"]
+    others = [e.name for e in model.elements if "." not in e.name]
+    assert check_scene(scene, [*bodies, *model.mechanism.joints, *others]) == ()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_schematic_of_a_mechanism_is_its_drawing(name: str) -> None:
+    assert draw(name, "network").scene == draw(name, "mechanism").scene
+
+
+@given(open_chains())
+def test_any_open_chain_is_drawn(chain: Chain) -> None:
+    assert check_scene(mechanism_scene(read_model(chain.text()))) == ()
+
+
+@given(closed_chains())
+def test_any_closed_chain_is_drawn(chain: Chain) -> None:
+    try:
+        model = read_model(chain.text())
+    except TellegenError:
+        return  # a loop that fits nowhere has no picture
+    assert check_scene(mechanism_scene(model)) == ()
+
+
+def test_pins_are_where_the_geometry_puts_them() -> None:
+    scene = draw("five_bar", "mechanism").scene
+    left, right = middle(scene, "O_l"), middle(scene, "O_r")
+    model = as_model("five_bar")
+    values = {
+        name: float(p.expression.evaluate({})) for name, p in model.parameters.items() if p.expression is not None
+    }
+    scale = (right[0] - left[0]) / values["c"]
+    elbow, tool = middle(scene, "A_l"), middle(scene, "tool")
+    assert hypot(elbow[0] - left[0], elbow[1] - left[1]) == pytest.approx(values["a"] * scale, rel=1e-3)
+    assert hypot(tool[0] - elbow[0], tool[1] - elbow[1]) == pytest.approx(values["b"] * scale, rel=1e-3)
+
+
+def test_a_motion_keeps_its_scale_and_its_ground() -> None:
+    model = as_model("planar_robot")
+    start = mechanism_scene(model)
+    later = mechanism_scene(model, coordinates={"phi_1": 0.0, "phi_2": pi / 2, "phi_3": pi / 2})
+    assert middle(later, "shoulder") == middle(start, "shoulder")
+    (x, y), (u, v) = middle(later, "shoulder"), middle(later, "elbow")
+    assert u - x == pytest.approx(
+        hypot(*(a - b for a, b in zip(middle(start, "elbow"), middle(start, "shoulder"), strict=True))), abs=0.01
+    )
+    assert v == pytest.approx(y, abs=0.01)
+    assert check_scene(later) == ()
+
+
+def test_a_disc_a_link_and_a_plate_lie_round_their_points() -> None:
+    for points in ([(0.0, 0.0)], [(0.0, 0.0), (50.0, 0.0)], [(0.0, 0.0), (50.0, 0.0), (20.0, 40.0), (20.0, 10.0)]):
+        box = hull(point for _, ends in rounded(points).outline for point in ends)
+        inner = hull(points).grown(LINK)
+        sides = zip(
+            (box.left, box.top, box.right, box.bottom), (inner.left, inner.top, inner.right, inner.bottom), strict=True
+        )
+        # The handles of a curve stand out of it by less than an eighth of its radius.
+        assert all(one == pytest.approx(two, abs=LINK / 8 + 0.2) for one, two in sides)
+
+
+def test_what_else_the_network_has_is_drawn_below() -> None:
+    scene = draw("piston_cylinder", "mechanism").scene
+    below = [s for s in scene.shapes if isinstance(s, Curve) and s.origin.part == "symbol"]
+    bodies = hull(outline(scene, "cylinder", "body") + outline(scene, "beam", "body"))
+    assert {"C", "G", "Q", "area"} <= {s.origin.element for s in below}
+    assert min(point[1] for s in below for _, points in s.outline for point in points) > bodies.bottom
+
+
+def test_a_model_without_bodies_is_sent_to_its_schematic() -> None:
+    with pytest.raises(TellegenError) as caught:
+        draw("rlc", "mechanism")
+    assert "F181" in str(caught.value)
+    assert "'Series RLC circuit' has no mechanism" in str(caught.value)
+    assert "draw(model, 'network')" in str(caught.value)
+
+
+def test_a_length_without_a_value_is_named() -> None:
+    model = as_model("five_bar")
+    unknown = {**model.parameters, "a": replace(model.parameters["a"], expression=None)}
+    with pytest.raises(TellegenError) as caught:
+        draw(replace(model, parameters=unknown), "mechanism")
+    assert "F182" in str(caught.value)
+    assert "'a' has no value" in str(caught.value)
+    assert "a: 0.1 m" in str(caught.value)
+
+
+def test_arrows_of_forces_point_where_they_push() -> None:
+    scene = draw("crank_rod_mechanism", "mechanism").scene
+    arrow = hull(outline(scene, "F", "source"))
+    piston = hull(outline(scene, "piston", "body"))
+    assert arrow.left > piston.right
+
+
+def test_labels_are_the_names_of_bodies() -> None:
+    texts = {shape.text for shape in draw("five_bar", "mechanism").scene.shapes if isinstance(shape, Label)}
+    assert any("crank" in text for text in texts)
+    assert not any("tool" in text for text in texts)
+    named = {shape.text for shape in draw("five_bar", "mechanism", names=True).scene.shapes if isinstance(shape, Label)}
+    assert any("tool" in text for text in named)
+
+
+def test_the_figure_is_valid_svg() -> None:
+    ElementTree.fromstring(draw("andrews_squeezer", "mechanism").svg())
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs TeX")
+def test_tikz_compiles(tmp_path: Path) -> None:
+    draw("trolley_folder", "mechanism").save(tmp_path / "figure.tex")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "figure.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:]

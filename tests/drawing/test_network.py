@@ -1,0 +1,223 @@
+"""Schematics: every element once, with its own wires, and nothing on anything else."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawing.reading_networks import (
+    broken_nodes,
+    false_joints,
+    nodes_at,
+    symbol_boxes,
+    symbols_on_each_other,
+    wires_through_symbols,
+)
+from support.networks import Network, network
+from support.strategies import networks
+from tellegen.core.domains import REFERENCES
+from tellegen.core.errors import TellegenError
+from tellegen.description import read_model
+from tellegen.description.model import Element, Model
+from tellegen.description.opening import as_model
+from tellegen.description.parts.shelf import SYSTEMS
+from tellegen.drawing import draw
+from tellegen.drawing.checks import check_scene
+from tellegen.drawing.network_rows import letter
+from tellegen.drawing.network_scene import network_scene
+from tellegen.drawing.options import LabelChoice, Options
+from tellegen.drawing.scene import Band, Label, Scene
+from tellegen.drawing.symbols_oneports import symbol_of
+from tellegen.drawing.symbols_twoports import SHAFTS
+from tellegen.elements import KINDS
+
+EXAMPLES = sorted(p.stem for p in SYSTEMS.glob("*.yaml") if as_model(p.stem).mechanism is None)
+NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))
+
+
+def problems(scene: Scene, elements: tuple[Element, ...]) -> list[object]:
+    """All that is wrong with a schematic: what an eye would see, and what its wires say."""
+    names = [element.name for element in elements]
+    found: list[object] = [*check_scene(scene, names)]
+    found += symbols_on_each_other(scene)
+    found += wires_through_symbols(scene)
+    found += false_joints(scene)
+    found += broken_nodes(scene)
+    reached = nodes_at(scene)
+    for element in elements:
+        expected = {node for node in element.nodes if node not in REFERENCES}
+        # What sits on the end of a shaft by itself needs no wire.
+        alone = reached[element.name] == set() and element.kind.domains[0] in SHAFTS
+        if reached[element.name] != expected and not alone:
+            found.append((element.name, expected, reached[element.name]))
+    return found
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_is_drawn_without_overlap_and_with_its_own_wires(name: str) -> None:
+    model = as_model(name)
+    assert problems(network_scene(model), model.elements) == []
+
+
+@pytest.mark.parametrize("path", NETLISTS, ids=lambda path: path.stem)
+def test_netlist_is_drawn(path: Path) -> None:
+    model = as_model(path)
+    assert problems(network_scene(model), model.elements) == []
+
+
+@given(networks(couplings=True), st.sampled_from(["symbols", "values", "both"]))
+def test_any_network_is_drawn(network: Network, labels: LabelChoice) -> None:
+    model = network.model()
+    assert problems(network_scene(model, Options(labels=labels)), model.elements) == []
+
+
+@pytest.mark.parametrize("labels", ["values", "both"])
+@pytest.mark.parametrize("name", ["dc_motor_pump", "quarter_car", "buck_converter"])
+def test_values_stand_beside_the_symbols(name: str, labels: LabelChoice) -> None:
+    model = as_model(name)
+    assert problems(network_scene(model, Options(labels=labels)), model.elements) == []
+
+
+def test_labels_are_parameters_values_or_both() -> None:
+    texts = {
+        choice: {shape.text for shape in draw("rlc", "network", labels=choice).scene.shapes if isinstance(shape, Label)}
+        for choice in ("symbols", "values", "both")
+    }
+    assert "R" in texts["symbols"]
+    assert r"20\,\Omega" in texts["values"]
+    assert r"R = 20\,\Omega" in texts["both"]
+
+
+def test_another_value_of_a_parameter_moves_nothing() -> None:
+    text = (SYSTEMS / "dc_motor_pump.yaml").read_text()
+    other = text.replace("L_a: 2 mH", "L_a: 35 uH")
+    assert other != text
+    one, two = (network_scene(read_model(source)) for source in (text, other))
+    assert one.shapes == two.shapes
+
+
+def test_the_parts_of_a_motor_and_pump_go_from_left_to_right() -> None:
+    boxes = symbol_boxes(draw("dc_motor_pump", "network").scene)
+    order = ["V_a", "L_a", "R_a", "motor", "J_m", "b_m", "pump", "C_0", "alpha_p", "Q_0"]
+    assert sorted(order, key=lambda name: boxes[name].left) == order
+    assert boxes["L_a"].centre[1] < boxes["motor"].centre[1] == pytest.approx(boxes["J_m"].centre[1])
+
+
+def test_a_quarter_car_stands_on_its_road() -> None:
+    boxes = symbol_boxes(draw("quarter_car", "network").scene)
+    order = ["m_s", "K_s", "m_u", "K_t", "v_r"]
+    assert sorted(order, key=lambda name: boxes[name].top) == order
+
+
+def test_a_ball_is_over_its_floor_and_its_weight_pushes_it_down() -> None:
+    boxes = symbol_boxes(draw("bouncing_ball", "network").scene)
+    assert boxes["weight"].bottom < boxes["m"].centre[1] < boxes["ground"].top
+
+
+def test_a_bond_graph_is_drawn_as_the_network_that_it_stands_for() -> None:
+    model = read_model("system: s\nbond graph: [Se:V (electrical) -> 1:i, i -> R:R, i -> I:L, i -> C:C]")
+    scene = network_scene(model)
+    assert check_scene(scene, ["V", "R", "L", "C"]) == ()
+    boxes = symbol_boxes(scene)
+    assert len(boxes) == 4
+
+
+def test_junctions_that_are_no_graph_are_refused_with_their_reason() -> None:
+    model = no_graph()
+    with pytest.raises(TellegenError) as caught:
+        network_scene(model)
+    text = str(caught.value)
+    assert "F180" in text
+    assert "has no schematic: the bond" in text
+    assert "draw(model, 'bond')" in text
+
+
+def no_graph() -> Model:
+    """The complete bipartite graph of three and three as junctions: its bonds are no wires of a network."""
+    bonds = [f"0:a{i} -> 1:b{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    bonds += [f"1:b{j} -> I:L{j} (electrical)" for j in (1, 2, 3)] + [
+        f"0:a{i} -> C:C{i} (electrical)" for i in (1, 2, 3)
+    ]
+    return read_model(f"system: s\nbond graph: [{', '.join(bonds)}]")
+
+
+def test_every_kind_of_one_port_has_a_symbol_about_its_axis() -> None:
+    for kind in dict.fromkeys(KINDS.values()):
+        if len(kind.domains) > 1:
+            continue
+        symbol = symbol_of(kind)
+        points = [point for part in symbol.parts for _, points in part.outline for point in points]
+        assert min(x for x, _ in points) == -symbol.length / 2, kind.name
+        assert max(x for x, _ in points) == symbol.length / 2, kind.name
+        assert min(y for _, y in points) >= -symbol.up - 1, kind.name
+        assert max(y for _, y in points) <= symbol.down + 1, kind.name
+
+
+def test_the_figure_is_valid_svg_with_a_text_for_screen_readers() -> None:
+    figure = draw("hydraulic_cylinder", "network")
+    ElementTree.fromstring(figure.svg())
+    assert "cylinder at chamber, tank, rod, frame" in figure.scene.about or "piston cylinder" in figure.scene.about
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs TeX")
+def test_tikz_compiles(tmp_path: Path) -> None:
+    draw("dc_motor_pump", "network").save(tmp_path / "figure.tex")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "figure.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize("node", ["a", "gnd"])
+def test_an_element_on_one_node_is_drawn_all_the_same(node: str) -> None:
+    parts = (("V", "voltage source", "a", "gnd"), ("C", "capacitor", "a", "gnd"), ("R", "resistor", node, node))
+    assert check_scene(network_scene(network(*parts).model()), ["V", "C", "R"]) == ()
+
+
+def test_a_circuit_without_a_reference_has_a_rail_at_the_node_where_most_elements_end() -> None:
+    parts = (("V", "voltage source", "a", "z"), ("R", "resistor", "a", "b"), ("C", "capacitor", "b", "z"))
+    scene = network_scene(network(*parts).model())
+    rails = [shape for shape in scene.shapes if shape.origin.part == "rail"]
+    assert {shape.origin.port for shape in rails} == {"z"}
+    assert not [shape for shape in scene.shapes if shape.origin.part == "ground"]
+
+
+def ladder(sections: int) -> Model:
+    parts = [("V", "voltage source", "n0", "gnd")]
+    for k in range(sections):
+        parts += [(f"R_{k}", "resistor", f"n{k}", f"n{k + 1}"), (f"C_{k}", "capacitor", f"n{k + 1}", "gnd")]
+    return network(*parts).model()
+
+
+@given(st.integers(300, 2000))
+def test_a_long_line_goes_on_in_rows_with_letters_at_both_ends(width: int) -> None:
+    model = ladder(20)
+    scene = network_scene(model, Options(max_width=width))
+    assert check_scene(scene, [element.name for element in model.elements]) == ()
+    assert symbols_on_each_other(scene) == []
+    assert scene.box.width <= width
+    letters = [shape.text for shape in scene.shapes if isinstance(shape, Label) and shape.origin.part == "row"]
+    assert all(letters.count(letter) == 2 for letter in letters)
+    assert len(letters) == 2 * (len({box.top for name, box in symbol_boxes(scene).items() if name[0] == "C"}) - 1)
+
+
+def test_rows_have_as_many_letters_as_they_need() -> None:
+    assert [letter(k) for k in (0, 25, 26, 53)] == ["A", "Z", "A1", "B2"]
+
+
+def test_domains_are_areas_that_meet_in_the_machine_between_them() -> None:
+    scene = draw("dc_motor_pump", "network").scene
+    bands = [shape for shape in scene.shapes if isinstance(shape, Band)]
+    boxes = symbol_boxes(scene)
+    assert [band.domain for band in bands] == ["electrical", "rotational", "hydraulic"]
+    assert boxes["motor"].left < bands[0].box.right == bands[1].box.left < boxes["motor"].right
+    assert boxes["pump"].left < bands[1].box.right == bands[2].box.left < boxes["pump"].right
+    assert not [s for s in draw("dc_motor_pump", "network", theme="mono").scene.shapes if isinstance(s, Band)]
+
+
+def test_one_domain_needs_no_areas() -> None:
+    assert not [shape for shape in draw("rlc", "network").scene.shapes if isinstance(shape, Band)]

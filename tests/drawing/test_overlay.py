@@ -1,0 +1,179 @@
+"""Results laid over figures: the powers are those of the run, arrows say how much and which way, and nothing hides a label."""
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import tellegen as tg
+from tellegen.causality import assign_causality
+from tellegen.core.errors import FigureError, SimulationError
+from tellegen.drawing import check_scene, draw
+from tellegen.drawing.options import read_options
+from tellegen.drawing.overlay_flows import bond_powers
+from tellegen.drawing.overlay_marks import NARROWEST, WIDEST, Mark, arrow_width, domain_tone, mark_shapes
+from tellegen.drawing.overlay_scene import Overlaid, Overlay, overlay_of
+from tellegen.drawing.scene import Curve, Label, Scene, Shape
+from tellegen.schemes import bond_graph
+
+DRAWN = ("dc_motor_pump", "quarter_car", "buck_converter", "planetary_gear", "motor_heating", "hydraulic_cylinder")
+
+
+@cache
+def run_of(name: str) -> tg.Run:
+    return tg.simulate(name, progress=False)
+
+
+def overlay(name: str, notation: Overlaid) -> Overlay:
+    return overlay_of(run_of(name), notation, read_options({}))
+
+
+def middle(run: tg.Run) -> float:
+    return float(run.t[0] + 0.4 * (run.t[-1] - run.t[0]))
+
+
+def arrows(scene: Scene, part: str = "flow") -> dict[str, Curve]:
+    return {
+        s.origin.port or s.origin.element: s for s in scene.shapes if isinstance(s, Curve) and s.origin.part == part
+    }
+
+
+def points(curve: Shape) -> list[tuple[float, float]]:
+    assert isinstance(curve, Curve)
+    return [point for _, ends in curve.outline for point in ends]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("notation", ["pog", "bond"])
+def test_marks_overlap_nothing(name: str, notation: Overlaid) -> None:
+    run = run_of(name)
+    shown = overlay(name, notation)
+    for time in (float(run.t[0]), middle(run), float(run.t[-1])):
+        assert check_scene(shown.at(time), []) == ()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_bonds_carry_the_power_that_elements_take(name: str) -> None:
+    run = run_of(name)
+    scheme = bond_graph(assign_causality(run.graph), vectors=True)
+    powers = bond_powers(scheme, run)
+    assert powers.keys() == {bond.number for bond in scheme.bonds}
+    most = max(float(np.max(np.abs(rows))) for rows in powers.values())
+    for item in (*scheme.junctions, *scheme.two_ports):
+        bonds = scheme.bonds_of(item)
+        left = sum(powers[b.number] * (1 if b.head == item else -1) for b in bonds)
+        assert np.max(np.abs(left)) < 1e-6 * most
+
+
+def test_bond_and_section_agree() -> None:
+    run = run_of("dc_motor_pump")
+    scheme = bond_graph(assign_causality(run.graph), vectors=True)
+    motor = next(bond for bond in scheme.bonds if bond.head == "motor")
+    np.testing.assert_allclose(bond_powers(scheme, run)[motor.number], run.sections.power(3), rtol=1e-9, atol=1e-9)
+
+
+def test_width_grows_with_the_power() -> None:
+    widths = [arrow_width(power, 100.0) for power in (0.0, 1.0, -10.0, 50.0, -100.0)]
+    assert all(one < two for one, two in pairwise(widths))
+    assert widths[0] == NARROWEST
+    assert widths[-1] == WIDEST
+    assert arrow_width(300.0, 100.0) == WIDEST
+
+
+def test_arrow_is_as_wide_as_it_says_and_turns_with_the_sign() -> None:
+    mark = Mark("power", ("1",), (0.0, 0.0), domain="electrical")
+    (forth,), (back,) = (list(mark_shapes(mark, power, 100.0)) for power in (25.0, -25.0))
+    assert max(x for x, _ in points(forth)) == max(x for x, y in points(forth) if y == 0)
+    assert min(x for x, _ in points(back)) == min(x for x, y in points(back) if y == 0)
+    tail = [y for x, y in points(forth) if x == min(x for x, _ in points(forth))]
+    assert max(tail) - min(tail) == pytest.approx(arrow_width(25.0, 100.0))
+    assert (forth.origin.sign, back.origin.sign) == (1, -1)
+    assert list(mark_shapes(mark, 0.0, 100.0)) == []
+
+
+def test_reversed_power_is_drawn_reversed() -> None:
+    shown = overlay("quarter_car", "pog")
+    rows = shown.measure(shown.run).powers
+    name = next(n for n, row in rows.items() if row.min() < -1 and row.max() > 1)
+    times = [float(shown.run.t[k]) for k in (int(np.argmin(rows[name])), int(np.argmax(rows[name])))]
+    back, forth = (arrows(shown.at(t))[name] for t in times)
+    assert (back.origin.sign, forth.origin.sign) == (-1, 1)
+
+
+def test_bar_is_full_where_the_energy_is_largest() -> None:
+    shown = overlay("dc_motor_pump", "pog")
+    stored = shown.measure(shown.run).stored["L_a"]
+    fullest = float(shown.run.t[int(np.argmax(stored))])
+    heights = []
+    for time in (fullest, float(shown.run.t[-1])):
+        scene = shown.at(time)
+        bar, filled = (arrows(scene, part)["L_a"] for part in ("energy bar", "stored energy"))
+        heights.append(np.ptp([y for _, y in points(filled)]) / np.ptp([y for _, y in points(bar)]))
+    assert heights[0] == pytest.approx(1.0, abs=1e-3)
+    assert heights[1] == pytest.approx(stored[-1] / stored.max(), abs=2e-3)
+
+
+def test_losses_leave_every_resistive_element() -> None:
+    for notation in ("pog", "bond"):
+        scene = draw("dc_motor_pump", notation, run=run_of("dc_motor_pump"), at=0.1).scene
+        assert arrows(scene, "loss").keys() == {"R_a", "b_m", "alpha_p"}
+
+
+def test_values_stand_under_sections() -> None:
+    run = run_of("dc_motor_pump")
+    scene = draw("dc_motor_pump", "pog", run=run, at="100 ms").scene
+    told = {s.origin.port: s.text for s in scene.shapes if isinstance(s, Label) and s.origin.part == "flow value"}
+    assert told.keys() == set(run.sections.names)
+    power = float(run.resampled(np.array([0.1])).sections.power(1)[0])
+    assert told["1"].startswith(f"{power:.3g}")
+    assert any(isinstance(s, Label) and s.origin.part == "time" and "0.1" in s.text for s in scene.shapes)
+
+
+def test_model_is_drawn_as_it_was_described() -> None:
+    overlaid = draw("dc_motor_pump", "bond", run=run_of("dc_motor_pump"), at=0.1).scene
+    plain = draw("dc_motor_pump", "bond").scene
+    texts = [{s.text for s in scene.shapes if isinstance(s, Label) and s.origin.element} for scene in (overlaid, plain)]
+    assert texts[0] == texts[1]
+
+
+def test_a_model_alone_is_simulated() -> None:
+    assert (
+        draw("rlc", "bond", at=0.01).scene == draw("rlc", "bond", run=tg.simulate("rlc", progress=False), at=0.01).scene
+    )
+
+
+def test_colours_are_those_of_domains() -> None:
+    assert domain_tone("heat") == "thermal"
+    assert domain_tone("electrical") == "electrical"
+    assert domain_tone("signal") == "power"
+    scene = overlay("dc_motor_pump", "pog").at(0.1)
+    assert {curve.tone for curve in arrows(scene).values()} >= {"electrical", "rotational", "hydraulic"}
+
+
+def test_run_of_another_model_is_refused() -> None:
+    with pytest.raises(FigureError, match="F201") as caught:
+        draw("rlc", "pog", run=run_of("dc_motor_pump"))
+    assert "is not one of 'Series RLC circuit'" in str(caught.value)
+    assert "tellegen.draw(run, 'pog')" in str(caught.value)
+
+
+def test_figure_without_a_place_for_powers_is_refused() -> None:
+    with pytest.raises(FigureError, match=r"F200.*\n.*\n.*draw it as 'pog', 'bond'"):
+        draw(run_of("dc_motor_pump"), "equations")
+    with pytest.raises(FigureError, match="F200"):
+        draw(run_of("dc_motor_pump"), "sankey", at=0.1)
+
+
+def test_what_is_no_run_is_refused() -> None:
+    with pytest.raises(FigureError, match="F205"):
+        draw("rlc", run=3)  # type: ignore[arg-type]
+    with pytest.raises(FigureError, match="a PogScheme has no result"):
+        draw(tg.pog("rlc"), at=0.1)
+
+
+def test_time_outside_the_run_is_refused() -> None:
+    with pytest.raises(SimulationError, match=r"S205.*\n.*\n.*\n.*from 0 s to 0.5 s"):
+        draw(run_of("dc_motor_pump"), "pog", at=99)
+    with pytest.raises(SimulationError, match="S303"):
+        draw(run_of("dc_motor_pump"), "pog", at="2 V")

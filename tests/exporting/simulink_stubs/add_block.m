@@ -1,0 +1,3 @@
+function add_block(varargin)
+record('add_block', varargin{:});
+end

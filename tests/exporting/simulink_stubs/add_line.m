@@ -1,0 +1,3 @@
+function add_line(varargin)
+record('add_line', varargin{:});
+end

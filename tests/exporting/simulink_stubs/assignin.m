@@ -1,0 +1,3 @@
+function assignin(workspace, name, value)
+record('assignin', workspace, name, value);
+end

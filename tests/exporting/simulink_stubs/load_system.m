@@ -1,0 +1,3 @@
+function load_system(name)
+record('load_system', name);
+end

@@ -1,0 +1,3 @@
+function new_system(name)
+record('new_system', name);
+end

@@ -1,0 +1,3 @@
+function open_system(name)
+record('open_system', name);
+end

@@ -1,0 +1,3 @@
+function set_param(varargin)
+record('set_param', varargin{:});
+end

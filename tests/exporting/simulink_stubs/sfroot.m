@@ -1,0 +1,3 @@
+function root = sfroot()
+root = StateflowRoot();
+end

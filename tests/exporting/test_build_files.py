@@ -1,0 +1,171 @@
+"""Build files make the diagram in Simulink: Octave runs them with stubs that record the calls, and the model is read back."""
+
+import shutil
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from exporting.octave import run_octave
+from exporting.recorded_models import RecordedBlock, RecordedModel, read_calls
+from exporting.test_run_files import PLAIN_TEXTS as TEXTS
+from tellegen.description import Model, read_model
+from tellegen.description.opening import load
+from tellegen.exporting.diagram_building import block_diagram
+from tellegen.exporting.diagrams import Diagram, Formula
+from tellegen.exporting.m_files import parameters_file
+from tellegen.exporting.simulink_program import build_file
+from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
+
+EXAMPLES = [
+    "corking_transmission",
+    "crank_rod",
+    "crank_rod_elastic",
+    "crank_rod_mechanism",
+    "dc_motor_pump",
+    "dc_motor_speed_control",
+    "hydraulic_cylinder",
+    "motor_heating",
+    "pmsm",
+    "quarter_car",
+    "sampled_position_control",
+    "two_masses_heat",
+]
+NAMES = [*TEXTS, *EXAMPLES]
+
+
+class BuiltModels:
+    """All models, built by one process of Octave when the first is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.diagrams: dict[str, Diagram] = {}
+        self.models: dict[str, RecordedModel] = {}
+        self.output = ""
+
+    def of(self, octave: str, name: str) -> tuple[Diagram, RecordedModel]:
+        if not self.diagrams:
+            self._build(octave)
+        assert name in self.models, self.output
+        return self.diagrams[name], self.models[name]
+
+    def _build(self, octave: str) -> None:
+        shutil.copytree(Path(__file__).parent / "simulink_stubs", self.folder, dirs_exist_ok=True)
+        self.diagrams = {name: block_diagram(described(name)) for name in NAMES}
+        for name, diagram in self.diagrams.items():
+            (self.folder / f"{name}_parameters.m").write_text(parameters_file(diagram, name), encoding="utf-8")
+            (self.folder / f"{name}_build.m").write_text(build_file(diagram, name), encoding="utf-8")
+        self.output = run_octave(octave, self.folder, "\n".join(f"{name}_build();" for name in NAMES))
+        assert (self.folder / "calls.txt").exists(), self.output
+        self.models = read_calls((self.folder / "calls.txt").read_text(encoding="utf-8"))
+
+
+def described(name: str) -> Model:
+    return read_model(TEXTS[name]) if name in TEXTS else load(name)
+
+
+@pytest.fixture(scope="module")
+def built_models(tmp_path_factory: pytest.TempPathFactory) -> BuiltModels:
+    return BuiltModels(tmp_path_factory.mktemp("simulink"))
+
+
+Built = tuple[Diagram, RecordedModel]
+
+
+@pytest.fixture(params=NAMES)
+def built(request: pytest.FixtureRequest, built_models: BuiltModels, system_tool: Callable[[str], str]) -> Built:
+    return built_models.of(system_tool("octave-cli"), request.param)
+
+
+def test_every_input_is_driven_and_every_line_starts_at_an_output(built: Built) -> None:
+    _, model = built
+    driven = set()
+    for block in model.blocks.values():
+        driven |= {(block.system, block.name, port) for port in range(1, model.inputs(block) + 1)}
+    assert set(model.lines) == driven
+    for (system, _, _), (source, port) in model.lines.items():
+        assert 1 <= port <= model.outputs(model.block(system, source))
+
+
+def test_the_blocks_say_what_the_diagram_says(built: Built) -> None:
+    diagram, model = built
+    makers = {name: maker(name, diagram, model) for name in diagram.names_given() - rates(diagram)}
+    for item in (*diagram.formulas, *diagram.readings):
+        if isinstance(item, Formula):
+            assert is_formula(makers[item.name], item, diagram, model), item.name
+    for integrator in diagram.integrators:
+        block = makers[integrator.name]
+        assert block.kind == "integrator"
+        assert float(block.settings["InitialCondition"]) == integrator.initial
+        assert model.sources(block) == [signal(integrator.rate, diagram, makers)]
+    for k, name in enumerate(diagram.recorded, 1):
+        (outport,) = [b for b in model.inside("", "outport") if b.settings["Port"] == str(k)]
+        assert model.sources(outport) == [signal(name, diagram, makers)]
+
+
+def test_parameters_and_experiment_are_handed_over(built: Built) -> None:
+    diagram, model = built
+    assert model.parameters == {matlab_name(name): value for name, value in diagram.parameters.items()}
+    assert float(model.settings["StopTime"]) == diagram.until
+    assert model.settings["Solver"] == ("ode15s" if diagram.stiff else "ode45")
+
+
+def test_columns_stand_from_left_to_right_and_nothing_overlaps(built: Built) -> None:
+    diagram, model = built
+    subsystems = {b.name: b.position for b in model.inside("", "subsystem")}
+    for one, two in combinations(diagram.columns, 2):
+        if one.row == two.row:
+            left, right = subsystems[matlab_name(one.name)], subsystems[matlab_name(two.name)]
+            assert (left[2] < right[0]) == (one.place < two.place)
+    for one_block, other in combinations(model.blocks.values(), 2):
+        assert one_block.system != other.system or apart(one_block.position, other.position)
+
+
+def apart(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    return a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def rates(diagram: Diagram) -> set[str]:
+    return set() if diagram.inertia is None else set(diagram.inertia.rates)
+
+
+def maker(name: str, diagram: Diagram, model: RecordedModel) -> RecordedBlock:
+    """The block that makes a signal: of its name, or with an underscore where a subsystem has that."""
+    items = (*diagram.formulas, *diagram.readings, *diagram.integrators)
+    column = next((getattr(item, "column", "") for item in items if item.name == name), "")
+    system = matlab_name(column) if column else ""
+    names = [matlab_name(name), matlab_name(name) + "_"]
+    found = [model.block(system, n) for n in names if (f"{system}/{n}" if system else n) in model.blocks]
+    return next(block for block in found if block.kind not in ("subsystem", "inport"))
+
+
+def signal(name: str, diagram: Diagram, makers: dict[str, RecordedBlock]) -> str:
+    """A signal as `sources` tells it."""
+    if diagram.inertia is not None and name in diagram.inertia.rates:
+        return f"rates_apart:{diagram.inertia.rates.index(name) + 1}"
+    return makers[name].name if name in makers else matlab_name(name)
+
+
+def is_formula(block: RecordedBlock, item: Formula, diagram: Diagram, model: RecordedModel) -> bool:
+    """Whether a block computes a formula from the right signals."""
+    makers = {name: maker(name, diagram, model) for name in diagram.names_given() - rates(diagram)}
+    sources = model.sources(block)
+    if block.kind == "gain":
+        assert item.factor is not None
+        read = [signal(item.terms[0][0], diagram, makers)]
+        return block.settings["Gain"] == to_matlab(item.factor) and sources == read
+    if block.kind == "sum":
+        signs = "".join("+" if sign > 0 else "-" for _, sign in item.terms)
+        return block.settings["Inputs"] == signs and sources == [signal(n, diagram, makers) for n, _ in item.terms]
+    if block.kind == "constant":
+        return has_choice(item.expression) or block.settings["Value"] == to_matlab(item.expression)
+    made = MatlabLines()
+    made.assign("tg_y", item.expression)
+    read = sorted(name for name in item.expression.free_symbols if name not in diagram.parameters)
+    return (
+        block.kind == "function"
+        and block.script.splitlines()[1:-1] == made.lines
+        and block.arguments == [matlab_name(name) for name in read]
+        and sources == [signal(name, diagram, makers) for name in read]
+    )
