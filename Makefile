@@ -17,8 +17,8 @@ help:  ## print this list
 
 setup: $(STAMP)  ## create .venv with Tellegen and its tools, when pyproject.toml has changed
 
-demo: setup  ## derive, reduce and simulate a DC motor that drives a pump
-	@sh tools/demo.sh $(BIN)/tellegen
+demo: setup  ## derive, reduce and simulate a corking machine, and write report.html
+	@$(BIN)/python tools/demo.py
 
 test: setup  ## run the tests
 	@$(BIN)/python -m pytest -n $(WORKERS)

@@ -152,7 +152,6 @@ class ExportError(TellegenError):
 
 ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {
     "D": DescriptionError,
-    "M": DescriptionError,
     "M": MechanismError,
     "G": GraphError,
     "K": CausalityError,
