@@ -23,6 +23,10 @@ MECHANISM = "mechanism"
 """The note of an element that belongs to a mechanism: its bodies are one system, whether or not power passes between them."""
 
 
+MOST_SHOWN = 40
+"""So many elements of a model are listed when it is printed."""
+
+
 def nothing() -> Mapping[str, str]:
     """The shared empty mapping."""
     return NOTHING
@@ -332,6 +336,25 @@ class Model:
     def inputs(self) -> tuple[str, ...]:
         """The names of the inputs: one a source, in order of description."""
         return tuple(e.variables.get(e.kind.side, e.name) for e in self.elements if e.kind.role == "source")
+
+    def __str__(self) -> str:
+        """The name and the elements, a line each."""
+        lines = [f"  {e.name}: {e.kind.name} [{', '.join(e.nodes)}]" for e in self.elements[:MOST_SHOWN]]
+        return "\n".join([self.name, *lines, *self._more()])
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows: the name, what it is, and its elements."""
+        rows = [f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {_worth(e)} |" for e in self.elements[:MOST_SHOWN]]
+        table = "\n".join(["| element | kind | nodes | value |", "|---|---|---|---|", *rows])
+        return "\n\n".join(part for part in (f"**{self.name}**", self.about, table, *self._more()) if part)
+
+    def _more(self) -> list[str]:
+        left = len(self.elements) - MOST_SHOWN
+        return [f"  and {left} more"] if left > 0 else []
+
+
+def _worth(element: Element) -> str:
+    return "" if element.value is None else f"`{element.value}`"
 
 
 def all_parts(model: Model, prefix: str = "") -> Iterator[tuple[str, Part]]:
