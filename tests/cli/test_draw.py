@@ -42,6 +42,9 @@ def test_draw_replaces_a_file_only_when_forced(tmp_path: Path) -> None:
         (["rlc", "--as", "bond", "-o", "x.spg"], "F104", "did you mean '.svg'?"),
         (["rlc", "--as", "bond", "-o", "x.svg", "--theme", "monno"], "F102", "did you mean 'mono'?"),
         (["rcl", "--as", "bond", "-o", "x.svg"], "D300", "rlc"),
+        (["rlc", "--as", "bond", "-o", "x.svg", "--at", "99 s"], "S205", "choose times from 0 s"),
+        (["rlc", "--animate", "-o", "x.sgv"], "F202", "did you mean '.svg'?"),
+        (["rlc", "--animate", "--at", "1", "-o", "x.svg"], "F200", "leave --at out"),
     ],
 )
 def test_draw_refuses_with_the_nearest_word(words: list[str], code: str, fix: str) -> None:
@@ -50,3 +53,19 @@ def test_draw_refuses_with_the_nearest_word(words: list[str], code: str, fix: st
     assert code in found.stderr
     assert fix in found.stderr
     assert not Path("x.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--as", "pog", "--at", "2 ms", "-o", "x.svg"], "POG: Series RLC circuit"),
+        (["--as", "sankey", "-o", "x.svg"], "Energy: Series RLC circuit"),
+        (["--as", "bond", "--animate", "--frames", "3", "-o", "x.gif"], "3 frames in 6 s"),
+    ],
+)
+def test_draw_shows_the_experiment(words: list[str], told: str, tmp_path: Path) -> None:
+    target = tmp_path / words[-1]
+    found = tellegen("draw", "rlc", *words[:-1], str(target))
+    assert found.returncode == 0, found.stderr
+    assert told in found.stdout
+    assert target.stat().st_size > 500

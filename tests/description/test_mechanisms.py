@@ -1,5 +1,6 @@
 """Mechanisms in files: what they become, and what is said where they cannot be."""
 
+import numpy as np
 import pytest
 
 import tellegen as tg
@@ -190,3 +191,81 @@ def test_a_spring_between_points_starts_with_the_force_of_its_length() -> None:
     run = tg.simulate(read_model(text), until=0.5, rtol=1e-9)
     assert run.values("S.F")[0] == pytest.approx(50 * (2**0.5 - 0.2))
     assert run.values("S.F") == pytest.approx(50 * (run.values("S.length") - 0.2), abs=1e-6)
+
+
+# Fitting, fixed joints and omniwheels
+
+
+def test_the_least_gap_of_a_loop_that_fits_nowhere_is_told() -> None:
+    """Rocker 0.7001 m long: crank, coupler and ground reach 0.7 m together."""
+    text = str(error_of(FOUR_BAR.replace("tip: [0.25 m, 0 m]", "tip: [0.7001 m, 0 m]")))
+    assert (
+        "error M110: the loop closed by 'C' fits in no position: 'coupler', 'rocker' leave a gap of at least 0.0001 m"
+        in text
+    )
+
+
+def test_given_positions_leave_no_gap_above_the_tolerance() -> None:
+    text = str(error_of(RULES.rules["M113"].example))
+    assert (
+        "error M113: with the initial values of 'crank.phi', 'coupler.phi', 'rocker.phi' the joint 'C' has a gap of"
+        in text
+    )
+    assert "leave out the initial value of 'coupler.phi', 'rocker.phi', which follow, or correct them" in text
+
+
+def test_given_positions_within_the_tolerance_are_put_right() -> None:
+    start = tg.simulate(read_model(RULES.rules["M113"].instead), until=0.001)
+    angles = {name: float(start.values(name)[0]) for name in ("crank.phi", "coupler.phi", "rocker.phi")}
+    near = ", ".join(f"{name}: {value + 1e-4}" for name, value in angles.items())
+    run = tg.simulate(read_model(RULES.rules["M113"].instead.replace("crank.phi: 1", near)), until=0.001)
+    assert run.values("crank.phi")[0] == pytest.approx(1.0001, abs=1e-9)
+    assert run.values("C.gap")[0] < 1e-12
+
+
+def test_a_word_of_the_assembly_is_corrected() -> None:
+    wrong = RULES.rules["M113"].instead.replace("tolerance: 1 mm", "tolerence: 1 mm")
+    assert "did you mean 'tolerance'?" in str(error_of(wrong))
+
+
+def test_bodies_fixed_to_each_other_move_as_one() -> None:
+    """A hammer: a rod of 1 kg and 1 m with a head of 2 kg at its end, held at an angle that does not matter to a point mass."""
+    text = """\
+system: Hammer
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    rod: {mass: 1 kg, inertia: 0.08 kg*m^2, centre: [0.5 m, 0 m], points: {end: [1 m, 0 m]}}
+    head: {mass: 2 kg, inertia: 0.01 kg*m^2}
+  joints:
+    pivot: {revolute: [ground, rod]}
+    weld: {fixed: [rod.end, head], angle: 0.5 rad}
+experiment: {until: 0.5 s, rtol: 1e-9, initial: {rod.phi: 0.3}}
+"""
+    run = tg.simulate(read_model(text))
+    assert run.state_names == ("rod.omega",)
+    inertia, lever = 0.08 + 0.25 + 2.0 + 0.01, 0.5 + 2.0
+    turning = -9.81 * lever * np.cos(run.values("rod.phi")) / inertia
+    assert np.allclose(run.trajectory.yp[:, 0], turning, rtol=1e-9)
+    # The weld turns the head: its moment is what the head needs, its force is at the centre of the head.
+    assert np.allclose(run.values("weld.M"), 0.01 * turning, rtol=1e-7, atol=1e-9)
+
+
+def test_an_omniwheel_rolls_along_and_is_free_across() -> None:
+    text = """\
+system: Cart on an omniwheel
+mechanism:
+  bodies:
+    cart: {mass: 3 kg, inertia: 0.2 kg*m^2, position: [x, y], angle: phi}
+  joints:
+    roll: {omniwheel: [cart], radius: 0.1 m, direction: 0.5 rad, inertia: 0.05 kg*m^2}
+network: {M: {torque source: [frame, roll]}}
+experiment: {until: 1 s, rtol: 1e-9, inputs: {M: 0.8 N*m}, initial: {cart.vy: 0.4 m/s}}
+"""
+    run = tg.simulate(read_model(text))
+    along, across = np.array([np.cos(0.5), np.sin(0.5)]), np.array([-np.sin(0.5), np.cos(0.5)])
+    speed = np.array([run.values("cart.vx"), run.values("cart.vy")])
+    gain = 0.8 / 0.1 / (3 + 0.05 / 0.1**2)
+    assert np.allclose(along @ speed, 0.4 * np.sin(0.5) + gain * run.t, atol=1e-7)
+    assert np.allclose(across @ speed, 0.4 * np.cos(0.5), atol=1e-7)  # nothing acts across
+    assert np.allclose(run.values("roll.omega"), along @ speed / 0.1, atol=1e-6)

@@ -31,6 +31,7 @@ WITHOUT_EXAMPLE = {
     "F150": "a scheme made by hand, not something in a file",
     "F151": "a scheme made by hand, not something in a file",
     "G240": "a scheme asked for, not something in a file",
+    "G241": "a scheme asked for, not something in a file",
     "D053": "a conversion asked for in Python, not something in a file",
     "D069": "a file that is too large would make a page that is too large",
     "D070": "control characters and broken UTF-8 cannot be shown on a page",
@@ -72,6 +73,8 @@ WITHOUT_EXAMPLE = {
     **{f"T20{k}": "a limit asked for, not something in a file" for k in range(1, 5)},
     "E130": "an operation on equations, not something in a file",
     "E131": "an operation on equations, not something in a file",
+    "E132": "an output asked for, not something in a file",
+    "E133": "an output asked for, not something in a file",
     **{f"C1{k:02}": "a form or a motion asked for, not something in a file" for k in range(1, 12)},
     "T130": "a transformation asked for, not something in a file",
     "E105": "numbers asked for, not something in a file",
@@ -85,7 +88,7 @@ WITHOUT_EXAMPLE = {
     **{f"F10{k}": "a figure asked for, not something in a file" for k in range(1, 8)},
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
-    **{f"X40{k}": "an export asked for, not something in a file" for k in range(1, 6)},
+    **{f"X40{k}": "an export asked for, not something in a file" for k in range(1, 7)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }
 """Rules that no example on a page can break, each with the reason."""

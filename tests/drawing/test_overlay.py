@@ -177,3 +177,15 @@ def test_time_outside_the_run_is_refused() -> None:
         draw(run_of("dc_motor_pump"), "pog", at=99)
     with pytest.raises(SimulationError, match="S303"):
         draw(run_of("dc_motor_pump"), "pog", at="2 V")
+
+
+def test_vector_block_shows_what_comes_in_and_what_is_lost() -> None:
+    shown = overlay("planetary_gear", "pog")
+    run = shown.run
+    powers = shown.measure(run).powers
+    sources, losses = ("tau_s", "tau_c"), ("b_c", "b_r")
+    np.testing.assert_allclose(powers["all supplied"], sum(run.power_values(name) for name in sources))
+    np.testing.assert_allclose(powers["all lost"], sum(run.power_values(name) for name in losses))
+    scene = shown.at(middle(run))
+    assert arrows(scene).keys() == {"all supplied", "all lost", "scale"}
+    assert list(arrows(scene, "energy bar")) == ["J_c J_r J_s"]

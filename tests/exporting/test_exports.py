@@ -98,6 +98,14 @@ def test_contents_that_are_not_linear_are_not_handed_over() -> None:
         simulink_files(read_model(curved), "curved")
 
 
+def test_names_that_matlab_cannot_tell_apart_are_refused() -> None:
+    text = RC.format(title="RC").replace("{R: 2 ohm,", "{end: 2 ohm, end_: 3 ohm,")
+    model = read_model(text.replace("{resistor: [a, b]}", "{resistor: [a, b], R: end + end_}"))
+    with pytest.raises(ExportError, match="X406: 'end' and 'end_' would both be 'end_' in MATLAB") as refused:
+        simulink_files(model, "rc")
+    assert refused.value.finding.fix == "give 'end_' another name"
+
+
 def test_a_model_with_modes_says_that_it_is_not_built() -> None:
     files = simulink_files(load("stick_slip"), "stick_slip")
     assert "use stick_slip_run, which needs no Simulink" in files["stick_slip_build.m"]

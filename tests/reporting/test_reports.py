@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tellegen as tg
+from tellegen.reporting.building import FRAMES
 from tellegen.reporting.formulas import formula_lines, to_mathml
 from tellegen.reporting.html import to_html
 from tellegen.reporting.pages import Formulas, Listing, Picture, Report, Section, Table, Words
@@ -45,6 +46,13 @@ def test_page_is_small_and_loads_nothing(motor: Path) -> None:
     assert motor.stat().st_size < 5_000_000
     assert not re.search(r"(?:src|href)=\"(?!#|data:)", page)
     assert "<script" not in page
+
+
+def test_page_shows_who_gave_energy_and_the_motion(motor: Path) -> None:
+    page = motor.read_text(encoding="utf-8")
+    assert "Who gave energy and who took it" in page
+    assert page.count("<animate ") == FRAMES
+    assert page.index(">Energy<") < page.index(">Motion<")
 
 
 def test_browser_opens_it_without_errors_or_network(

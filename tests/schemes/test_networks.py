@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 
 from schemes.comparing import assert_same, legal_causality
-from support.examples import MECHANISMS
 from support.networks import Network, causality, element, model
 from support.strategies import networks
 from tellegen.causality import assign_causality
@@ -17,7 +16,7 @@ from tellegen.schemes import network_of
 from tellegen.workflow import examples, load
 
 
-@pytest.mark.parametrize("name", [example.name for example in examples() if example.name not in MECHANISMS])
+@pytest.mark.parametrize("name", [example.name for example in examples()])
 def test_examples_come_back_as_networks(name: str) -> None:
     described = load(name)
     causal = assign_causality(lower(described))

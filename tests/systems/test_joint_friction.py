@@ -25,17 +25,17 @@ experiment: {until: 1.5 s, rtol: 1e-9, initial: {phi: 0.4, v: 0.5 m/s}}
 
 def cart_rates(phi: float, omega: float, v: float) -> tuple[float, float, float]:
     """v', omega' and the friction of the cart: Newton's laws of both bodies with the normal force among the unknowns."""
-    M, m, J, l, g, mu = 2.0, 0.7, 0.02, 0.4, 9.81, 0.3
+    M, m, J, a, g, mu = 2.0, 0.7, 0.02, 0.4, 9.81, 0.3
     c, s, rough = math.cos(phi), math.sin(phi), mu * math.tanh(v / 0.005)
 
     def rates(friction: float) -> tuple[float, float]:
-        matrix = np.array([[M + m, -m * l * s], [-m * l * s, J + m * l**2]])
-        found = np.linalg.solve(matrix, [-friction + m * l * c * omega**2, -m * g * l * c])
+        matrix = np.array([[M + m, -m * a * s], [-m * a * s, J + m * a**2]])
+        found = np.linalg.solve(matrix, [-friction + m * a * c * omega**2, -m * g * a * c])
         return float(found[0]), float(found[1])
 
     def normal(friction: float) -> float:
         _, turning = rates(friction)
-        return (M + m) * g + m * l * (c * turning - s * omega**2)
+        return (M + m) * g + m * a * (c * turning - s * omega**2)
 
     friction = brentq(lambda f: f - rough * abs(normal(f)), -100.0, 100.0, xtol=1e-12)
     return *rates(friction), friction
@@ -71,13 +71,13 @@ experiment: {until: 2 s, rtol: 1e-9, initial: {phi: 0.2}}
 
 def test_a_pin_is_rough_by_the_size_of_its_force() -> None:
     run = tg.simulate(read_model(PENDULUM))
-    m, J, l, g, mu, r = 1.5, 0.05, 0.6, 9.81, 0.2, 0.03
+    m, J, a, g, mu, r = 1.5, 0.05, 0.6, 9.81, 0.2, 0.03
     for row in range(0, len(run.t), 97):
         phi, omega = (float(run.values(name)[row]) for name in ("phi", "omega"))
 
         def moment(found: float, phi: float = phi, omega: float = omega) -> float:
-            turning = (-m * g * l * math.cos(phi) - found) / (J + m * l**2)
-            along, across = m * (g * math.sin(phi) - l * omega**2), m * (g * math.cos(phi) + l * turning)
+            turning = (-m * g * a * math.cos(phi) - found) / (J + m * a**2)
+            along, across = m * (g * math.sin(phi) - a * omega**2), m * (g * math.cos(phi) + a * turning)
             return mu * r * math.hypot(along, across) * math.tanh(r * omega / 0.001)
 
         wanted = brentq(lambda M, moment=moment: M - moment(M), -5.0, 5.0, xtol=1e-13)

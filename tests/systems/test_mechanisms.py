@@ -168,6 +168,34 @@ def test_the_elastic_cylinder_is_near_the_rigid_one() -> None:
     assert 0.05 * (second - first)[late].mean() == pytest.approx(rigid.values("bore.M")[late].mean(), rel=0.05)
 
 
+def test_the_ends_of_the_cylinder_carry_its_weight_and_its_momentum() -> None:
+    """The forces at E_c and E_P over time are what cylinder and piston gain in momentum, and their weight; inner forces cancel."""
+    times = np.linspace(0.0, 0.3, 6001)
+    run = tg.simulate("piston_cylinder", until=0.3, times=times, rtol=1e-8)
+    masses = {"cylinder": 8.0, "piston": 5.0}
+    for axis, pull in (("x", 0.0), ("y", 9.81)):
+        pushed = np.trapezoid(run.values(f"support.F_{axis}") - run.values(f"rod_end.F_{axis}"), times)
+        speeds = {name: run.values(f"{name}.v{axis}") for name in masses}
+        gained = sum(m * (speeds[name][-1] - speeds[name][0] + 0.3 * pull) for name, m in masses.items())
+        assert pushed == pytest.approx(gained, rel=1e-3, abs=2e-3), axis
+
+
+def test_friction_of_the_rigid_cylinder_acts_on_its_contact_forces() -> None:
+    text = rigid_cylinder().replace("speed: v_l}", "speed: v_l, friction coefficient: mu_k, length: d}")
+    run = tg.simulate(read_model(text), until=0.3, rtol=1e-8)
+    theta, lever = run.values("theta_c"), run.values("bore.M") / 0.1
+    normal = np.cos(theta) * run.values("bore.F_y") - np.sin(theta) * run.values("bore.F_x")
+    size = np.abs(normal / 2 - lever) + np.abs(normal / 2 + lever)
+    speed = np.gradient(run.values("l"), run.t)
+    sliding = np.abs(speed) > 0.02
+    wanted = 0.05 * size * np.sign(speed)
+    assert {-1.0, 1.0} <= set(np.sign(speed[sliding]))
+    assert np.allclose(run.values("bore.F_f")[sliding], wanted[sliding], rtol=1e-3, atol=2e-3)
+    assert run.trajectory.books is not None
+    assert abs(run.trajectory.books.residual) < 1e-6
+    assert run.trajectory.books.dissipated > 0.1
+
+
 # Robots and linkages
 
 

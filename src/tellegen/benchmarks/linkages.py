@@ -21,7 +21,7 @@ from tellegen.compiler.toolchain import FLAGS
 from tellegen.description import Model, read_model
 
 SOURCE = Path(__file__).with_name("linkages.c")
-CALLS = 200_000
+CALLS, FEW_CALLS = 200_000, 2_000
 LINKS = 6
 RATIO = Target(2.0, "x hand-written C")
 DERIVED = Target(10.0)
@@ -147,6 +147,47 @@ class RunChain(AbstractCase):
         return {"ok": residual < 1e-4, "check": f"{found.solver}, energy residual {residual:.0e}"}
 
 
+@final
+@dataclass(frozen=True)
+class ResidualSide(AbstractCase):
+    """The right-hand side with the forces of all joints solved for: its cost should grow with the links, not with their square.
+
+    The check is a run of a tenth of a second.
+    """
+
+    links: int
+
+    def prepare(self) -> Any:
+        from tellegen.experiments.setting_up import set_up
+        from tellegen.workflow import condition
+
+        form = condition(chain(self.links), "residual")
+        return _built(), form, set_up(form.model)
+
+    def work(self, given: Any) -> Any:
+        import numpy as np
+
+        library, _, ready = given
+        model = ready.numeric
+        context = model.new_context(None, ready.inputs)
+        rhs, data = ctypes.c_void_p(model.addresses["rhs"]), ctypes.c_void_p(ctypes.addressof(context.struct))
+        best, out = np.inf, np.zeros(model.size)
+        for _ in range(7):
+            y = np.linspace(0.1, 1.0, model.size)
+            began = time.perf_counter()
+            library.called(rhs, data, _at(y), _at(out), model.size, ctypes.c_long(FEW_CALLS))
+            best = min(best, (time.perf_counter() - began) / FEW_CALLS)
+        return best
+
+    def check(self, given: Any, found: Any) -> Facts:
+        from tellegen.experiments.simulating import simulate
+
+        run = simulate(given[1], until=0.1, solver="runge-kutta")
+        residual = abs(run.trajectory.books.residual)
+        words = f"{len(given[1].forces)} forces, {1e6 * found:.1f} us each, energy residual {residual:.0e}"
+        return {"ok": residual < 1e-4, "check": words, "ours_ns": 1e9 * found}
+
+
 def run(full: bool) -> Iterator[Row]:
     """The rows of the table."""
     outcome = measure(RightHandSides(LINKS))
@@ -158,3 +199,5 @@ def run(full: bool) -> Iterator[Row]:
     for links in (10, 50) if full else (50,):
         yield row("derive", links, measure(DeriveChain(links), repeats=1), target=DERIVED)
         yield row("simulate 1 s", links, measure(RunChain(links), repeats=1))
+    for links in (10, 20, 50, 100) if full else (10, 20):
+        yield row("right-hand side, residual form", links, measure(ResidualSide(links), repeats=1))

@@ -339,7 +339,7 @@ def draw(
         typer.Option(
             "--as",
             metavar="NOTATION",
-            help="bond (bond graph), pog (Power-Oriented Graph), network (schematic), mechanism or equations.",
+            help="bond (bond graph), pog (Power-Oriented Graph), network (schematic), mechanism, equations or sankey (energy).",
         ),
     ] = "pog",
     theme: Annotated[str, typer.Option(help="colour, mono (for print) or dark.")] = "colour",
@@ -352,7 +352,8 @@ def draw(
     ] = 1100,
     scale: Annotated[float, typer.Option(help="The size of the whole figure.")] = 1,
     at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Simulate, and show powers and energies at this time: 0.2 or '20 ms'.")
+        str | None,
+        typer.Option(metavar="TIME", help="Simulate, and show powers and energies at this time: 0.2 or '20 ms'."),
     ] = None,
     animated: Annotated[
         bool, typer.Option("--animate", help="Simulate, and show powers and energies as they change.")
@@ -360,7 +361,7 @@ def draw(
     frames: Annotated[int, typer.Option(help="The pictures of an animation.")] = 60,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
 ) -> None:
-    """Draw a model: bond graph, Power-Oriented Graph or equations."""
+    """Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment."""
     from tellegen.cli.drawing import DrawOptions, save_animation, save_figure
 
     chosen = DrawOptions(theme, labels, numbers_, names, bands, max_width, scale)

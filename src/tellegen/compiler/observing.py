@@ -42,7 +42,8 @@ class Observation:
             if coupled.energy is not None
             for k in coupled.ports
         }
-        self._first_in_field = {k: coupled.ports[0] for coupled in self.graph.fields for k in coupled.ports}
+        self._members = {k: coupled.ports for coupled in self.graph.fields for k in coupled.ports}
+        self._first_in_field = {k: ports[0] for k, ports in self._members.items()}
 
     def program(self) -> Program:
         """The program with everything that can be observed."""
@@ -165,10 +166,17 @@ class Observation:
         self._compute(energy, how)
         self._add(Observable(f"energy.{port.element}", "energy", port.element, port.domain, "J"), energy)
         self.books.stored.append(energy)
-        formulas = [e for e in (law.inertia, law.content, law.slope, law.output) if e is not None]
-        formulas += [e for _, e in builder.field_rows.get(k, ())]
-        if any(self._moving_names(e) - self._states_of_field.get(k, frozenset()) for e in formulas):
+        # The energy of a field stands at its first port: where one port has parameters that move, all take part.
+        if any(self._is_modulated(j) for j in self._members.get(k, (k,))):
             self._modulated.append((port.element, energy, power))
+
+    def _is_modulated(self, k: int) -> bool:
+        law = self.graph.ports[k].law
+        if not isinstance(law, StorageLaw):
+            return False
+        formulas = [e for e in (law.inertia, law.content, law.slope, law.output) if e is not None]
+        formulas += [e for _, e in self.builder.field_rows.get(k, ())]
+        return any(self._moving_names(e) - self._states_of_field.get(k, frozenset()) for e in formulas)
 
     def _moving_names(self, expression: Expression) -> set[str]:
         return {name for name in expression.free_symbols if self.builder.variables.number(name) is not None}

@@ -22,7 +22,7 @@ def measurable_names(model: Model) -> tuple[str, ...]:
 def detected_names(model: Model) -> tuple[str, ...]:
     """What the detectors of a model read: De and Df of a bond graph, and sensors between nodes.
 
-    The ideal sensors that joints of a mechanism bring along, under dotted names, are not counted.
+    The ideal sensors that joints of a mechanism bring along have dotted names of no part, and are not counted.
     """
     parts = {part.name for part in model.parts}
     detectors = [e.name for e in model.elements if _is_detector(e) and _is_described(e.name, parts)]

@@ -146,7 +146,7 @@ def number_text(value: int | Fraction, unit: str) -> str:
     return f"{fraction.numerator} {unit}/{fraction.denominator}"
 
 
-class _Units:
+class UnitTexts:
     """Expressions as texts whose units agree: `3*d` that was `3 N * d` becomes `3*(1 N)*d`."""
 
     def __init__(self, parameters: Mapping[str, Parameter], variables: Mapping[str, Dimension]) -> None:
@@ -233,7 +233,7 @@ class _Writer:
     def __init__(self, model: Model, kept: KeptParts = KeptParts()) -> None:  # noqa: B008  # a value that never changes
         self.model = model
         self.kept = kept
-        self.units = _Units(model.parameters, {**state_variables(model.elements), **readable(model)})
+        self.units = UnitTexts(model.parameters, {**state_variables(model.elements), **readable(model)})
         self.inline = {e.name for e in model.elements if self._is_inline(e)}
         self.implied = {e.name for e in model.elements if self._is_implied(e)}
         self.implied |= {name for e in model.elements for name in self._implied_settings(e)}

@@ -1,9 +1,9 @@
 """Mechanisms as scenes: bodies, joints and what acts on them, at the initial configuration or at any coordinates."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import cos, hypot, pi, sin
+from math import hypot
 from typing import final
 
 from tellegen.core.domains import DOMAINS, REFERENCES
@@ -11,22 +11,19 @@ from tellegen.description.mechanisms.values import CENTRE, GROUND, ORIGIN, Joint
 from tellegen.description.model import MECHANISM, Element, Model
 from tellegen.drawing import mechanism_parts as parts
 from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.mechanism_labels import labels_beside
 from tellegen.drawing.mechanism_pose import Pose, unit
+from tellegen.drawing.mechanism_view import MARGIN, View, marks_of
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.naming import name_latex
 from tellegen.drawing.network_scene import BETWEEN, ink_box, network_shapes
 from tellegen.drawing.network_texts import NetworkTexts
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.overlaps import Grid, Ink, inks, touch
-from tellegen.drawing.placing import label_box
-from tellegen.drawing.scene import Curve, Label, Origin, Scene, Shape
+from tellegen.drawing.scene import Origin, Scene, Shape
 from tellegen.drawing.symbols_parts import Part, curves, placed
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
 
-WIDTH, HEIGHT = 440.0, 320.0
-"""What the points of a mechanism fill at most."""
-MARGIN, SIZE, NEAR = 26.0, 15.0, 3.0
 NODE = ElementKind(MECHANISM, "storage", ("rotational",), "a body or a joint that a network is tied to", "")
 SLIDING = ("prismatic", "guide")
 
@@ -54,46 +51,6 @@ def _words(pose: Pose) -> str:
 
 
 @final
-class View:
-    """How the plane of a mechanism lies on the page; `origin` makes coordinates on the page positive at the start."""
-
-    def __init__(self, pose: Pose) -> None:
-        points = [point for marks in marks_of(pose).values() for point in map(pose.point, marks)]
-        width = max(x for x, _ in points) - min(x for x, _ in points)
-        height = max(y for _, y in points) - min(y for _, y in points)
-        radius = max((pose.size(j, "radius") for j in pose.mechanism.joints.values()), default=0.0)
-        scales = [room / size for room, size in ((WIDTH, width), (HEIGHT, height)) if size > 0]
-        if radius > 0:
-            scales.append(60.0 / radius)
-        self.scale = min(scales, default=1.0)
-        corner = self.page((min(x for x, _ in points), max(y for _, y in points)))
-        self.origin = 3 * MARGIN - corner[0], 3 * MARGIN - corner[1]
-
-    def page(self, point: Point) -> Point:
-        """A point of the plane on the page."""
-        return point[0] * self.scale, -point[1] * self.scale
-
-    def way(self, vector: Point) -> Point:
-        """A direction of the plane on the page."""
-        return vector[0], -vector[1]
-
-
-def marks_of(pose: Pose) -> dict[str, list[Mark]]:
-    """The points of each body that joints hold or that have names; its centre where it has no others."""
-    found: dict[str, list[Mark]] = {name: [] for name in pose.mechanism.bodies}
-    for joint in pose.mechanism.joints.values():
-        found[joint.first.body].append(joint.first)
-        found[joint.second.body].append(joint.second)
-    for name, body in pose.mechanism.bodies.items():
-        found[name] += [Mark(name, point) for point in body.points if point not in (ORIGIN, CENTRE)]
-        if name != GROUND and body.mass is not ZERO:
-            found[name].append(Mark(name, CENTRE))
-        if not found[name] and name != GROUND:
-            found[name].append(Mark(name, ORIGIN))
-    return found
-
-
-@final
 class Picture:
     """The shapes of a mechanism at one pose: bodies first, then joints on them, then labels where there is room."""
 
@@ -114,7 +71,7 @@ class Picture:
             if body.mass is not ZERO and name != GROUND:
                 self._add(parts.centre(), self._at(Mark(name, CENTRE)), (1, 0), Origin(name, "centre"))
         drawn = {element.name for element in model.elements if self._source(element)}
-        self._label()
+        self.shapes += labels_beside(self.shapes, self._wanted)
         self._network(model, [element for element in model.elements if element.name not in drawn])
 
     # -- bodies and joints -----------------------------------------------------------------------------------------------------
@@ -262,27 +219,6 @@ class Picture:
     def _add(self, own: Iterable[Part], at: Point, towards: Point, origin: Origin) -> None:
         self.shapes += curves(own, placed(at, towards), origin)
 
-    def _label(self) -> None:
-        """Every label at the nearest place to its point where nothing else is."""
-        grid = Grid()
-        found: list[Ink] = []
-        for shape in self.shapes:
-            assert isinstance(shape, Curve), "labels come last"
-            for ink in inks(shape):
-                grid.add(ink if isinstance(ink, Box) else ink.box, len(found))
-                found.append(ink)
-        for text, at, origin in self._wanted:
-            label = next(
-                label
-                for label in (Label(text, place, SIZE, origin=origin) for place in _around(at))
-                if not any(
-                    touch(label_box(label).grown(NEAR), found[k]) for k in grid.near(label_box(label).grown(NEAR))
-                )
-            )
-            grid.add(label_box(label), len(found))
-            found.append(label_box(label))
-            self.shapes.append(label)
-
     def _network(self, model: Model, elements: list[Element]) -> None:
         """The schematic of what else the network has, below; bodies and joints that it is tied to are blocks there."""
         own = self.pose.mechanism.bodies.keys() | self.pose.mechanism.joints.keys()
@@ -298,13 +234,3 @@ class Picture:
         shapes = network_shapes([*tied.values(), *rest], NetworkTexts(model, self.options))
         above, below = ink_box(self.shapes), ink_box(shapes)
         self.shapes += (moved(shape, above.left - below.left, above.bottom + BETWEEN - below.top) for shape in shapes)
-
-
-def _around(at: Point) -> Iterator[Point]:
-    """Places round a point, further and further out: above and below first, then beside."""
-    radius = 14.0
-    while True:
-        for k in (-4, 4, -2, -6, 2, 6, 0, 8, -3, -5, 3, 5, -1, -7, 1, 7):
-            angle = k * pi / 8
-            yield at[0] + 1.4 * radius * cos(angle), at[1] + radius * sin(angle)
-        radius += 4.0

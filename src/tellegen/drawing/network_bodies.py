@@ -1,14 +1,15 @@
 """What hangs from a node: rungs down to a rail, blocks and discs on a line of motion, and rods to a wall."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import final
 
 from tellegen.description.model import MECHANISM, Element
 from tellegen.drawing.geometry import Point
+from tellegen.drawing.naming import name_latex
+from tellegen.drawing.network_pieces import Body, Piece, moved_piece
 from tellegen.drawing.network_plan import Hanging, Station
 from tellegen.drawing.symbols_oneports import FORCE, INLINE, symbol_of, twist
-from tellegen.drawing.symbols_parts import Symbol, rectangle
+from tellegen.drawing.symbols_parts import Symbol, circle, rectangle
 from tellegen.drawing.symbols_twoports import MID, RAIL, ROW
 
 PAD = 12.0
@@ -19,44 +20,14 @@ LEVEL = 16.0
 """Between rods that lie under each other, beside their symbols and labels."""
 NAMED = ("mass", MECHANISM)
 """What stands on a line of motion as a block with its label inside: a mass, and a point or body of a mechanism."""
+PORT = 18.0
+"""Of the wire between a node and the circle of its port."""
+TERMINAL = Symbol(6.0, 3.0, 3.0, (circle(0, 0, 3),))
 REACH = 10.0
 """Of the rod between the plate of a node and a symbol."""
 
 Measure = Callable[[str], tuple[float, float]]
 """The extent of a label along the line of nodes and across it."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A symbol with its label and its wires, about the left end of the body of its station.
-
-    `wires` belong to the node, `drop` to the reference; `wall` is where a wall stands and the direction that leads to it.
-    """
-
-    element: Element | None
-    symbol: Symbol | None = None
-    centre: Point = (0.0, 0.0)
-    towards: Point = (1.0, 0.0)
-    text: str = ""
-    text_at: Point = (0.0, 0.0)
-    wires: tuple[tuple[Point, ...], ...] = ()
-    drop: tuple[Point, ...] = ()
-    rail: float | None = None
-    wall: tuple[Point, Point] | None = None
-
-
-@final
-@dataclass(slots=True)
-class Body:
-    """What a station carries between its left and its right end, and the height that it takes above the line of nodes."""
-
-    width: float = 0.0
-    top: float = MID
-    row: float = MID
-    pieces: list[Piece] = field(default_factory=list)
-    places: list[float] = field(default_factory=list)
-    closed: list[tuple[float, float]] = field(default_factory=list)
 
 
 @final
@@ -68,9 +39,43 @@ class BodyMaker:
 
     def make(self, ends: tuple[bool, bool]) -> Body:
         """Everything that hangs from the node, from left to right."""
+        if not self.station.port:
+            return self._body(ends)
+        left, right = ends
+        body = self._body((False, right) if left else (left, False))
+        self._port(body, -1 if left else 1, free=left or right)
+        return body
+
+    def _body(self, ends: tuple[bool, bool]) -> Body:
         if not self.station.is_shaft:
             return self._rungs(last=ends[1] and not ends[0])
         return self._on_the_line(ends)
+
+    def _port(self, body: Body, side: int, *, free: bool) -> None:
+        """A small circle with the name of the port, at a free end of the line or below it."""
+        text = rf"\mathrm{{{self.station.port}}}" if self.station.port.isalpha() else name_latex(self.station.port)
+        along, across = self.measure(text)
+        radius = TERMINAL.length / 2
+        x, row = 0.0 if side < 0 else body.width, body.row
+        if free:
+            at = x + side * (PORT + radius), row
+            text_at = at[0], row - radius - CLEAR - across / 2
+            wires: tuple[Point, ...] = ((x, row), (at[0] - side * radius, row))
+            place = x
+            out = max(PORT + 2 * radius, PORT + radius + along / 2)
+        else:
+            at = x + PAD, row + PORT
+            text_at = at[0] + radius + CLEAR + along / 2, at[1]
+            wires = ((x + PAD, row), (x + PAD, at[1] - radius))
+            place = x + PAD
+            out = PAD + radius + CLEAR + along
+        shift = out if side < 0 else 0.0
+        pieces = [*body.pieces, Piece(None, TERMINAL, at, text=text, text_at=text_at, wires=(wires,))]
+        body.pieces = [moved_piece(piece, shift) for piece in pieces]
+        body.places = [known + shift for known in (*body.places, place)]
+        body.closed = [(a + shift, b + shift) for a, b in body.closed]
+        body.width += out
+        body.top = min(body.top, row - radius - CLEAR - across)
 
     # -- rungs -----------------------------------------------------------------------------------------------------------------
 

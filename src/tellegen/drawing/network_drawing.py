@@ -9,8 +9,9 @@ from typing import NamedTuple, final
 from tellegen.core.domains import REFERENCES
 from tellegen.description.model import Element
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.network_bodies import Piece
+from tellegen.drawing.network_bodies import TERMINAL
 from tellegen.drawing.network_layout import CELLS, GAP, Arc, Layout
+from tellegen.drawing.network_pieces import Piece
 from tellegen.drawing.network_plan import Link
 from tellegen.drawing.network_texts import SIZE
 from tellegen.drawing.network_wires import Net
@@ -79,7 +80,7 @@ class Drawing:
                 self._tie(station.key, body.row, x if side < 0 else x + body.width, side, text)
         references = [item.reference for item in station.hanging]
         for piece in body.pieces:
-            self._piece(piece, station.key, x, references[0])
+            self._piece(piece, station.key, x, references[0] if references else "")
 
     def _tie(self, node: str, row: float, x: float, side: int, text: str) -> None:
         """The end of a row: a letter in a ring, which the row that goes on has too."""
@@ -99,6 +100,10 @@ class Drawing:
             (u, v), (a, b) = piece.centre, piece.text_at
             self._symbol(piece.element, piece.symbol, (x + u, v), piece.towards)
             self._label(piece.element, piece.text, (x + a, b))
+        elif piece.symbol is not None:
+            (u, v), (a, b) = piece.centre, piece.text_at
+            self._curves(piece.symbol.parts, placed((x + u, v), (1, 0)), Origin(node, "port"))
+            self.shapes.append(Label(piece.text, self.turn((x + a, b)), SIZE, origin=Origin(node, "port")))
         if piece.wall is not None:
             (u, v), towards = piece.wall
             name = "" if piece.element is None else piece.element.name
@@ -177,7 +182,8 @@ class Drawing:
     def _rails(self) -> Iterator[Shape]:
         """A rail for each run of neighbours that drop to one reference, with its mark near the middle.
 
-        A node that is drawn as a rail without being a reference needs no mark, unless its rail is in several pieces: in several rows (`marked`) or on both sides of a shaft.
+        A node that is drawn as a rail without being a reference needs no mark, unless its rail is in several pieces: in
+        several rows (`marked`) or on both sides of a shaft.
         """
         runs = list(self._runs())
         pieces = Counter(run[0].reference for run in runs)
@@ -204,6 +210,10 @@ class Drawing:
         for drop in run:
             net.join(*drop.wire)
         net.row(RAIL, xs)
+        if not mark and len(xs) == 1:
+            yield from curves(
+                TERMINAL.parts, placed((xs[0], RAIL + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
+            )
         if mark:
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
             net.join((middle, RAIL), (middle, RAIL + FOOT))

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.description.model import Element
-from tellegen.drawing.network_bodies import CLEAR, Body, BodyMaker, Measure
+from tellegen.drawing.network_bodies import CLEAR, BodyMaker, Measure
 from tellegen.drawing.network_boxes import LANE, Box, make_box
+from tellegen.drawing.network_pieces import Body
 from tellegen.drawing.network_plan import Link, Plan
 from tellegen.drawing.symbols_oneports import symbol_of
 from tellegen.drawing.symbols_twoports import MID, ROW

@@ -4,11 +4,11 @@ A station is a node, or an element with several ports. Elements between a node a
 elements between two nodes link two stations, and so do the terminals of elements with several ports.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.description.model import Element
+from tellegen.description.model import NOTHING, Element
 from tellegen.drawing.network_rails import rails_of
 from tellegen.drawing.symbols_twoports import SHAFTS, TwoPort, two_port_of
 from tellegen.elements import KINDS, ElementKind
@@ -52,7 +52,9 @@ class Station:
     hanging: list[Hanging] = field(default_factory=list)
     before: str = ""
     after: str = ""
+    port: str = ""
 
+    # `port` is the name of the port at which others are joined to the node.
     # `before` and `after` are the letters at a node that comes from another row or goes on in one.
 
     @property
@@ -70,12 +72,14 @@ class Plan:
     links: tuple[Link, ...]
 
 
-def plan_network(elements: Iterable[Element]) -> list[Plan]:
-    """The connected parts of a network, in the order of description."""
+def plan_network(elements: Iterable[Element], ports: Mapping[str, str] = NOTHING) -> list[Plan]:
+    """The connected parts of a network, in the order of description; `ports` are names of ports by their nodes."""
     described = tuple(elements)
     planner = _Planner(rails_of(described))
     for element in described:
         planner.add(element)
+    for node in ports.keys() & planner.stations.keys():
+        planner.stations[node].port = ports[node]
     return planner.plans()
 
 

@@ -1,10 +1,9 @@
 """The nodes that a schematic draws as rails: references, and one node of each network of wires or pipes that has none."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tellegen.core.domains import REFERENCES
-from tellegen.core.union_find import UnionFind
 from tellegen.description.model import Element
 from tellegen.drawing.symbols_twoports import SHAFTS
 
@@ -13,30 +12,54 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     """References, and for each sub-network of wires or pipes without one the node that most ports have as their second.
 
     People write the line at the bottom there. Among nodes with equally many it is the one with most ports, then that of the first
-    source.
+    source. Without the node the rest must still hang together, or the figure would fall apart.
     """
-    pairs = [(pair, element) for element in elements for pair in _wired(element)]
-    nodes = list(dict.fromkeys(node for pair, _ in pairs for node in pair))
-    number = {node: k for k, node in enumerate(nodes)}
-    groups = UnionFind(len(nodes))
-    degree: Counter[str] = Counter()
+    near: dict[str, list[str]] = {}
     lower: Counter[str] = Counter()
     behind: dict[str, int] = {}
-    for (first, second), element in pairs:
-        groups.join(number[first], number[second])
-        degree.update((first, second))
-        lower[second] += 1
-        if element.kind.role == "source":
-            behind.setdefault(second, len(behind))
-    members: dict[int, list[str]] = {}
-    for node in nodes:
-        members.setdefault(groups.find(number[node]), []).append(node)
-    chosen = [
-        min(group, key=lambda node: (-lower[node], -degree[node], behind.get(node, len(behind)), number[node]))
-        for group in members.values()
-        if REFERENCES.isdisjoint(group)
-    ]
+    for element in elements:
+        for first, second in _wired(element):
+            near.setdefault(first, []).append(second)
+            near.setdefault(second, []).append(first)
+            lower[second] += 1
+            if element.kind.role == "source":
+                behind.setdefault(second, len(behind))
+    rank = {node: (-lower[node], -len(ends), behind.get(node, len(behind))) for node, ends in near.items()}
+    chosen: list[str] = []
+    for group in _groups(near):
+        if REFERENCES.isdisjoint(group):
+            ordered = sorted(group, key=rank.__getitem__)
+            chosen.append(next((node for node in ordered if _hold_together(group, near, node)), ordered[0]))
     return REFERENCES.union(chosen)
+
+
+def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
+    """The nodes that hang together, in the order of description."""
+    number: dict[str, int] = {}
+    count = 0
+    for node in near:
+        if node not in number:
+            number |= dict.fromkeys(_reached(node, near, ""), count)
+            count += 1
+    groups: list[list[str]] = [[] for _ in range(count)]
+    for node in near:
+        groups[number[node]].append(node)
+    return groups
+
+
+def _hold_together(group: list[str], near: Mapping[str, list[str]], without: str) -> bool:
+    start = next((node for node in group if node != without), None)
+    return start is None or len(_reached(start, near, without)) == len(group) - 1
+
+
+def _reached(start: str, near: Mapping[str, list[str]], without: str) -> set[str]:
+    reached, waiting = {start}, [start]
+    while waiting:
+        for node in near[waiting.pop()]:
+            if node != without and node not in reached:
+                reached.add(node)
+                waiting.append(node)
+    return reached
 
 
 def _wired(element: Element) -> Iterable[tuple[str, str]]:

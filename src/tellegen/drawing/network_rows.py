@@ -53,7 +53,7 @@ def _rows(plan: Plan, cuts: list[int], used: int) -> list[Plan]:
     for row, (start, end) in enumerate(pairwise(cuts)):
         stations = list(plan.stations[start : end + 1])
         if start:
-            stations[0] = replace(stations[0], hanging=[], before=letter(used + row - 1))
+            stations[0] = replace(stations[0], hanging=[], port="", before=letter(used + row - 1))
         if end < len(plan.stations) - 1:
             stations[-1] = replace(stations[-1], after=letter(used + row))
         rows.append(Plan(tuple(stations), tuple(links[row])))

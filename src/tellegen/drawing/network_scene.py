@@ -1,8 +1,9 @@
 """Physical schematics as scenes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from tellegen.description.model import Element, Model
+from tellegen.core.domains import REFERENCES
+from tellegen.description.model import NOTHING, Element, Model
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.network_bands import PAD, bands_behind
@@ -27,7 +28,7 @@ def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     """
     elements = elements_of(model)
     title = f"Schematic: {model.name}" if model.name else "Schematic"
-    shapes = network_shapes(elements, NetworkTexts(model, options))
+    shapes = network_shapes(elements, NetworkTexts(model, options), _ports(model))
     if not shapes:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     box = ink_box(shapes).grown(MARGIN)
@@ -35,13 +36,26 @@ def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     return tidy(Scene(title, "; ".join(_words(elements)), Box(0, 0, box.width, box.height), placed))
 
 
-def network_shapes(elements: Iterable[Element], texts: NetworkTexts) -> list[Shape]:
-    """The shapes of some elements between nodes, one connected part under the other, in rows that are not too wide."""
+def _ports(model: Model) -> dict[str, str]:
+    """What stands at the nodes of ports: the name of the port, or those of its nodes where both are drawn."""
+    found: dict[str, str] = {}
+    for port in model.ports.values():
+        first, second = port.nodes
+        if not port.source:
+            found |= {first: port.name} if second in REFERENCES else {first: first, second: second}
+    return found
+
+
+def network_shapes(elements: Iterable[Element], texts: NetworkTexts, ports: Mapping[str, str] = NOTHING) -> list[Shape]:
+    """The shapes of some elements between nodes, one connected part under the other, in rows that are not too wide.
+
+    `ports` are the words at nodes to which others may be joined.
+    """
     described = tuple(elements)
     shapes: list[Shape] = []
     top, letters = 0.0, 0
     banded = texts.options.shows_bands and len({d for element in described for d in element.kind.domains}) > 1
-    for plan in plan_network(described):
+    for plan in plan_network(described, ports):
         rows = _rows(plan, texts, letters, banded=banded)
         letters += len(rows) - 1
         for row in rows:
@@ -72,8 +86,9 @@ def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> lis
         layout = Layout(plan, texts.of, lambda text: extent(text)[::-1])
         return [Drawing(layout, _up).shapes]
     whole = Layout(plan, texts.of, extent)
-    room = texts.options.max_width - 2 * (MARGIN + LEAD + 2 * RING + PAD)
-    parts = split(plan, whole, room, letters)
+    room = texts.options.max_width - 2 * (MARGIN + PAD)
+    fits = whole.lefts[-1] + whole.widths[-1] <= room
+    parts = [plan] if fits else split(plan, whole, room - 2 * (LEAD + 2 * RING), letters)
     layouts = [whole] if len(parts) == 1 else [Layout(part, texts.of, extent) for part in parts]
     rows: list[list[Shape]] = []
     for layout in layouts:

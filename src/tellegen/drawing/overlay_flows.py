@@ -1,7 +1,7 @@
 """What a run says about the items of a figure, row by row: power through sections and bonds, energy stored, power lost."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tellegen.core.domains import DOMAINS
 from tellegen.graph import ResistiveLaw, SourceLaw
 from tellegen.results import Run
+from tellegen.results.ports import supplying
 from tellegen.results.sections import SectionPowers
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
 from tellegen.schemes.pog_scheme import PogScheme
@@ -29,12 +30,24 @@ class Flows:
     powers: Mapping[str, Array]
     stored: Mapping[str, Array]
     lost: Mapping[str, Array]
+    items: Mapping[str, str] = field(default_factory=dict)
+    """The items by the elements that they stand for."""
+
+
+SUPPLIED, LOST = "all supplied", "all lost"
+"""The powers of a vector block: what its inputs bring in, and what its matrix A takes."""
 
 
 def pog_flows(scheme: PogScheme, run: Run) -> Flows:
-    """The flows of a POG figure. A vector block has no sections with a power of their own."""
+    """The flows of a POG figure. A vector block has no order of sections; what all sources give and all losses take is known."""
+    stored, lost = _by_item(scheme.elements, run)
+    if scheme.vectorial:
+        items = {item.port.element: name for name, item in scheme.elements.items()}
+        zero = np.zeros(len(run.t))
+        given = [run.power_values(element) for element in sorted(supplying(run.graph))]
+        return Flows({SUPPLIED: sum(given, start=zero), LOST: sum(lost.values(), start=zero)}, stored, lost, items)
     sections = SectionPowers(scheme, run.channels)
-    return Flows({name: sections.power(name) for name in sections.names}, *_by_item(scheme.elements, run))
+    return Flows({name: sections.power(name) for name in sections.names}, stored, lost)
 
 
 def bond_flows(scheme: BondGraphScheme, run: Run) -> Flows:

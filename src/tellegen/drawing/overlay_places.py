@@ -6,7 +6,7 @@ from math import hypot
 
 from tellegen.drawing.bond_pen import Pen
 from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.overlay_flows import Flows
+from tellegen.drawing.overlay_flows import LOST, SUPPLIED, Flows
 from tellegen.drawing.overlay_marks import (
     BAR,
     HEAD_BESIDE,
@@ -34,7 +34,8 @@ TALLEST = 30.0
 
 def pog_marks(scene: Scene, flows: Flows) -> tuple[Mark, ...]:
     """The marks of a POG figure: under its sections, and at the left of its blocks."""
-    return (*_section_marks(scene, flows), *_block_marks(scene, flows))
+    sections = _vector_marks if SUPPLIED in flows.powers else _section_marks
+    return (*sections(scene, flows), *_block_marks(scene, flows))
 
 
 def bond_marks(scene: Scene, flows: Flows) -> tuple[Mark, ...]:
@@ -61,6 +62,17 @@ def _section_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
             yield Mark("power", (name,), ((x + end) / 2, y), unit, domain=domain)
 
 
+def _vector_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
+    """What comes in at the first section of a vector block; what is lost leaves by the last, which leads to the matrix A."""
+    sections = sorted((s for s in scene.shapes if isinstance(s, Section)), key=lambda section: section.start)
+    losing = any(isinstance(shape, Block) and shape.origin.part == "A" for shape in scene.shapes)
+    ends = [*((SUPPLIED, s) for s in sections[:1]), *((LOST, s) for s in sections[1:][-1:] if losing)]
+    for name, section in ends:
+        x, y = section.end
+        centre = (x, y - SECTION_OVERHANG + ARROW_BELOW)
+        yield Mark("power", (name,), centre, domain=section.origin.domain, numbered=True)
+
+
 def _leads_down(scene: Scene, section: Section) -> bool:
     """Whether the side ladder of a level section is under it."""
     name, y = section.origin.port, section.start[1]
@@ -77,7 +89,8 @@ def _block_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
     for shape in scene.shapes:
         if not isinstance(shape, Block) or shape.origin.part != "gain":
             continue
-        names = tuple(shape.origin.element.split())
+        # A vector block names elements as the model does.
+        names = tuple(flows.items.get(name, name) for name in shape.origin.element.split())
         box, domain = shape.box, shape.origin.domain
         if names and all(name in flows.stored for name in names):
             bar = Box(box.left - BESIDE - BAR, box.top, box.left - BESIDE, box.bottom)

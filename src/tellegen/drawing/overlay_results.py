@@ -68,7 +68,9 @@ def run_of(what: object, run: object) -> tuple[Run, PowerGraph | None]:
         return simulate(model, progress=False), graph
     if not isinstance(run, Run):
         kind = type(run).__name__
-        raise rules.NOT_A_RUN.error(f"what was given as 'run' is of the kind '{kind}'", fix="give what tellegen.simulate(model) gives back")
+        raise rules.NOT_A_RUN.error(
+            f"what was given as 'run' is of the kind '{kind}'", fix="give what tellegen.simulate(model) gives back"
+        )
     _check_same(graph, run)
     return run, graph
 

@@ -21,7 +21,7 @@ NO_SUCH_NOTATION = RULES.rule(
     "no such kind of figure",
     meaning="A model was to be drawn in a way that does not exist.",
     why="a model is drawn as a bond graph ('bond'), a Power-Oriented Graph ('pog'), a schematic ('network'), its bodies "
-    "('mechanism') or its equations ('equations')",
+    "('mechanism'), its equations ('equations') or the energy of its experiment ('sankey')",
 )
 BAD_SUFFIX = RULES.rule(
     "F104",

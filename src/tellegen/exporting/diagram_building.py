@@ -7,12 +7,11 @@ from tellegen.description import Model
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.setting_up import set_up
-from tellegen.experiments.simulating import simulate
 from tellegen.exporting import rules
 from tellegen.exporting.diagrams import Diagram, Formula, formula_of, in_order
 from tellegen.exporting.ladder_diagrams import ladder_blocks, ladder_columns
 from tellegen.exporting.port_formulas import PortFormulas
-from tellegen.exporting.starting import Start, begun
+from tellegen.exporting.starting import Start, begun, first_moment
 from tellegen.exporting.vector_diagrams import vector_blocks
 from tellegen.graph.signals import Delayed, External, Table
 from tellegen.schemes import pog
@@ -35,7 +34,7 @@ def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
         )
     system = derive_equations(setup.causal)
     refuse_signals(system)
-    start = begun(setup, system, simulate(model, until=until, samples=1, progress=False))
+    start = begun(setup, system, first_moment(setup))
     return _ladder(start) or vector_diagram(start)
 
 

@@ -10,10 +10,12 @@ from tellegen.description.files import reason, write_bytes
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.exporting import rules
 from tellegen.exporting.diagram_building import block_diagram
+from tellegen.exporting.diagrams import Diagram
 from tellegen.exporting.m_files import parameters_file, program_name, run_file
 from tellegen.exporting.m_mode_files import hybrid_run_file, no_build_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
 from tellegen.exporting.simulink_program import build_file
+from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
 
 Files = Mapping[str, str]
@@ -30,8 +32,8 @@ def export_model(
     block, and `NAME_run.m`, which integrates it in MATLAB or Octave without Simulink. A model with modes has one diagram for each
     of them: it runs, but is not built.
 
-    Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402), for a file that is there already
-    (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
+    Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402, X406), for a file that is there
+    already (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
     """
     writer = _writer(to)
     folder = Path(path)
@@ -55,12 +57,15 @@ def simulink_files(model: Model, name: str) -> Files:
     """
     if lower(model).switching:
         hybrid = mode_diagrams(model)
+        for mode in hybrid.modes:
+            _refuse_one_name(mode.diagram)
         return {
             f"{name}_parameters.m": parameters_file(hybrid.first, name),
             f"{name}_run.m": hybrid_run_file(hybrid, name),
             f"{name}_build.m": no_build_file(hybrid, name),
         }
     diagram = block_diagram(model)
+    _refuse_one_name(diagram)
     return {
         f"{name}_parameters.m": parameters_file(diagram, name),
         f"{name}_run.m": run_file(diagram, name),
@@ -75,6 +80,20 @@ TARGETS: dict[str, Callable[[Model, str], Files]] = {"simulink": simulink_files}
 def _stem(model: AnyModel) -> str:
     """The name of a file or an example without its ending; empty for a model that is a value."""
     return Path(model).stem if isinstance(model, str | Path) else ""
+
+
+def _refuse_one_name(diagram: Diagram | None) -> None:
+    """Refuse names that MATLAB cannot tell apart.
+
+    Raises: ExportError (X406).
+    """
+    known: dict[str, str] = {}
+    names = () if diagram is None else (*diagram.parameters, *sorted(diagram.names_given()))
+    for name in names:
+        other = known.setdefault(matlab_name(name), name)
+        if other != name:
+            what = f"'{other}' and '{name}' would both be '{matlab_name(name)}' in MATLAB"
+            raise rules.ONE_NAME.error(what, where=name, fix=f"give '{name}' another name")
 
 
 def _writer(to: str) -> Callable[[Model, str], Files]:

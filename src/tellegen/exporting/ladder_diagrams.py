@@ -5,6 +5,7 @@ from tellegen.exporting.starting import Start
 from tellegen.expressions import symbol, total
 from tellegen.graph.laws import ResistiveLaw, StorageLaw
 from tellegen.schemes import Block, PogScheme, Summation
+from tellegen.schemes.pog_scheme import Column as PogColumn
 from tellegen.schemes.pog_scheme import Ladder
 
 Blocks = tuple[list[Formula], list[Integrator]]
@@ -13,10 +14,7 @@ Blocks = tuple[list[Formula], list[Integrator]]
 def ladder_blocks(scheme: PogScheme, start: Start) -> Blocks | None:
     """The blocks of a scalar scheme, or None where an element needs more than its own input."""
     columns = {
-        name: column.name
-        for ladder in scheme.ladders
-        for column in ladder.all_columns()
-        for name in (*column.blocks, *column.summations)
+        name: title for column, title in _titles(scheme).items() for name in (*column.blocks, *column.summations)
     }
     signals = [name for b in scheme.blocks.values() for name in (b.input, b.output, b.energy)]
     start.taken.update(signals, scheme.summations)
@@ -34,12 +32,13 @@ def ladder_blocks(scheme: PogScheme, start: Start) -> Blocks | None:
 def ladder_columns(scheme: PogScheme) -> tuple[Column, ...]:
     """Where the columns stand: ladders below each other, side ladders below the column from which they branch off."""
     found: list[Column] = []
+    titles = _titles(scheme)
 
     def put(ladder: Ladder, place: int, row: int) -> int:
         below = row
         for k, column in enumerate(ladder.columns, place):
             sections = [scheme.sections[name] for name in (column.left, column.right) if name in scheme.sections]
-            found.append(Column(column.name, k, row, tuple((s.across, s.through) for s in sections)))
+            found.append(Column(titles[column], k, row, tuple((s.across, s.through) for s in sections)))
             if column.branch is not None:
                 below = put(column.branch, k, below + 1)
         return below
@@ -48,6 +47,20 @@ def ladder_columns(scheme: PogScheme) -> tuple[Column, ...]:
     for ladder in scheme.ladders:
         row = put(ladder, 0, row) + 1
     return tuple(found)
+
+
+def _titles(scheme: PogScheme) -> dict[PogColumn, str]:
+    """A name for every column: that of its element, and for a branch that of its junction."""
+    found: dict[PogColumn, str] = {}
+    taken: set[str] = set()
+    for ladder in scheme.ladders:
+        for column in ladder.all_columns():
+            title = column.name or (f"{column.junction}_branch" if column.junction else "branch")
+            while title in taken:
+                title += "_"
+            taken.add(title)
+            found[column] = title
+    return found
 
 
 def _block(block: Block, column: str, start: Start) -> Blocks | None:

@@ -62,6 +62,7 @@ def main_function(diagram: Diagram, name: str) -> str:
 %   [t, values, names] = {name}_run()              the experiment of the model
 %   [t, values, names] = {name}_run(until, rows)   another duration, another number of rows
 % values(k, j) is the signal names{{j}} at the time t(k).
+% Steps end where inputs jump; this is known up to t = {number_text(diagram.until)}, beyond it the control of the error finds it.
 if nargin < 1, tg_until = {number_text(diagram.until)}; end
 if nargin < 2, tg_rows = 201; end
 tg_p = {name}_parameters();

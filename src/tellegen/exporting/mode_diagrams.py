@@ -15,11 +15,10 @@ from tellegen.core.names import listing
 from tellegen.description import Model
 from tellegen.equations.assembly import derive_equations
 from tellegen.experiments.setting_up import Setup, set_up
-from tellegen.experiments.simulating import simulate
 from tellegen.exporting import rules
 from tellegen.exporting.diagram_building import refuse_signals, vector_diagram
 from tellegen.exporting.diagrams import Diagram, Formula
-from tellegen.exporting.starting import Start, begun
+from tellegen.exporting.starting import Start, begun, first_moment
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.graph.modes import ACROSS, THROUGH
@@ -97,7 +96,7 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
         raise rules.MODES.error(
             what, where=graph.name, fix="export a part of the model, or replace some by resistances"
         )
-    run = simulate(model, until=until, samples=1, progress=False)
+    run = first_moment(setup)
     modes = tuple(_mode(words, setup, run) for words in product(*choices))
     storages = tuple(graph.ports[k].state for k in graph.storages())
     inertia = _inertia(graph) if any(mode.following for mode in modes) else ()

@@ -34,3 +34,9 @@ WOULD_OVERWRITE = RULES.rule(
     meaning="A file of the export is there already.",
     why="what is in it would be lost",
 )
+ONE_NAME = RULES.rule(
+    "X406",
+    "two names that become one",
+    meaning="Two variables or parameters of the model would have one name in MATLAB.",
+    why="words of MATLAB get an underscore at their end, and names longer than 63 characters are cut there",
+)

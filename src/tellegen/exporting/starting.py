@@ -9,6 +9,7 @@ import numpy as np
 from tellegen.core.names import TIME
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.setting_up import Setup
+from tellegen.experiments.simulating import simulate
 from tellegen.exporting.diagrams import Formula, Hold, Integrator
 from tellegen.expressions import Expression, number
 from tellegen.graph.signals import Sampled, Table
@@ -17,6 +18,8 @@ from tellegen.results import Run
 STIFF = 2e4
 """So many times faster than the experiment is too fast for an explicit method in an interpreter."""
 MOST_STOPS = 100_000
+MOMENT = 1e-6
+"""The share of the experiment that is run to see where it begins."""
 
 
 @final
@@ -90,6 +93,14 @@ class Start:
             return not model.explicit
         columns = [model.rhs_tangent(0.0, y, direction) for direction in np.eye(len(y))]
         return bool(np.abs(np.linalg.eigvals(np.array(columns))).max() * self.setup.until > STIFF)
+
+
+def first_moment(setup: Setup) -> Run:
+    """The run of a model over its first moment: where it begins, with what follows from the values given.
+
+    Raises: SimulationError where there is no start.
+    """
+    return simulate(setup.model, until=MOMENT * setup.until, samples=1, progress=False)
 
 
 def begun(setup: Setup, system: EquationSystem, run: Run) -> Start:

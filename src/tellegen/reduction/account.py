@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.core.names import listing
+from tellegen.core.names import TIME, listing
 from tellegen.description.model import Model
 from tellegen.equations.linearisation import linearise_equations
 from tellegen.equations.system import EquationSystem, MatrixName, parameter_values
@@ -66,6 +66,13 @@ def start_of(model: Model, system: EquationSystem) -> dict[str, float]:
         if expression.free_symbols <= values.keys():
             found[name] = expression.evaluate(values)
     return found
+
+
+def inputs_at_start(model: Model) -> dict[str, float]:
+    """Numbers for the inputs at the start, where they are formulas of time and parameters: a step has been made."""
+    values = {**numbers_of(model), TIME: 0.0}
+    given = {name: signal.expression for name, signal in model.experiment.inputs.items()}
+    return {n: e.evaluate(values) for n, e in given.items() if e is not None and e.free_symbols <= values.keys()}
 
 
 def poles_of(system: EquationSystem, at: Mapping[str, float]) -> list[complex]:
@@ -135,20 +142,27 @@ def _distance(pole: complex, others: Sequence[complex]) -> float:
 
 
 def excited(
-    model: Model, system: EquationSystem, static: Mapping[str, Expression], values: Mapping[str, float]
+    model: Model,
+    system: EquationSystem,
+    static: Mapping[str, Expression],
+    values: Mapping[str, float],
+    starts: Mapping[str, Expression],
 ) -> list[Finding]:
     """Warnings where the experiment starts away from the constraint, or lets an input jump whose rate is needed.
 
-    `static` says what stands for the states that are gone, `values` are the numbers of the reduced model at the start.
+    `static` says what stands for the states that are gone, `values` are the numbers of the reduced model at the start, and
+    `starts` what the elements of the full model start with, by state.
     """
     found = []
     full = numbers_of(model)
-    starts = {**{e.name: e.initial for e in model.elements}, **model.experiment.initial}
+    given_starts = {**starts, **model.experiment.initial}
+    at_rest = {**values, **dict.fromkeys(system.inputs, 0.0)}
     for name, expression in static.items():
-        start = starts.get(name)
-        if start is None or not start.free_symbols <= full.keys() or not expression.free_symbols <= values.keys():
+        # A start that nobody gave is zero: it contradicts the starts of other states, but not what an input asks for.
+        start, at = (given_starts[name], values) if name in given_starts else (ZERO, at_rest)
+        if not start.free_symbols <= full.keys() or not expression.free_symbols <= at.keys():
             continue
-        wanted, given = expression.evaluate(values), start.evaluate(full)
+        wanted, given = expression.evaluate(at), start.evaluate(full)
         if abs(wanted - given) > 1e-9 * (abs(wanted) + abs(given)):
             found.append(
                 rules.EXCITED.finding(

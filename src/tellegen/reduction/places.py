@@ -1,5 +1,6 @@
 """Where the parameter of a limit occurs: which elements it acts on, and which places keep its value."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
@@ -53,6 +54,28 @@ def find_places(model: Model, limits: tuple[Limit, ...]) -> Places:
 def entry_name(name: str, i: int, j: int) -> str:
     """The name of an entry of a field, counted from 0: `coils[1,2]`."""
     return f"{name}[{i + 1},{j + 1}]"
+
+
+_BLOCK = re.compile(r"(?P<name>.+?)(\[(?P<rows>\d+(:\d+)?),(?P<columns>\d+(:\d+)?)\])?")
+
+
+def _entries_in(text: str, owner: MatrixField) -> list[tuple[int, int]]:
+    """The entries of a field that `coils[1,2]`, the block `coils[1:2,1:2]` or `coils` alone names; none where it names no such."""
+    found = _BLOCK.fullmatch(text)
+    if found is None or found["name"] != owner.name:
+        return []
+    count = len(owner.members)
+    rows, columns = (_places(found[word], count) for word in ("rows", "columns"))
+    return [(i, j) for i in rows for j in columns]
+
+
+def _places(text: str | None, count: int) -> range:
+    """The numbers, counted from 0, that `2` or `1:3` names; all of them where nothing is said."""
+    if text is None:
+        return range(count)
+    first, _, last = text.partition(":")
+    start, end = int(first), int(last or first)
+    return range(start - 1, end) if 1 <= start <= end <= count else range(0)
 
 
 def _mark(name: str) -> str:
@@ -111,10 +134,11 @@ class _Finder:
             owner, k = members[limit.name]
             return self._mark_entry(limit, owner, k, k)
         for owner in self.model.fields:
-            for i in range(len(owner.members)):
-                for j in range(len(owner.members)):
-                    if limit.name.replace(" ", "") == entry_name(owner.name, i, j):
-                        return self._mark_entry(limit, owner, i, j)
+            entries = _entries_in(limit.name.replace(" ", ""), owner)
+            for i, j in entries:
+                self._mark_entry(limit, owner, i, j)
+            if entries:
+                return owner.name
         element = next((e for e in self.model.elements if e.name == limit.name and e.value is not None), None)
         if element is None:
             raise self._unknown(limit)
@@ -160,6 +184,12 @@ class _Finder:
 
     def _unknown(self, limit: Limit) -> Exception:
         known = [*self.model.parameters, *(e.name for e in self.model.elements if e.value is not None)]
+        owner = next((f for f in self.model.fields if limit.name.partition("[")[0] == f.name), None)
+        if owner is not None:
+            count = len(owner.members)
+            fix = f"'{owner.name}' has {count} rows and columns: write '{owner.name}[1,{count}]' or '{owner.name}[1:2,1:2]'"
+            what = f"'{limit.name}' is no entry and no block of the field '{owner.name}'"
+            return rules.NO_SUCH_PARAMETER.error(what, where=owner.name, fix=fix)
         fix = did_you_mean(limit.name, known) or f"the parameters are {listing(self.model.parameters, 40)}"
         return rules.NO_SUCH_PARAMETER.error(
             f"'{limit.name}' is neither a parameter nor an element with a value", where=self.model.name, fix=fix

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import Side, other_side
@@ -14,7 +14,7 @@ from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ZERO, Expression
 from tellegen.graph import SourceLaw, lower
 from tellegen.reduction import rules
-from tellegen.reduction.account import excited, start_of
+from tellegen.reduction.account import excited, inputs_at_start, start_of
 from tellegen.reduction.choice import choose_states, kept_elements
 from tellegen.reduction.limited import Limited, at_limits
 from tellegen.reduction.limits import Limit, Limits, read_limits
@@ -95,9 +95,22 @@ class _Reducer:
         states = [s for k in self.choice.causal.integral if (s := self.choice.causal.graph.ports[k].state) not in idle]
         rows = list(dict.fromkeys([*map(self._row_name, full_states), *removed]))
         found = transformation(self.sources, self.choice, rows, states, idle)
+        if not self.rewired.model.elements:
+            self._refuse_standstill(idle)
         small = self._small_model(found, idle)
         small, system = self._solvable(lambda: self._derived(small, states))
         return self._told(found, small, system, full_states, removed, idle)
+
+    def _refuse_standstill(self, idle: Mapping[str, Expression]) -> NoReturn:
+        """Nothing carries power any more: what is left of the storages stays where it starts."""
+        still = ", ".join(f"{name} = {value}" for name, value in idle.items()) or "nothing is left"
+        names = listing(limit.name for limit in self.limits)
+        raise rules.UNSOLVABLE.error(
+            f"with {listing(map(str, self.limits))} nothing moves any more: {still}",
+            where=self.model.name,
+            why="the storages that are left have nothing to exchange power with, so that each keeps what it starts with",
+            fix=f"keep {names}, or add a source or another element beside what is left",
+        )
 
     def _row_name(self, state: str) -> str:
         """The name under which a state of the full model is found in the limit: elements of broken-up fields lose their index."""
@@ -205,9 +218,10 @@ class _Reducer:
         static = {n: glossary.written(e, found.where) for n, e in found.static.items() if n not in kept}
         static |= idle
         findings = [*self.limited.findings, *self.sources.findings, *self._idle_notices()]
-        values = {**system.values(), **start_of(small, system)}
+        values = {**system.values(), **start_of(small, system), **inputs_at_start(small)}
         values = {**dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0), **values}
-        findings += excited(self.model, system, {s: static[s] for s in full_states if s in static}, values)
+        starts = {p.state: p.initial for p in ports if p.state and p.initial is not None}
+        findings += excited(self.model, system, {s: static[s] for s in full_states if s in static}, values, starts)
         indeterminate = [
             p.variable(other_side(self.limited.vanishing[p.element]))
             for p in ports

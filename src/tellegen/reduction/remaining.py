@@ -1,9 +1,9 @@
 """What else of a model changes with a limit: experiment, rates, signals and parameters that nothing uses any more."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from tellegen.core.domains import Side
+from tellegen.core.domains import Side, other_side
 from tellegen.description.model import Element, Model, Signal
 from tellegen.expressions import Expression, to_text
 from tellegen.graph import PowerGraph

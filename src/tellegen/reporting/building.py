@@ -13,7 +13,7 @@ from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.units import describe
 from tellegen.description import Model
 from tellegen.description.model import Parameter
-from tellegen.drawing import draw
+from tellegen.drawing import animate, draw
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.steps import derivation_steps
 from tellegen.equations.system import EquationSystem, parameter_values
@@ -36,6 +36,8 @@ MOST_DRAWN = 150
 """Models with more elements are not drawn in a report: a page has an end."""
 MOST_STEPS = 12
 """Up to so many states the derivation is told step by step."""
+FRAMES, MIN_ROWS = 30, 2
+"""The pictures of the motion on a page, and the rows that a run needs to show any."""
 MOST_SUGGESTED = 40
 QUICK_S = 0.5
 """Up to so many elements, and runs of so many seconds, limits are tried out."""
@@ -232,8 +234,24 @@ def energy(subject: Subject) -> Iterator[Block]:
     books = subject.run.energy
     yield Table(("energy", "J"), tuple((name, f"{value:.6g}") for name, value in books.to_json().items()))
     yield Picture("energy", _svg(books.plot()), "Energy over time")
+    if books.books.handled > 0:
+        diagram = draw(subject.run, "sankey").svg(symbols=True)
+        yield Picture("sankey", diagram, "Who gave energy and who took it", wide=True)
     rows = tuple((name, f"{value:.6g}") for name, value in books.by_element().items())
     yield Folded("By element", (Table(("element", "energy [J]"), rows),))
+
+
+def motion(subject: Subject) -> Iterator[Block]:
+    """The run in motion: the bodies of a mechanism, or powers on a bond graph."""
+    assert subject.model is not None
+    small = len(subject.model.elements) <= MOST_DRAWN
+    if subject.model.experiment.until is None or not small or len(subject.run.t) < MIN_ROWS:
+        return
+    if subject.model.mechanism is None:
+        moving, caption = animate(subject.model, "bond", run=subject.run, frames=FRAMES), "Power and energy over time"
+    else:
+        moving, caption = animate(subject.model, "mechanism", run=subject.run, frames=FRAMES), "The mechanism in motion"
+    yield Picture("motion", moving.svg(), caption, wide=True)
 
 
 # -- The end ---------------------------------------------------------------------------------------------------------------------
@@ -260,6 +278,7 @@ MAKERS: dict[str, Maker] = {
     "Reductions": reductions,
     "Experiment": experiment,
     "Energy": energy,
+    "Motion": motion,
 }
 """The sections of a model without errors, in order."""
 

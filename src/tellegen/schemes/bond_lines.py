@@ -11,10 +11,11 @@ from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.schemes import rules
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
+from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
 from tellegen.schemes.element_texts import default_name, element_details, element_kind, element_value
 from tellegen.schemes.field_texts import field_laws, member_kind
 from tellegen.schemes.file_text import Detail, Yaml, details_text, file_text, with_ports
+from tellegen.schemes.modulus_texts import ModulusTexts
 
 Details = Mapping[str, Mapping[str, Detail]]
 _SENSORS = ("De", "Df", "rSe", "rSf")
@@ -41,6 +42,7 @@ def to_details(scheme: BondGraphScheme, model: Model | None = None) -> Details:
     modes = {} if model is None else mode_settings(model)
     parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
     ties = any(part.causality == "derivative" for part in parts)
+    moduli = ModulusTexts(model)
     found: dict[str, Mapping[str, Detail]] = {}
     for name, item in scheme.one_ports.items():
         details = _vector_details(scheme, item, ties) if item.parts else _details(item, name, ties, noted=True)
@@ -52,9 +54,9 @@ def to_details(scheme: BondGraphScheme, model: Model | None = None) -> Details:
             found[name] = details
     for name, two_port in scheme.two_ports.items():
         if two_port.matrix:
-            found[name] = {"K": _matrix(two_port.matrix)}
+            found[name] = {"K": _moduli(scheme, two_port, moduli)}
         elif two_port.modulus is not symbol(name):
-            found[name] = {"K": to_text(two_port.modulus)}
+            found[name] = {"K": moduli.of_bonds(two_port.modulus, two_port.kind, two_port.domains)}
     return found
 
 
@@ -86,6 +88,22 @@ def _refuse_fields(scheme: BondGraphScheme) -> None:
 
 
 # -- details -------------------------------------------------------------------------------------------------------------------
+
+
+def _moduli(scheme: BondGraphScheme, two_port: TwoPort, moduli: ModulusTexts) -> list[list[str]]:
+    """The matrix of a two-port; the bonds on one side may be of several domains."""
+    into: dict[int, str] = {}
+    out: dict[int, str] = {}
+    for bond in scheme.bonds_of(two_port.name):
+        if bond.head == two_port.name:
+            into[bond.head_port] = bond.domain
+        else:
+            out[bond.tail_port] = bond.domain
+    one, two = two_port.domains
+    return [
+        [moduli.of_bonds(e, two_port.kind, (into.get(j, one), out.get(i, two))) for j, e in enumerate(row, start=1)]
+        for i, row in enumerate(two_port.matrix, start=1)
+    ]
 
 
 def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, Detail]:

@@ -22,6 +22,13 @@ def element_kind(port: Port) -> ElementKind:
     return min(kinds, key=lambda k: k.inverse != _is_reciprocal(law.inertia))
 
 
+def weightless_kind(port: Port) -> ElementKind | None:
+    """The kind of a storage that keeps nothing by its nature; None for all other ports."""
+    if not isinstance(port.law, StorageLaw) or port.law.inertia is not ZERO:
+        return None
+    return next((k for k in kinds_of(port.domain, "storage") if k.weightless and k.side == port.law.side), None)
+
+
 def _is_reciprocal(expression: Expression | None) -> bool:
     return isinstance(expression, Pow) and expression.exponent is -ONE
 
@@ -93,7 +100,9 @@ def element_details(
     value, law = element_value(port, kind), element_law(port)
     if law is not None:
         details["energy" if law.form == "energy" else "law"] = law.text
-    elif value is ZERO:  # zero by its nature, a sensor or a weightless point: a number could be changed, a law could not
+    elif (
+        value is ZERO
+    ):  # zero by its nature, a sensor or a weightless point: a number could be changed, a law could not
         left = "energy" if isinstance(port.law, StorageLaw) else port.law.side
         details["law"] = f"{_letters(DOMAINS[port.domain], port.law.side, left)[0]} = 0"
     elif value is not None and (value is not symbol(name) or kind is not default):

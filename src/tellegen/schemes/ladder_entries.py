@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.description.ladders.blocks import SWITCHING
+from tellegen.description.model import Model
 from tellegen.elements import ElementKind
 from tellegen.expressions import symbol, to_text
 from tellegen.graph import StorageLaw
@@ -11,6 +12,7 @@ from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import OnePort
 from tellegen.schemes.element_texts import element_details, element_kind
 from tellegen.schemes.field_texts import member_kind
+from tellegen.schemes.modulus_texts import ModulusTexts
 from tellegen.schemes.names import UniqueNames, plain_name, variable_name
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.written import (
@@ -60,8 +62,9 @@ def letter_of(kind: ElementKind) -> str:
 class LadderFormat:
     """Turns the parts of a ladder into entries."""
 
-    def __init__(self, scheme: PogScheme) -> None:
+    def __init__(self, scheme: PogScheme, model: Model | None = None) -> None:
         self.scheme = scheme
+        self.moduli = ModulusTexts(model)
         graph = scheme.causal.graph
         self.details: Details = {}
         self.ties = bool(scheme.causal.dependent)
@@ -237,12 +240,22 @@ class LadderFormat:
             more["takes"] = _sides(part.takes)
         if after is None or not _fits(part.gives, after):
             more["gives"] = _sides(part.gives)
+        texts = self._moduli(ladder, k, part)
         if scalar and not more:
             if part.K[0][0] is not symbol(name):
-                self.details[name] = {"K": to_text(part.K[0][0])}
+                self.details[name] = {"K": texts[0][0]}
             return {"connect": name}
-        K: object = to_text(part.K[0][0]) if scalar else _matrix(part.K)
+        K: object = texts[0][0] if scalar else texts
         return {"connect": {"name": name, "K": K, **more}}
+
+    def _moduli(self, ladder: WrittenLadder, k: int, part: WrittenConnection) -> list[list[str]]:
+        connections = [p.domains for p in ladder.parts[:k] if isinstance(p, WrittenConnection)]
+        before = connections[-1] if connections else ladder.domains
+        ends = list(zip(before, part.takes, strict=True))
+        return [
+            [self.moduli.text(e, one, two) for e, one in zip(row, ends, strict=True)]
+            for row, two in zip(part.K, zip(part.domains, part.gives, strict=True), strict=True)
+        ]
 
     def _connection_name(self, part: WrittenConnection) -> str:
         if part.name in self.scheme.elements or part.name == "K":

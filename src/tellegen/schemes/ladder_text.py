@@ -49,7 +49,7 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
     without the model; G240 for ports of the model at nodes that belong to no element.
     """
-    entries, details = _written(scheme)
+    entries, details = _written(scheme, model)
     details = _settled(scheme, details, model)
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
@@ -97,8 +97,8 @@ def _refuse_signals(scheme: PogScheme) -> None:
         )
 
 
-def _written(scheme: PogScheme) -> tuple[list[Entry], Details]:
-    return LadderFormat(scheme).write(_ladder(scheme))
+def _written(scheme: PogScheme, model: Model | None = None) -> tuple[list[Entry], Details]:
+    return LadderFormat(scheme, model).write(_ladder(scheme))
 
 
 def _ladder(scheme: PogScheme) -> WrittenLadder:

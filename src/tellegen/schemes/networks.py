@@ -13,7 +13,7 @@ from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, con
 from tellegen.expressions import ONE, symbol
 from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw
 from tellegen.schemes import rules
-from tellegen.schemes.element_texts import default_name, element_kind, element_law, element_value
+from tellegen.schemes.element_texts import default_name, element_kind, element_law, element_value, weightless_kind
 from tellegen.schemes.field_texts import field_laws, member_kind
 
 
@@ -131,9 +131,10 @@ def _field_member(port: Port, nodes: _Nodes) -> Element:
 
 
 def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
-    kind = element_kind(port)
+    weightless = weightless_kind(port) if own else None
+    kind = weightless or element_kind(port)
     law = element_law(port) if own else None
-    value = element_value(port, kind) if law is None else None
+    value = element_value(port, kind) if law is None and weightless is None else None
     variables = {
         side: port.variable(side)
         for side in ("across", "through")

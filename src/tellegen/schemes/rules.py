@@ -118,3 +118,9 @@ LOST_PORT = RULES.rule(
     meaning="A system with a port at a node was to be written as a ladder or as a bond graph that has no such node.",
     why="what is joined to the port would have nothing to be joined to: the file could not be a part of another system any more",
 )
+LONG_FORMULA = RULES.rule(
+    "G241",
+    "modulus that is too long for a file",
+    meaning="A model was to be written as a ladder or a bond graph, and a modulus of it has more characters than a formula may have.",
+    why="formulas of files are bounded, so that a file from anywhere is read in bounded time; loops of bodies that close each other grow long",
+)

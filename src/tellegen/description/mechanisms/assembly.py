@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tellegen.expressions import Expression
 
-STEPS, TRIES = 60, 40
+STEPS, TRIES, FEW = 60, 40, 8
 CLOSE = 1e-13
 """Equations are solved to this share of the size of their terms."""
 
@@ -30,6 +30,38 @@ def assembled(
         if found is not None:
             return found
     return None
+
+
+def closest(
+    equations: Sequence[Expression], unknown: Sequence[str], values: Mapping[str, float], guesses: Mapping[str, float]
+) -> Values:
+    """Where what is left of the equations is least, for a mechanism that fits nowhere: damped steps, from a few starts."""
+    slopes = [[e.derivative(name) for name in unknown] for e in equations]
+    chance = random.Random(1)
+    best, least = dict(values), math.inf
+    for attempt in range(FEW):
+        start = {name: guesses.get(name, 0.0) + bool(attempt) * chance.uniform(-2.0, 2.0) for name in unknown}
+        found = {**values, **start}
+        damping = 1e-3
+        for _ in range(STEPS):
+            g = residuals(equations, found)
+            J = [[slope.evaluate(found) for slope in row] for row in slopes]
+            step = _damped_step(J, g, damping)
+            trial = {**found, **{name: found[name] - change for name, change in zip(unknown, step, strict=True)}}
+            better = math.hypot(*residuals(equations, trial)) < math.hypot(*g)
+            found, damping = (trial, damping / 3) if better else (found, damping * 4)
+        if (left := math.hypot(*residuals(equations, found))) < least:
+            best, least = found, left
+    return best
+
+
+def _damped_step(J: list[list[float]], g: list[float], damping: float) -> list[float]:
+    """J^T (J J^T + damping size)^-1 g: Newton's step where damping is small, downhill where it is large."""
+    rows = range(len(J))
+    square = [[sum(a * b for a, b in zip(J[i], J[k], strict=True)) for k in rows] for i in rows]
+    much = damping * max(square[i][i] for i in rows) + 1e-300
+    weights = _solved([[x + much * (i == k) for k, x in enumerate(square[i])] for i in rows], list(g))
+    return [0.0] * len(J[0]) if weights is None else [sum(J[i][k] * weights[i] for i in rows) for k in range(len(J[0]))]
 
 
 def residuals(equations: Sequence[Expression], values: Mapping[str, float]) -> list[float]:

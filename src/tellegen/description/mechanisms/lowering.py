@@ -1,23 +1,21 @@
 """From bodies and joints to elements of the network, coordinates, and the equations that close loops."""
 
-from collections.abc import Mapping as TypingMapping
 from typing import final
 
-from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.context import Context
-from tellegen.description.document import Mapping, Node, Scalar
+from tellegen.description.document import Mapping, Node
 from tellegen.description.mechanisms import rules
-from tellegen.description.mechanisms.assembly import assembled, residuals
 from tellegen.description.mechanisms.bodies import Bodies
+from tellegen.description.mechanisms.fitting import Fitting, given_positions
 from tellegen.description.mechanisms.forces import Forces
 from tellegen.description.mechanisms.friction import Friction
 from tellegen.description.mechanisms.geometry import components
 from tellegen.description.mechanisms.inertia import without_inertia
-from tellegen.description.mechanisms.loops import Loop, choices, close, equations_of, sliding_distance
+from tellegen.description.mechanisms.loops import Loop, sliding_distance
 from tellegen.description.mechanisms.making import FRAME, SENSOR, End, Maker, point
-from tellegen.description.mechanisms.tree import Tree, build_tree
+from tellegen.description.mechanisms.tree import build_tree
 from tellegen.description.mechanisms.values import GROUND, Joint, Mark, Mechanism
 from tellegen.description.mechanisms.wheels import Wheels
 from tellegen.description.model import Closure, SignalDefinition
@@ -37,72 +35,15 @@ class Lowering:
         self.node = node
         self.tree = build_tree(mechanism)
         self.maker = Maker()
-        self.given = _given_positions(context, root)
+        self.given = given_positions(context, root)
         self.initial: dict[str, Expression] = {}  # of coordinates and states that follow from positions
         self.signals: dict[str, tuple[Expression, Dimension | None]] = {}
-        loops = self._loops()
+        fitting = Fitting(context, self.tree, self.given)
+        loops = fitting.loops
+        self.initial |= {name: number(value) for name, value in fitting.start.items() if name not in self.given}
         self._check_inertia(loops)
         self.closures = tuple(Closure(loop.joint.name, loop.equations, loop.solves) for loop in loops)
         self._emit(loops, _wanted_points(context, mechanism))
-
-    # -- loops -----------------------------------------------------------------------------------------------------------------
-
-    def _loops(self) -> list[Loop]:
-        """The loops with the coordinates that follow from each, chosen where the mechanism starts."""
-        tree = self.tree
-        if not tree.closing:
-            return []
-        values, guesses = self._assemble()
-        taken: set[str] = set()
-        found: list[Loop] = []
-        for joint in tree.closing:
-            possible = choices(tree, joint, taken, values)
-            if not possible:
-                raise self._redundant(joint, taken, values)
-            taken |= set(possible[0])
-            found.append(close(tree, joint, possible[0]))
-        self.initial |= {name: number(value) for name, value in guesses.items() if name not in self.given}
-        return found
-
-    def _assemble(self) -> tuple[dict[str, float], dict[str, float]]:
-        """Values of parameters and of coordinates where all loops fit, and those of the coordinates alone."""
-        tree, context = self.tree, self.context
-        order, _ = definition_order(context.parameters)
-        known, _ = evaluate_in_order(context.parameters, order)
-        equations = [e for joint in tree.closing for e in equations_of(tree, joint)]
-        names = {name for e in equations for name in e.free_symbols}
-        # A length without a value is a symbol: any will do to see which coordinates follow.
-        fill = {name: 1.0 + 0.1 * k for k, name in enumerate(sorted(names - known.keys() - tree.coordinates.keys()))}
-        values = {**known, **fill, **dict.fromkeys(tree.coordinates, 0.0), **self.given}
-        inside = [name for name in tree.coordinates if name in names]
-        free = [name for name in inside if name not in self.given]
-        guesses = {name: 0.1 * (k + 1) for k, name in enumerate(inside)} | self.given
-        for unknown in (free, inside):
-            if unknown and (found := assembled(equations, unknown, values, guesses)) is not None:
-                return {**values, **found}, {**guesses, **found}
-        if not fill:
-            raise self._impossible(values)
-        return {**values, **guesses}, guesses
-
-    def _impossible(self, values: TypingMapping[str, float]) -> TellegenError:
-        worst = max(self.tree.closing, key=lambda j: max(map(abs, residuals(equations_of(self.tree, j), values))))
-        gap = max(map(abs, residuals(equations_of(self.tree, worst), values)))
-        return rules.IMPOSSIBLE.error(
-            f"the loop closed by '{worst.name}' fits in no position: {_members(self.tree, worst)} leave a gap of {gap:.3g}",
-            where=worst.name,
-            fix="check the lengths and the positions of the fixed points, or the initial values",
-            place=worst.place,
-            members=[worst.name],
-        )
-
-    def _redundant(self, joint: Joint, taken: set[str], values: TypingMapping[str, float]) -> TellegenError:
-        free = [n for n in self.tree.coordinates if n not in taken and n not in self.mechanism.independent]
-        words = _lost_direction(self.tree, joint, free, values)
-        what = f"the loop closed by '{joint.name}' is over-constrained or singular where it starts: {words}"
-        fix = "take the joint away or replace it by a pad, or start from another position"
-        if self.mechanism.independent:
-            fix = f"{fix}; or take a name out of 'independent'"
-        return rules.REDUNDANT.error(what, where=joint.name, fix=fix, place=joint.place, members=[joint.name])
 
     def _check_inertia(self, loops: list[Loop]) -> None:
         """Every motion moves some inertia: of the mechanism, or of the network that is joined to it.
@@ -243,43 +184,6 @@ class Lowering:
             start = lift.substitute({cam: number(self.given.get(cam, 0.0))})
             self.initial[follower] = start
         return Closure(joint.name, (symbol(follower) - lift,), (follower,))
-
-
-def _members(tree: Tree, joint: Joint) -> str:
-    names = [name for name in (joint.first.body, joint.second.body) if name != GROUND]
-    return listing(names)
-
-
-def _lost_direction(tree: Tree, joint: Joint, free: list[str], values: TypingMapping[str, float]) -> str:
-    """The direction in which the coordinates that are left cannot move the gap of a joint."""
-    equations = equations_of(tree, joint)
-    columns = [[e.derivative(name).evaluate(values) for e in equations] for name in free]
-    columns = [c for c in columns if any(abs(x) > 1e-12 for x in c)]
-    if not columns:
-        return f"no coordinate is left that moves {_members(tree, joint)} there"
-    if joint.kind == "revolute":
-        x, y = max(columns, key=lambda c: c[0] ** 2 + c[1] ** 2)
-        size = (x * x + y * y) ** 0.5
-        return f"nothing moves {_members(tree, joint)} in the direction ({-y / size:.3g}, {x / size:.3g}) there"
-    return f"the angle and the position of {_members(tree, joint)} cannot both be held there"
-
-
-def _given_positions(context: Context, root: Mapping) -> dict[str, float]:
-    """What the experiment says about initial values, as numbers; what cannot be read is reported with the experiment."""
-    experiment = root.get("experiment")
-    initial = experiment.get("initial") if isinstance(experiment, Mapping) else None
-    if not isinstance(initial, Mapping):
-        return {}
-    order, _ = definition_order(context.parameters)
-    values, _ = evaluate_in_order(context.parameters, order)
-    found: dict[str, float] = {}
-    for key, node in initial.items():
-        if isinstance(node, Scalar):
-            try:
-                found[key.text] = context.quantity(node, "an initial value").expression.evaluate(values)
-            except (TellegenError, ArithmeticError, ValueError, KeyError):
-                continue
-    return found
 
 
 def _wanted_points(context: Context, mechanism: Mechanism) -> list[tuple[Mark, set[str]]]:

@@ -119,3 +119,25 @@ WEIGHTLESS = RULES.rule(
     example=_arm("mass: 2 kg, inertia: 0.1 kg*m^2, ", ""),
     instead=_ARM,
 )
+DOES_NOT_FIT = RULES.rule(
+    "M113",
+    "initial positions that leave a gap",
+    meaning="Initial values are given for all coordinates of a loop, and its joint does not close within the tolerance of 'assembly'.",
+    why="positions that follow from others would be moved away from what is written",
+    example=_four_bar(
+        "    C: {revolute: [coupler.tip, rocker.tip]}\n",
+        """\
+    C: {revolute: [coupler.tip, rocker.tip]}
+  assembly: {tolerance: 1 mm}
+experiment: {initial: {crank.phi: 1, coupler.phi: 0.5, rocker.phi: 2}}
+""",
+    ),
+    instead=_four_bar(
+        "    C: {revolute: [coupler.tip, rocker.tip]}\n",
+        """\
+    C: {revolute: [coupler.tip, rocker.tip]}
+  assembly: {tolerance: 1 mm}
+experiment: {initial: {crank.phi: 1}}
+""",
+    ),
+)

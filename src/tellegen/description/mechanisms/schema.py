@@ -3,7 +3,8 @@
 from typing import Any
 
 from tellegen.description.mechanisms.joint_kinds import JOINTS, JointKind, Key
-from tellegen.description.mechanisms.reading import BODY_KEYS, KEYS
+from tellegen.description.mechanisms.lines import BODY_KEYS
+from tellegen.description.mechanisms.reading import ASSEMBLY_KEYS, KEYS
 
 Schema = dict[str, Any]
 
@@ -19,6 +20,7 @@ def mechanism_shape() -> Schema:
         "bodies": {"type": "object", "additionalProperties": _body()},
         "joints": {"type": "object", "additionalProperties": {"anyOf": [_joint(kind) for kind in JOINTS.values()]}},
         "independent": _TEXTS,
+        "assembly": _assembly(),
     }
     return {
         "type": "object",
@@ -26,6 +28,11 @@ def mechanism_shape() -> Schema:
         "required": ["bodies"],
         "additionalProperties": False,
     }
+
+
+def _assembly() -> Schema:
+    properties = {key: {**_QUANTITY, "description": text} for key, text in ASSEMBLY_KEYS.items()}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _body() -> Schema:

@@ -69,12 +69,16 @@ class Joint:
 @final
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """Bodies and joints in the order of description; `independent` are coordinates that loops shall not decide."""
+    """Bodies and joints in the order of description; `independent` are coordinates that loops shall not decide.
+
+    `tolerance` is the gap that initial values may leave in a loop; without one they are guesses.
+    """
 
     bodies: Mapping[str, Body]
     joints: Mapping[str, Joint]
     gravity: Pair = NOWHERE
     independent: tuple[str, ...] = ()
+    tolerance: Expression | None = None
 
     def coordinates_of(self, mark: Mark) -> Pair:
         """Where a point is in the coordinates of its body."""

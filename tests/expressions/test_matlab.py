@@ -1,0 +1,63 @@
+"""Formulas in MATLAB."""
+
+import pytest
+
+from tellegen.expressions import parse
+from tellegen.expressions.matlab import LONGEST, MatlabLines, has_choice, matlab_name, to_matlab
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("a*b^2/c", "a*b^2/c"),
+        ("-(a + b)^2", "-(a + b)^2"),
+        ("2.5e-3*sqrt(x)", "sqrt(x)/400"),
+        ("x^(-1/2)", "1/sqrt(x)"),
+        ("max(a, b, c)", "max(a, max(b, c))"),
+        ("pi*sin(x)", "pi*sin(x)"),
+        ("end + tg_x + max_", "end_ + max_ + tg_x_"),
+        ("drive.motor.L_a", "drive__motor__L_a"),
+    ],
+)
+def test_formulas_print_as_matlab_reads_them(formula: str, text: str) -> None:
+    assert to_matlab(parse(formula)) == text
+
+
+def test_an_if_becomes_a_statement_that_computes_one_branch() -> None:
+    made = MatlabLines()
+    made.assign("y", parse("2*if(x != 2 and not (z > 1), sqrt(x), if(x > 3, 1, -x))"))
+    assert made.lines == [
+        "if x ~= 2 && ~(z > 1)",
+        "  tg_if1 = sqrt(x);",
+        "else",
+        "  if x > 3",
+        "    tg_if2 = 1;",
+        "  else",
+        "    tg_if2 = -x;",
+        "  end",
+        "  tg_if1 = tg_if2;",
+        "end",
+        "y = 2*tg_if1;",
+    ]
+
+
+def test_choices_are_found_wherever_they_stand() -> None:
+    assert has_choice(parse("1 + sin(if(x > 0, 1, 2))"))
+    assert not has_choice(parse("1 + sin(x)"))
+
+
+@pytest.mark.parametrize("word", ["end", "function", "max", "pi", "tg_now", "parfor"])
+def test_words_of_matlab_get_an_underscore(word: str) -> None:
+    assert matlab_name(word) == f"{word}_"
+
+
+def test_long_names_stay_apart_within_what_matlab_keeps() -> None:
+    one, two = matlab_name("a" * 80 + ".x"), matlab_name("a" * 80 + ".y")
+    assert len(one) == len(two) == LONGEST
+    assert one != two
+
+
+@pytest.mark.parametrize("name", ["a b", "a;b", "x'", "\u00e4", "1x", ""])
+def test_what_is_no_name_never_reaches_a_program(name: str) -> None:
+    with pytest.raises(ValueError, match="not an identifier"):
+        matlab_name(name)

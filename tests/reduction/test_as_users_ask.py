@@ -1,0 +1,123 @@
+"""Reductions as users ask for them: blocks of fields, weights that stay, starts off the constraint, outputs and their names."""
+
+from math import inf
+
+import pytest
+
+import tellegen as tg
+from tellegen.core.errors import ReductionError
+from tellegen.description import read_model, to_yaml
+from tellegen.reduction import Reduction
+
+COILS = read_model(
+    """
+system: coils
+parameters: {L_1: 3 mH, L_2: 2 mH, L_3: 4 mH, M: 1 mH}
+network:
+  V:     {voltage source: [a, gnd]}
+  R:     {resistor: [a, b], R: 1 ohm}
+  coils: {inductor field: [b, gnd, c, gnd, d, gnd], current: [I_1, I_2, I_3], matrix: [[L_1, M, 0], [M, L_2, 0], [0, 0, L_3]]}
+  R_2:   {resistor: [c, gnd], R: 2 ohm}
+  R_3:   {resistor: [d, gnd], R: 3 ohm}
+"""
+)
+CART = """
+system: two carts
+network:
+  F: {force source: [frame, a]}
+  m: {mass: [a], m: 2 kg, velocity: v, initial: 3 m/s}
+  b: {damper: [a, frame], b: 1 N*s/m}
+  K: {spring: [a, c], K: 1000 N/m, initial: 5 N}
+  M: {mass: [c], m: 1 kg}
+experiment: {until: 1 s, inputs: {F: step(10 N)}}
+"""
+
+
+def codes(found: Reduction) -> list[str]:
+    return [finding.code for finding in found.findings]
+
+
+@pytest.mark.parametrize(
+    ("limits", "states"),
+    [
+        ({"coils[1:2,1:2]": 0}, ("I_3",)),
+        ({"coils[1,1]": 0, "coils[1,2]": 0}, ("I_2", "I_3")),
+        ({"coils[3,3]": 0}, ("I_1", "I_2")),
+        ({"coils[1:2, 3]": 0}, ("I_1", "I_2", "I_3")),
+        ({"coils": 0}, ()),
+    ],
+)
+def test_blocks_of_a_field_vanish(limits: dict[str, float], states: tuple[str, ...]) -> None:
+    assert tg.reduce(COILS, limits).equations.states == states
+
+
+@pytest.mark.parametrize("name", ["coils[4,1]", "coils[2:1,1]", "coils[0,1]", "coils[1]x"])
+def test_blocks_that_are_not_there(name: str) -> None:
+    with pytest.raises(ReductionError, match=r"is no entry and no block of the field 'coils'") as error:
+        tg.reduce(COILS, {name: 0})
+    assert "'coils' has 3 rows and columns" in str(error.value)
+
+
+def test_a_storage_that_would_only_share_energy_is_refused() -> None:
+    with pytest.raises(ReductionError, match="still share energy with others of 'coils'"):
+        tg.reduce(COILS, {"coils[1,1]": 0})
+
+
+@pytest.mark.parametrize("weight", ["F_g: m*g", "F_g: w"])
+def test_a_mass_at_zero_keeps_its_weight_and_the_tool_says_so(weight: str) -> None:
+    hanging = read_model(
+        f"""
+system: hanging mass
+parameters: {{m: 2 kg, g: 9.81 m/s^2, w: m*g, K: 100 N/m, b: 1 N*s/m}}
+network:
+  m:   {{mass: [a], m: m}}
+  K:   {{spring: [a, frame], K: K}}
+  b:   {{damper: [a, frame], b: b}}
+  F_g: {{force source: [frame, a]}}
+experiment: {{until: 2 s, inputs: {{{weight}}}}}
+"""
+    )
+    found = tg.reduce(hanging, {"m": 0})
+    assert [f.what for f in found.findings if f.code == "T202"] == ["'m' keeps its value in 'the input F_g'"]
+    assert tg.simulate(found)["F_K"].values[-1] == pytest.approx(2 * 9.81, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"m": 0}, "'v' starts at 3, but the constraint of the limit says 5"),
+        ({"K": inf}, "'v_M' starts at 0, but the constraint of the limit says 3"),
+        ({"M": 0}, "'F_K' starts at 5, but the constraint of the limit says 0"),
+    ],
+)
+def test_a_start_off_the_constraint_is_told(limits: dict[str, float], said: str) -> None:
+    found = tg.reduce(read_model(CART), limits)
+    assert said in [finding.what for finding in found.findings if finding.code == "T203"]
+
+
+def test_a_start_on_the_constraint_is_not() -> None:
+    text = CART.replace("M: {mass: [c], m: 1 kg}", "M: {mass: [c], m: 1 kg, initial: 3 m/s}")
+    assert "T203" not in codes(tg.reduce(read_model(text), {"K": inf}))
+    text = CART.replace("initial: 3 m/s", "initial: 5 m/s")
+    assert "T203" not in codes(tg.reduce(read_model(text), {"m": 0}))
+
+
+def test_heat_that_goes_nowhere_is_no_model() -> None:
+    with pytest.raises(ReductionError, match=r"nothing moves any more: T_2 = 273\.15") as error:
+        tg.reduce("two_masses_heat", {"C_1": 0})
+    assert error.value.code == "T107"
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("corking_shaft", {"K_se": inf, "K_sr": inf}),
+        ("corking_shaft", {"m_a": 0, "J_a": 0}),
+        ("dc_motor_pump", {"C_0": 0}),
+        ("dc_motor_pump", {"L_a": 0}),
+    ],
+)
+def test_outputs_keep_the_names_that_they_had(name: str, limits: dict[str, float]) -> None:
+    found = tg.reduce(name, limits)
+    assert found.equations.outputs == found.full.outputs
+    assert tg.derive(read_model(to_yaml(found.model))).outputs == found.full.outputs
