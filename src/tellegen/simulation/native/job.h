@@ -182,13 +182,19 @@ static double tg_next_halt(const tg_job *j) {
 /* Let the groups due at the present instant take their samples; all of them read the values from before it. */
 static int tg_take_samples(tg_job *j, double before) {
   if (j->n_groups == 0) return 0;
-  double *next = malloc(sizeof(double) * (size_t)(j->n_memory + 1));
+  double *next = malloc(sizeof(double) * (size_t)(2 * j->n_memory + 1));
   if (!next) return TG_NO_MEMORY;
-  memcpy(next, j->context->memory, sizeof(double) * (size_t)j->n_memory);
+  double *taken = next + j->n_memory;
+  const double *held = j->context->memory;
+  memcpy(next, held, sizeof(double) * (size_t)j->n_memory);
   int bad = 0;
   for (int g = 0; g < j->n_groups && !bad; g++)
-    if (tg_next_sample(before, j->periods[g], j->offsets[g]) <= j->t + tg_gap(j->t))
-      bad = j->sample(j->context, j->t, j->y, j->yp, g, next);
+    if (tg_next_sample(before, j->periods[g], j->offsets[g]) <= j->t + tg_gap(j->t)) {
+      bad = j->sample(j->context, j->t, j->y, j->yp, g, taken);
+      /* A group leaves the places of the others as they were: only what it changed is its own. */
+      for (int k = 0; k < j->n_memory; k++)
+        if (taken[k] != held[k]) next[k] = taken[k];
+    }
   if (!bad) memcpy(j->context->memory, next, sizeof(double) * (size_t)j->n_memory);
   if (!bad && j->sample_log && j->n_sampled < j->sample_room) {
     double *entry = j->sample_log + (size_t)(j->n_memory + 1) * (size_t)j->n_sampled++;
