@@ -24,7 +24,7 @@ WITHOUT_EXAMPLE = {
     "G209": "a path asked for, not something in a file",
     **{f"G21{k}": "an operation on a scheme, not something in a file" for k in range(4)},
     "G230": "a scheme asked for, not something in a file",
-    "G231": "an operation on a scheme, not something in a file",
+    **{f"G23{k}": "an operation on a scheme, not something in a file" for k in range(1, 5)},
     "F180": "a figure asked for, not something in a file",
     "F181": "a figure asked for, not something in a file",
     "F182": "a figure asked for, not something in a file",

@@ -183,7 +183,7 @@ class ResidualSide(AbstractCase):
         from tellegen.experiments.simulating import simulate
 
         run = simulate(given[1], until=0.1, solver="runge-kutta")
-        residual = abs(run.trajectory.books.residual)
+        residual = abs(run.energy.residual)
         words = f"{len(given[1].forces)} forces, {1e6 * found:.1f} us each, energy residual {residual:.0e}"
         return {"ok": residual < 1e-4, "check": words, "ours_ns": 1e9 * found}
 

@@ -11,7 +11,18 @@ from tellegen.benchmarks.harness import Row, as_json, table
 from tellegen.core.errors import Rulebook
 from tellegen.core.names import did_you_mean
 
-NAMES = ("start", "runs", "rc_ladder", "symbolic", "mesh_check", "growth", "hierarchy", "limits", "linkages", "units_yaml")
+NAMES = (
+    "start",
+    "runs",
+    "rc_ladder",
+    "symbolic",
+    "mesh_check",
+    "growth",
+    "hierarchy",
+    "limits",
+    "linkages",
+    "units_yaml",
+)
 """One module a question, in the order in which they run."""
 
 RULES = Rulebook("S")

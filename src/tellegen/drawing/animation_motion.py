@@ -12,7 +12,8 @@ from tellegen.description.mechanisms.geometry import components
 from tellegen.description.mechanisms.values import CENTRE, GROUND, Mark
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.mechanism_pose import Pose
-from tellegen.drawing.mechanism_scene import MARGIN, SLIDING, Picture, View, marks_of
+from tellegen.drawing.mechanism_scene import SLIDING, Picture
+from tellegen.drawing.mechanism_view import MARGIN, View, marks_of
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.naming import quantity_latex
 from tellegen.drawing.network_scene import ink_box

@@ -27,7 +27,9 @@ def column_width(column: ColumnPlan) -> float:
         case ConnectionPlan() as connection:
             boxes = (connection.upper, connection.lower)
             widest = max(box_size(box.text, connection=True)[0] for box in boxes)
-            own = max(100, widest + 60, *(width_of(box.value, SMALL) + 16 for box in boxes))
+            values = (width_of(box.value, SMALL) + 16 for box in boxes)
+            # A tall block reaches to the level of the labels, which stand half in this column.
+            own = max(100, widest + 60, widest + _widest_label(column) + 8, *values)
         case BranchPlan(ladder=ladder):
             own = _port_width(ladder.entry)
         case None:
@@ -53,6 +55,11 @@ def _port_width(entry: SectionPlan | None) -> float:
         return PORT_WIDTH
     label = max(width_of(entry.upper, TEXT), width_of(entry.lower, TEXT))
     return max(PORT_WIDTH, 2 * (PORT_HALF + BRANCH_OVERHANG + 6 + label + 5))
+
+
+def _widest_label(column: ColumnPlan) -> float:
+    sections = [section for section in (column.left, column.right) if section is not None]
+    return max((width_of(text, TEXT) for section in sections for text in (section.upper, section.lower)), default=0)
 
 
 def _label_width(column: ColumnPlan, *, upper: bool) -> float:
