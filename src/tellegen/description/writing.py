@@ -220,6 +220,7 @@ class UnitTexts:
         return new[expression]
 
     def unit(self, dimension: Dimension) -> Expression:
+        """A symbol that stands for one of a unit until the text is written."""
         words = si_unit(dimension)
         if "^(" in words:  # no file can say a root of a unit
             return number(1)
