@@ -203,7 +203,8 @@ def test_random_networks_answer_as_before(operation: Callable[[PogScheme], Rewri
     try:
         found = operation(scheme)
     except TellegenError as error:
-        assume(error.code not in ("G232", "E130"))  # rates of inputs, or nothing that answers at once
+        # Rates of inputs, nothing that answers at once, or domains between which no power passes.
+        assume(error.code not in ("G232", "E130", "G104"))
         raise
     values = {name: float(x) for name, x in described.values.items()}
     one, two = (derive_equations(s.causal) for s in (scheme, found.scheme))

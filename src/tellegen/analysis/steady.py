@@ -76,7 +76,7 @@ class _Rates:
         """How large the terms of each function are, so that a rest can be judged."""
         jacobian = self.jacobian(at)
         values = {**self._values(at), **dict.fromkeys(self.names, 0.0)}
-        offset = np.array([abs(e.evaluate(values)) for e in self.functions])
+        offset = np.array([_magnitude(e, values) for e in self.functions])
         return np.asarray(np.abs(jacobian) @ np.abs(at) + offset)
 
     def is_small(self, rates: Array, at: Array) -> bool:
@@ -124,3 +124,11 @@ def _written_out(system: EquationSystem) -> EquationSystem:
         written[name] = expression.substitute(written)
     moved = {name: e.substitute(written) for name, e in system.displacements.items()}
     return replace(system.with_entries(lambda e: e.substitute(written)), where={}, displacements=moved)
+
+
+def _magnitude(function: Expression, values: Mapping[str, float]) -> float:
+    """How large a function is; zero at a point where it is not defined, such as a linkage folded flat."""
+    try:
+        return abs(function.evaluate(values))
+    except (ArithmeticError, ValueError, TypeError):
+        return 0.0

@@ -1,4 +1,4 @@
-"""A projection as a network: unit storages, resistive elements and one connection without loss between the sources of the full model."""
+"""A projection as a network between the sources of the full model: unit storages, resistive elements, one connection without loss."""
 
 from collections.abc import Sequence
 from dataclasses import replace
