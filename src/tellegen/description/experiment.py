@@ -183,7 +183,9 @@ class _ExperimentReader:
                 self.context.collect(self.unknown(name, known, "a variable"))
         return tuple(name.text for name in names)
 
-    def unknown(self, name: Scalar, known: Mapping[str, Dimension | None] | Mapping[str, Dimension], what: str) -> TellegenError:
+    def unknown(
+        self, name: Scalar, known: Mapping[str, Dimension | None] | Mapping[str, Dimension], what: str
+    ) -> TellegenError:
         fix = did_you_mean(name.text, list(known)[:2000]) or f"some that are: {listing(list(known)[:8])}"
         return self.context.error(rules.UNKNOWN_VARIABLE, name, f"'{name.text}' is not {what}", fix=fix)
 

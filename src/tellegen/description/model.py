@@ -344,7 +344,9 @@ class Model:
 
     def _repr_markdown_(self) -> str:
         """What a notebook shows: the name, what it is, and its elements."""
-        rows = [f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {_worth(e)} |" for e in self.elements[:MOST_SHOWN]]
+        rows = [
+            f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {_worth(e)} |" for e in self.elements[:MOST_SHOWN]
+        ]
         table = "\n".join(["| element | kind | nodes | value |", "|---|---|---|---|", *rows])
         return "\n\n".join(part for part in (f"**{self.name}**", self.about, table, *self._more()) if part)
 

@@ -7,6 +7,7 @@ from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.overlaps import inks
+from tellegen.drawing.placing import label_box
 from tellegen.drawing.pog_bands import draw_bands
 from tellegen.drawing.pog_drawing import LadderDrawing
 from tellegen.drawing.pog_legend import legend_shapes
@@ -16,7 +17,7 @@ from tellegen.drawing.pog_placing import Space, place_ladder, stack
 from tellegen.drawing.pog_plan import FigurePlan
 from tellegen.drawing.pog_planning import plan_of
 from tellegen.drawing.pog_rows import rows_of
-from tellegen.drawing.scene import Band, Scene, Shape
+from tellegen.drawing.scene import Band, Label, Scene, Shape
 from tellegen.schemes.pog_scheme import PogScheme
 
 
@@ -45,7 +46,7 @@ def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
         if options.shows_bands:
             draw_bands(pen, ladder, (0, y))
         LadderDrawing(pen, ladder, space, (0, y)).draw()
-    shapes = pen.finished()
+    shapes = without_crowded_captions(pen.finished())
     box = union(
         [
             Box(0, 0, 1, 1),
@@ -55,6 +56,18 @@ def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
     )
     shapes += legend_shapes(plan, box, options)
     return framed(plan.title, plan.about, shapes, box, options)
+
+
+def without_crowded_captions(shapes: list[Shape]) -> list[Shape]:
+    """The shapes without names of domains that would lie on other labels: the colour of the band says the same."""
+    labels = [(shape, label_box(shape)) for shape in shapes if isinstance(shape, Label)]
+    others = [box for label, box in labels if label.origin.part != "caption"]
+    crowded = {
+        id(label)
+        for label, box in labels
+        if label.origin.part == "caption" and any(box.overlaps(other) for other in others)
+    }
+    return [shape for shape in shapes if id(shape) not in crowded]
 
 
 def framed(title: str, about: str, shapes: list[Shape], box: Box, options: Options) -> Scene:

@@ -107,7 +107,11 @@ def _own_start(
         observed = numeric.observe(0.0, y, np.zeros(numeric.size), numeric.new_context(None, inputs))
         decided = {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True)}
         for name, value in start.items():
-            if name not in place and name in decided and abs(decided[name] - value) > SAME * max(abs(value), abs(decided[name])):
+            if (
+                name not in place
+                and name in decided
+                and abs(decided[name] - value) > SAME * max(abs(value), abs(decided[name]))
+            ):
                 raise _follows(name, value, decided[name], causal)
     return own
 

@@ -1,8 +1,8 @@
 """Operations on whole schemes: new coordinates by a T of the user, and inputs exchanged for their outputs.
 
 A scheme is read as matrices, the operation is done on these, and the network of the result is raised again as one vector block. So
-each result is a scheme like any other: it can be drawn, joined, exchanged back, and its causal graph compiles and runs. Domains between
-which no power passes are two systems, as everywhere (G104).
+each result is a scheme like any other: it can be drawn, joined, exchanged back, and its causal graph compiles and runs.
+Domains between which no power passes are two systems, as everywhere (G104).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

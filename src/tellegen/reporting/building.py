@@ -204,7 +204,9 @@ def reductions(subject: Subject) -> Iterator[Block]:
     if subject.model.experiment.until is None:
         return
     if subject.run.trajectory.solve_s > QUICK_S or len(subject.model.elements) > MOST_SUGGESTED:
-        yield Words("The energy that passed through each element. Those at the end may be left out; limits were not tried.")
+        yield Words(
+            "The energy that passed through each element. Those at the end may be left out; limits were not tried."
+        )
         yield Listing(str(activity(subject.run)))
         return
     yield Listing(str(suggest_limits(subject.model)))

@@ -1,4 +1,4 @@
-"""A projection as a network between the sources of the full model: unit storages, resistive elements, one connection without loss."""
+"""A projection as a network between the sources of the full model: unit storages, resistive elements, one lossless connection."""
 
 from collections.abc import Sequence
 from dataclasses import replace
