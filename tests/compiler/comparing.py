@@ -39,10 +39,8 @@ class Point:
         return np.array([found[name] for name in self.equations.inputs])
 
     def _values(self) -> Mapping[str, float]:
-        values = dict(zip(self.model.parameters, self.model.parameter_values.tolist(), strict=True))
-        for name, formula in self.equations.parameters.items():
-            if name not in values and formula is not None:
-                values[name] = formula.evaluate(values)
+        values = self.equations.values()
+        values |= dict(zip(self.model.parameters, self.model.parameter_values.tolist(), strict=True))
         values |= dict(zip(self.model.names, self.y.tolist(), strict=True))
         values |= dict(zip(self.equations.inputs, self.inputs.tolist(), strict=True))
         for name, formula in self.equations.where.items():

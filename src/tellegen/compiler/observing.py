@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, final
 
+from tellegen.causality.conjugates import followers_beside_sources
 from tellegen.compiler.discontinuities import crossings
 from tellegen.compiler.energies import content_of, energy_of
 from tellegen.compiler.numeric_model import EventFunction, Observable
@@ -194,11 +195,12 @@ class Observation:
     # -- outputs and signals ---------------------------------------------------------------------------------------------------
 
     def _show_outputs(self) -> None:
-        """The conjugate of each source, by the name of the state where it is one."""
+        """The conjugate of each source, by the name of the state, or of the dependent storage beside it, where it is one."""
+        beside = followers_beside_sources(self.builder.causal)
         for k, output in self.builder.outputs.items():
             port, domain = self.graph.ports[k], self.graph.domain_of(k)
             side = self.builder.causal.follows(k)
-            name = self.builder.state_told_to(k) or port.variable(side)
+            name = beside.get(k) or self.builder.state_told_to(k) or port.variable(side)
             self._add(Observable(name, "output", port.element, domain.name, domain.power(side).unit), output)
 
     def _show_signals(self) -> None:

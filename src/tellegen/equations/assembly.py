@@ -4,12 +4,14 @@ What ports are told follows from what they decide by the causal interconnection.
 what grows long; then the storages that depend on others are brought in by the congruent transformation x = T z + T_u u.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from tellegen.causality import CausalGraph
+from tellegen.causality.conjugates import followers_beside_sources
 from tellegen.causality.tearing import moving_names
+from tellegen.core.domains import other_side
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
 from tellegen.equations.congruence import Congruence, Motion, congruence
@@ -23,7 +25,7 @@ from tellegen.equations.storage import held_energy
 from tellegen.equations.structure import CausalStructure, causal_structure
 from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
-from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.angles import joined_angles
 from tellegen.expressions.elimination import solve_definite
 from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
@@ -125,7 +127,7 @@ class _Assembly:
         balance = Balance(L, plus(A, N), B, B_1, f, lambda rows: self._times_inverse(rows, L))
         ports = self.ports
         dependent = {self._output_name(ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
-        outputs = self._output_names(C, D, D_1, f_y, (T, T_u))
+        outputs = self._output_names(C, D, D_1, f_y)
         made = EquationSystem(
             name=self.causal.graph.name,
             states=tuple(ports[k].state for k in self.states),
@@ -330,32 +332,23 @@ class _Assembly:
     def _output_name(self, port: Port) -> str:
         return port.variable(_storage(port).side)
 
-    def _output_names(
-        self, C: Matrix, D: Matrix, D_1: Matrix, f_y: Vector, dependent: tuple[Matrix, Matrix]
-    ) -> tuple[str, ...]:
-        """The conjugate of each input: the name of the state or dependent storage whose output it is, else the source's own.
-
-        Where several have this output, one at the nodes of the source is meant.
-        """
+    def _output_names(self, C: Matrix, D: Matrix, D_1: Matrix, f_y: Vector) -> tuple[str, ...]:
+        """The conjugate of each input: named as a dependent storage beside, as the state that it is, or as the source says."""
+        beside = followers_beside_sources(self.causal)
         names = []
-        followers = [(*row, *row_u) for row, row_u in zip(*dependent, strict=True)]
         for i, k in enumerate(self.sources):
             source = self.ports[k]
             law = source.law
             assert isinstance(law, SourceLaw), "outputs belong to sources"
-            same = []
-            if all(e is ZERO for e in (*D_1[i], f_y[i])):
-                ones = [j for j, e in enumerate(C[i]) if e is ONE]
-                alone = len(ones) == 1 and sum(e is not ZERO for e in (*C[i], *D[i])) == 1
-                same = [self.ports[self.states[ones[0]]]] if alone else []
-                same += [
-                    self.ports[self.dependent[r]] for r, row in enumerate(followers) if _same_row(row, (*C[i], *D[i]))
-                ]
-            same = [port for port in same if not _storage(port).keeps_energy_variable]
-            beside = [port for port in same if {port.plus, port.minus} == {source.plus, source.minus}]
-            found = next(iter((*beside, *same)), None)
-            own = source.variable("through" if law.side == "across" else "across")
-            names.append(own if found is None else self._output_name(found))
+            ones = [j for j, e in enumerate(C[i]) if e is ONE]
+            alone = len(ones) == 1 and sum(e is not ZERO for e in (*C[i], *D[i], *D_1[i], f_y[i])) == 1
+            state = self.ports[self.states[ones[0]]] if alone else None
+            if k in beside:
+                names.append(beside[k])
+            elif state is not None and not _storage(state).keeps_energy_variable:
+                names.append(state.state)
+            else:
+                names.append(source.variable(other_side(law.side)))
         return tuple(names)
 
     def _stored_energy(self, dependent: Mapping[str, Expression]) -> Expression | None:
@@ -397,11 +390,3 @@ def _signed(found: Entry | None, sign: int) -> Expression:
     if found is None:
         return ZERO
     return found.expression if sign > 0 else -found.expression
-
-
-def _same_row(one: Sequence[Expression], two: Sequence[Expression]) -> bool:
-    """Whether two rows say the same of states and inputs, and say something."""
-    filled = [(a, b) for a, b in zip(one, two, strict=True) if a is not ZERO or b is not ZERO]
-    if not filled or any(a is ZERO or b is ZERO for a, b in filled):
-        return False
-    return all(a is b or is_zero(a - b) for a, b in filled)
