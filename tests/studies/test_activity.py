@@ -119,7 +119,11 @@ experiment: {until: 3 s, inputs: {F: "ramp(1 N/s)"}}
 
 
 def test_expected_losses_are_near_those_of_the_limits() -> None:
-    found = tg.suggest_limits("corking_machine_extended", tried=3)
+    # Constant voltages instead of the cycle: a tenth of a second from rest.
+    machine = "corking_machine_extended"
+    volts = dict(zip(("V_e1", "V_e2", "V_e3", "V_r1", "V_r2", "V_r3"), 2 * (0.0, 5.0, -5.0), strict=True))
+    inputs, rest = volts | {"F_x": -17.658, "F_theta": 0.0}, dict.fromkeys(tg.derive(machine).states, 0.0)
+    found = tg.suggest_limits(machine, tried=3, until=0.1, inputs=inputs, initial=rest)
     taken = [p for p in found.proposals if p.loss is not None]
     assert len(taken) == 3
     assert [p.loss is None for p in found.proposals] == sorted(p.loss is None for p in found.proposals)
@@ -127,7 +131,7 @@ def test_expected_losses_are_near_those_of_the_limits() -> None:
         assert p.loss is not None
         assert p.expected == pytest.approx(p.loss.relative_rms, rel=0.3)
     assert {p.limit for p in found.proposals} >= {"K_ce=inf", "m_a=0"}, "storages lose their state"
-    assert len(tg.suggest_limits("corking_machine_extended", most=2, tried=0).proposals) == 2
+    assert len(tg.suggest_limits(machine, most=2, tried=0, until=0.1, inputs=inputs, initial=rest).proposals) == 2
 
 
 # -- the command -----------------------------------------------------------------------------------------------------------------

@@ -515,7 +515,7 @@ def schema() -> None:
     output.write(json.dumps(model_schema(), indent=2))
 
 
-@app.command(epilog="Example: tellegen bench symbolic")
+@app.command(epilog="Example: tellegen bench mesh_check")
 def bench(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Benchmarks; without one, all.")

@@ -190,6 +190,7 @@ static int tg_take_samples(tg_job *j, double before) {
   int bad = 0;
   for (int g = 0; g < j->n_groups && !bad; g++)
     if (tg_next_sample(before, j->periods[g], j->offsets[g]) <= j->t + tg_gap(j->t)) {
+      memcpy(taken, held, sizeof(double) * (size_t)j->n_memory);
       bad = j->sample(j->context, j->t, j->y, j->yp, g, taken);
       /* A group leaves the places of the others as they were: only what it changed is its own. */
       for (int k = 0; k < j->n_memory; k++)
