@@ -21,6 +21,7 @@ from tellegen.description import read_model
 from tellegen.description.parts.shelf import LIBRARY, part_names
 from tellegen.description.shapes import SHAPES
 from tellegen.description.signals.blocks import BLOCKS, Key
+from tellegen.drawing import draw
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -368,7 +369,7 @@ def _library_part(name: str) -> list[str]:
     return [
         f"## {name}",
         model.about,
-        *_library_figure(name),
+        f"![Schematic of {name}](../images/library/{name}.svg)",
         cell(told),
         table(("port", "domain", "nodes"), ports),
         *offered,
@@ -377,10 +378,12 @@ def _library_part(name: str) -> list[str]:
     ]
 
 
-def _library_figure(name: str) -> list[str]:
-    """The figure of a part, where docs/images/library has one."""
-    figure = ROOT / "docs/images/library" / f"{name}.svg"
-    return [f"![{name}](../images/library/{name}.svg)"] if figure.is_file() else []
+def library_figures() -> dict[str, str]:
+    """The schematic of each part, by the path of its file."""
+    return {
+        f"docs/images/library/{name}.svg": draw(read_model(LIBRARY / f"{name}.yaml"), "network").svg()
+        for name in part_names()
+    }
 
 
 def _described_parameters(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -444,6 +447,7 @@ def pages() -> dict[str, str]:
     made["docs/reference/domains.md"] = domains_page()
     made["docs/reference/signals.md"] = signals_page()
     made["docs/reference/library.md"] = library_page()
+    made |= library_figures()
     made["docs/reference/commands.md"] = commands_page()
     made["docs/reference/python.md"] = python_page()
     made["docs/decisions/index.md"] = decisions_page((ROOT / "docs/decisions").glob("[0-9]*.md"))
@@ -454,9 +458,8 @@ def pages() -> dict[str, str]:
 
 def differences(made: dict[str, str]) -> list[str]:
     """The paths whose file is missing, differs, or should not be there."""
-    there = {
-        str(p.relative_to(ROOT)) for p in [*(ROOT / "docs/errors").glob("*.md"), *(ROOT / "docs/notebooks").glob("*")]
-    }
+    folders = ("docs/errors/*.md", "docs/notebooks/*", "docs/images/library/*")
+    there = {str(p.relative_to(ROOT)) for folder in folders for p in ROOT.glob(folder)}
     wrong = {path for path, text in made.items() if _text_at(path) != text}
     return sorted(wrong | (there - made.keys()))
 
