@@ -286,8 +286,11 @@ MAKERS: dict[str, Maker] = {
 
 
 def _svg(figure: "Figure") -> str:
-    """A plot as SVG, without the date of its making."""
+    """A plot as SVG, without the date of its making. Nobody else sees the figure, so it is closed."""
+    from matplotlib import pyplot  # noqa: PLC0415
+
     text = StringIO()
     figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
+    pyplot.close(figure)
     written = text.getvalue()
     return written[written.index("<svg") :]
