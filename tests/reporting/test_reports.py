@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tellegen as tg
+from tellegen.reporting import building
 from tellegen.reporting.building import FRAMES
 from tellegen.reporting.formulas import formula_lines, to_mathml
 from tellegen.reporting.html import to_html
@@ -55,6 +56,13 @@ def test_page_shows_who_gave_energy_and_the_motion(motor: Path) -> None:
     drawn = [b64decode(data).decode() for data in re.findall(r"svg\+xml;base64,([^\"]+)", page)]
     assert sum(picture.count("<animate ") for picture in drawn) == FRAMES
     assert page.index(">Energy<") < page.index(">Motion<")
+
+
+def test_motion_that_is_too_large_is_left_to_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(building, "LARGEST_MOTION", 1000)
+    made = tg.report("rlc", tmp_path / "rlc.html")
+    (moving,) = [section for section in made.sections if section.title == "Motion"]
+    assert "tellegen draw rlc --as bond --animate" in str(moving.blocks[0])
 
 
 def test_browser_opens_it_without_errors_or_network(

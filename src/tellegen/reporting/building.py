@@ -36,6 +36,10 @@ MOST_DRAWN = 150
 """Models with more elements are not drawn in a report: a page has an end."""
 MOST_STEPS = 12
 """Up to so many states the derivation is told step by step."""
+MOST_CHANNELS = 16
+"""A Bode diagram of more channels shows nothing to anybody."""
+LARGEST_MOTION = 1_000_000
+"""An animation of more bytes would make the page too heavy to send."""
 FRAMES, MIN_ROWS = 30, 2
 """The pictures of the motion on a page, and the rows that a run needs to show any."""
 MOST_SUGGESTED = 40
@@ -182,7 +186,8 @@ def properties(subject: Subject) -> Iterator[Block]:
     if rows:
         yield Table(("pole [1/s]", "natural frequency [rad/s]", "damping", "time constant [s]"), rows)
     yield Listing(str(analysis))
-    if analysis.model.inputs and analysis.model.states:
+    channels = len(analysis.model.inputs) * len(analysis.model.outputs)
+    if analysis.model.states and 0 < channels <= MOST_CHANNELS:
         yield Picture("bode", _svg(analysis.plot()), f"Bode diagram of the linear model {where}")
 
 
@@ -253,7 +258,14 @@ def motion(subject: Subject) -> Iterator[Block]:
         moving, caption = animate(subject.model, "bond", run=subject.run, frames=FRAMES), "Power and energy over time"
     else:
         moving, caption = animate(subject.model, "mechanism", run=subject.run, frames=FRAMES), "The mechanism in motion"
-    yield Picture("motion", moving.svg(), caption, wide=True)
+    drawn = moving.svg()
+    if len(drawn) > LARGEST_MOTION:
+        view = "bond" if subject.model.mechanism is None else "mechanism"
+        yield Words(
+            f"Too large for this page; 'tellegen draw {subject.word} --as {view} --animate -o motion.html' shows it."
+        )
+        return
+    yield Picture("motion", drawn, caption, wide=True)
 
 
 # -- The end ---------------------------------------------------------------------------------------------------------------------
