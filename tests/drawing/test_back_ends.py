@@ -2,8 +2,8 @@
 
 import io
 import re
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -124,9 +124,10 @@ def test_a_users_style_of_plots_changes_nothing() -> None:
         assert FIGURE.png() == before
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium to draw the SVG")
 @pytest.mark.parametrize("theme", ["colour", "dark"])
-def test_the_png_is_what_a_browser_makes_of_the_svg(tmp_path: Path, theme: str) -> None:
+def test_the_png_is_what_a_browser_makes_of_the_svg(
+    tmp_path: Path, theme: str, system_tool: Callable[[str], str]
+) -> None:
     """Edges are smoothed in other ways: no more than one pixel in two hundred may differ visibly, as two renderers do."""
     figure = draw("dc_motor_pump", "bond", theme=theme)
     box = figure.scene.box
@@ -134,7 +135,7 @@ def test_the_png_is_what_a_browser_makes_of_the_svg(tmp_path: Path, theme: str) 
     page = tmp_path / "page.html"
     page.write_text(f'<body style="margin:0">{figure.svg()}</body>', encoding="utf-8")
     shot = tmp_path / "shot.png"
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    command = [system_tool("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     command += [f"--window-size={width},{height}", f"--screenshot={shot}", f"--user-data-dir={tmp_path / 'profile'}"]
     subprocess.run([*command, page.as_uri()], check=True, capture_output=True, timeout=120)
     one, two = pixels(shot.read_bytes()), pixels(figure.png(dpi=96))
@@ -144,8 +145,8 @@ def test_the_png_is_what_a_browser_makes_of_the_svg(tmp_path: Path, theme: str) 
     assert differs.mean() < 0.005
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
-def test_tikz_compiles(tmp_path: Path) -> None:
+def test_tikz_compiles(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
+    pdflatex = system_tool("pdflatex")
     figures = [FIGURE, FIGURE.in_theme("dark"), draw("rlc", "equations")]
     figures += [
         draw(name, "bond") for name in ("dc_motor_pump", "pmsm", "crank_rod", "motor_heating", "two_mass_drive")
@@ -161,7 +162,7 @@ def test_tikz_compiles(tmp_path: Path) -> None:
     )
     (tmp_path / "one.tex").write_text(FIGURE.tikz(standalone=True), encoding="utf-8")
     for name in ("all", "one"):
-        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
+        command = [pdflatex, "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
         run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
         assert run.returncode == 0, run.stdout[-2000:]
     assert "(1 page," in (tmp_path / "one.log").read_text(encoding="latin-1").replace("\n", "")

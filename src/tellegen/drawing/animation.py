@@ -1,18 +1,16 @@
 """An animation: a figure of which some shapes change from frame to frame. Notebooks play it, and `save` writes any format."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-from tellegen.core.names import did_you_mean
-from tellegen.description.files import reason, write_bytes
 from tellegen.drawing import rules
 from tellegen.drawing.animation_html import to_html
 from tellegen.drawing.animation_raster import to_gif, to_mp4
 from tellegen.drawing.animation_svg import to_animated_svg
 from tellegen.drawing.figures import Figure
+from tellegen.drawing.formats import write_drawing, writer_for
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.scene import Scene, Shape
 
@@ -66,13 +64,7 @@ class Animation:
         Raises: FigureError for an unknown suffix (F202), without ffmpeg for .mp4 (F203), or when the system refuses (F105).
         """
         target = Path(path)
-        data = _writer(target)(self)
-        try:
-            write_bytes(Path(os.path.realpath(target)), data)
-        except (OSError, ValueError) as error:
-            what = f"'{target}' cannot be written: {reason(error)}"
-            raise rules.NOT_WRITTEN.error(what, fix="choose another folder or name") from error
-        return target
+        return write_drawing(target, writer_for(target, ANIMATED, "animations", rules.BAD_ANIMATION_FILE)(self))
 
     def _repr_html_(self) -> str:
         return self.svg()
@@ -96,13 +88,4 @@ def check_animation_suffix(path: Path) -> None:
 
     Raises: FigureError (F202).
     """
-    _writer(path)
-
-
-def _writer(path: Path) -> Callable[[Animation], bytes]:
-    suffix = path.suffix.lower()
-    if suffix in ANIMATED:
-        return ANIMATED[suffix]
-    fix = did_you_mean(suffix, ANIMATED) or f"end the name in {', '.join(ANIMATED)}"
-    what = f"animations are not written as '{suffix}'" if suffix else f"'{path.name}' has no suffix"
-    raise rules.BAD_ANIMATION_FILE.error(what, fix=fix)
+    writer_for(path, ANIMATED, "animations", rules.BAD_ANIMATION_FILE)

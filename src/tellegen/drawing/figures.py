@@ -1,14 +1,12 @@
 """A figure: a scene with the options it is drawn with. Notebooks show it, and `save` writes any format."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from tellegen.core.names import did_you_mean
-from tellegen.description.files import reason, write_bytes
 from tellegen.drawing import rules
+from tellegen.drawing.formats import write_drawing, writer_for
 from tellegen.drawing.options import DEFAULTS, Options, read_options
 from tellegen.drawing.raster import to_pdf, to_png
 from tellegen.drawing.scene import Scene
@@ -68,13 +66,7 @@ class Figure:
         Raises: FigureError for an unknown suffix (F104), or when the system refuses (F105).
         """
         target = Path(path)
-        data = _drawer(target)(self)
-        try:
-            write_bytes(Path(os.path.realpath(target)), data)
-        except (OSError, ValueError) as error:
-            what = f"'{target}' cannot be written: {reason(error)}"
-            raise rules.NOT_WRITTEN.error(what, fix="choose another folder or name") from error
-        return target
+        return write_drawing(target, writer_for(target, FORMATS, "figures", rules.BAD_SUFFIX)(self))
 
     def _repr_svg_(self) -> str:
         return self.svg(symbols=True)
@@ -98,13 +90,4 @@ def check_suffix(path: Path) -> None:
 
     Raises: FigureError (F104).
     """
-    _drawer(path)
-
-
-def _drawer(path: Path) -> Callable[[Figure], bytes]:
-    suffix = path.suffix.lower()
-    if suffix in FORMATS:
-        return FORMATS[suffix]
-    fix = did_you_mean(suffix, FORMATS) or f"end the name in {', '.join(FORMATS)}"
-    what = f"figures are not written as '{suffix}'" if suffix else f"'{path.name}' has no suffix"
-    raise rules.BAD_SUFFIX.error(what, fix=fix)
+    writer_for(path, FORMATS, "figures", rules.BAD_SUFFIX)
