@@ -48,7 +48,7 @@ def main() -> int:
     _errors(runs)
     _tracking(next(iter(runs.values())))
     print(f"\nwriting {report} ...")
-    tg.report(model, report)
+    tg.report(model, report, limits=[NUTS, BELTS, INERTIAS])
     print(f"written to {report}: open it in a browser ({time.perf_counter() - began:.0f} s in all)")
     print(NEXT)
     return 0

@@ -4,11 +4,14 @@ An output with a line `...` was cut by hand and is left alone, as is a command w
 """
 
 import io
+import os
 import re
 import sys
 import tempfile
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
+
+import matplotlib
 
 from code_blocks import ROOT, Block, Command, blocks, commands, is_ours, pages, pictures, python_source, run
 
@@ -35,6 +38,12 @@ def refreshed(page: Path) -> str:
     return text
 
 
+def keep_plots_the_same() -> None:
+    """Let equal plots be equal files: names inside them follow from what they show, and no date is written."""
+    matplotlib.rcParams["svg.hashsalt"] = "tellegen"
+    os.environ["SOURCE_DATE_EPOCH"] = "0"
+
+
 def _console(block: Block, folder: Path, all_of_them: bool) -> str:
     """The block with its outputs; `all_of_them` runs commands that show none too, for what they write."""
     for command in commands(block):
@@ -58,6 +67,7 @@ def _output(command: Command, folder: Path) -> str:
 
 def main() -> int:
     """Refresh every page and name those that changed."""
+    keep_plots_the_same()
     for page in pages():
         text = refreshed(page)
         if text != page.read_text(encoding="utf-8"):

@@ -101,6 +101,15 @@ def test_substitution_is_simultaneous() -> None:
     assert (x**2 + 1).substitute({"z": y}) is x**2 + 1
 
 
+def test_only_the_branch_that_counts_is_substituted() -> None:
+    p = parse("if(a > 0, 1/a, 3*b)")
+    assert p.substitute({"a": 0}) is parse("3*b")
+    assert p.substitute({"a": 2}) is parse("1/2")
+    assert parse("b + 2*if(a == 0 or c > 1, b, b/a)").substitute({"a": 0}) is parse("3*b")
+    with pytest.raises(ZeroDivisionError):
+        parse("if(b > 0, 1/a, 3)").substitute({"a": 0})
+
+
 def test_several_expressions_are_substituted_together() -> None:
     assert substitute_all((x + 1, y), {"x": y}) == (y + 1, y)
 

@@ -56,3 +56,8 @@ def test_what_has_no_counterpart_is_refused() -> None:
         from_sympy(sympy.I)
     with pytest.raises(ValueError, match="no expression stands for"):
         from_sympy(sympy.oo)
+
+
+def test_sympy_takes_our_expressions_wherever_it_meets_them() -> None:
+    x = sympy.Symbol("x")
+    assert (x + 1).subs({"x": parse("2*a*cos(b)")}) == 2 * sympy.Symbol("a") * sympy.cos(sympy.Symbol("b")) + 1

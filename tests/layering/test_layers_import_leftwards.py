@@ -56,7 +56,8 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.simulation.plain", "scipy"): "SciPy's solvers stand in where there is no C compiler",
     ("tellegen.drawing.typesetting", "ziamath"): "a font is read when the first label is set",
     ("tellegen.drawing.typesetting", "ziafont"): "a font is read when the first label is set",
-    ("tellegen.reporting.building", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
+    ("tellegen.reporting.reduction_sections", "matplotlib"): "plots are made where limits are asked for",
+    ("tellegen.reporting.plots", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
     ("tellegen.experiments.progress", "rich"): "most runs are over before there is progress to show",
 }

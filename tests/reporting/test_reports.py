@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import tellegen as tg
-from tellegen.reporting import building
-from tellegen.reporting.building import FRAMES
+from tellegen.reporting import run_sections
 from tellegen.reporting.formulas import formula_lines, to_mathml
 from tellegen.reporting.html import to_html
 from tellegen.reporting.pages import Formulas, Listing, Picture, Report, Section, Table, Words
+from tellegen.reporting.run_sections import FRAMES
 
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ALONE = [*QUIET, "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -59,7 +59,7 @@ def test_page_shows_who_gave_energy_and_the_motion(motor: Path) -> None:
 
 
 def test_motion_that_is_too_large_is_left_to_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(building, "LARGEST_MOTION", 1000)
+    monkeypatch.setattr(run_sections, "LARGEST_MOTION", 1000)
     made = tg.report("rlc", tmp_path / "rlc.html")
     (moving,) = [section for section in made.sections if section.title == "Motion"]
     assert "tellegen draw rlc --as bond --animate" in str(moving.blocks[0])
@@ -81,6 +81,29 @@ def test_progress_names_the_sections(tmp_path: Path) -> None:
     heard: list[str] = []
     tg.report("rlc", tmp_path / "rlc.html", progress=heard.append)
     assert heard[:3] == ["Findings", "Figures", "Parameters"]
+
+
+def test_limits_lead_to_smaller_models_one_after_another(tmp_path: Path) -> None:
+    chain = [{"J_m": 0}, {"b_m": 0}]
+    made = tg.report("dc_motor_pump", tmp_path / "motor.html", limits=chain)
+    (found,) = [section for section in made.sections if section.title == "Reductions"]
+    first, second = (block.text for block in found.blocks if isinstance(block, Words) and "remain" in block.text)
+    assert first.startswith("J_m = 0: 2 of 3 states remain (I_a, P_0). Still told by formulas: omega_m.")
+    assert second.startswith("b_m = 0 as well: 1 of 3 states remain (I_a).")
+    (table,) = [block for block in found.blocks if isinstance(block, Table)]
+    assert table.head == ("limits", "I_a [A]", "P_0 [Pa]")
+    losses = [float(row[1]) for row in table.rows]
+    alone = tg.simulate(tg.reduce("dc_motor_pump", chain[0]), samples=1000, rtol=1e-9)
+    full = tg.simulate("dc_motor_pump", times=alone.t, rtol=1e-9)
+    assert losses[0] == pytest.approx(full.compare(alone, "I_a").differences["I_a"].largest, rel=0.01)
+    assert losses[1] > losses[0]
+
+
+def test_limit_that_does_not_exist_is_told_in_its_section(tmp_path: Path) -> None:
+    made = tg.report("rlc", tmp_path / "rlc.html", limits=[{"nothing": 0}])
+    (found,) = [section for section in made.sections if section.title == "Reductions"]
+    assert "'nothing'" in str(found.blocks[0])
+    assert "Experiment" in [section.title for section in made.sections]
 
 
 def test_markdown_has_its_pictures_beside_it(tmp_path: Path) -> None:

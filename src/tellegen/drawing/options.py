@@ -29,7 +29,7 @@ class Options:
     100 %. `scale` is the size of the whole figure.
 
     A POG draws like branches as `lanes` of one vector ladder where it has them. `derivative` draws dependent storages as derivative
-    blocks, `vectorial` the whole model as one vector block.
+    blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds.
     """
 
     theme: ThemeName = "colour"

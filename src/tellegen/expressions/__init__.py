@@ -44,6 +44,7 @@ from tellegen.expressions.parser import RESERVED_WORDS, Macro, parse
 from tellegen.expressions.residues import is_zero, point
 from tellegen.expressions.rules import RULES
 from tellegen.expressions.structure import rebuild, substitute_all
+from tellegen.expressions.sympy_view import to_sympy
 from tellegen.expressions.text import to_python, to_text, to_yaml
 
 __all__ = [
@@ -99,6 +100,7 @@ __all__ = [
     "to_c",
     "to_latex",
     "to_python",
+    "to_sympy",
     "to_text",
     "to_yaml",
     "total",

@@ -39,6 +39,7 @@ class Engine:
     evaluate: Callable[["Expression", Mapping[str, float]], float]
     residues: Callable[["Expression"], tuple[int, int] | None]
     text: Callable[["Expression"], str]
+    sympy: Callable[["Expression"], Any]
 
 
 ENGINE: Final = Engine()
@@ -128,6 +129,10 @@ class Expression:
 
     def __abs__(self) -> "Expression":
         return ENGINE.absolute(self)
+
+    def _sympy_(self) -> Any:
+        """The expression as SymPy sees it, wherever SymPy meets it: `matrix.subs(equations.where)`."""
+        return ENGINE.sympy(self)
 
     def __copy__(self) -> Self:
         return self

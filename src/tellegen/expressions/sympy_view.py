@@ -11,6 +11,7 @@ from tellegen.expressions.canonical import PI, number, power, product, total
 from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
 from tellegen.expressions.functions import call
 from tellegen.expressions.nodes import (
+    ENGINE,
     Add,
     Call,
     Constant,
@@ -192,3 +193,6 @@ def _fraction_of(sympy: Any, entry: Any, s: Any) -> Expression:
 def _polynomial_of(sympy: Any, polynomial: Any, s: Any) -> Expression:
     coefficients = reversed(sympy.Poly(polynomial, s).all_coeffs())
     return total(from_sympy(sympy.factor_terms(c)) * intern_symbol(s.name) ** k for k, c in enumerate(coefficients))
+
+
+ENGINE.sympy = to_sympy

@@ -1,7 +1,8 @@
 """A report of any model, in one call."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tellegen.core.errors import TellegenError
@@ -9,24 +10,32 @@ from tellegen.description import Model, to_yaml
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.equations.checking import Check, check
-from tellegen.reporting.building import Subject, build_report
+from tellegen.reduction import Limits, read_limits
+from tellegen.reporting.building import build_report
 from tellegen.reporting.pages import Report
+from tellegen.reporting.subject import Subject
 from tellegen.reporting.writing import check_report_suffix, write_report
 
 
 def report(
-    model: AnyModel, output: str | os.PathLike[str], *, progress: Callable[[str], None] = lambda _: None
+    model: AnyModel,
+    output: str | os.PathLike[str],
+    *,
+    limits: Sequence[Limits] = (),
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """One page that shows a model whole: figures, equations with their derivation, properties, its experiment, energy books.
 
     `output` ends in .html (everything in one file), .md (pictures beside it) or .pdf. A model with mistakes gets a report that
-    shows them. `progress` hears the title of each section before it is made.
+    shows them. Each of `limits` (as `reduce` takes them) leads on from the models before it; the page shows these smaller models
+    and what they lose. `progress` hears the title of each section before it is made.
 
-    Raises: ExportError when the file cannot be written.
+    Raises: ExportError when the file cannot be written, ReductionError for a limit that cannot be read.
     """
     target = Path(output)
     check_report_suffix(target)
-    made = build_report(_subject(model), progress)
+    asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
+    made = build_report(asked, progress)
     write_report(made, target)
     return made
 

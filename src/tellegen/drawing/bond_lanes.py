@@ -1,0 +1,188 @@
+"""Vector bond graphs: the lanes of a vector ladder as one chain of vector bonds, under the letters of the POG.
+
+A block becomes a junction with its elements, a connection a transformer or gyrator with a matrix, a source at an end a vector
+source. Signals give the strokes: the end that an effort runs to has it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.core.domains import DOMAINS
+from tellegen.drawing.bond_plan import Link, Node, Plan, Role
+from tellegen.drawing.bond_texts import ItemText
+from tellegen.drawing.naming import dotted_latex
+from tellegen.drawing.pog_plan import (
+    LINES,
+    ColumnPlan,
+    ConnectionPlan,
+    ElementPlan,
+    LadderPlan,
+    Line,
+    SectionPlan,
+    other_line,
+)
+from tellegen.schemes.lane_walk import NoLanesError
+
+Letters = Mapping[str, str]
+"""The letters of each element as a bond graph writes it: I, C, R, ..."""
+
+
+def plan_lanes(ladder: LadderPlan, letters: Letters) -> Plan:
+    """What a figure of a vector bond graph has to place.
+
+    Raises: NoLanesError where the vectors mix efforts with flows, so that no half arrow fits.
+    """
+    return _Chain(ladder, letters).plan()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where the chain goes on: a node, and the section behind it."""
+
+    node: str
+    section: SectionPlan
+
+
+@final
+class _Chain:
+    """Collects nodes and links from left to right."""
+
+    def __init__(self, ladder: LadderPlan, letters: Letters) -> None:
+        self.ladder, self.letters = ladder, letters
+        self.nodes: dict[str, Node] = {}
+        self.links: list[Link] = []
+        self.shared: Line = "upper"
+        """The line whose variable the elements of a column share."""
+
+    def plan(self) -> Plan:
+        """The whole chain, with what hangs on it."""
+        entry = self.ladder.entry
+        if entry is None:
+            raise NoLanesError
+        end = _End(self._source(entry, rightward=True), entry)
+        for column in self.ladder.columns:
+            end = self._column(column, end)
+        if self.ladder.columns[-1].right is not None:
+            source = self._source(end.section, rightward=False)
+            self._link(end.node, source, end.section)
+        roles = {name: node.role for name, node in self.nodes.items()}
+        hanging: dict[str, list[Link]] = {name: [] for name, role in roles.items() if role != "leaf"}
+        edges: dict[str, list[Link]] = {name: [] for name in hanging}
+        for link in self.links:
+            for name in (link.tail, link.head):
+                if name in hanging:
+                    (hanging if roles[link.other(name)] == "leaf" else edges)[name].append(link)
+        return Plan(self.nodes, tuple(self.links), _frozen(hanging), _frozen(edges))
+
+    # -- along the chain -------------------------------------------------------------------------------------------------------
+
+    def _column(self, column: ColumnPlan, end: _End) -> _End:
+        match column.content:
+            case ElementPlan() as element:
+                # Without a summation the column ends the ladder, and shares what those before it share.
+                self.shared = next((other_line(n) for n in LINES if column.node_kind(n) == "sum"), self.shared)
+                node = self._junction(column, end)
+                self._element(element, node, column)
+                return _End(node, column.right or end.section)
+            case ConnectionPlan() as connection:
+                node = self._connection(connection, column)
+                self._link(end.node, node, end.section)
+                assert column.right is not None, "a connection leads somewhere"
+                return _End(node, column.right)
+            case _:
+                raise NoLanesError
+
+    def _junction(self, column: ColumnPlan, end: _End) -> str:
+        """The junction of a column: that of the column before where both share one variable."""
+        assert column.left is not None, "a ladder begins with a section"
+        shares_effort = self.shared == effort_line(column.left)
+        letters = "0" if shares_effort else "1"
+        before = self.nodes[end.node]
+        if before.role == "junction" and before.text.letters == letters:
+            return end.node
+        node = self._add(f"junction {len(self.nodes)}", "junction", ItemText(letters), column.left.domain)
+        self._link(end.node, node, end.section)
+        return node
+
+    def _connection(self, connection: ConnectionPlan, column: ColumnPlan) -> str:
+        assert column.left is not None, "a connection stands between sections"
+        assert column.right is not None, "a connection stands between sections"
+        line = effort_line(column.left)
+        letters = "TF" if line == effort_line(column.right) else "GY"
+        text = next(box.text for box in (connection.upper, connection.lower) if box.part == "K")
+        moving = text.partition("(")
+        item = ItemText(f"M{letters}" if moving[1] else letters, modulus=moving[0], signals=moving[2].rstrip(")"))
+        return self._add(connection.element, "multiport", item, "")
+
+    def _link(self, tail: str, head: str, section: SectionPlan) -> None:
+        """A bond of the chain: power counts as positive to the right, as in the section of the POG."""
+        line = effort_line(section)
+        stroke = head if section.goes_right(line) else tail
+        self.links.append(
+            Link(
+                len(self.links) + 1,
+                tail,
+                head,
+                stroke,
+                section.domain.partition(",")[0],
+                section.label(line),
+                section.label(other_line(line)),
+                len(section.lanes),
+            )
+        )
+
+    # -- what hangs on it ------------------------------------------------------------------------------------------------------
+
+    def _source(self, section: SectionPlan, *, rightward: bool) -> str:
+        line = effort_line(section)
+        gives_effort = section.goes_right(line) == rightward
+        given = section.label(line if gives_effort else other_line(line))
+        text = ItemText("Se" if gives_effort else "Sf", given)
+        name = "first source" if rightward else "last source"
+        return self._add(name, "leaf", text, section.domain.partition(",")[0])
+
+    def _element(self, element: ElementPlan, junction: str, column: ColumnPlan) -> None:
+        section = column.left
+        assert section is not None, "a ladder begins with a section"
+        letters = "".join(sorted({self.letters[name] for name in element.element.split()}))
+        parameter = element.boxes[-1].text.removesuffix("^{-1}")
+        node = self._add(element.element, "leaf", ItemText(letters, parameter), section.domain.partition(",")[0])
+        line = effort_line(section)
+        takes_effort = (line == "upper") == (element.way == "down")
+        shared = self.shared
+        own = dotted_latex(element.energy) if element.energy else ""
+        effort, flow = (section.label(line), own) if shared == line else (own, section.label(shared))
+        self.links.append(
+            Link(
+                len(self.links) + 1,
+                junction,
+                node,
+                node if takes_effort else junction,
+                section.domain.partition(",")[0],
+                effort,
+                flow,
+                len(section.lanes),
+                element.tone == "warning",
+            )
+        )
+
+    def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
+        self.nodes[name] = Node(name, name, role, text, domain.partition(",")[0])
+        return name
+
+
+def effort_line(section: SectionPlan) -> Line:
+    """The line that carries the efforts of a section.
+
+    Raises: NoLanesError where some lanes have their efforts on the other one.
+    """
+    above = {DOMAINS[domain].effort == side for domain, side in section.lanes}
+    if len(above) != 1:
+        raise NoLanesError
+    return "upper" if above.pop() else "lower"
+
+
+def _frozen(links: Mapping[str, list[Link]]) -> dict[str, tuple[Link, ...]]:
+    return {name: tuple(found) for name, found in links.items()}

@@ -1,0 +1,83 @@
+"""The sections of a report that need no equations: what was found, the figures, the parameters, the text."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.units import describe
+from tellegen.description.model import Parameter
+from tellegen.drawing import draw
+from tellegen.equations.system import parameter_values
+from tellegen.expressions import Expression
+from tellegen.reporting.pages import Block, Listing, Picture, Table, Words
+from tellegen.reporting.subject import Subject
+
+MOST_DRAWN = 150
+"""Models with more elements are not drawn in a report: a page has an end."""
+
+
+def findings(subject: Subject) -> Iterator[Block]:
+    """Errors, warnings and notices, and what causality says."""
+    for finding in subject.findings:
+        yield Words(str(_by_name(finding)), strong=finding.severity != "notice")
+    if not subject.findings:
+        yield Words("No errors, no warnings.")
+    if subject.summary:
+        yield Table(("", ""), subject.summary)
+
+
+def _by_name(finding: Finding) -> Finding:
+    """The finding with the name of its file: where the file lies on one machine says nothing on another."""
+    if finding.place is None:
+        return finding
+    return replace(finding, place=finding.place._replace(file=Path(finding.place.file).name))
+
+
+def schematics(subject: Subject) -> Iterator[Block]:
+    """The model as a network, a bond graph and a POG."""
+    assert subject.model is not None
+    if len(subject.model.elements) > MOST_DRAWN:
+        yield Words(f"The model has {len(subject.model.elements)} elements: too many for one picture.")
+        return
+    views = {"network": "physical schematic", "bond": "bond graph", "pog": "Power-Oriented Graph"}
+    for view, words in views.items():
+        try:
+            figure = draw(subject.model, view)
+        except TellegenError as error:
+            yield Words(f"No {words}: {error.what}.")
+        else:
+            yield Picture(view, figure.svg(symbols=True), f"{subject.name}: {words}", wide=True)
+
+
+def parameters(subject: Subject) -> Iterator[Block]:
+    """Parameters with their values and units."""
+    assert subject.model is not None
+    values = parameter_values({name: item.expression for name, item in subject.model.parameters.items()})
+    rows = [
+        (name, f"{values[name]:.6g}" if name in values else "", _unit(item), _formula(item.expression))
+        for name, item in subject.model.parameters.items()
+    ]
+    if rows:
+        yield Table(("parameter", "value", "unit", "formula"), tuple(rows))
+
+
+def _unit(parameter: Parameter) -> str:
+    return "" if parameter.dimension is None else describe(parameter.dimension)
+
+
+def _formula(expression: Expression | None) -> str:
+    return str(expression) if expression is not None and expression.free_symbols else ""
+
+
+def listing(subject: Subject) -> Iterator[Block]:
+    """The text of the model."""
+    if subject.text:
+        yield Listing(subject.text, "yaml")
+
+
+def how(subject: Subject) -> Iterator[Block]:
+    """The commands that make the page, and its parts one by one."""
+    word = subject.word
+    commands = (f"report {word} -o report.html", f"derive {word} --steps", f"simulate {word} --plot", f"analyse {word}")
+    yield Listing("\n".join(f"$ tellegen {command}" for command in commands), "console")

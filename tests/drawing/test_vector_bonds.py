@@ -1,0 +1,64 @@
+"""Bond graphs of vectors: like branches of a model as one chain, with the letters of the POG."""
+
+import pytest
+
+import tellegen as tg
+from tellegen.causality import assign_causality
+from tellegen.drawing import check_scene, draw
+from tellegen.drawing.bond_lanes import plan_lanes
+from tellegen.drawing.bond_plan import Plan
+from tellegen.drawing.options import DEFAULTS
+from tellegen.drawing.pog_planning import lanes_plan
+from tellegen.graph import lower
+from tellegen.schemes import bond_graph, pog
+
+
+def plan_of(name: str) -> Plan:
+    causal = assign_causality(lower(tg.load(name)))
+    figure = lanes_plan(pog(causal), DEFAULTS)
+    assert figure is not None
+    letters = {item.port.element: item.letters for item in bond_graph(causal).one_ports.values()}
+    return plan_lanes(figure.ladders[0], letters)
+
+
+def chain(plan: Plan) -> list[str]:
+    return [node.text.letters for node in plan.nodes.values() if node.role != "leaf"]
+
+
+def test_the_corking_machine_is_the_chain_of_the_paper() -> None:
+    plan = plan_of("corking_machine_extended")
+    # Motors, belts, nuts and shaft: currents, motor speeds, belt forces, nut speeds, ball forces, shaft speeds.
+    assert chain(plan) == ["1", "MGY", "1", "TF", "0", "TF", "1", "TF", "0", "TF", "1"]
+    sizes = [link.size for link in plan.links if plan.nodes[link.tail].role != "leaf" != plan.nodes[link.head].role]
+    assert sizes == [6, 2, 2, 2, 2, 2, 2, 4, 4, 2]
+
+
+@pytest.mark.parametrize("name", ["corking_machine_extended", "corking_transmission", "corking_shaft", "pmsm"])
+def test_strokes_are_legal(name: str) -> None:
+    """One bond decides what a junction shares, a transformer passes a stroke on, a gyrator turns it round."""
+    plan = plan_of(name)
+    for node in plan.nodes.values():
+        ends = [link.stroke == node.name for link in plan.links if node.name in (link.tail, link.head)]
+        if node.role == "junction":
+            assert sum(ends) == (1 if node.text.letters == "0" else len(ends) - 1)
+        elif node.role == "multiport":
+            assert len(ends) == 2
+            assert (ends[0] != ends[1]) == node.text.letters.endswith("TF")
+
+
+def test_storages_have_integral_causality() -> None:
+    plan = plan_of("corking_machine_extended")
+    for link in plan.links:
+        letters = plan.nodes[link.head].text.letters
+        if letters in ("I", "C"):
+            assert (link.stroke == link.head) == (letters == "I")
+
+
+@pytest.mark.parametrize("name", ["corking_machine_extended", "pmsm"])
+def test_figures_are_drawn_without_overlaps(name: str) -> None:
+    assert check_scene(draw(name, "bond", vectorial=True).scene) == ()
+
+
+def test_a_model_without_like_branches_says_so() -> None:
+    with pytest.raises(tg.FigureError, match=r"F153.*no branches that run side by side"):
+        draw("planetary_gear", "bond", vectorial=True)
