@@ -35,7 +35,7 @@ def test_static_model_has_no_states_and_its_matrices(capsys: pytest.CaptureFixtu
     record = json.loads(printed(capsys, "corking_transmission", *limits, "--json"))
     assert record["states"] == []
     assert len(record["D"]) == len(record["D_1"]) == 4
-    names = {*record["parameters"], *record["inputs"], *record["where"], *record["input_rates"]}
+    names = {*record["parameters"], *record["inputs"], *record.get("where", {}), *record["input_rates"]}
     for text in record["recovered"].values():
         assert parse(text.replace("**", "^")).free_symbols <= names
 

@@ -12,7 +12,8 @@ from tellegen.expressions.rational import shortened
 
 def tidied(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
     """The system with temporary names inlined that are short or used once, and short fractions brought together."""
-    system = _inlined(system, temporary)
+    joined_where = {name: joined_angles(e) if name in temporary else e for name, e in system.where.items()}
+    system = _inlined(replace(system, where=joined_where), temporary)
     known: dict[Expression, Expression] = {}
     meshed = any(name in temporary for name in system.where)
     longest = 8 if meshed else 2 * LONGEST  # a mesh keeps its names, and its entries as elimination left them
@@ -23,7 +24,9 @@ def tidied(system: EquationSystem, temporary: Collection[str]) -> EquationSystem
             known[expression] = joined_angles(shortened(joined)) if leaves(joined) <= longest else joined
         return known[expression]
 
-    power, energy = system.dissipated_power, system.stored_energy  # sums of squares read best as they are
+    # Sums of squares read best as they are.
+    power = joined_angles(system.dissipated_power)
+    energy = None if system.stored_energy is None else joined_angles(system.stored_energy)
     return replace(system.with_entries(shorter), dissipated_power=power, stored_energy=energy, signals=system.signals)
 
 
