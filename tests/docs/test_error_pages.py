@@ -13,7 +13,6 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.description import read_model, read_netlist
 from tellegen.equations.assembly import derive_equations
-from tellegen.equations.hamiltonian import port_hamiltonian
 from tellegen.graph import lower
 
 RULES = collect_rules()
@@ -24,14 +23,15 @@ WITHOUT_EXAMPLE = {
     "G209": "a path asked for, not something in a file",
     **{f"G21{k}": "an operation on a scheme, not something in a file" for k in range(4)},
     "G230": "a scheme asked for, not something in a file",
-    **{f"G23{k}": "an operation on a scheme, not something in a file" for k in range(1, 5)},
+    **{f"G23{k}": "an operation on a scheme, not something in a file" for k in range(1, 6)},
     "F180": "a figure asked for, not something in a file",
     "F181": "a figure asked for, not something in a file",
     "F182": "a figure asked for, not something in a file",
     "F150": "a scheme made by hand, not something in a file",
     "F151": "a scheme made by hand, not something in a file",
+    "F152": "a scheme made by hand, not something in a file",
+    "F153": "a figure asked for, not something in a file",
     "G240": "a scheme asked for, not something in a file",
-    "G241": "a scheme asked for, not something in a file",
     "D053": "a conversion asked for in Python, not something in a file",
     "D069": "a file that is too large would make a page that is too large",
     "D070": "control characters and broken UTF-8 cannot be shown on a page",
@@ -47,9 +47,11 @@ WITHOUT_EXAMPLE = {
     "D301": "a name given to a command, not something in a file",
     "D302": "a file that is there already, not something in it",
     "D303": "a form asked for, not something in a file",
+    "D486": "a notation asked for, not something in a file",
     "D304": "a file given to a command, not something in it",
     "D305": "an operating point asked for, not something in a file",
     "D603": "nobody reads an example of seventeen files",
+    "E107": "matrices without a model, not something in a file",
     "E121": "a closed loop asked for, not something in a file",
     "E122": "a closed loop asked for, not something in a file",
     "G122": "a course given to a run, not something in a file",
@@ -65,6 +67,7 @@ WITHOUT_EXAMPLE = {
     **{f"N10{k}": "a compiler or a cache of this machine, not something in a file" for k in range(1, 5)},
     **{f"N10{k}": "numbers or signals asked for when a model is compiled" for k in range(5, 10)},
     "N110": "met when a model is compiled, after its equations",
+    **{f"S17{k}": "something asked of a run or met on the way, not something in a file" for k in (5, 6, 7)},
     **{f"S13{k}": "something met during a run, not in a file" for k in (0, 1)},
     "E104": "a form asked for, not something in a file",
     **{f"T1{k:02}": "a limit asked for, not something in a file" for k in range(1, 11)},
@@ -95,8 +98,8 @@ WITHOUT_EXAMPLE = {
 """Rules that no example on a page can break, each with the reason."""
 
 
-def findings_of(text: str, path: Path, *, netlist: bool, hamiltonian: bool = False) -> list[Finding]:
-    """Everything found on the way from a file to its equations, to their port-Hamiltonian form where a rule is about that."""
+def findings_of(text: str, path: Path, *, netlist: bool) -> list[Finding]:
+    """Everything found on the way from a file to its equations."""
     path.write_text(text, encoding="utf-8")
     found: list[Finding] = []
     try:
@@ -106,17 +109,14 @@ def findings_of(text: str, path: Path, *, netlist: bool, hamiltonian: bool = Fal
         found += graph.findings
         causal = assign_causality(graph)
         found += causal.findings
-        system = derive_equations(causal)
-        if hamiltonian:
-            port_hamiltonian(system)
+        derive_equations(causal)
     except TellegenError as error:
         found += error.findings
     return found
 
 
 def findings_for(placed: PlacedRule, text: str, folder: Path) -> list[Finding]:
-    about_netlists, about_form = placed.is_about_netlists, placed.rule.code in ("E107", "E109")
-    return findings_of(text, file_for(placed, folder), netlist=about_netlists, hamiltonian=about_form)
+    return findings_of(text, file_for(placed, folder), netlist=placed.is_about_netlists)
 
 
 def file_for(placed: PlacedRule, folder: Path) -> Path:

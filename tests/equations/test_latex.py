@@ -9,9 +9,11 @@ from typing import Any, Literal
 import pytest
 
 import tellegen as tg
-from support.examples import WIDER_THAN_TEX
 from tellegen.description import read_model
 from tellegen.equations.latex import descriptor_to_latex, dotted, equations_to_latex, transfer_to_latex
+from tellegen.equations.latex_lines import ShortEntries
+from tellegen.expressions import parse
+from tellegen.expressions.entries import substituted
 
 
 def assert_balanced(text: str) -> None:
@@ -58,8 +60,9 @@ def test_latex_compiles_every_example(system_tool: Callable[[str], str], tmp_pat
     """All examples in one document: what is balanced may still be no LaTeX."""
     pdflatex = system_tool("pdflatex")
     shown = []
-    for example in (e for e in tg.examples() if e.name not in WIDER_THAN_TEX):
+    for example in tg.examples():
         shown.append(tg.derive(example.name).to_latex())
+        shown.append(tg.derive(example.name, form="ph").to_latex())
         shown.append(descriptor_to_latex(tg.derive(example.name, form="dae")))
         if tg.derive(example.name).linear:
             shown.append(transfer_to_latex(tg.derive(example.name, form="tf")))
@@ -107,3 +110,29 @@ def test_every_form_shows_itself(form: Literal["dae", "tf"]) -> None:
     assert shown.startswith("$$\n\\begin{aligned}")
     assert_balanced(shown)
     assert value.to_json()["inputs"] == ["V"]
+
+
+def test_a_long_sum_goes_on_in_a_further_line() -> None:
+    lines = tg.derive("corking_machine_extended").to_latex().split(" \\\\\n")
+    (energy,) = [k for k, line in enumerate(lines) if line.startswith("  E &= ")]
+    assert lines[energy + 1].startswith(r"  &\qquad + ")
+    assert max(map(len, lines[energy : energy + 2])) < 450
+
+
+def test_wide_matrices_have_names_for_their_entries() -> None:
+    """What the names stand for gives the matrices again."""
+    system = tg.derive("five_bar")
+    short = ShortEntries(())
+    rows = [[short.entry(e) for e in row] for row in system.matrices["L"]]
+    assert all(len(str(e)) < 200 for row in rows for e in row)
+    assert [[substituted(e, short.definitions) for e in row] for row in rows] == [
+        list(row) for row in system.matrices["L"]
+    ]
+    text = system.to_latex()
+    assert r"\underbrace{\begin{bmatrix} k_{6} & k_{9}" in text
+    assert text.count("k_{6} &= ") == 1
+
+
+def test_a_name_that_is_taken_names_no_part() -> None:
+    short = ShortEntries({"k_1"})
+    assert str(short.entry(parse(" + ".join(f"a_{k}*b_{k}" for k in range(40))))) == "k_2"

@@ -338,3 +338,41 @@ def test_sentences_hold_no_marks_when_they_are_printed() -> None:
     sentences = [item.plain for section in steps.sections for item in section.items if isinstance(item, Sentence)]
     assert sentences
     assert not any("`" in text or "$" in text for text in sentences)
+
+
+# -- what a teacher would leave out, and what not ------------------------------------------------------------------------------
+
+
+def test_open_and_closed_switches_make_no_paths_without_gain() -> None:
+    steps = tg.derive("buck_converter", steps=True)
+    text = str(steps)
+    assert "hold in the mode S: closed, D: blocking." in text
+    assert "Delta" not in text
+    assert all(path.gain is not ZERO for entry in steps.entries() for path in entry.paths)
+    assert "B[1,1] = 1: V -> I_L" in text
+
+
+@pytest.mark.parametrize("name", [example.name for example in tg.examples()])
+def test_no_path_of_an_example_is_without_gain(name: str) -> None:
+    steps = tg.derive(name, steps=True)
+    assert all(path.gain is not ZERO for entry in steps.entries() for path in entry.paths)
+
+
+def test_a_matrix_wider_than_the_page_is_not_listed_twice() -> None:
+    text = str(tg.derive("corking_shaft", steps=True))
+    assert text.count("A[5,5] = b_m + d_sr + cos(alpha)^2*d_se") == 1
+    assert "A has the entries above" in text
+
+
+def test_heat_is_told_apart_from_power() -> None:
+    text = str(tg.derive("motor_heating", steps=True))
+    assert "With T_w, T_h it is otherwise: temperature times heat flow is no power." in text
+    assert "comes back through R_a_heat, b_m_heat" in text
+    assert "controllers" not in text
+
+
+def test_rates_of_inputs_come_with_their_formula() -> None:
+    steps = tg.derive("stick_slip", steps=True)
+    assert "D_1 = T_u^T L_0 (T_u + T L^-1 B_1)" in " ".join(str(steps).split())
+    assert "L^{-1} B_{1}" in steps.to_latex()
+    assert "A is zero: the states neither lose power nor exchange it." in str(steps)

@@ -1,6 +1,6 @@
 """Everything there is to say about a model before it is used: what `check` does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -12,12 +12,14 @@ from tellegen.description.model import all_parts
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.closed_loop import algebraic_unknowns
-from tellegen.graph import PowerGraph, algebraic_signals, lower
+from tellegen.graph import PowerGraph, ResistiveLaw, algebraic_signals, lower
 from tellegen.graph.signals import Integral
 
 MOST_DERIVED = 300
 """Up to so many elements `check` derives the equations too, to find what only they show."""
 MOST_PARTS_SHOWN = 12
+MOST_LISTED = 12
+"""So many dependent storages, or paths of one kind, are listed in the text; the JSON has all of them."""
 
 
 @final
@@ -80,8 +82,8 @@ class Check:
         """What was found besides findings, by title; empty texts for what there is none of."""
         rows = {"parts": _listed_parts(self.parts), "elements": str(self.elements) if self.elements else ""}
         rows |= {word: ", ".join(getattr(self, word)) for word in ("states", "inputs", "outputs")}
-        rows["dependent"] = "; ".join(f"{name} on {', '.join(on) or 'nothing'}" for name, on in self.dependent.items())
-        rows |= {kind: "; ".join(" - ".join(members) for members in found) for kind, found in self.paths.items()}
+        rows["dependent"] = _few([f"{name} on {', '.join(on) or 'nothing'}" for name, on in self.dependent.items()])
+        rows |= {kind: _few([" - ".join(members) for members in found]) for kind, found in self.paths.items()}
         rows["modes"] = "; ".join(f"{name}: {', '.join(words)}" for name, words in self.modes.items())
         rows |= {key.replace("_", " "): ", ".join(names) for key, names in self._signals().items()}
         rows["causality by"] = self.method
@@ -122,6 +124,19 @@ def _listed_parts(parts: Mapping[str, str]) -> str:
     return f"{len(parts)}: {', '.join(shown)}{f' and {more} more' if more else ''}" if parts else ""
 
 
+def _few(texts: Sequence[str]) -> str:
+    """The first of many texts, and how many there are more."""
+    more = len(texts) - MOST_LISTED
+    return "; ".join(texts[:MOST_LISTED]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _decisive(graph: PowerGraph, ports: Sequence[int]) -> tuple[str, ...]:
+    """The elements that decide what a storage does; ideal sensors, which make something zero, where there are no others."""
+    laws = [graph.ports[k].law for k in ports]
+    moving = [k for k, law in zip(ports, laws, strict=True) if not (isinstance(law, ResistiveLaw) and law.ideal)]
+    return tuple(graph.ports[k].element for k in moving or ports)
+
+
 def _identifiers(names: tuple[str, ...]) -> list[str]:
     return [identifier(name) for name in names]
 
@@ -137,7 +152,7 @@ def _checked_causality(begun: Check, causal: CausalGraph) -> Check:
         modes={ports[k].element: tuple(law.modes) for k, law in causal.graph.switching.items()},
         states=tuple(ports[k].state for k in causal.integral),
         outputs=tuple(_conjugates(causal.graph)),
-        dependent={ports[d.port].element: tuple(ports[k].element for k in d.on) for d in causal.dependent},
+        dependent={ports[d.port].element: _decisive(causal.graph, d.on) for d in causal.dependent},
         paths={kind: tuple(found) for kind, found in paths.items()},
         method=causal.method,
         signals=tuple(signal.name for signal in causal.graph.signals),

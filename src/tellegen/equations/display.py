@@ -7,7 +7,7 @@ Terms that vanish are left out. With the sign "+" the equation is `L x' = A x + 
 place on the left.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from tellegen.equations.explanation import Section
@@ -112,6 +112,9 @@ class MeasuredRows(Protocol):
 
 class Equations(Labelled, Protocol):
     """What printers read of a system of equations."""
+
+    def with_entries(self, change: Callable[[Expression], Expression]) -> "Equations":
+        """The equations with every expression in them changed."""
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -319,6 +322,9 @@ class TransferForm(Labelled, Protocol):
 class HamiltonianForm(Labelled, Protocol):
     """What printers read of a port-Hamiltonian form."""
 
+    def with_entries(self, change: Callable[[Expression], Expression]) -> "HamiltonianForm":
+        """The form with every expression in it changed."""
+
     @property
     def states(self) -> tuple[str, ...]:
         """The names of x."""
@@ -330,6 +336,10 @@ class HamiltonianForm(Labelled, Protocol):
     @property
     def H(self) -> Expression | None:
         """The stored energy, None where it has no closed form."""
+
+    @property
+    def H_heat(self) -> Expression | None:
+        """What capacities of heat add, which is no energy."""
 
     @property
     def grad_H(self) -> Vector:
@@ -352,6 +362,14 @@ class HamiltonianForm(Labelled, Protocol):
         """The states that are co-energy variables."""
 
     @property
+    def multipliers(self) -> tuple[str, ...]:
+        """The states without energy: what sources supply that decide the output of a storage."""
+
+    @property
+    def signals(self) -> Signals:
+        """What drives inputs and moduli."""
+
+    @property
     def algebraic(self) -> Unknowns:
         """Unknowns of nonlinear resistive loops."""
 
@@ -365,6 +383,9 @@ class HamiltonianForm(Labelled, Protocol):
 
     def values(self) -> dict[str, float]:
         """The values of the parameters that have one."""
+
+
+HEAT_NOTE = "J*K; temperature times heat flow is no power, so H_heat falls as heat spreads but is no energy"
 
 
 class Share(NamedTuple):
@@ -388,6 +409,16 @@ class Group(NamedTuple):
 def energy_label(form: HamiltonianForm) -> str:
     """H, or H(x) where H is a name of the model."""
     return "H(x)" if "H" in {*form.parameters, *form.states, *form.inputs, *form.where} else "H"
+
+
+def energy_functions(form: HamiltonianForm) -> list[tuple[str, str, Expression | None]]:
+    """H with its name, and what capacities of heat add with a word about it; a model of heat alone has no H."""
+    shown: list[tuple[str, str, Expression | None]] = []
+    if form.H is not ZERO or form.H_heat is ZERO:
+        shown.append((energy_label(form), "", form.H))
+    if form.H_heat is not ZERO:
+        shown.append(("H_heat", HEAT_NOTE, form.H_heat))
+    return shown
 
 
 def hamiltonian_state(form: HamiltonianForm) -> tuple[tuple[Group, ...], tuple[Group, ...]]:

@@ -73,10 +73,11 @@ class Relation:
 @final
 @dataclass(frozen=True)
 class ShownMatrix:
-    """A matrix with its letter."""
+    """A matrix with its letter. `explained` tells that its entries stand above, so that they need not be listed once more."""
 
     name: str
     rows: Matrix
+    explained: bool = False
 
 
 @final

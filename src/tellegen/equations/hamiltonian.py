@@ -6,156 +6,33 @@
 With L x' = -A x + B u, y = C x + D u and energy variables p = L x: J = -A_w, R = A_s, g = (B + C^T)/2, P = (C^T - B)/2, and S and
 N are the symmetric and the skew part of D (van der Schaft and Jeltsema 2014, chapter 4). Then [[R, P], [P^T, S]] is the part of
 [[A, -B], [C, D]] that dissipates. Where the energy variables cannot be had in closed form, or dependent storages share their
-content, the form is written in co-energy variables, E x' = (J - R) grad_H + (g - P) u with E = L.
+content, the form is written in co-energy variables, E x' = (J - R) grad_H + (g - P) u with E = L. Where a source decides the output
+of a storage, E is singular (see `held_sources`).
+
+Temperature times heat flow is no power. What capacities of heat add to the form is therefore no energy but
+H_heat = sum C T^2 / 2, in J*K, which falls as temperatures even out: the same structure, with temperatures for co-energy variables.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, final
+from collections.abc import Iterable
+from dataclasses import replace
 
 from tellegen.core.domains import DOMAINS
-from tellegen.core.names import listing, named_after
-from tellegen.equations import rules
+from tellegen.core.names import named_after
 from tellegen.equations.assembly import derive_equations
-from tellegen.equations.latex import hamiltonian_to_latex
+from tellegen.equations.hamiltonian_system import HamiltonianName, HamiltonianSystem
+from tellegen.equations.held_sources import freed, held_inputs, with_constraints
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus
-from tellegen.equations.record import hamiltonian_to_record
-from tellegen.equations.storage import stored_energy
-from tellegen.equations.system import Algebraic, EquationSystem, parameter_values
-from tellegen.equations.text import hamiltonian_to_text
-from tellegen.equations.values import number_of
-from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, number, symbol, total
+from tellegen.equations.storage import held_energy, stored_energy
+from tellegen.equations.system import EquationSystem
+from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, symbol, total
 from tellegen.expressions.elimination import solve
 from tellegen.expressions.entries import LONGEST, NamedEntries, leaves, substituted
 from tellegen.expressions.rational import shortened
-from tellegen.expressions.sympy_view import matrix_to_sympy
-from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.graph import Port, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 
 LONGEST_INVERSE = 5
 """Entries of the inverse of a field with more leaves than this (three coupled coils) make the co-energy form the readable one."""
-
-HamiltonianName = Literal["J", "R", "g", "P", "S", "N", "E", "E_1"]
-
-
-@final
-@dataclass(frozen=True)
-class HamiltonianSystem:
-    """`x' = (J - R) grad_H + (g - P) u`, `y = (g + P)^T grad_H + (S + N) u`, with J and N skew, R and S symmetric.
-
-    Energy form: the states are energy variables, `H` is their energy and `grad_H` its gradient. `energy_variables` says what each
-    state is in the power variables of the POG form. Co-energy form (`co_energy` lists the states that are power variables):
-    the left side is `E x'`, or `E x' + E_1 x` with E_1 half the rate of E where displacements move it; `grad_H` are still the
-    co-energy variables, so that the power balance reads the same:
-
-        dH/dt = y^T u - [grad_H, u]^T [[R, P], [P^T, S]] [grad_H, u] - grad_H^T f - u^T f_y
-
-    `f` and `f_y` hold nonlinear resistive laws that are no product with the own co-energy variable; most models have none. `H` is
-    None where the energy of a law has no closed form. `matrices` hold our own expressions; `form.J`, ... are SymPy's view.
-    """
-
-    name: str
-    states: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    parameters: Mapping[str, Expression | None]
-    matrices: Mapping[HamiltonianName, Matrix]
-    H: Expression | None
-    grad_H: Vector
-    f: Vector
-    f_y: Vector
-    energy_variables: Mapping[str, Expression] = field(default_factory=dict)
-    co_energy: tuple[str, ...] = ()
-    algebraic: Algebraic = field(default_factory=Algebraic)
-    where: Mapping[str, Expression] = field(default_factory=dict)
-    displacements: Mapping[str, Expression] = field(default_factory=dict)
-
-    def values(self) -> dict[str, float]:
-        """The values of the parameters that have one."""
-        return parameter_values(self.parameters)
-
-    def with_entries(self, change: Callable[[Expression], Expression]) -> "HamiltonianSystem":
-        """The system with every expression in it changed."""
-
-        def changed(names: Mapping[str, Expression]) -> dict[str, Expression]:
-            return {name: change(e) for name, e in names.items()}
-
-        return replace(
-            self,
-            matrices={name: tuple(tuple(map(change, row)) for row in m) for name, m in self.matrices.items()},
-            H=None if self.H is None else change(self.H),
-            grad_H=tuple(map(change, self.grad_H)),
-            f=tuple(map(change, self.f)),
-            f_y=tuple(map(change, self.f_y)),
-            energy_variables=changed(self.energy_variables),
-            algebraic=Algebraic(self.algebraic.unknowns, tuple(map(change, self.algebraic.residuals))),
-            where=changed(self.where),
-            displacements=changed(self.displacements),
-        )
-
-    def numeric(self) -> "HamiltonianSystem":
-        """The system with numbers in place of its parameters.
-
-        Raises: EquationError naming a parameter without a value.
-        """
-        values = self.values()
-        numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
-
-        def value(expression: Expression) -> Expression:
-            if expression.free_symbols <= self.parameters.keys():
-                return number(number_of(expression, values, self.name))
-            return expression.substitute(numbers)
-
-        written = self.with_entries(lambda e: substituted(e, self.where))
-        return replace(written, where={}).with_entries(value)
-
-    def to_text(self) -> str:
-        """The form as text for a terminal."""
-        return hamiltonian_to_text(self)
-
-    def to_latex(self) -> str:
-        """The form as an amsmath `align*` environment."""
-        return hamiltonian_to_latex(self)
-
-    def to_json(self) -> dict[str, object]:
-        """The record that `derive --form ph --json` prints."""
-        return hamiltonian_to_record(self)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_latex_(self) -> str:
-        return f"$$\n{hamiltonian_to_latex(self, environment='aligned')}\n$$"
-
-    @property
-    def J(self) -> Any:
-        """The skew matrix that redistributes, as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["J"])
-
-    @property
-    def R(self) -> Any:
-        """The symmetric matrix that dissipates, as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["R"])
-
-    @property
-    def g(self) -> Any:
-        """The input matrix as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["g"])
-
-    @property
-    def P(self) -> Any:
-        """The dissipation between states and inputs, as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["P"])
-
-    @property
-    def S(self) -> Any:
-        """The symmetric direct term as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["S"])
-
-    @property
-    def N(self) -> Any:
-        """The skew direct term as a SymPy matrix."""
-        return matrix_to_sympy(self.matrices["N"])
 
 
 def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
@@ -165,17 +42,20 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     states, where displacements move the energy matrix, where the law of a storage cannot be solved for its output, or where the
     inverse of a field is too long to be read.
 
-    Raises: EquationError (E107) where a source meets a dependent storage: the form has no derivative of an input; (E109) where the
-    through variable of a storage is a heat flow.
+    Where a source decides the output of a storage, that output is a state too, tied to the input by a constraint whose multiplier
+    is what the source supplies; E is singular then. Capacities of heat add to `H_heat` and not to `H`.
+
+    Raises: EquationError (E107) for matrices without a model that contain rates of inputs.
 
     >>> from tellegen.workflow import derive
     >>> form = port_hamiltonian(derive("dc_motor_pump"))
     >>> form.states
     ('phi_L_a', 'p_J_m', 'V_C_0')
     """
-    _refuse_input_rates(system)
-    _refuse_heat_flows(system)
-    return _Conversion(system).system()
+    held = held_inputs(system)
+    if not held:
+        return _Conversion(system).system()
+    return with_constraints(_Conversion(freed(system, held), by_energy=False).system(), system, held)
 
 
 def energy_names(system: EquationSystem) -> tuple[str, ...]:
@@ -214,44 +94,6 @@ def storage_law(port: Port) -> StorageLaw:
     return port.law
 
 
-def _refuse_input_rates(system: EquationSystem) -> None:
-    if system.is_zero("B_1") and system.is_zero("D_1"):
-        return
-    pairs = list(_sources_at_storages(system))
-    met = ", ".join(f"the source '{source}' meets the dependent storage '{storage}'" for source, storage in pairs[:3])
-    names = list(dict.fromkeys(name for pair in pairs for name in pair))
-    raise rules.NO_HAMILTONIAN_FORM.error(
-        f"{met or 'the equations contain derivatives of inputs'}: its equations contain the derivative of the input",
-        where=pairs[0][1] if pairs else system.name,
-        fix=f"put a resistive element or a storage between {listing(pairs[0])}" if pairs else "",
-        members=names,
-    )
-
-
-def _refuse_heat_flows(system: EquationSystem) -> None:
-    """Temperature times heat flow is no power, so the capacities of such a model have no energy function."""
-    heat = [port for port in _state_ports(system) if port is not None and DOMAINS[port.domain].heat_books]
-    if heat:
-        raise rules.NO_POWER_VARIABLES.error(
-            f"the port-Hamiltonian form of '{system.name}' does not exist: '{heat[0].element}' takes heat flow at a temperature, "
-            "whose product is no power",
-            where=heat[0].element,
-            fix="describe the thermal part by temperature and entropy flow (entropy capacity, entropy conductor)",
-            place=heat[0].place,
-        )
-
-
-def _sources_at_storages(system: EquationSystem) -> Iterable[tuple[str, str]]:
-    """Each source with a storage whose output it decides."""
-    if system.origin is None:
-        return
-    ports = system.origin.graph.ports
-    for dependence in system.origin.dependent:
-        for k in dependence.on:
-            if isinstance(ports[k].law, SourceLaw):
-                yield ports[k].element, ports[dependence.port].element
-
-
 def by_co_energy(system: EquationSystem) -> EquationSystem:
     """The same model with the output of every storage as its state, whatever the law of the storage.
 
@@ -276,15 +118,16 @@ def _plain_storage(port: Port) -> Port:
 class _Conversion:
     """Rewrites one system; `plain` is the same model over co-energy variables only."""
 
-    def __init__(self, system: EquationSystem) -> None:
+    def __init__(self, system: EquationSystem, *, by_energy: bool = True) -> None:
         self.given = system
+        self.by_energy = by_energy
         self.plain = by_co_energy(system)
         self.ports = _state_ports(system)
         self.variables = {*self.plain.states, *system.inputs, *system.algebraic.unknowns, *system.displacements}
 
     def system(self) -> HamiltonianSystem:
         """The form in energy variables where they exist, else in co-energy variables."""
-        inverse = self._inverse() if self._has_energy_form() else None
+        inverse = self._inverse() if self.by_energy and self._has_energy_form() else None
         names = self.given.states if inverse is None else energy_names(self.given)
         gradient = tuple(self._output(k, name, inverse, names) for k, name in enumerate(names))
         matrices, f = self._structure()
@@ -296,7 +139,8 @@ class _Conversion:
             outputs=self.given.outputs,
             parameters=self.given.parameters,
             matrices=matrices,
-            H=self.given.stored_energy if inverse is None else self._energy(names, gradient),
+            H=self._given_energy() if inverse is None else self._energy(names, gradient, heat=False),
+            H_heat=self._heat_function(None if inverse is None else (names, gradient)),
             grad_H=gradient,
             f=f,
             f_y=self.plain.vectors["f_y"],
@@ -304,6 +148,7 @@ class _Conversion:
             algebraic=self.plain.algebraic,
             where=self.plain.where,
             displacements=self.plain.displacements,
+            signals=self.plain.signals,
         )
         outputs = {
             e: g for e, g in zip(self.plain.states, gradient, strict=True) if g is not symbol(e)
@@ -359,18 +204,41 @@ class _Conversion:
             return symbol(name)
         return dot(inverse[k], [symbol(p) - self._offset(j) for j, p in enumerate(names)])
 
-    def _energy(self, names: tuple[str, ...], gradient: Vector) -> Expression | None:
-        """H of the energy variables: (p - p_0) x / 2 where the law is linear."""
-        shares: list[Expression] = []
+    def _energy(self, names: tuple[str, ...], gradient: Vector, *, heat: bool) -> Expression | None:
+        """H of the energy variables, (p - p_0) x / 2 where the law is linear: of the storages of heat, or of the others."""
+        shares: list[Expression | None] = []
         for k, (name, port) in enumerate(zip(names, self.ports, strict=True)):
+            if _is_heat(port) != heat:
+                continue
             if port is not None and _keeps(port):
-                share = stored_energy(storage_law(port), symbol(name))
-                if share is None:
-                    return None
-                shares.append(share)
+                shares.append(stored_energy(storage_law(port), symbol(name)))
             else:
                 shares.append(HALF * (symbol(name) - self._offset(k)) * gradient[k])
-        return total(shares)
+        return _total_of(shares)
+
+    def _given_energy(self) -> Expression | None:
+        """The energy of the POG form without the heat in it."""
+        energy = self.given.stored_energy
+        if energy is None:
+            return None
+        return energy - total(e for port, at in self._heats() if (e := held_energy(port, at)) is not None)
+
+    def _heat_function(self, by_energy: tuple[tuple[str, ...], Vector] | None) -> Expression | None:
+        """What capacities of heat add to the form, as if temperature times heat flow were a power; zero for most models."""
+        if by_energy is not None:
+            return self._energy(*by_energy, heat=True)
+        return _total_of(stored_energy(storage_law(port), at) for port, at in self._heats())
+
+    def _heats(self) -> Iterable[tuple[Port, Expression]]:
+        """The storages of heat, each with its state or, where it follows others, its output."""
+        origin = self.given.origin
+        if origin is None:
+            return
+        ports = origin.graph.ports
+        yield from ((ports[k], symbol(ports[k].state)) for k in origin.integral if _is_heat(ports[k]))
+        for k in origin.derivative:
+            if _is_heat(ports[k]):
+                yield ports[k], self.given.dependent[ports[k].variable(storage_law(ports[k]).side)]
 
     def _definitions(self, names: tuple[str, ...]) -> dict[str, Expression]:
         """What the energy variables are in the power variables of the POG form."""
@@ -436,6 +304,15 @@ class _Conversion:
             if rate is not None:
                 rows[i][i], rest[i] = rows[i][i] + rate, ZERO
         return tuple(map(tuple, rows)), tuple(rest)
+
+
+def _is_heat(port: Port | None) -> bool:
+    return port is not None and DOMAINS[port.domain].heat_books
+
+
+def _total_of(shares: Iterable[Expression | None]) -> Expression | None:
+    known = list(shares)
+    return None if None in known else total(e for e in known if e is not None)
 
 
 def _divided(expression: Expression, name: str) -> Expression | None:

@@ -2,6 +2,7 @@ r"""Equations in LaTeX, as the lecture sets them: each matrix over a brace with 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from tellegen.equations.display import (
     Equations,
@@ -14,7 +15,7 @@ from tellegen.equations.display import (
     SparseRows,
     Term,
     TransferForm,
-    energy_label,
+    energy_functions,
     hamiltonian_output,
     hamiltonian_state,
     output_equation,
@@ -24,8 +25,9 @@ from tellegen.equations.display import (
     summaries,
 )
 from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence
+from tellegen.equations.latex_lines import LONGEST_MATRICES, Change, ShortEntries, equation_lines, names_in
 from tellegen.equations.matrices import Matrix
-from tellegen.expressions import ONE, ZERO, Add, Expression, latex_name, to_latex, to_text
+from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, to_latex, to_text
 
 MOST_COLUMNS = 10
 """amsmath's bmatrix has room for so many columns; a wider matrix is an array."""
@@ -38,21 +40,56 @@ def equations_to_latex(equations: Equations, *, sign: Sign = "-", environment: s
 
     State equation, output equation, unknowns, energy, dissipated power, dependent storages, and the names used.
     """
+    if not _is_wide(equations.matrices):
+        return _environment(environment, _lines(equations, equations, sign, _itself))
+    short = ShortEntries(_names_of(equations))
+    lines = _lines(equations.with_entries(short.entry), equations, sign, short.formula)
+    return _environment(environment, [*lines, *_parts(short, lines)])
+
+
+def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:
+    """What the names in the lines stand for."""
+    wanted: dict[str, list[str]] = {}
+    text = "\n".join(lines)
+    for name, e in reversed(list(short.definitions.items())):
+        if latex_name(name) in text:
+            wanted[name] = equation_lines(latex_name(name), e)
+            text += "\n".join(wanted[name])
+    return [line for name in reversed(wanted) for line in wanted[name]]
+
+
+def _lines(shown: Equations, given: Equations, sign: Sign, formula: Change) -> list[str]:
+    """The lines: matrices as `shown`, all else as `given` with its formulas changed."""
     lines: list[str] = []
-    if equations.states:
-        sides = state_equation(equations, sign)
+    if shown.states:
+        sides = state_equation(shown, sign)
         lines.append(f"{_terms(sides.left)} &= {_terms(sides.right)}")
-    if equations.outputs:
-        left = _braced(_column(map(latex_name, equations.outputs)), r"\mathbf{y}")
-        lines.append(f"{left} &= {_terms(output_equation(equations).right)}")
-    lines += _definitions(readings(equations))
-    lines += [f"0 &= {to_latex(e)}" for e in equations.algebraic.residuals]
-    lines += [f"{_NAMES_OF_SUMMARIES[name]} &= {to_latex(e)}" for name, e in summaries(equations)]
-    lines += [f"{dotted(name)} &= {to_latex(e)}" for name, e in equations.displacements.items()]
-    lines += _definitions(equations.dependent)
-    lines += _signals(equations.signals)
-    lines += _definitions(equations.where)
-    return _environment(environment, lines)
+    if shown.outputs:
+        left = _braced(_column(map(latex_name, shown.outputs)), r"\mathbf{y}")
+        lines.append(f"{left} &= {_terms(output_equation(shown).right)}")
+    lines += _definitions(readings(given), formula)
+    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
+    energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in summaries(given)}
+    rates = {dotted(name): e for name, e in given.displacements.items()}
+    lines += [line for name, e in {**energies, **rates}.items() for line in equation_lines(name, formula(e))]
+    lines += _definitions(given.dependent, formula)
+    lines += _signals(given.signals)
+    return lines + _definitions(given.where, formula)
+
+
+def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
+    entries = (e for rows in matrices.values() for row in rows for e in row if not isinstance(e, Number))
+    return sum(len(to_latex(e)) for e in entries) > LONGEST_MATRICES
+
+
+def _names_of(form: Equations | HamiltonianForm) -> set[str]:
+    entries = [e for rows in form.matrices.values() for row in rows for e in row]
+    names = names_in([*entries, *form.where.values(), *form.displacements.values()])
+    return {*names, *form.parameters, *form.states, *form.inputs, *form.outputs, *form.where}
+
+
+def _itself(expression: Expression) -> Expression:
+    return expression
 
 
 def _signals(signals: Signals) -> Iterator[str]:
@@ -64,20 +101,31 @@ def _signals(signals: Signals) -> Iterator[str]:
 
 def hamiltonian_to_latex(form: HamiltonianForm, *, environment: str = "align*") -> str:
     """The port-Hamiltonian form: state equation, outputs, unknowns, energy, and the names used."""
-    left, right = hamiltonian_state(form)
+    if not _is_wide(form.matrices):
+        return _environment(environment, _hamiltonian_lines(form, form, _itself))
+    short = ShortEntries(_names_of(form))
+    lines = _hamiltonian_lines(form.with_entries(short.entry), form, short.formula)
+    return _environment(environment, [*lines, *_parts(short, lines)])
+
+
+def _hamiltonian_lines(shown: HamiltonianForm, given: HamiltonianForm, formula: Change) -> list[str]:
+    """The lines: matrices as `shown`, all else as `given` with its formulas changed."""
+    left, right = hamiltonian_state(shown)
     lines: list[str] = []
-    if form.states:
-        rates = _braced(_column(map(dotted, form.states)), r"\dot{\mathbf{x}}")
+    if shown.states:
+        rates = _braced(_column(map(dotted, shown.states)), r"\dot{\mathbf{x}}")
         lines.append(f"{_groups(left) or rates} &= {_groups(right)}")
-    if form.outputs:
-        head = _braced(_column(map(latex_name, form.outputs)), r"\mathbf{y}")
-        lines.append(f"{head} &= {_groups(hamiltonian_output(form))}")
-    lines += [f"0 &= {to_latex(e)}" for e in form.algebraic.residuals]
-    lines += [] if form.H is None else [f"{energy_label(form)} &= {to_latex(form.H)}"]
-    lines += _definitions(form.energy_variables)
-    lines += [f"{dotted(name)} &= {to_latex(e)}" for name, e in form.displacements.items()]
-    lines += _definitions(form.where)
-    return _environment(environment, lines)
+    if shown.outputs:
+        head = _braced(_column(map(latex_name, shown.outputs)), r"\mathbf{y}")
+        lines.append(f"{head} &= {_groups(hamiltonian_output(shown))}")
+    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
+    for name, note, e in energy_functions(given):
+        lines += [] if e is None else equation_lines(latex_name(name) if note else name, formula(e))
+    lines += _definitions(given.energy_variables, formula)
+    for name, rate in given.displacements.items():
+        lines += equation_lines(dotted(name), formula(rate))
+    lines += _signals(given.signals)
+    return lines + _definitions(given.where, formula)
 
 
 def steps_to_latex(steps: Explanation) -> str:
@@ -191,7 +239,7 @@ def _prose(text: str) -> str:
 
 
 def _symbols(text: str) -> str:
-    return re.sub(r"_(\w+)", r"_{\1}", text.replace("[i,j]", "_{ij}"))
+    return re.sub(r"_(\w+)", r"_{\1}", text.replace("[i,j]", "_{ij}").replace("^-1", "^{-1}"))
 
 
 def _environment(name: str, lines: Iterable[str]) -> str:
@@ -199,8 +247,8 @@ def _environment(name: str, lines: Iterable[str]) -> str:
     return f"\\begin{{{name}}}\n{body}\n\\end{{{name}}}"
 
 
-def _definitions(names: Mapping[str, Expression]) -> list[str]:
-    return [f"{latex_name(name)} &= {to_latex(e)}" for name, e in names.items()]
+def _definitions(names: Mapping[str, Expression], formula: Change = _itself) -> list[str]:
+    return [line for name, e in names.items() for line in equation_lines(latex_name(name), formula(e))]
 
 
 def _terms(terms: Iterable[Term]) -> str:

@@ -59,12 +59,17 @@ class PathFinder:
         assert law.coefficient is not None, "a linear law has a coefficient"
         return law.coefficient if self.causal.decides[k] == law.side else ONE / law.coefficient
 
+    def _is_idle(self, k: int) -> bool:
+        """Whether a port decides that something is zero, whatever it is told: no path goes on behind it."""
+        law = self.ports[k].law
+        return self.gains[k] is ZERO and not (isinstance(law, ResistiveLaw) and law.coupled)
+
     def _coupled(self) -> list[list[int]]:
         """Linear resistive ports in groups that decide each other."""
         groups = UnionFind(len(self.ports))
         for k in self.gains:
             for j in self.structure.gains[k]:
-                if j in self.gains:
+                if j in self.gains and not self._is_idle(k) and not self._is_idle(j):
                     groups.join(k, j)
         for field in self.causal.graph.fields:
             for j in field.ports[1:]:
@@ -105,7 +110,8 @@ class PathFinder:
             for members in permutations(block, size):
                 if members[0] == min(members):
                     for forward, stops in self._chains((*members, members[0])):
-                        yield Path(forward, (self.ports[members[0]].element, *stops))
+                        if forward is not ZERO:
+                            yield Path(forward, (self.ports[members[0]].element, *stops))
 
     # -- legs and paths --------------------------------------------------------------------------------------------------------
 
@@ -153,7 +159,7 @@ class PathFinder:
                 paths += self._through_field(self._whole_fields[block[0]], told, decided)
             elif self._is_solved_by_paths(block):
                 paths += self._through(block, told, decided)
-        return paths
+        return [path for path in paths if path.forward is not ZERO]
 
     def _through_field(self, field: Field, told: int, decided: int) -> Iterator[Path]:
         for into, column in zip(field.ports, zip(*field.matrix, strict=True), strict=True):

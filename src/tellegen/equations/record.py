@@ -19,7 +19,7 @@ from tellegen.equations.display import (
 )
 from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence, ShownMatrix
 from tellegen.equations.matrices import Matrix, Vector
-from tellegen.expressions import Expression, Number, symbol, to_python
+from tellegen.expressions import ZERO, Expression, Number, symbol, to_python
 from tellegen.expressions.entries import used_names
 from tellegen.graph.signals import Delayed, Sampled, Table
 
@@ -65,9 +65,11 @@ def hamiltonian_to_record(form: HamiltonianForm, *, numeric: bool = False) -> di
     """The record that `derive --form ph --json` prints.
 
     `H` is a formula of the states, null where it has no closed form; `grad_H` has one formula for each state. `P`, `S`, `N`,
-    `E`, `E_1`, `co_energy`, `f`, `f_y`, `algebraic`, `displacements` and `where` are present only where not zero or empty.
+    `E`, `E_1`, `co_energy`, `multipliers`, `H_heat`, `f`, `f_y`, `algebraic`, `displacements`, signals and `where` are present only
+    where not zero or empty.
     """
     variables = (*form.states, *form.inputs, *form.outputs, *form.algebraic.unknowns, *form.displacements)
+    variables = (*variables, *sorted(form.signals.names))
     writer = _Writer([*form.parameters, *variables, *_power_variables(form), *form.where], numeric)
     m = form.matrices
     record: dict[str, object] = {
@@ -87,11 +89,16 @@ def hamiltonian_to_record(form: HamiltonianForm, *, numeric: bool = False) -> di
     record |= {name: writer.vector(v) for name, v in (("f", form.f), ("f_y", form.f_y)) if not vanishes((v,))}
     if form.co_energy:
         record["co_energy"] = writer.names(form.co_energy)
+    if form.multipliers:
+        record["multipliers"] = writer.names(form.multipliers)
+    if form.H_heat is not ZERO:
+        record["H_heat"] = None if form.H_heat is None else writer.formula(form.H_heat)
     if form.algebraic.unknowns:
         residuals = [writer.formula(e) for e in form.algebraic.residuals]
         record["algebraic"] = {"w": writer.names(form.algebraic.unknowns), "residual": residuals}
     if form.displacements:
         record["displacements"] = writer.definitions(form.displacements)
+    record |= _signals(form.signals, writer)
     if form.where:
         record["where"] = writer.definitions(form.where)
     return record

@@ -63,25 +63,9 @@ NO_OPERATING_POINT = RULES.rule(
 )
 NO_HAMILTONIAN_FORM = RULES.rule(
     "E107",
-    "no port-Hamiltonian form",
-    meaning="A source decides the output of a storage, and the port-Hamiltonian form was asked for.",
-    why="the form has no derivatives of inputs, and what the storage takes from the source is the derivative of the input: the form exists only for differentiable inputs",
-    example="system: stiff\nnetwork:\n  V: {voltage source: [a, gnd]}\n  C: {capacitor: [a, gnd], C: 1 F}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
-    instead=(
-        "system: soft\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R_i: {resistor: [a, b], R: 1 mohm}\n  C: {capacitor: [b, gnd], C: 1 F}\n"
-        "  R: {resistor: [b, gnd], R: 1 ohm}\n"
-    ),
-)
-NO_POWER_VARIABLES = RULES.rule(
-    "E109",
-    "port-Hamiltonian form of heat flows",
-    meaning="The port-Hamiltonian form was asked for, and a storage keeps heat: its variables are temperature and heat flow.",
-    why="the rate of an energy function is the product of the power variables, and temperature times heat flow is no power",
-    example="system: cup\nnetwork:\n  C: {heat capacity: [a], C: 15 J/K}\n  G: {thermal conductor: [a, ambient], G: 1 W/K}\n",
-    instead=(
-        "system: cup\nnetwork:\n  C: {entropy capacity: [a], C: 15 J/K, initial: 350 K}\n"
-        "  T_0: {absolute temperature source: [b]}\n  G: {entropy conductor: [a, b], G: 1 W/K}\n"
-    ),
+    "no port-Hamiltonian form from matrices alone",
+    meaning="The port-Hamiltonian form was asked of matrices that contain rates of inputs, and the model behind them is not at hand.",
+    why="a source that decides the output of a storage supplies what the storage takes; only the model tells which storage that is",
 )
 CURVED_TRANSFORMATION = RULES.rule(
     "E108",

@@ -124,7 +124,7 @@ class _Teacher:
     # -- 1: states, inputs, outputs --------------------------------------------------------------------------------------------
 
     def _choice(self) -> Section:
-        items: list[Item] = []
+        items: list[Item] = list(self._modes())
         if self.causal.integral:
             items.append(Sentence("The states are the output power variables of the storages in integral causality:"))
         for n, k in enumerate(self.causal.integral, 1):
@@ -144,7 +144,24 @@ class _Teacher:
                 Sentence(f"$u_{n}$ = `{u}`, $y_{n}$ = `{y}`, at the source `{self.ports[k].element}`", listed=True)
             )
         items += self._signals()
+        items += self._heat()
         return Section("States, inputs and outputs", tuple(items))
+
+    def _modes(self) -> Iterator[Item]:
+        """The mode in which causality, and so all that follows, holds."""
+        modes = [f"`{element}`: {modes.now}" for element, modes in self.system.modes.items()]
+        if modes:
+            yield Sentence(f"Every mode has equations of its own. These hold in the mode {', '.join(modes)}.")
+
+    def _heat(self) -> Iterator[Item]:
+        """What is told of power and dissipation does not hold where the through variable is a heat flow."""
+        hot = [self.ports[k].state for k in self.causal.integral if DOMAINS[self.ports[k].domain].heat_books]
+        if hot:
+            names = ", ".join(f"`{name}`" for name in hot)
+            yield Sentence(
+                f"With {names} it is otherwise: temperature times heat flow is no power. What conducts there loses no energy, "
+                "and the part of $A$ that it makes evens out temperatures."
+            )
 
     def _displacements(self) -> Iterator[Item]:
         """The displacements, whose rates are no power equations."""
@@ -155,7 +172,16 @@ class _Teacher:
 
     def _signals(self) -> Iterator[Item]:
         """Signals carry no power: what they drive is an input here, and what reads them moves with time."""
-        driven = [p.law.input for p in self.ports if isinstance(p.law, SourceLaw) and p.law.signal is not None]
+        driven = [
+            p.law.input
+            for p in self.ports
+            if isinstance(p.law, SourceLaw) and p.law.signal is not None and not p.transferred
+        ]
+        if hot := [p.law.input for p in self.ports if isinstance(p.law, SourceLaw) and p.transferred]:
+            names = ", ".join(f"`{name}`" for name in hot)
+            yield Sentence(
+                f"What resistive elements lose as heat comes back through {names}, inputs that the model gives itself."
+            )
         if driven:
             names = ", ".join(f"`{name}`" for name in driven)
             yield Sentence(f"Signals drive {names}; controllers carry no power, so these are inputs all the same.")
@@ -278,8 +304,9 @@ class _Teacher:
         items += self._curved("f", self.causal.integral)
         items.append(Sentence("All other entries are zero."))
         if self.system.inputs and len(self.system.states) <= MOST_STATES_SHOWN:
-            items += [Sentence("So the matrices are:"), ShownMatrix("A", A if self.sign == "-" else negative(A))]
-            items.append(ShownMatrix("B", self.system.matrices["B"]))
+            shown = A if self.sign == "-" else negative(A)
+            items += [Sentence("So the matrices are:"), ShownMatrix("A", shown, explained=True)]
+            items.append(ShownMatrix("B", self.system.matrices["B"], explained=True))
         return Section("Matrices A and B", tuple(items))
 
     def _loops(self) -> Iterator[Item]:
@@ -321,7 +348,10 @@ class _Teacher:
         names: tuple[MatrixName, ...] = ("B_1", "D_1")
         shown = [name for name in names if not self.system.is_zero(name)]
         if shown:
-            yield Sentence("Sources that decide the output of a storage bring in the derivatives of their inputs:")
+            laws = ", $B_1 = -T^T L_0 T_u$ and $D_1 = T_u^T L_0 (T_u + T L^-1 B_1)$" if self.system.linear else ""
+            yield Sentence(
+                f"Sources that decide the output of a storage bring in the derivatives of their inputs{laws}:"
+            )
         for name in shown:
             yield ShownMatrix(name, self.system.matrices[name])
 
@@ -440,6 +470,9 @@ class _Teacher:
     def _parts(self) -> Iterator[Item]:
         """The parts of A; where a storage is given by its output, f holds some of their entries."""
         if any(storage_law(self.ports[k]).keeps_energy_variable for k in self.causal.integral):
+            return
+        if self.system.is_zero("A"):
+            yield Sentence("$A$ is zero: the states neither lose power nor exchange it.", listed=True)
             return
         if self._equal(self.system.matrices["A"], -1):
             yield Sentence("$A$ is skew: power is redistributed and not lost between the states.", listed=True)

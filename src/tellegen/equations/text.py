@@ -17,7 +17,7 @@ from tellegen.equations.display import (
     SparseRows,
     Term,
     TransferForm,
-    energy_label,
+    energy_functions,
     hamiltonian_output,
     hamiltonian_state,
     output_equation,
@@ -26,14 +26,14 @@ from tellegen.equations.display import (
     state_equation,
     summaries,
 )
-from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Sentence
-from tellegen.equations.matrices import Matrix
+from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Sentence, ShownMatrix
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
 
 WIDTH = 100
 MOST_STATES = 12
 """Beyond this width, or so many states, equations are written row by row instead of with matrices."""
 
+MULTIPLIER_NOTE = "these sources decide outputs of storages: E is singular, and they supply what keeps 0 = u - v"
 NO_UNITS: Mapping[str, str] = {}
 _BRACKETS = {True: ("⎡⎢⎣", "⎤⎥⎦"), False: ("[[[", "]]]")}
 
@@ -114,13 +114,17 @@ def hamiltonian_to_text(
     if form.outputs:
         parts.append(_grouped((), reading, form.outputs, width, unicode))
     parts.append(_lists(form, units))
-    energy = "no closed form" if form.H is None else to_text(form.H)
-    parts.append(_wrapped(f"{energy_label(form)} = {energy}", width, ""))
+    if form.multipliers:
+        parts.append(_wrapped(f"multipliers  {', '.join(form.multipliers)}  ({MULTIPLIER_NOTE})", width, ""))
+    for name, note, e in energy_functions(form):
+        written = f"{name} = {'no closed form' if e is None else to_text(e)}"
+        parts.append(_wrapped(f"{written}   ({note})" if note else written, width, ""))
     parts.append(_named_block("energy variables", form.energy_variables, width))
     parts.append(_rates_block(form.displacements, width))
     if form.algebraic.unknowns:
         parts.append(f"unknowns  {', '.join(form.algebraic.unknowns)}")
         parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
+    parts.append(_signals_block(form.signals, width))
     parts.append(_named_block("where", form.where, width))
     parts.append(parameters_to_text(form.parameters, form.values(), units))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -339,14 +343,17 @@ def _item_lines(item: Item, width: int, unicode: bool) -> list[str]:
         return list(_entry_lines(item, width))
     if isinstance(item, Loop):
         return list(_loop_lines(item, width))
-    return ["", *_shown_matrix(item.name, item.rows, width, unicode), ""]
+    return ["", *_shown_matrix(item, width, unicode), ""]
 
 
-def _shown_matrix(name: str, rows: Matrix, width: int, unicode: bool) -> list[str]:
+def _shown_matrix(shown: ShownMatrix, width: int, unicode: bool) -> list[str]:
+    name, rows = shown.name, shown.rows
     term = Term(False, name, "", False, rows, ())
     block = _named_matrix(term, unicode)
     if block.width + 4 <= width and len(rows) <= MOST_STATES:
         return [f"    {line.rstrip()}" for line in block.lines]
+    if shown.explained:
+        return [f"    {name} has the entries above; it is wider than this page."]
     filled = [(i, j, e) for i, row in enumerate(rows, 1) for j, e in enumerate(row, 1) if e is not ZERO]
     return [_wrapped(f"{name}[{i},{j}] = {to_text(e)}", width, "    ") for i, j, e in filled]
 
