@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-tools check format bench docs clean
+.PHONY: help setup demo test test-slow test-tools check format bench bench-page docs clean
 
 help:  ## print this list
 	@echo "usage: make TARGET"
@@ -40,6 +40,9 @@ format: setup  ## write all Python files in the common format
 
 bench: setup  ## run the benchmarks
 	@$(BIN)/tellegen bench
+
+bench-page: setup  ## run all benchmarks with all sizes, and write their page again
+	@$(BIN)/python tools/write_benchmarks.py
 
 docs: setup  ## write the pages made from the code and the outputs shown on pages again, and build the site in build/site
 	@$(BIN)/python tools/generate_docs.py

@@ -43,6 +43,12 @@ def assert_equal_models(causal: CausalGraph, seed: int = 0) -> None:
     assert close(looped.residual(0.3, full, rates, two)[:n], written.residual(0.3, y, yp, one))
     assert close(looped.observe(0.3, full, rates, two), written.observe(0.3, y, yp, one))
     assert close(looped.balance(0.3, full, rates, two), written.balance(0.3, y, yp, one))
+    for model, at, along, context in ((written, y, yp, one), (looped, full, rates, two)):
+        powers = model.powers(0.3, at, along, context)
+        assert close(powers, model.balance(0.3, at, along, context)[:4])
+        assert model.data is not None
+        if not model.data.powers_read_rates:
+            assert np.array_equal(model.powers(0.3, at, along + 1.0, context), powers)
     assert close(looped.event_values(0.3, full, rates, two), written.event_values(0.3, y, yp, one))
     if not looped.unknowns:
         expected = written.tangent(0.3, y, yp, dy, dyp, dp, one)

@@ -5,6 +5,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import EquationError, SimulationError
+from tellegen.description import read_model
 
 
 def test_the_split_of_power_in_steady_state_balances() -> None:
@@ -92,3 +93,22 @@ def test_a_model_without_controllers_has_plain_poles() -> None:
     assert found.closed_loop is None
     assert "plant" not in str(found)
     assert "closed_loop_poles" not in found.to_json()
+
+
+def test_a_source_that_follows_a_signal_through_the_experiment_closes_the_loop() -> None:
+    """The same poles as where the line of the source names the signal; a constant instead opens the loop."""
+    text = (
+        "system: Loop\nparameters: {L: 2 mH, R: 0.8 ohm}\nnetwork:\n  V: {voltage source: [a, gnd]SIGNAL}\n"
+        "  R: {resistor: [a, b]}\n  L: {inductor: [b, gnd], current: I}\n"
+        "signals:\n  u: {pid: 2 A - I, K_p: 3 ohm, K_i: 500 ohm/s}\nexperiment: {until: 1 s, INPUTS}\n"
+    )
+    inside = read_model(text.replace("SIGNAL", ", signal: u").replace("INPUTS", "inputs: {}"))
+    outside = read_model(text.replace("SIGNAL", "").replace("INPUTS", "inputs: {V: u}"))
+    loops = [tg.analyse(model).closed_loop for model in (inside, outside)]
+    assert loops[0] is not None
+    assert loops[1] is not None
+    assert loops[1].driven == ("V",)
+    assert loops[0].poles is not None
+    assert loops[1].poles is not None
+    assert [p.value for p in loops[1].poles] == pytest.approx([p.value for p in loops[0].poles])
+    assert tg.analyse(outside, inputs={"V": 1.0}).closed_loop is None

@@ -1,11 +1,17 @@
 """The line that shows how far a run is."""
 
 import io
+import threading
 
 import pytest
 
+import tellegen as tg
 from tellegen.experiments import progress
 from tellegen.experiments.progress import ProgressLine
+from tellegen.experiments.setting_up import set_up
+from tellegen.simulation.hybrid import integrate_graph
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.stretch import Watch
 
 
 def test_short_runs_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,12 +29,33 @@ def test_long_runs_show_the_time_reached_on_stderr(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COLUMNS", "120")
     line = ProgressLine("motor", 2.0)
     line(0.5)
+    line.count(321)
     line(1.0)
     line.close()
     assert "motor" in shown.getvalue()
-    assert "t = 1 of 2 s" in shown.getvalue()
+    assert "t = 1 of 2 s, 321 steps" in shown.getvalue()
 
 
 def test_nobody_watches_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
     assert not progress.is_watched()
+
+
+@pytest.mark.parametrize("name", ["stick_slip", "pmsm"])
+def test_runs_tell_their_steps(name: str) -> None:
+    """Through modes and within one; `told` is looked at while the run goes on, so a slow one is asked for."""
+    told: list[int] = []
+    ready = set_up(tg.load(name), until=20.0 if name == "pmsm" else 100.0)
+    problem = Problem(
+        ready.numeric, ready.until, y0=dict(ready.start), inputs=dict(ready.inputs), max_step=2e-5, times=2
+    )
+    stop = threading.Event()
+
+    def enough(steps: int) -> None:
+        told.append(steps)
+        if steps > 0:
+            stop.set()
+
+    made = integrate_graph(ready.graph, problem, Watch(cancel=stop, steps=enough))
+    assert made.status == "cancelled"
+    assert 0 < told[-1] <= made.steps

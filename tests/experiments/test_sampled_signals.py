@@ -25,3 +25,14 @@ def test_rhythms_that_meet_all_take_their_samples(solver: str) -> None:
     last_slow = np.floor(run.t / 0.2 + 1e-9) * 0.2
     np.testing.assert_allclose(run.values("fast"), 1 - np.exp(-last_fast), atol=1e-5)
     np.testing.assert_allclose(run.values("slow"), np.exp(-last_slow), atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["auto", "cvode", "ida", "runge-kutta", "midpoint", "discrete-gradient"])
+def test_a_sample_due_at_the_very_end_is_taken(solver: str) -> None:
+    """As at any other instant: the row at the end has what is held from then on."""
+    step = 0.01 if solver in ("midpoint", "discrete-gradient") else None
+    run = tg.simulate(read_model(TWO_RHYTHMS), solver=solver, step=step, progress=False)
+    assert run.t[-1] == 1.0
+    assert run.values("fast")[-1] == pytest.approx(run.values("I")[-1], abs=1e-12)
+    assert run.values("slow")[-1] == pytest.approx(1 - run.values("I")[-1], abs=1e-12)
+    assert run.values("I")[-1] == pytest.approx(1 - np.exp(-1.0), abs=1e-5)

@@ -318,3 +318,21 @@ def test_a_network_built_in_python_is_simulated() -> None:
     net.inductor("L", "b", "gnd", L="2 H", current="I_L")
     run = tg.simulate(net, 1, inputs={"V": 5}, rtol=1e-10, samples=4)
     assert run.values("I_L") == pytest.approx(0.5 * (1 - np.exp(-5 * run.t)), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "words"),
+    [
+        ({"times": ["a"]}, "S303", "the times of the rows are not numbers"),
+        ({"samples": "x"}, "S303", "samples is x"),
+        ({"samples": 2.5}, "S303", "samples is 2.5"),
+        ({"mode": {"S": "opened"}}, "G108", "'S' has no mode 'opened'"),
+        ({"mode": {"L": "open"}}, "G108", "'L' has no modes"),
+        ({"parameters": {"R": "nan"}}, "D124", "at <the parameter R>:1:1"),
+    ],
+)
+def test_what_makes_no_sense_is_named(given: dict[str, Any], code: str, words: str) -> None:
+    with pytest.raises(TellegenError) as raised:
+        tg.simulate("buck_converter", 1e-5, progress=False, **given)
+    assert raised.value.code == code
+    assert words in str(raised.value)

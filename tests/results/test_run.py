@@ -1,6 +1,7 @@
 """What a run shows: variables by name and element, with units, and the physics that must hold between them."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -214,6 +215,20 @@ def test_plots_have_one_axis_for_each_unit(run: Run) -> None:
     assert [axis.get_ylabel() for axis in figure.axes] == ["I_a [A]", "P_0 [Pa]", "[W]"]
     assert figure.axes[-1].get_legend_handles_labels()[1] == ["power.R_a", "power.b_m"]
     assert figure.axes[-1].get_xlabel() == "t [s]"
+
+
+def test_other_runs_stand_beside_in_broken_lines(run: Run, tmp_path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    later = tg.simulate("dc_motor_pump", parameters={"R_a": 1.0}, progress=False)
+    kept = tg.read_run(run.save(tmp_path / "run.csv"))
+    (axis,) = run.plot("I_a", beside={"R_a = 1 ohm": later, "kept": kept}, figure=Figure()).axes
+    assert [line.get_label() for line in axis.get_lines()] == ["I_a", "I_a, R_a = 1 ohm", "I_a, kept"]
+    assert [line.get_linestyle() for line in axis.get_lines()] == ["-", "--", ":"]
+    assert axis.get_lines()[1].get_ydata() == pytest.approx(later.values("I_a"))
+    assert axis.get_legend() is not None
+    assert "I_a" in kept
+    assert "I_b" not in kept
 
 
 def test_a_phase_plot_labels_both_axes(run: Run) -> None:

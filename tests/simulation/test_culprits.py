@@ -77,3 +77,48 @@ def test_the_element_is_named_where_steps_become_too_small() -> None:
     assert finding.what.endswith("; just ahead the law of 'b' has no value there")
     assert finding.members == ("v", "b")
     assert "'b'" in (finding.fix or "")
+
+
+DRAINED = """
+system: Drained
+parameters: {C: 1 F, a: 1 V*A}
+network:
+  I: {current source: [gnd, n]}
+  C: {capacitor: [n, gnd], voltage: v, initial: -1 V}
+  R: {resistor: [n, gnd], law: LAW}
+experiment: {until: 5 s, inputs: {I: 2 A}}
+"""
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+def test_a_law_with_a_pole_ahead_is_named(solver: str) -> None:
+    """C v' = I - a/v drives v to zero, where the current has no bound."""
+    model = read_model(DRAINED.replace("LAW", "i = a/v"))
+    run = tg.simulate(model, solver=solver, on_failure="return", progress=False)
+    assert run.finding is not None
+    assert "just ahead the law of 'R' has a pole" in run.finding.what
+    assert run.finding.members == ("v", "R")
+    assert run.finding.fix == "keep the motion inside the domain of the law of 'R', or smooth it"
+    assert abs(run.values("v")[-1]) < 1e-6, "the last row is where the run ended"
+
+
+def test_a_motion_that_runs_away_has_no_pole() -> None:
+    text = DRAINED.replace("LAW", "i = -(1 A)*(v/(1 V))^2").replace("-1 V", "1 V")
+    run = tg.simulate(read_model(text), on_failure="return", progress=False)
+    assert run.finding is not None
+    assert run.finding.fix is not None
+    assert "pole" not in run.finding.what
+    assert "see whether 'v' grows without bound" in run.finding.fix
+
+
+def test_an_element_whose_equations_lose_their_solution_is_named() -> None:
+    """i = 1 + u^2 through 1 ohm takes a quarter of a volt more than there is from v = 0.75 V on: no current solves both."""
+    model = read_model(
+        "system: Lost\nparameters: {C: 1 F, R: 1 ohm}\nnetwork:\n  C: {capacitor: [a, gnd], voltage: v, initial: 1 V}\n"
+        "  R: {resistor: [a, b]}\n  N: {resistor: [b, gnd], law: i = 1 A + 1 A*(u/(1 V))^2}\nexperiment: {until: 1 s}\n"
+    )
+    run = tg.simulate(model, on_failure="return", progress=False)
+    assert run.finding is not None
+    assert "of 'R' is not a finite number" in run.finding.what
+    assert "R" in run.finding.members
+    assert run.values("v")[-1] == pytest.approx(0.75, abs=1e-3)

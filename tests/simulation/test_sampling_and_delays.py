@@ -17,7 +17,7 @@ def test_a_sampled_controller_holds_its_value_between_samples(solver: str) -> No
     )
     assert run.y[:, 0] == pytest.approx([2.0 * 0.9**k for k in range(11)], rel=1e-9)
     assert run.memory is not None
-    assert run.memory[:-1, 0] == pytest.approx(-run.y[:-1, 0], rel=1e-9), (
+    assert run.memory[:, 0] == pytest.approx(-run.y[:, 0], rel=1e-9), (
         "a row at a sampling instant has the sample taken there"
     )
 
@@ -43,3 +43,22 @@ def test_a_delayed_signal_repeats_what_was(solver: str) -> None:
         t <= 1, 1 - t, np.where(t <= 2, 1 - t + (t - 1) ** 2 / 2, 1 - t + (t - 1) ** 2 / 2 - (t - 2) ** 3 / 6)
     )
     assert np.max(np.abs(run.y[:, 0] - wanted)) < 1e-6
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+def test_what_comes_back_keeps_the_tolerance(solver: str, rtol: float) -> None:
+    """x' = -3 x - 2 x(t - 1), x = 1 before the start, by the method of steps."""
+    model = explicit_model(
+        "d[0] = -3 * y[0] - 2 * (c->past ? c->past(c->history, 0, t - 1) : 1.0);",
+        "e[0] = -3 * v[0];",
+        ["x"],
+        delays=(Delay("late", 0, 1.0, 1.0),),
+        observables=[Observable("x", "signal")],
+        more="int tg_observe(tg_context *c, double t, const double *y, const double *yp, double *out) { out[0] = y[0]; return 0; }",
+    )
+    run = integrate(Problem(model, 2.0, y0={"x": 1.0}, rtol=rtol, solver=solver, times=21))
+    first = -2 / 3 + 5 / 3 * np.exp(-3 * run.t)
+    s = run.t - 1.0
+    second = 4 / 9 + (-2 / 3 + 5 / 3 * np.exp(-3) - 4 / 9 - 10 / 3 * s) * np.exp(-3 * s)
+    assert np.max(np.abs(run.y[:, 0] - np.where(s <= 0.0, first, second))) <= 20 * rtol

@@ -65,6 +65,63 @@ def test_long_oscillations(model: "object", until: float, y0: dict[str, float], 
     assert error_in_tolerances(integrate(problem(made, until, y0, rtol, solver)).y, wanted, rtol) <= MOST
 
 
+def test_a_run_that_is_looked_at_early_goes_on_where_it_stands() -> None:
+    """A damped swing pauses after an eighth, is found good and goes on: rows, books and counts are those of one run."""
+    run = integrate(problem(lightly_damped(), 600.0, {"x": 1.0}, 1e-6, "runge-kutta"))
+    assert run.reason == "asked for"
+    assert len(run.t) == ROWS
+    whole = integrate(problem(lightly_damped(), 20.0, {"x": 1.0}, 1e-6, "runge-kutta"))
+    assert run.steps > 10 * whole.steps
+
+
+def test_a_tolerance_that_will_not_do_is_given_up_after_an_eighth_of_the_run() -> None:
+    """The pendulum at 1e-6 asks for a finer run: what was spent on the tolerance asked for is a share of it."""
+    spent: list[tuple[float, float]] = []
+
+    def watched(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+        until = 80.0 if until is None else until
+        early = settings.pause_at < until
+        reached = settings.pause_at if early else until
+        spent.append((settings.rtol, reached))
+        into.done = int(np.searchsorted(into.t, reached, "right"))
+        into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
+        status = jobs.PAUSED if early else jobs.FINISHED
+        at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
+        effort = Effort(steps=int(reached * settings.rtol**-0.2))
+        return Attempt([StretchEnd(status, at, effort, np.zeros(4), turns=50)], Choice("runge-kutta", "asked for"))
+
+    rows = Rows.at(np.linspace(0.0, 80.0, 81), 1)
+    made = keeping_tolerance(oscillator(), watched, Settings(1e-6, np.array([1e-9])), rows, "runge-kutta")
+    assert "tolerance tightened" in made.choice.reason
+    at_asked = [reached for rtol, reached in spent if rtol == 1e-6]
+    assert at_asked == [10.0]
+    assert np.max(np.abs(rows.y[:, 0] - np.cos(rows.t))) <= MOST * 1e-6
+
+
+@pytest.mark.parametrize("stopped_at", [0, 1])
+def test_whoever_stops_a_run_to_compare_with_stops_the_whole(stopped_at: int) -> None:
+    """The first comparison comes while the run is paused; the second one when a finer run has been finished."""
+    compared: list[float] = []
+
+    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+        reached = min(settings.pause_at, 80.0 if until is None else until)
+        status = jobs.PAUSED if settings.pause_at < 80.0 else jobs.FINISHED
+        if settings.rtol > 1e-6:
+            status = jobs.CANCELLED if len(compared) == stopped_at else jobs.FINISHED
+            compared.append(reached)
+        into.done = int(np.searchsorted(into.t, reached, "right"))
+        into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
+        at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
+        effort = Effort(steps=int(reached * settings.rtol**-0.2))
+        return Attempt([StretchEnd(status, at, effort, np.zeros(4), turns=50)], Choice("runge-kutta", "asked for"))
+
+    rows = Rows.at(np.linspace(0.0, 80.0, 81), 1)
+    made = keeping_tolerance(oscillator(), attempt, Settings(1e-6, np.array([1e-9])), rows, "runge-kutta")
+    assert made.ends[-1].status == (jobs.CANCELLED, jobs.FINISHED)[stopped_at]
+    assert rows.done == (11, 81)[stopped_at]
+    assert len(compared) == stopped_at + 1
+
+
 def test_the_reason_tells_of_a_finer_tolerance() -> None:
     run = integrate(problem(oscillator(), 200 * np.pi, {"v": 1.0}, 1e-6, "cvode"))
     assert run.reason.startswith("asked for; tolerance tightened ")
@@ -105,7 +162,7 @@ def test_a_finer_run_that_fails_gives_way_to_the_first_one() -> None:
     asked = Settings(1e-6, np.array([1e-9]))
     rows = Rows.at(np.array([0.0, 1.0]), 1)
 
-    def attempt(settings: Settings, into: Rows) -> Attempt:
+    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
         finer = settings.rtol < asked.rtol
         into.done = 1 if finer else 2
         into.y[:] = 1.0 + settings.rtol * 1e3
@@ -114,7 +171,7 @@ def test_a_finer_run_that_fails_gives_way_to_the_first_one() -> None:
         status = jobs.TINY_STEP if finer else jobs.FINISHED
         return Attempt([StretchEnd(status, end, effort, np.zeros(4), turns=50)], Choice("cvode", "asked for"))
 
-    made = keeping_tolerance(oscillator(), attempt(asked, rows), attempt, asked, rows)
+    made = keeping_tolerance(oscillator(), attempt, asked, rows, "cvode")
     assert made.ends[-1].status == jobs.FINISHED
     assert made.choice.reason == "asked for"
     assert rows.done == 2
@@ -124,11 +181,12 @@ def test_a_coarser_run_that_fails_changes_nothing() -> None:
     asked = Settings(1e-6, np.array([1e-9]))
     rows = Rows.at(np.array([0.0, 1.0]), 1)
 
-    def attempt(settings: Settings, into: Rows) -> Attempt:
+    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
         into.done = 2 if settings.rtol == asked.rtol else 0
         into.y[:] = 1.0
         end = StretchEnd(jobs.FINISHED, Standing(1.0, into.y[-1], into.y[-1]), Effort(10), np.zeros(4), turns=50)
         return Attempt([end], Choice("cvode", "asked for"))
 
-    first = attempt(asked, rows)
-    assert keeping_tolerance(oscillator(), first, attempt, asked, rows) is first
+    made = keeping_tolerance(oscillator(), attempt, asked, rows, "cvode")
+    assert made.choice.reason == "asked for"
+    assert rows.done == 2

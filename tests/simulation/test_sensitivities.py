@@ -11,7 +11,7 @@ from tellegen.compiler.numeric_model import EventFunction, NumericModel, Observa
 from tellegen.core.errors import SimulationError
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.sensitivities import integrate_sensitivities, observable_sensitivities
+from tellegen.simulation.sensitivities import integrate_sensitivities, integrate_slopes, observable_slopes
 
 Array = NDArray[np.float64]
 
@@ -100,8 +100,8 @@ def test_of_observables() -> None:
           out[0] = c->parameters[0] * y[0] * y[0] + 0 * yp[0]; return 0; }""",
     )
     problem = Problem(model, 1.0, y0={"x": 3.0}, rtol=1e-10, atol=1e-12, times=11)
-    run = integrate_sensitivities(problem, ["k"])
-    slopes = observable_sensitivities(problem, run, ["k"])
+    run, part = integrate_slopes(problem, ["k"])
+    slopes = observable_slopes(problem, part, ["k"])
     assert slopes[:, 0, 0] == pytest.approx(9 * np.exp(-4 * run.t) * (1 - 4 * run.t), rel=1e-6, abs=1e-8)
 
 
@@ -173,7 +173,23 @@ def test_across_jumps_of_the_rates(name: str, solver: str) -> None:
     assert found == pytest.approx(wanted, abs=1e-4 * float(np.max(np.abs(wanted))))
 
 
-def test_changes_of_mode_have_none() -> None:
-    with pytest.raises(SimulationError, match="not integrated across changes of mode") as raised:
+def test_one_model_of_several_modes_has_none() -> None:
+    with pytest.raises(SimulationError, match="a model with modes has several models") as raised:
         integrate_sensitivities(Problem(falling(terminal=True), 1.0), [])
     assert raised.value.code == "S126"
+
+
+def test_an_event_without_speed_has_no_derivative() -> None:
+    """x = (t - 1)^3 passes zero, where its rate jumps, without speed: the instant moves infinitely fast with the start."""
+    model = explicit_model(
+        "d[0] = 3 * (t - 1) * (t - 1) + (y[0] > 0 ? p[0] : 0);",
+        "e[0] = y[0] > 0 ? dp[0] : 0;",
+        ["x"],
+        parameters={"a": 1.0},
+        events=[EventFunction("crossing", "valve", 1, "restart")],
+        more="int tg_events(tg_context *c, double t, const double *y, const double *yp, double *g) { g[0] = y[0]; return 0; }",
+    )
+    problem = Problem(model, 2.0, y0={"x": -1.0}, rtol=1e-9, atol=1e-12)
+    with pytest.raises(SimulationError, match="'valve' only touches the limit of its mode") as raised:
+        integrate_sensitivities(problem, ["a"], start_slopes=np.array([[1.0]]))
+    assert raised.value.code == "S175"

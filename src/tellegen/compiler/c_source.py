@@ -15,6 +15,8 @@ SIGNATURES = {
     "rhs_tangent": "double t, const double *y, const double *dy, const double *dp, double *out",
     "observe": "double t, const double *y, const double *yp, double *out",
     "balance": "double t, const double *y, const double *yp, double *out",
+    "powers": "double t, const double *y, const double *yp, double *out",
+    "stored": "double t, const double *y, const double *yp, double *out",
     "events": "double t, const double *y, const double *yp, double *out",
     "sample": "double t, const double *y, const double *yp, double *out",
 }
@@ -34,6 +36,9 @@ def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int) -
     for name, choice in _CHOOSERS.items():
         if f"{name}_y" in names:
             parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n  return {choice};\n}}\n")
+    if "powers" in names:
+        both = "tg_powers(c, t, y, yp, out) || tg_stored(c, t, y, yp, out + 4)"
+        parts.append(f"int tg_balance(tg_context *c, {SIGNATURES['balance']}) {{\n  return {both};\n}}\n")
     parts.append(_sample(samples))
     return "\n".join(parts)
 

@@ -66,8 +66,14 @@ def unrolled_code(causal: CausalGraph) -> Code:
             tables=tables,
             external=_externals(program.externals),
             rates=_rates(routines),
+            powers_read_rates=_reads_rates(routines),
         ),
     )
+
+
+def _reads_rates(routines: Sequence[Routine]) -> bool:
+    """Whether the powers read yp."""
+    return any("yp" in routine.words_read() for routine in routines if routine.name == "powers")
 
 
 def _rates(routines: Sequence[Routine]) -> Formulas | None:
@@ -95,6 +101,7 @@ def _looped_code(program: Program) -> Code:
         coefficients=found.constants.at,
         tables=tables,
         external=_externals(program.externals),
+        powers_read_rates=found.powers_read_rates,
     )
     return Code(program, found.source, [], base, places, program.y, found.explicit, found.linear, found.pattern, data)
 

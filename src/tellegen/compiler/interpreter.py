@@ -19,7 +19,7 @@ POINTERS: Mapping[str, tuple[str, ...]] = {
     "tangent": ("y", "yp", "dy", "dyp", "dp", "out"),
     "rhs_tangent": ("y", "dy", "dp", "out"),
     "observe": ("y", "yp", "out"),
-    "balance": ("y", "yp", "out"),
+    "powers": ("y", "yp", "out"),
     "events": ("y", "yp", "out"),
 }
 _OF_CONTEXT = {"u": "inputs", "m": "memory", "p": "parameters"}
@@ -51,6 +51,8 @@ class Interpreter:
     def _function(self, name: str) -> Callable[..., int] | None:
         if name == "sample":
             return self._sample
+        if name == "balance" and "powers" in self.routines:
+            return self._balance
         if name not in self.routines and f"{name}_y" not in self.routines:
             return None
         words = POINTERS[name]
@@ -63,6 +65,12 @@ class Interpreter:
             return self._call(chosen, context, t, given)
 
         return function
+
+    def _balance(self, context: int, t: float, y: int | None, yp: int | None, out: int | None) -> int:
+        assert out is not None, "whoever asks for powers has room for them"
+        powers = self._call("powers", context, t, {"y": y, "yp": yp, "out": out})
+        after = out + 4 * ctypes.sizeof(ctypes.c_double)
+        return powers or self._call("stored", context, t, {"y": y, "yp": yp, "out": after})
 
     def _sample(self, context: int, t: float, y: int | None, yp: int | None, group: int, memory: int | None) -> int:
         if f"sample_{group}" not in self.routines:

@@ -34,7 +34,8 @@ PLACES = {
             *("rates", "rates_count", "rate_steps", "rate_steps_count", "observing", "observing_count"),
             *("observables", "observables_count", "events", "events_count", "samples", "samples_count"),
             *("supplied", "supplied_count", "resistive", "resistive_count", "modulation", "modulation_count"),
-            *("stored", "stored_count", "slopes", "slopes_values"),
+            *("stored", "stored_count", "slopes", "slopes_values", "power_steps", "power_steps_count"),
+            *("power_leaves", "power_leaves_count"),
         )
     )
 }
@@ -195,6 +196,7 @@ class Constants:
             else:
                 self.fixed[k] = formula.evaluate({})
         self._slopes = self._derivatives()
+        self._last: tuple[bytes, Array] | None = None
 
     def slopes_pattern(self) -> tuple[list[int], list[int]]:
         """Constants and parameters of the entries of d(constants)/d(parameters), entry by entry."""
@@ -203,7 +205,13 @@ class Constants:
         return rows, columns
 
     def at(self, parameters: Array) -> Array:
-        """Constants, then the entries of their derivatives."""
+        """Constants, then the entries of their derivatives; those of the last parameters are kept for the next run."""
+        key = parameters.tobytes()
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._at(parameters)
+        return self._last[1]
+
+    def _at(self, parameters: Array) -> Array:
         found = self.fixed.copy()
         if self.plain:
             at, of = np.array(self.plain).T

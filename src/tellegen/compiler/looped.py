@@ -1,5 +1,6 @@
 """Large models: their program as arrays, and the code that runs over them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -8,9 +9,11 @@ from tellegen.compiler.layout import PLACES, Constants, Layout
 from tellegen.compiler.linearity import is_linear, rates_divide
 from tellegen.compiler.looped_forms import looped_forms
 from tellegen.compiler.looped_source import RateForm, looped_source
+from tellegen.compiler.needed_steps import needed_steps
 from tellegen.compiler.pattern import Pattern, pattern_of_rows
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import sample_groups
+from tellegen.compiler.steps import Step
 from tellegen.compiler.supports import supports
 
 
@@ -26,6 +29,7 @@ class Looped:
     explicit: bool
     linear: bool
     pattern: Pattern
+    powers_read_rates: bool
 
 
 def looped(program: Program, base: list[str], places: list[int]) -> Looped:
@@ -40,7 +44,7 @@ def looped(program: Program, base: list[str], places: list[int]) -> Looped:
     layout.set_steps("observing", program.observing)
     layout.set("observables", layout.numbering.all(k for _, k in program.observables))
     layout.set("events", layout.numbering.all(k for _, k in program.events))
-    _set_books(layout, program)
+    read = _set_books(layout, program, [*forms.before, *program.observing])
     _set_samples(layout, program)
     constants = Constants(layout.coefficients.formulas, base, program.formulas)
     rows, columns = constants.slopes_pattern()
@@ -65,11 +69,17 @@ def looped(program: Program, base: list[str], places: list[int]) -> Looped:
         explicit=how != "none",
         linear=is_linear(program),
         pattern=pattern_of_rows(supports(program, (program.y, program.rates)), len(program.y)),
+        powers_read_rates=not read.isdisjoint(program.rates),
     )
 
 
-def _set_books(layout: Layout, program: Program) -> None:
+def _set_books(layout: Layout, program: Program, steps: Sequence[Step]) -> set[int]:
+    """The tables of the books; gives the variables that powers read."""
     books, new = program.books, layout.numbering.all
+    powers = [*books.supplied, *books.modulation, *(k for ports in books.resistive for k in ports)]
+    enough, read = needed_steps(steps, powers)
+    layout.set_steps("power_steps", enough)
+    layout.set("power_leaves", [i for i, k in enumerate((*program.y, *program.rates)) if k in read])
     layout.set("supplied", new(books.supplied))
     layout.set("modulation", new(books.modulation))
     layout.set("stored", new(books.stored))
@@ -78,6 +88,7 @@ def _set_books(layout: Layout, program: Program) -> None:
         starts.append(starts[-1] + len(ports))
     members = new(k for ports in books.resistive for k in ports)
     layout.set("resistive", [*starts, *members], len(books.resistive))
+    return read
 
 
 def _set_samples(layout: Layout, program: Program) -> None:

@@ -43,6 +43,17 @@ static void tg_load(tg_context *c, double t, const double *y, const double *yp) 
   for (int i = 0; i < m; i++) v[1 + 2 * n + i] = c->inputs[i];
   for (int i = 0; i < k; i++) v[1 + 2 * n + m + i] = c->memory[i];
 }
+/* The same for those of y and yp alone that powers read. */
+static void tg_load_for_powers(tg_context *c, double t, const double *y, const double *yp) {
+  const int n = S(AT_y), count = S(N_power_leaves), *leaves = c->structure + S(AT_power_leaves);
+  if (2 * count > n) { tg_load(c, t, y, yp); return; }
+  const int rest = S(AT_inputs), held = S(AT_memory);
+  double *v = c->values;
+  v[0] = t;
+  for (int i = 0; i < count; i++) v[1 + leaves[i]] = leaves[i] < n ? y[leaves[i]] : yp[leaves[i] - n];
+  for (int i = 0; i < rest; i++) v[1 + 2 * n + i] = c->inputs[i];
+  for (int i = 0; i < held; i++) v[1 + 2 * n + rest + i] = c->memory[i];
+}
 
 /* Tangents of the leaves, and of the constants behind those of the variables; null where parameters stay. */
 static const double *tg_load_tangents(tg_context *c, const double *dy, const double *dyp, const double *dp) {
@@ -105,8 +116,7 @@ static double tg_total(const double *v, const int *ix, int n) {
   }
   return sum + lost;
 }
-int tg_balance(tg_context *c, double t, const double *y, const double *yp, double *out) {
-  tg_all(c, t, y, yp);
+static int tg_sum_powers(tg_context *c, double *out) {
   const int *s = c->structure, *starts = s + S(AT_resistive), count = S(N_resistive), *ports = starts + count + 1;
   double lost = 0.0, made = 0.0;
   for (int i = 0; i < count; i++) {
@@ -118,8 +128,17 @@ int tg_balance(tg_context *c, double t, const double *y, const double *yp, doubl
   out[1] = lost;
   out[2] = made;
   out[3] = tg_total(c->values, s + S(AT_modulation), S(N_modulation));
-  out[4] = tg_total(c->values, s + S(AT_stored), S(N_stored));
-  return tg_checked(c, out, 5, S(AT_y));
+  return tg_checked(c, out, 4, S(AT_y));
+}
+int tg_powers(tg_context *c, double t, const double *y, const double *yp, double *out) {
+  tg_load_for_powers(c, t, y, yp);
+  RUN(power_steps);
+  return tg_sum_powers(c, out);
+}
+int tg_balance(tg_context *c, double t, const double *y, const double *yp, double *out) {
+  tg_all(c, t, y, yp);
+  out[4] = tg_total(c->values, c->structure + S(AT_stored), S(N_stored));
+  return tg_sum_powers(c, out) || tg_checked(c, out + 4, 1, S(AT_y));
 }
 /* Samples: for each signal its group, its place in memory and the variable of its next value. */
 int tg_sample(tg_context *c, double t, const double *y, const double *yp, int group, double *memory) {

@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.compiler.flattening import Flat
 from tellegen.compiler.forms import Explicit, Implicit
-from tellegen.compiler.statements import Statement, Tangents, needed
+from tellegen.compiler.statements import Statement, Tangents, needed, reads, variables_in
 from tellegen.compiler.steps import variable
 from tellegen.expressions import ZERO, Expression, call, total
 from tellegen.graph.signals import Sampled
@@ -28,6 +28,11 @@ class Routine:
     first: int = 0
     unknown: int = 0
     checked: bool = True
+
+    def words_read(self) -> set[str]:
+        """Which of the arguments are read: y, yp, dy, ..."""
+        read = variables_in(self.results).union(*map(reads, self.statements))
+        return {self.leaves[k][0] for k in read if k in self.leaves}
 
 
 @final
@@ -54,7 +59,7 @@ class Routines:
     def all(self) -> list[Routine]:
         """Every routine that the model has."""
         found = [self._routine("residual", self.form.statements, self.form.residuals), *self._tangents()]
-        found += [self._observe(), self._balance(), self._events(), *self._samples()]
+        found += [self._observe(), *self._books(), self._events(), *self._samples()]
         if self.explicit is not None:
             found.append(self._routine("rhs", self.explicit.statements, self.explicit.rates))
         return found
@@ -71,7 +76,8 @@ class Routines:
         results = [self.flat.value(k) for _, k in self.flat.program.observables]
         return self._routine("observe", self._everything(), results, len(self.form.y))
 
-    def _balance(self) -> Routine:
+    def _books(self) -> list[Routine]:
+        """The powers, which every step asks for, and the stored energy, which only the ends of a run do."""
         books = self.flat.program.books
         powers = [total(self._values(ports)) for ports in books.resistive]
         lost = total(call("max", p, ZERO) for p in powers)
@@ -81,9 +87,13 @@ class Routines:
             lost,
             made,
             total(self._values(books.modulation)),
-            total(self._values(books.stored)),
         ]
-        return self._routine("balance", self._everything(), results, len(self.form.y))
+        stored = [total(self._values(books.stored))]
+        everything, first = self._everything(), len(self.form.y)
+        return [
+            self._routine("powers", everything, results, first),
+            self._routine("stored", everything, stored, first),
+        ]
 
     def _events(self) -> Routine:
         results = [self.flat.value(k) for _, k in self.flat.program.events]

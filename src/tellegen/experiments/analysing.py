@@ -16,17 +16,16 @@ from tellegen.equations.measuring import measured_equations
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.closed_loop import closed_loop, loop_at_rest
+from tellegen.experiments.courses import Course
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.quantities import Quantity, value_of
-from tellegen.experiments.setting_up import Setup, set_up, with_parameters
-from tellegen.graph import lower
+from tellegen.experiments.setting_up import Setup, end_of, set_up, with_parameters
+from tellegen.graph import PowerGraph, lower
+from tellegen.graph.signal_lowering import drive_some
 from tellegen.results.ports import sources_of
 from tellegen.results.units import variable_units
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.starting import steady_state as equilibrium
-
-FAR = 1e9
-"""A time, in s, at which all steps and ramps are over where the experiment does not say how long it takes."""
 
 FINE = 1e-10
 """The tolerance of a steady state."""
@@ -51,8 +50,13 @@ def analyse(
     Raises: EquationError when there is no steady state (E201) or no such point; SimulationError (S302) for an unknown name.
     """
     described = as_model(model)
-    graph = with_parameters(lower(described), described, parameters or {})
-    system = measured_equations(described, outputs, lambda found: with_parameters(found, described, parameters or {}))
+    follows = _feedback(described, inputs or {})
+
+    def prepared(found: PowerGraph) -> PowerGraph:
+        return drive_some(with_parameters(found, described, parameters or {}), follows)
+
+    graph = prepared(lower(described))
+    system = measured_equations(described, outputs, prepared)
     values = parameter_values(graph.parameters)
     held = _inputs(system, described, inputs or {}, values)
     if at is not None:
@@ -61,7 +65,7 @@ def analyse(
         there = {**point, **held}
         return Analysis(linear_model(system, there), variable_units(graph), closed_loop=closed_loop(system, there))
     start = initial_states(graph, described, described.experiment.initial, values)
-    ready = _with_held_inputs(described, held, start, parameters or {})
+    ready = _with_held_inputs(described, held, start, parameters or {}, follows)
     rest = {**start, **held} if system.linear else _rest(system, held, start, ready)
     power = _steady_power(ready, rest)
     loop = None
@@ -80,26 +84,38 @@ def _inputs(
     return {name: found.get(name, 0.0) for name in system.inputs}
 
 
+def _feedback(model: Model, given: Mapping[str, Quantity]) -> dict[str, Signal]:
+    """The inputs that follow signals or variables through the experiment, unless a constant is given for them."""
+    known = {*model.parameters, TIME}
+    return {
+        name: signal
+        for name, signal in model.experiment.inputs.items()
+        if name not in given and signal.expression is not None and signal.expression.free_symbols - known
+    }
+
+
 def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> float:
     """What a shape has come to at the end of the experiment; of a sine, what it swings about."""
     if signal.shape == "sine":
         return signal.arguments[3].evaluate(values) if len(signal.arguments) > 3 else 0.0
     if signal.shape == "chirp" or signal.expression is None:
         return 0.0
-    known = {**values, TIME: _end(model, values)}
+    known = {**values, TIME: end_of(model, values)}
     return signal.expression.evaluate(known) if signal.expression.free_symbols <= known.keys() else 0.0
 
 
-def _end(model: Model, values: Mapping[str, float]) -> float:
-    """The time at which signals have come to what they hold: the end of the experiment."""
-    return model.experiment.until.evaluate(values) if model.experiment.until is not None else FAR
-
-
 def _with_held_inputs(
-    model: Model, held: Mapping[str, float], start: Mapping[str, float], parameters: Mapping[str, Quantity]
+    model: Model,
+    held: Mapping[str, float],
+    start: Mapping[str, float],
+    parameters: Mapping[str, Quantity],
+    follows: Mapping[str, Signal],
 ) -> Setup:
-    """The model compiled with constant inputs, but for those that signals of the model drive."""
-    free = {name: held[name] for name in model.inputs if name in held and not _is_driven(model, name)}
+    """The model compiled with constant inputs, but for those that follow signals of the model."""
+    free: dict[str, Course] = {
+        name: held[name] for name in model.inputs if name in held and not _is_driven(model, name)
+    }
+    free |= follows
     without = replace(model, experiment=replace(model.experiment, inputs={}, initial={}))
     return set_up(without, until=1.0, inputs=free, initial=start, parameters=parameters)
 
@@ -122,7 +138,7 @@ def _rest(
 
 def _problem(ready: Setup, start: Mapping[str, float]) -> Problem:
     known = {name: start[name] for name in ready.numeric.names if name in start}
-    t0 = _end(ready.model, ready.parameters)
+    t0 = end_of(ready.model, ready.parameters)
     return Problem(ready.numeric, t0 + 1.0, t0, y0=known, inputs=dict(ready.inputs), rtol=FINE)
 
 

@@ -1,6 +1,6 @@
 """`sensitivities`: how the variables of a run change with parameters, integrated beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,31 +8,33 @@ import numpy.typing as npt
 
 from tellegen.causality import assign_causality
 from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
 from tellegen.core.names import did_you_mean, listing
-from tellegen.description import Model
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.courses import Course, with_courses
+from tellegen.experiments.following_starts import own_start
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.setting_up import duration_of, with_parameters
+from tellegen.experiments.setting_up import duration_of, told_by_followers, with_parameters
 from tellegen.experiments.simulating import DEFAULT_RTOL
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, drive, lower
 from tellegen.results.labelling import column
 from tellegen.results.units import variable_units
+from tellegen.simulation.break_slopes import MovingBreaks, delay_slopes, moving_breaks
+from tellegen.simulation.mode_slopes import integrate_mode_slopes
 from tellegen.simulation.problem import DEFAULT_ROWS, Problem
-from tellegen.simulation.sensitivities import integrate_sensitivities
+from tellegen.simulation.sensitivities import SlopePart, integrate_slopes, observable_slopes
+from tellegen.simulation.slope_jumps import nudge
+from tellegen.simulation.slope_models import DelaySlopes
 
 if TYPE_CHECKING:
     import xarray
 
 Array = npt.NDArray[np.float64]
-
-NUDGE = 6e-6
-"""Of central differences of initial values: the cube root of the rounding unit."""
 
 
 def sensitivities(
@@ -43,45 +45,112 @@ def sensitivities(
     inputs: Mapping[str, Course] | None = None,
     initial: Mapping[str, Quantity] | None = None,
     values: Mapping[str, Quantity] | None = None,
+    outputs: Sequence[str] = (),
     solver: str = "auto",
     rtol: float = DEFAULT_RTOL,
     times: npt.ArrayLike | None = None,
 ) -> "xarray.Dataset":
-    """How states, displacements and signal states change with parameters: d(variable)/d(parameter) over time, in SI units.
+    """How the variables of a run change with parameters: d(variable)/d(parameter) over time, in SI units.
 
-    One array a variable, over `t` and `parameter`. Parameters, inputs and initial values that follow from a parameter change with
-    it. `values` gives parameters other values. What is not given is taken from the experiment of the model.
+    One array a variable, over `t` and `parameter`: states, displacements and signal states, and what `outputs` names beside them,
+    any power variable, signal or output, `power.R`, `energy.C`. Parameters, inputs, initial values and times of steps that
+    follow from a parameter change with it; where the mode changes, the instant moves with the parameter and the sensitivities jump.
+    `values` gives parameters other values. What is not given is taken from the experiment of the model.
 
     >>> import tellegen as tg
-    >>> slopes = tg.sensitivities("rlc", ["R", "C"], until=0.01)
+    >>> slopes = tg.sensitivities("rlc", ["R", "C"], until=0.01, outputs=["power.R"])
     >>> slopes["V_C"].dims
     ('t', 'parameter')
 
-    Raises: SimulationError for a name that is no parameter (S302), or a model that changes its mode (S126).
+    Raises: SimulationError for a name that is no parameter (S302) or no variable (S176), delays beside modes (S126), or an event
+    that only grazes its limit (S175).
     """
     described = as_model(model)
     graph = with_parameters(lower(described), described, values or {})
     _check_names(graph, parameters)
     graph, courses = with_courses(graph, {**described.experiment.inputs, **(inputs or {})})
     graph = drive(graph, courses)  # constant inputs too: they may follow from a parameter
-    numeric = compile_model(assign_causality(graph))
+    causal = assign_causality(graph)
+    numeric = compile_model(causal)
     known = parameter_values(graph.parameters)
     given: Mapping[str, Quantity | Expression] = {**described.experiment.initial, **(initial or {})}
+
+    def starts(name: str, value: float) -> dict[str, float]:
+        """The initial values where a parameter has another value."""
+        values = parameter_values({**graph.parameters, name: number(value)})
+        found = initial_states(graph, described, given, values)
+        if graph.switching:
+            return found
+        return own_start({**told_by_followers(causal, values), **found}, causal, numeric, {})
+
     problem = Problem(
         numeric,
         duration_of(described, until, known),
-        y0=_own(initial_states(graph, described, given, known), numeric.names),
+        y0=starts(parameters[0], known[parameters[0]]),
         times=DEFAULT_ROWS if times is None else np.asarray(times, dtype=float),
         solver=solver,
         rtol=rtol,
     )
-    slopes = [_start_slope(graph, described, given, numeric.names, name) for name in parameters]
-    made = integrate_sensitivities(problem, parameters, start_slopes=np.column_stack(slopes))
+    names = _shown(graph, numeric, outputs)
+
+    moving = moving_breaks(graph, parameters)
+    if graph.switching:
+        parts = integrate_mode_slopes(graph, problem, parameters, starts, moving)
+    else:
+        parts = [_one_mode(problem, parameters, starts, known, moving, delay_slopes(graph, parameters))]
+    slopes = [_by_name(problem, part, parameters, names) for part in parts]
+    return _labelled(graph, np.concatenate([part.t for part in parts]), names, parameters, np.concatenate(slopes))
+
+
+def _one_mode(
+    problem: Problem,
+    parameters: Sequence[str],
+    starts: Callable[[str, float], Mapping[str, float]],
+    known: Mapping[str, float],
+    moving: MovingBreaks,
+    delays: DelaySlopes,
+) -> SlopePart:
+    variables = problem.model.names
+    slopes = [_start_slope(starts, variables, name, known.get(name, 0.0)) for name in parameters]
+    made, part = integrate_slopes(
+        problem, parameters, start_slopes=np.column_stack(slopes), moving=moving, delays=delays
+    )
     if made.status == "failed":
         assert made.finding is not None, "a run that fails says why"
         raise SimulationError(made.finding)
-    assert made.sensitivities is not None, "they were asked for"
-    return _labelled(graph, made.t, numeric.names, parameters, made.sensitivities)
+    return part
+
+
+def _shown(graph: PowerGraph, numeric: NumericModel, outputs: Sequence[str]) -> list[str]:
+    """The variables of the result.
+
+    Raises: SimulationError (S176) for an output that the model does not have.
+    """
+    modes = (graph.ports[k].state for k in graph.storages()) if graph.switching else ()
+    always = dict.fromkeys((*modes, *numeric.names))
+    if graph.switching:  # the unknowns of one mode are none of another
+        always = dict.fromkeys(name for name in always if name not in numeric.unknowns)
+    observed = [o.name for o in numeric.observables]
+    for name in outputs:
+        if name not in observed and name not in always:
+            fix = did_you_mean(name, [*always, *observed]) or f"some are {listing(observed, 12)}"
+            raise rules.NO_SUCH_OUTPUT.error(f"'{name}' is not a variable of '{graph.name}'", fix=fix)
+    return list(dict.fromkeys((*always, *outputs)))
+
+
+def _by_name(problem: Problem, part: SlopePart, parameters: Sequence[str], names: Sequence[str]) -> Array:
+    """The slopes of the variables asked for, by row, variable and parameter."""
+    own = {name: k for k, name in enumerate(part.model.names)}
+    observed = {o.name: k for k, o in enumerate(part.model.observables)}
+    others = None if own.keys() >= set(names) else observable_slopes(problem, part, parameters)
+    found = np.empty((len(part.t), len(names), len(parameters)))
+    for k, name in enumerate(names):
+        if name in own:
+            found[:, k] = part.slopes[:, own[name]]
+        else:
+            assert others is not None, "something is not a variable"
+            found[:, k] = others[:, observed[name]]
+    return found
 
 
 def _check_names(graph: PowerGraph, parameters: Sequence[str]) -> None:
@@ -97,22 +166,13 @@ def _check_names(graph: PowerGraph, parameters: Sequence[str]) -> None:
         raise rules.NO_SUCH_SETTING.error("no parameter is asked for", fix=f"some are {listing(graph.parameters, 12)}")
 
 
-def _own(start: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
-    return {name: value for name, value in start.items() if name in names}
-
-
 def _start_slope(
-    graph: PowerGraph, model: Model, given: Mapping[str, Quantity | Expression], names: Sequence[str], name: str
+    starts: Callable[[str, float], Mapping[str, float]], variables: Sequence[str], name: str, value: float
 ) -> Array:
     """How the initial values change with a parameter, by central differences."""
-    value = parameter_values(graph.parameters).get(name, 0.0)
-    nudge = NUDGE * (abs(value) or 1.0)
-    sides = []
-    for moved in (value + nudge, value - nudge):
-        values = parameter_values({**graph.parameters, name: number(moved)})
-        start = initial_states(graph, model, given, values)
-        sides.append(np.array([start.get(variable, 0.0) for variable in names]))
-    return np.asarray((sides[0] - sides[1]) / (2.0 * nudge))
+    step = nudge(value)
+    up, down = (starts(name, value + by) for by in (step, -step))
+    return np.array([(up.get(v, 0.0) - down.get(v, 0.0)) / (2.0 * step) for v in variables])
 
 
 def _labelled(

@@ -14,13 +14,18 @@ Progress = Callable[[float], None]
 
 @final
 class ProgressLine:
-    """Shows the simulated time, the share done and how long it will still take, on stderr; gone when the run ends."""
+    """Shows the simulated time, the steps made, the share done and how long it will still take, on stderr; gone at the end."""
 
     def __init__(self, name: str, until: float) -> None:
         self.name, self.until = name, until
         self.began = time.perf_counter()
         self._bar: Any = None
         self._task: Any = None
+        self._steps = 0
+
+    def count(self, steps: int) -> None:
+        """Show so many steps with the next time reached."""
+        self._steps = steps
 
     def __call__(self, reached: float) -> None:
         """Show the time reached."""
@@ -28,7 +33,11 @@ class ProgressLine:
             if time.perf_counter() - self.began < PATIENCE_S:
                 return
             self._open()
-        self._bar.update(self._task, completed=reached, reached=f"t = {reached:.4g} of {self.until:g} s")
+        self._bar.update(self._task, completed=reached, reached=self._words(reached))
+
+    def _words(self, reached: float) -> str:
+        steps = f", {self._steps} steps" if self._steps else ""
+        return f"t = {reached:.4g} of {self.until:g} s{steps}"
 
     def close(self) -> None:
         """Take the line away."""

@@ -48,7 +48,7 @@ def value_of(
 
 
 def _text(text: str, wanted: Dimension | None, subject: str) -> Expression:
-    place = Place("<value>", 1, 1, text)
+    place = Place(f"<{subject}>", 1, 1, text)
     reading = read_quantity(text, lambda: place)
     found: Dimension | Open | None = reading.dimension
     if reading.marked is not None:

@@ -31,7 +31,7 @@ BAD_COURSE = RULES.rule(
 FOLLOWS = RULES.rule(
     "S305",
     "initial value of what follows others",
-    meaning="An initial value was given to a storage whose output others decide, and it is not the one that they decide.",
+    meaning="An initial value was given to a storage whose output others decide, and it is not the one that these have.",
     why="a storage in derivative causality has no state of its own",
 )
 BAD_CHOICE = RULES.rule(
@@ -39,6 +39,18 @@ BAD_CHOICE = RULES.rule(
     "no such choice",
     meaning="A word was given where one of a few others is expected.",
     why="the words are listed in the message",
+)
+OPEN_START = RULES.rule(
+    "S177",
+    "start that is left open",
+    meaning="An initial value is given to a storage that follows several others, and nothing says how these share in it.",
+    why="one value does not decide several states",
+)
+NO_SUCH_OUTPUT = RULES.rule(
+    "S176",
+    "no such variable to follow",
+    meaning="Sensitivities are asked of a name that is no variable of the model.",
+    why="what changes with a parameter has to be something that a run knows",
 )
 APART = RULES.rule(
     "S340",

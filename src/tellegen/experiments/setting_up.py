@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
-import numpy as np
-
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.core.errors import DescriptionError, Finding, TellegenError
+from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description import Model
 from tellegen.description.files import without_collector
@@ -18,14 +16,16 @@ from tellegen.description.values import check_physics
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.courses import Course, with_courses
+from tellegen.experiments.following_starts import own_start
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.positions import with_drift_control
 from tellegen.experiments.quantities import SECOND, Quantity, expression_of, value_of
 from tellegen.expressions import Expression
 from tellegen.graph import PowerGraph, SourceLaw, drive, lower
+from tellegen.graph.switching import put_into_mode
 
-SAME = 1e-9
-"""Initial values that differ by less than this share are the same."""
+FAR = 1e9
+"""A time, in s, at which all steps and ramps are over where the experiment does not say how long it takes."""
 
 
 @final
@@ -75,57 +75,20 @@ def set_up(
         doubts = _doubts_about(model, values) if parameters else ()
         graph, courses = with_courses(graph, {**model.experiment.inputs, **(inputs or {})})
         graph, constants = _without_constants(drive(graph, courses), values)
-        graph = with_drift_control(graph.in_mode(mode) if mode else graph, model.closures)
+        graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
         start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
         duration = duration_of(model, until, values)
         causal = assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
-        start = _own_start({**_told_by_followers(causal, values), **start}, causal, numeric, constants)
+        start = own_start({**told_by_followers(causal, values), **start}, causal, numeric, constants)
     return Setup(model, causal, numeric, values, constants, start, duration, time.perf_counter() - began, doubts)
 
 
-def _told_by_followers(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
+def told_by_followers(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
     """The initial values that storages give themselves although others decide them."""
     followers = [causal.graph.ports[d.port] for d in causal.dependent]
     return {port.state: port.initial.evaluate(values) for port in followers if port.initial is not None}
-
-
-def _own_start(
-    start: Mapping[str, float], causal: CausalGraph, numeric: NumericModel, inputs: Mapping[str, float]
-) -> dict[str, float]:
-    """The initial values of states alone; those of storages that follow others must be what these decide.
-
-    Raises: SimulationError (S305) naming the storage and the value that it has.
-    """
-    place = {name: k for k, name in enumerate(numeric.names)}
-    own = {name: value for name, value in start.items() if name in place}
-    if len(own) < len(start):
-        y = numeric.start()
-        for name, value in own.items():
-            y[place[name]] = value
-        observed = numeric.observe(0.0, y, np.zeros(numeric.size), numeric.new_context(None, inputs))
-        decided = {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True)}
-        for name, value in start.items():
-            if (
-                name not in place
-                and name in decided
-                and abs(decided[name] - value) > SAME * max(abs(value), abs(decided[name]))
-            ):
-                raise _follows(name, value, decided[name], causal)
-    return own
-
-
-def _follows(name: str, value: float, decided: float, causal: CausalGraph) -> TellegenError:
-    ports = causal.graph.ports
-    on = next([ports[k].element for k in d.on] for d in causal.dependent if ports[d.port].state == name)
-    verb = "makes" if len(on) == 1 else "make"
-    return rules.FOLLOWS.error(
-        f"the initial value of {name} is {value:g}, but {listing(on)} {verb} it {decided:g}",
-        where=causal.graph.name,
-        fix="leave it out, or give the values that decide it",
-        members=on,
-    )
 
 
 def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantity]) -> PowerGraph:
@@ -199,3 +162,8 @@ def duration_of(model: Model, until: Quantity | None, values: Mapping[str, float
         assert model.experiment.until is not None, "one of the two is there"
         return model.experiment.until.evaluate(values)
     return value_of(until, SECOND, "the duration", values)
+
+
+def end_of(model: Model, values: Mapping[str, float]) -> float:
+    """The time at which signals have come to what they hold: the end of the experiment."""
+    return model.experiment.until.evaluate(values) if model.experiment.until is not None else FAR

@@ -25,7 +25,7 @@ from tellegen.simulation.hybrid import integrate_graph
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.starting import steady_state
 from tellegen.simulation.stretch import Watch
-from tellegen.simulation.trajectory import Trajectory
+from tellegen.simulation.trajectory import Segment, Trajectory
 
 Array = npt.NDArray[np.float64]
 Start = Literal["initial", "steady"]
@@ -49,6 +49,7 @@ def simulate(
     times: npt.ArrayLike | None = None,
     samples: int | None = None,
     outputs: Sequence[str] = (),
+    units: Mapping[str, str] | None = None,
     start: Start = "initial",
     mode: Mapping[str, str] | None = None,
     progress: Progress | bool | None = None,
@@ -59,7 +60,8 @@ def simulate(
     What is not given is taken from the experiment of the model. `inputs` are numbers, texts such as "step(24 V)", shapes such as
     `tellegen.step(24)`, quantities of pint, or Python functions of time, which are slow. Numbers are in SI units.
     `times` are the times of the rows, or `samples` how many even steps they make; without either there are 1000, or twenty for
-    each period of the fastest input, and rows on both sides of every change of mode. `start="steady"` begins at the
+    each period of the fastest input, and rows on both sides of every change of mode. `units` are those in which variables are
+    shown, as by `Run.in_units`; they are checked before anything is simulated. `start="steady"` begins at the
     equilibrium under the inputs at t = 0. `step` is for solvers that keep theirs. `mode` gives the first mode of switching
     elements. Ctrl-C ends the run and keeps what is finished: its status is then "cancelled".
 
@@ -87,9 +89,10 @@ def simulate(
         inputs=dict(ready.inputs),
         rows_at_changes=times is None and samples is None,
     )
+    run_of(ready, problem, _nothing(ready)).in_units(units)
     if start == "steady":
         problem = replace(problem, y0=steady_state(problem).y)
-    return _finished(run_problem(ready, problem, tuple(outputs), progress), on_failure)
+    return _finished(run_problem(ready, problem, tuple(outputs), progress).in_units(units), on_failure)
 
 
 def run_problem(
@@ -100,11 +103,19 @@ def run_problem(
     made = replace(made, setup_s=made.setup_s + ready.seconds)
     if made.status == "failed":
         made = replace(made, finding=function_finding(ready.graph) or made.finding)
+    run = run_of(ready, problem, made, shown)
+    if ready.model.closures:
+        run = judged(run, ready.model.closures)
+    return run.in_units({name: unit for name, unit in ready.model.experiment.units.items() if name in run})
+
+
+def run_of(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
+    """A trajectory with the names of its model."""
 
     def again(times: Array) -> Trajectory:
         return integrate_graph(ready.graph, replace(problem, times=times))
 
-    run = Run(
+    return Run(
         ready.model.name,
         made,
         ready.graph,
@@ -115,9 +126,12 @@ def run_problem(
         (*ready.doubts, *ready.causal.findings, *ready.numeric.findings),
         tuple(ready.model.signals),
     )
-    if ready.model.closures:
-        run = judged(run, ready.model.closures)
-    return run.in_units({name: unit for name, unit in ready.model.experiment.units.items() if name in run})
+
+
+def _nothing(ready: Setup) -> Trajectory:
+    """A trajectory before its first row: it knows its variables."""
+    empty = np.zeros((0, ready.numeric.size))
+    return Trajectory(np.zeros(0), empty, empty, (Segment(0, ready.numeric),), "", "")
 
 
 def _watched(ready: Setup, problem: Problem, progress: Progress | bool | None) -> Trajectory:
@@ -127,7 +141,7 @@ def _watched(ready: Setup, problem: Problem, progress: Progress | bool | None) -
         return integrate_graph(ready.graph, problem)
     line = ProgressLine(problem.model.name, problem.until)
     try:
-        return integrate_graph(ready.graph, problem, Watch(line))
+        return integrate_graph(ready.graph, problem, Watch(line, steps=line.count))
     finally:
         line.close()
 
@@ -148,12 +162,19 @@ def _first(*values: float | None) -> float:
 
 def _times(times: npt.ArrayLike | None, samples: int | None, ready: Setup) -> Array | int:
     if times is not None:
-        return np.asarray(times, dtype=float)
+        return _numbers(times)
     if samples is None:
         return default_rows(ready.graph, ready.parameters, ready.until, ready.numeric.size)
-    if samples != int(samples) or samples < 1:
+    if not isinstance(samples, int | float | np.integer) or not 1 <= samples < np.inf or samples != int(samples):
         raise rules.BAD_SETTING.error(f"samples is {samples}", fix="give a positive whole number")
     return int(samples) + 1
+
+
+def _numbers(times: npt.ArrayLike) -> Array:
+    try:
+        return np.asarray(times, dtype=float)
+    except (TypeError, ValueError):
+        raise rules.BAD_SETTING.error("the times of the rows are not numbers", fix="give them in s: [0, 0.1]") from None
 
 
 def _check_word(word: str, known: Sequence[str], subject: str) -> None:

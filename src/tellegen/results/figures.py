@@ -36,6 +36,15 @@ def save_figure(figure: "Figure", path: Path) -> Path:
 
     Raises: ExportError for another suffix (X201), or when the file cannot be written (X202).
     """
+    suffix = check_suffix(path)
+    return written_whole(path, lambda file: figure.savefig(file, format=suffix[1:], dpi=150))
+
+
+def check_suffix(path: Path) -> str:
+    """The suffix of a picture.
+
+    Raises: ExportError (X201) for another one.
+    """
     suffix = path.suffix.lower()
     if suffix not in PICTURES:
         raise rules.BAD_SUFFIX.error(
@@ -43,7 +52,7 @@ def save_figure(figure: "Figure", path: Path) -> Path:
             why="the suffix chooses the format",
             fix=f"end the name in {', '.join(PICTURES)}",
         )
-    return written_whole(path, lambda file: figure.savefig(file, format=suffix[1:], dpi=150))
+    return suffix
 
 
 def label(name: str, unit: str) -> str:

@@ -30,6 +30,17 @@ def written_whole(target: Path, write: Callable[[Path], object]) -> Path:
     return target
 
 
+def check_folder(target: Path) -> None:
+    """Refuse a file in a folder that is not there, before anything is computed for it.
+
+    Raises: ExportError (X202).
+    """
+    if not target.parent.is_dir():
+        raise rules.NOT_WRITTEN.error(
+            f"'{target}' cannot be written: there is no folder '{target.parent}'", fix="make the folder, or choose another"
+        )
+
+
 def _umask() -> int:
     now = os.umask(0)
     os.umask(now)

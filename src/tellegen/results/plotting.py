@@ -1,6 +1,7 @@
 """Runs as figures: variables over time with one axis for each unit, and one variable over another."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from tellegen.results.display import DisplayUnits
@@ -12,12 +13,18 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 7.0, 2.2
 IN_SI = DisplayUnits()
+BROKEN = ("--", ":", "-.")
 
 
 def plot(
-    run: Recorded, names: Iterable[str], *, figure: "Figure | None" = None, display: DisplayUnits = IN_SI
+    run: Recorded,
+    names: Iterable[str],
+    *,
+    beside: Mapping[str, Recorded] | None = None,
+    figure: "Figure | None" = None,
+    display: DisplayUnits = IN_SI,
 ) -> "Figure":
-    """Variables over time; those of one unit share an axis."""
+    """Variables over time; those of one unit share an axis. Other runs stand `beside` it in broken lines, each under its name."""
     of_unit: dict[str, list[str]] = {}
     for name in names:
         of_unit.setdefault(display.unit(name, run.unit(name)), []).append(name)
@@ -27,9 +34,12 @@ def plot(
     axes = drawn.subplots(max(len(of_unit), 1), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (unit, group) in zip(axes, of_unit.items(), strict=False):
         for name in group:
-            axis.plot(run.t, display.shown(name, values[name]), label=name)
+            (line,) = axis.plot(run.t, display.shown(name, values[name]), label=name)
+            for (title, other), style in zip((beside or {}).items(), cycle(BROKEN), strict=False):
+                shades = {"linestyle": style, "color": line.get_color(), "label": f"{name}, {title}"}
+                axis.plot(other.t, display.shown(name, other.values(name)), **shades)
         axis.set_ylabel(label(group[0], unit) if len(group) == 1 else f"[{unit or '1'}]")
-        if len(group) > 1:
+        if len(group) > 1 or beside:
             axis.legend()
         axis.grid(True, alpha=0.3)
     axes[0].set_title(run.name)

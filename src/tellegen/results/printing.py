@@ -14,10 +14,10 @@ MOST_SHOWN = 24
 
 def run_to_text(run: "Run") -> str:
     """Solver and why, times, final values and the energy books."""
-    lines = [run.name, "", *_table(_facts(run))]
+    lines = [run.name, "", *table_lines(_facts(run))]
     if len(run.t):
-        lines += ["", f"at t = {run.t[-1]:g} s", *_table(_finals(run))]
-    lines += ["", "energy [J]", *_table(_books(run))]
+        lines += ["", f"at t = {run.t[-1]:g} s", *table_lines(_finals(run))]
+    lines += ["", "energy [J]", *table_lines(_books(run))]
     for finding in _findings(run):
         lines += ["", str(finding)]
     return "\n".join(line.rstrip() for line in lines)
@@ -69,7 +69,8 @@ def _books(run: "Run") -> list[tuple[str, ...]]:
     return [*rows, ("residual", f"{books.residual:.1e} of the energy handled")]
 
 
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
+def table_lines(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows of cells as lines of text, columns below each other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
     return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
 

@@ -325,9 +325,15 @@ class Run:
         """How far another run is from this one, variable by variable."""
         return compare_runs(self, other, *names)
 
-    def plot(self, *names: str, figure: "Figure | None" = None) -> "Figure":
-        """Variables over time: one axis for each unit. Without names, the outputs of the experiment, else the states."""
-        return plotting.plot(self, names or self.shown or self._default_shown(), figure=figure, display=self.display)
+    def plot(
+        self, *names: str, beside: Mapping[str, Recorded] | None = None, figure: "Figure | None" = None
+    ) -> "Figure":
+        """Variables over time: one axis for each unit. Without names, the outputs of the experiment, else the states.
+
+        `beside` are other runs to compare with, in broken lines: `run.plot("I_a", beside={"R_a = 1 ohm": other})`.
+        """
+        shown = names or self.shown or self._default_shown()
+        return plotting.plot(self, shown, beside=beside, figure=figure, display=self.display)
 
     def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
         """One variable over another."""

@@ -65,6 +65,9 @@ class SavedRun:
         """The unit of a variable; empty where the file does not say."""
         return "s" if name == "t" else self.units.get(name, self.units.get(column(name), ""))
 
+    def __contains__(self, name: str) -> bool:
+        return name == "t" or name in self.columns or column(name) in self.columns
+
     def __getitem__(self, name: str) -> "xarray.DataArray":
         return data_array(self, name)
 
@@ -76,10 +79,12 @@ class SavedRun:
         """How far another run is from this one, variable by variable."""
         return compare_runs(self, other, *names)
 
-    def plot(self, *names: str, figure: "Figure | None" = None) -> "Figure":
-        """Variables over time: one axis for each unit."""
+    def plot(
+        self, *names: str, beside: Mapping[str, Recorded] | None = None, figure: "Figure | None" = None
+    ) -> "Figure":
+        """Variables over time: one axis for each unit; other runs stand `beside` it in broken lines, each under its name."""
         shown = names or [n for n in self.names if not n.startswith(("power.", "energy."))]
-        return plotting.plot(self, shown, figure=figure)
+        return plotting.plot(self, shown, beside=beside, figure=figure)
 
     def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
         """One variable over another."""

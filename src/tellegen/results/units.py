@@ -4,12 +4,13 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.units import Dimension, describe, parse_unit
 from tellegen.expressions import Symbol
 from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.graph.signals import Integral, Value
 
 SECOND = Dimension(s=1)
 
 
 def variable_units(graph: PowerGraph) -> dict[str, str]:
-    """The units of power variables, states, inputs and displacements by name; "" where a unit is not known."""
+    """The units of power variables, states, inputs, displacements and signals by name; "" where a unit is not known."""
     units: dict[str, str] = {}
     for port in graph.ports:
         domain = DOMAINS[port.domain]
@@ -18,6 +19,9 @@ def variable_units(graph: PowerGraph) -> dict[str, str]:
             units[port.state] = domain.energy(port.law.side).unit
     for name, rate in graph.displacements.items():
         units[name] = integrated(units.get(rate.name, "")) if isinstance(rate, Symbol) else ""
+    for signal in graph.signals:
+        if isinstance(signal, Value | Integral) and signal.unit:
+            units[signal.name] = signal.unit
     return units
 
 

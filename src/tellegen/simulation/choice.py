@@ -45,6 +45,8 @@ class Choice:
     """Of the exponential: whether fast motions die away, which takes another one."""
     longest_step: float = np.inf
     """Of explicit solvers on decaying models: what is left of fast motions must stay small between the ends of steps too."""
+    work: float = np.inf
+    """Multiplications that it will take, where that is known before."""
 
 
 @final
@@ -78,7 +80,8 @@ def choose(model: NumericModel, asked: str, context: Context, start: Standing, u
     steps = speed.size * (until - start.t) / _EXPLICIT_REACH
     is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
     if exponential_suits(model) and (speed.decay < 0.1 or _is_short(model, speed, until - start.t)):
-        return Choice("exponential", "linear with constant coefficients")
+        work = speed.size * (until - start.t) * len(model.pattern.indices)
+        return Choice("exponential", "linear with constant coefficients", work=work)
     if exponential_suits(model) and _decays(speed, until - start.t):
         return Choice("exponential", f"linear and stiff: {_fastest(speed)}", may_switch=True, stiff=True)
     if is_stiff:
@@ -140,11 +143,21 @@ def _check_suits(model: NumericModel, asked: str) -> None:
 
 def fastest_motion(model: NumericModel, context: Context, start: Standing) -> Speed:
     """An estimate of the largest eigenvalue by power iteration with the tangent, at the cost of some tens of evaluations."""
-    n = model.size
-    if n == 0:
+    if model.size == 0:
         return Speed(0.0, 0.0)
     scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
     scale[scale == 0.0] = 1.0
+    if not model.linear:
+        return _fastest_motion(model, context, start, scale)
+    key = context.parameters.tobytes(), scale.tobytes()
+    known: tuple[tuple[bytes, bytes], Speed] | None = model.plans.get("speed")
+    if known is None or known[0] != key:  # of a linear model it is the same in the next run
+        known = model.plans["speed"] = key, _fastest_motion(model, context, start, scale)
+    return known[1]
+
+
+def _fastest_motion(model: NumericModel, context: Context, start: Standing, scale: Array) -> Speed:
+    n = model.size
     direction = np.random.default_rng(1).standard_normal(n) * scale
     image, second = np.empty(n), np.empty(n)
     first, again = (

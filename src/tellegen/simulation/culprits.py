@@ -15,6 +15,10 @@ Array = NDArray[np.float64]
 STEPS = (0.0, *(10.0**k for k in range(-15, -2)))
 """How far ahead of the last good point to look, beside the time that has passed: the point that failed was not kept."""
 
+SHARE = 1e-3
+AT_LEAST, LITTLE = 0.3, 0.1
+"""What runs away grows by this share of itself at least while the fastest variable changes by `SHARE`, its cause by little."""
+
 
 def culprits(model: NumericModel, context: Context, last: Standing) -> tuple[str, str]:
     """What has no value near a point, in words, and the element or signal itself; both empty where nothing can be said."""
@@ -30,6 +34,42 @@ def culprits(model: NumericModel, context: Context, last: Standing) -> tuple[str
     finally:
         context.struct.failed = failed
     return "", ""
+
+
+def running_away(model: NumericModel, context: Context, last: Standing) -> str:
+    """The resistive element of which one power variable grows without bound while the other does not: its law has a pole ahead.
+
+    Empty where there is none: where both grow, it is the motion that runs away.
+    """
+    moving = (last.y != 0.0) & (last.yp != 0.0) & np.isfinite(last.yp)
+    if not model.observables or not moving.any():
+        return ""
+    step = SHARE * float(np.min(np.abs(last.y[moving] / last.yp[moving])))
+    failed = context.struct.failed
+    here, ahead = (
+        model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in (0.0, step)
+    )
+    context.struct.failed = failed
+    with np.errstate(all="ignore"):
+        growth = np.log(np.abs(ahead / here)) / SHARE
+    best, fastest = "", AT_LEAST
+    for element, (across, through) in _resistive(model).items():
+        one, other = sorted((growth[across], growth[through]), reverse=True)
+        if one > fastest and other < LITTLE * one:
+            best, fastest = element, float(one)
+    return best
+
+
+def _resistive(model: NumericModel) -> dict[str, tuple[int, int]]:
+    """The places of the power variables of elements with one port that are neither storages nor sources."""
+    places: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for k, observable in enumerate(model.observables):
+        places[observable.element][observable.kind].append(k)
+    return {
+        element: (of["across"][0], of["through"][0])
+        for element, of in places.items()
+        if element and not {"energy", "output"} & of.keys() and len(of["across"]) == len(of["through"]) == 1
+    }
 
 
 def _first(model: NumericModel, finite: NDArray[np.bool_]) -> tuple[str, str]:

@@ -22,16 +22,19 @@ GENERATIONS = 4
 class Past:
     """What delayed signals were, from the start of a run on. It lives as long as the context that reads it."""
 
-    def __init__(self, model: NumericModel, context: Context) -> None:
+    def __init__(self, model: NumericModel, context: Context, slopes: Array | None = None) -> None:
+        """`slopes` are those of the initial values, by parameter: the past then keeps them behind what it keeps of the signals."""
         library = native_library("delays")
-        self._observables = np.array([d.observable for d in model.delays], dtype=np.int32)
-        self._delays = np.array([d.by for d in model.delays])
-        self._initial = np.array([d.initial for d in model.delays])
-        self._scratch = np.zeros(len(model.observables))
+        more = np.zeros(0) if slopes is None else slopes.ravel()
+        beyond = np.arange(len(model.observables), len(model.observables) + len(more))
+        self._observables = np.array([*(d.observable for d in model.delays), *beyond], dtype=np.int32)
+        self._delays = np.resize([d.by for d in model.delays], len(model.delays) + len(more)).astype(float)
+        self._initial = np.array([*(d.initial for d in model.delays), *more])
+        self._scratch = np.zeros(len(model.observables) + len(more))
         self._forget = library.tg_forget
         self._forget.argtypes = [ctypes.c_void_p]
         self.struct = History()
-        self.struct.n_delays = len(model.delays)
+        self.struct.n_delays = len(self._observables)
         self.struct.observables = self._observables.ctypes.data
         self.struct.delays = self._delays.ctypes.data
         self.struct.initial = self._initial.ctypes.data
@@ -47,6 +50,10 @@ class Past:
     def tie(self, context: Context) -> None:
         """Let the context of another mode of the same graph read this past."""
         context.remember(ctypes.cast(self._tell, ctypes.c_void_p).value, self.address)
+
+    def forget_last(self) -> None:
+        """Forget the last instant, which is told again."""
+        self.struct.count -= 1
 
     def follow(self, model: NumericModel) -> None:
         """Write what the model of another mode of the same graph tells from now on."""

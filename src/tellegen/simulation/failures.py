@@ -6,7 +6,7 @@ from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation import jobs, rules
-from tellegen.simulation.culprits import culprits
+from tellegen.simulation.culprits import culprits, running_away
 from tellegen.simulation.stretch import Settings, Standing, StretchEnd
 
 
@@ -60,6 +60,8 @@ def _stuck(end: StretchEnd, model: NumericModel, context: Context, settings: Set
     at = f"at t = {standing.t:.6g} s"
     if end.status == jobs.TINY_STEP:
         words, element = culprits(model, context, standing)
+        if not words and (element := running_away(model, context, standing)):
+            words = f"the law of '{element}' has a pole"
         ahead = f"; just ahead {words}" if words else ""
         return rules.TINY_STEP.finding(
             f"{at} the steps became smaller than time can resolve; '{name}' changes fastest "
@@ -94,7 +96,11 @@ def without_value(
 ) -> tuple[str, tuple[str, ...]]:
     """What is not finite near a point, and the element behind it where that can be found; and the names of both."""
     words, element = culprits(model, context, last)
-    what = f"{variable_name(model, failed)} is not a finite number" + (f": {words}" if words else "")
+    name = variable_name(model, failed)
+    if not words:
+        element = next((o.element for o in model.observables if o.name == name.strip("'") and o.element), "")
+        name += f" of '{element}'" if element else ""
+    what = f"{name} is not a finite number" + (f": {words}" if words else "")
     return what, tuple(dict.fromkeys((*_members(model, failed), *((element,) if element else ()))))
 
 

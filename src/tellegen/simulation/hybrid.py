@@ -19,6 +19,7 @@ from tellegen.core.errors import Finding, TellegenError
 from tellegen.graph import PowerGraph
 from tellegen.simulation import hybrid_rules, jobs, rules
 from tellegen.simulation.choice import Choice, choose
+from tellegen.simulation.diary import Diary, Knock, Passage
 from tellegen.simulation.failures import finding_of
 from tellegen.simulation.hybrid_account import Account
 from tellegen.simulation.hybrid_start import initial_values, named_values, starting_state
@@ -73,8 +74,11 @@ def integrate_modes(
     watch: Watch | None = None,
     *,
     compiled: Callable[[CausalGraph], NumericModel] = compile_model,
+    diary: Diary | None = None,
 ) -> Trajectory:
     """Advance a graph with modes. Initial values and tolerances by name may be those of any storage.
+
+    `diary` is told the start and every instant at which a stretch ends and the next begins.
 
     Rows belong to the model of their segment: its variables stand in the first columns, the others are not numbers. A run that
     fails or is cancelled on the way is a result too.
@@ -87,7 +91,7 @@ def integrate_modes(
             where=problem.model.name,
             fix="install gcc or clang, or 'pip install ziglang'",
         )
-    made = _HybridRun(graph, problem, compiled)
+    made = _HybridRun(graph, problem, compiled, diary)
     if watch is None and threading.current_thread() is not threading.main_thread():
         return made.run()
     return _watched(made, watch or Watch())
@@ -103,6 +107,8 @@ def _watched(made: "_HybridRun", watch: Watch) -> Trajectory:
             except FutureTimeout:
                 if watch.cancel is not None and watch.cancel.is_set():
                     made.stop()
+                if watch.steps is not None:
+                    watch.steps(made.steps)
                 if watch.progress is not None:
                     watch.progress(made.progress)
             except KeyboardInterrupt:
@@ -122,8 +128,10 @@ class _HybridRun:
         graph: PowerGraph,
         problem: Problem,
         compiled: Callable[[CausalGraph], NumericModel],
+        diary: Diary | None = None,
     ) -> None:
         self.problem = problem
+        self.diary = diary
         self.running: list[Job] = []
         self.direct = Watch(running=self.running)
         self.stopped = threading.Event()
@@ -154,6 +162,11 @@ class _HybridRun:
         """The time reached."""
         return float(self.running[0].progress) if self.running else self.problem.t0
 
+    @property
+    def steps(self) -> int:
+        """The steps made."""
+        return self.account.effort.steps + (int(self.running[0].steps) if self.running else 0)
+
     def stop(self) -> None:
         """End the run as soon as possible, from another thread; what is finished is kept."""
         self.stopped.set()
@@ -174,6 +187,8 @@ class _HybridRun:
         self._note_changes(models.start, problem.t0)
         model, handover = self.trial.model, self.trial.handover
         self.held = model.context.memory[: len(model.model.memory)].copy()
+        if self.diary is not None:
+            self.diary.begin(models, state, self.trial)
         stored = stored_energy(model.model, model.context, self.trial.standing)
         environment = models.storages.environment(state.displacements)
         return stored - models.storages.energy_change(handover.among, state.outputs, handover.outputs, environment)
@@ -272,16 +287,19 @@ class _HybridRun:
         hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
         fired = frozenset(event.name for event in hits)
         state, mode = model.state(at.t, at.y, at.yp), model.mode
-        noted = len(self.account.events)
+        noted, knocks = len(self.account.events), list[Knock]()
         for event in hits:
             impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
             if impact is not None:
                 state, mode, fired = impact.state, impact.mode, frozenset()
+                knocks.append(Knock(event.element, impact))
                 self.account.impulse(impact.handover, event.element)
                 if not impact.rests:
                     self._note(Happening(at.t, event.element, "impact"))
         self.trial = self.choice.next_mode(state, mode, at.t, self._probe(at.t, end.last_step), fired)
         self.here = self.trial.standing
+        if self.diary is not None:
+            self.diary.passages.append(Passage(model, at, tuple(hits), tuple(knocks), self.trial, state.memory))
         self._note_changes(model.mode, at.t)
         if self.problem.rows_at_changes and len(self.account.events) > noted:
             self.account.change(model, at, self.trial.model, self.trial.standing)
@@ -319,6 +337,8 @@ class _HybridRun:
     def _trajectory(self, end: StretchEnd, first: Choice, finding: Finding | None, stored: float) -> Trajectory:
         model, account = self.trial.model, self.account
         endings: dict[int, Status] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
+        if self.problem.rows_at_changes and end.status not in (jobs.FINISHED, jobs.EVENT):
+            account.ended(model, self.here)
         rows = account.finished(self.held, model.model)
         books = (
             account.books(stored, stored_energy(model.model, model.context, self.here)) if self.problem.books else None

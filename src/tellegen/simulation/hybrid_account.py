@@ -95,6 +95,11 @@ class Account:
             self._kept.append(_single(before, float(just_before), left))
         self._kept.append(_single(after, entered.t, entered))
 
+    def ended(self, model: ModeModel, at: Standing) -> None:
+        """A row where a run ended between two of them."""
+        if not self._kept or at.t > self._last_time():
+            self._kept.append(_single(model, at.t, at))
+
     def _last_time(self) -> float:
         last = self._kept[-1]
         return float(last.t[-1] if isinstance(last, _Part) else self.times[last[1].stop - 1])

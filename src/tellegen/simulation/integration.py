@@ -44,7 +44,7 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     began = time.perf_counter()
     problem.checked()
     model = problem.model
-    context = problem.context or model.new_context(problem.parameters, problem.inputs)
+    context = problem.context or model.new_context(*problem.given)
     settings = settings_of(problem)
     prepared, past = prepare(model), past_of(model, context)
     start = consistent_start(prepared, context, settings, problem.t0, problem.start(), problem.yp0)
@@ -53,17 +53,17 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     held = context.memory[: len(model.memory)].copy()
     choice = choose(model, problem.solver, context, start, problem.until)
     rows = Rows.at(problem.output_times(), model.size)
-    before = stored_energy(model, context, start)
+    before = stored_energy(model, context, start) if problem.books else 0.0
     attempt = _attempting(problem, prepared, context, start, choice, _forwards(watch), past)
     ready = time.perf_counter()
-    made = keeping_tolerance(model, attempt(settings, rows), attempt, settings, rows)
+    made = keeping_tolerance(model, attempt, settings, rows, choice.solver)
     ends, choice = made.ends, made.choice
     seconds = (ready - began, time.perf_counter() - ready)
     return trajectory_of(
         ends,
         prepared,
         context,
-        rows,
+        rows.with_last(ends[-1].standing) if problem.rows_at_changes and ends[-1].status != jobs.FINISHED else rows,
         choice,
         settings,
         books=before if problem.books else None,
@@ -84,16 +84,20 @@ def _attempting(
     """How to go from the start to the end, with settings and rows that may differ from one time to the next."""
     automatic = problem.solver == "auto"
 
-    def attempt(settings: Settings, rows: Rows) -> Attempt:
+    def attempt(settings: Settings, rows: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
         choice, at, ends = first, start, list[StretchEnd]()
+        if after is not None:
+            choice, at, ends = after.choice, after.ends[-1].standing, list(after.ends)
+            settings = replace(settings, first_step=after.ends[-1].last_step)
+        horizon = problem.until if until is None else until
         while True:
-            step, used = _advancing(choice, settings, prepared, context, rows, problem.until, watch, past)
+            step, used = _advancing(choice, settings, prepared, context, rows, horizon, watch, past)
             ends.append(step(at))
             at, status = ends[-1].standing, ends[-1].status
-            after = _next_choice(choice, status, at.t, automatic=automatic)
-            if after is None:
+            following = _next_choice(choice, status, at.t, automatic=automatic)
+            if following is None:
                 return Attempt(ends, used)
-            choice = after
+            choice = following
 
     return attempt
 
@@ -175,7 +179,7 @@ def settings_for(choice: Choice, settings: Settings) -> Settings:
     """The settings with what an explicit solver has to mind, and whether one may give way to another."""
     longest = min(settings.max_step, choice.longest_step)
     watched = choice.solver == "runge-kutta" or (choice.stiff and choice.may_switch)
-    return replace(settings, watch_stiffness=watched, max_step=longest)
+    return replace(settings, watch_stiffness=watched, max_step=longest, work=choice.work)
 
 
 def solver_run(solver: str, model: NumericModel, *, stiff: bool = False) -> Run:

@@ -15,6 +15,7 @@ STIFF: Final = 8
 NO_MEMORY: Final = 9
 LIBRARY: Final = 10
 UNSUITED: Final = 11
+PAUSED: Final = 12
 
 _pointer = ctypes.c_void_p
 _int = ctypes.c_int
@@ -32,6 +33,7 @@ class Job(ctypes.Structure):
         ("tangent", _pointer),
         ("rhs_tangent", _pointer),
         ("balance", _pointer),
+        ("powers", _pointer),
         ("events", _pointer),
         ("sample", _pointer),
         ("observe", _pointer),
@@ -67,6 +69,9 @@ class Job(ctypes.Structure):
         ("max_steps", _long),
         ("keep_books", _int),
         ("watch_stiffness", _int),
+        ("powers_read_rates", _int),
+        ("pause_at", _double),
+        ("pause_turns", _long),
         ("t", _double),
         ("y", _pointer),
         ("yp", _pointer),

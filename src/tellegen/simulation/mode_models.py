@@ -1,7 +1,7 @@
 """One compiled model for each mode, made when the mode is first met."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -106,7 +106,14 @@ class ModeModels:
         self._parameters = parameters
         self._inputs = inputs
         self._known: dict[Mode, ModeModel | Finding] = {}
+        self._origin: ModeModels | None = None
         self.past: Past | None = None
+
+    def moved(self, name: str, value: float) -> "ModeModels":
+        """The same modes with another value of one parameter; nothing is compiled again."""
+        made = ModeModels(self.graph, self._compiled, {**self._parameters, name: value}, self._inputs)
+        made._origin = self
+        return made
 
     @property
     def start(self) -> Mode:
@@ -127,12 +134,12 @@ class ModeModels:
         """The models made so far."""
         return [known for known in self._known.values() if isinstance(known, ModeModel)]
 
-    def _made(self, mode: Mode) -> ModeModel:
+    def _made(self, mode: Mode) -> ModeModel | Finding:
+        if self._origin is not None:
+            return self._beside(self._origin.get(mode))
         causal = assign_causality(self.graph.in_mode(dict(zip(self.elements, mode, strict=True))))
         model = self._compiled(causal)
-        given = {name: value for name, value in self._parameters.items() if name in model.parameters}
-        inputs = {name: value for name, value in self._inputs.items() if name in model.inputs}
-        context = model.new_context(given, inputs)
+        context = self._context(model)
         if self.past is None:
             self.past = past_of(model, context)
         else:
@@ -140,6 +147,14 @@ class ModeModels:
         return ModeModel(
             mode, causal, model, prepare(model), context, self._independent(causal, model), self._observed(model)
         )
+
+    def _beside(self, known: ModeModel | Finding) -> ModeModel | Finding:
+        return known if isinstance(known, Finding) else replace(known, context=self._context(known.model))
+
+    def _context(self, model: NumericModel) -> Context:
+        given = {name: value for name, value in self._parameters.items() if name in model.parameters}
+        inputs = {name: value for name, value in self._inputs.items() if name in model.inputs}
+        return model.new_context(given, inputs)
 
     def _independent(self, causal: CausalGraph, model: NumericModel) -> NDArray[np.int64]:
         place = {name: k for k, name in enumerate(model.states)}

@@ -58,7 +58,7 @@ def plain_stretch(
         try:
             found: Any = solve_ivp(
                 lambda time, state: model.rhs(time, state, context),
-                (t, halt - 1e-14 * abs(halt) if halt < until else halt),
+                (t, _just_before(halt) if halt < until else halt),
                 y,
                 method=method,
                 rtol=max(settings.rtol, 3e-14),
@@ -75,9 +75,16 @@ def plain_stretch(
         if settings.keep_books:
             energies += _energies(model, context, found)
         t, y = halt, found.y[:, -1]
-        if halt < until:
-            _take_samples(model, context, t, y)
+        if _take_samples(model, context, t, y):
+            rows.samples.append(np.concatenate([[_just_before(t)], context.memory[: len(model.memory)]])[None, :])
+            if rows.done and rows.t[rows.done - 1] >= t:
+                rows.yp[rows.done - 1] = model.rhs(t, y, context)
     return _ended(jobs.FINISHED, model, context, t, y, effort, energies)
+
+
+def _just_before(t: float) -> float:
+    """Before an instant, however that is rounded."""
+    return t - 1e-14 * abs(t)
 
 
 def _ended(
@@ -94,7 +101,7 @@ def _write_rows(
     model: NumericModel, context: Context, rows: Rows, solution: Any, start: float, halt: float, *, last: bool
 ) -> None:
     """Rows up to the halt; one at a break belongs to what comes after it."""
-    while rows.done < len(rows.t) and (rows.t[rows.done] < halt or last):
+    while rows.done < len(rows.t) and (rows.t[rows.done] < _just_before(halt) or last):
         t = rows.t[rows.done]
         rows.y[rows.done] = solution(max(t, start))
         rows.yp[rows.done] = model.rhs(t, rows.y[rows.done], context)
@@ -118,11 +125,12 @@ def _samples(model: NumericModel, start: float, until: float) -> list[float]:
     return [t for t in times if start < t < until]
 
 
-def _take_samples(model: NumericModel, context: Context, t: float, y: Array) -> None:
-    """The groups due now take their samples; all of them read the values from before."""
-    rates, memory = model.rhs(t, y, context), context.memory.copy()
+def _take_samples(model: NumericModel, context: Context, t: float, y: Array) -> bool:
+    """The groups due now take their samples; all of them read the values from before. Gives whether there were any."""
+    rates, memory, due = model.rhs(t, y, context), context.memory.copy(), False
     for number, group in enumerate(model.sample_groups):
         if abs((t - group.offset) / group.period - round((t - group.offset) / group.period)) < 1e-9:
             taken = model.sample(t, y, rates, number, context)
-            memory[list(group.members)] = taken[list(group.members)]
+            memory[list(group.members)], due = taken[list(group.members)], True
     context.memory[:] = memory
+    return due

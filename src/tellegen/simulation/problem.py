@@ -1,5 +1,6 @@
 """What is to be simulated: a model, a start, a horizon, and what is asked of the solver. Each choice stands for itself."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, final, get_args
@@ -30,7 +31,8 @@ class Problem:
     `times` are the output times, or how many of them, evenly spaced. `y0` gives initial values by name or as a whole; those not
     named are the model's own. `atol` is one number or one for each variable by name. Tolerances hold for every variable, whatever
     the size of the model. `step` is the step of the methods that keep theirs. `context` continues with the memory of an earlier
-    run. `rows_at_changes` adds rows on both sides of every change of mode, so that none hides between two rows.
+    run. `rows_at_changes` adds rows on both sides of every change of mode, so that none hides between two rows, and one where a run
+    ends early.
     """
 
     model: NumericModel
@@ -62,6 +64,16 @@ class Problem:
         _check_numbers(self)
         return self
 
+    @property
+    def given(self) -> tuple[Array, Array]:
+        """The values of parameters and inputs.
+
+        Raises: CompilerError naming one that the model does not have.
+        """
+        if self.context is not None:
+            return self.context.parameters, self.context.inputs
+        return self.model.parameters_with(self.parameters), self.model.inputs_with(self.inputs)
+
     def start(self) -> Array:
         """y at t0, before algebraic unknowns are made consistent.
 
@@ -71,7 +83,7 @@ class Problem:
         if self.y0 is None:
             y = self.model.start()
         elif isinstance(self.y0, Mapping):
-            y, place = self.model.start(), {name: k for k, name in enumerate(names)}
+            y, place = self.model.start(), self.model.places
             for name, value in self.y0.items():
                 y[place[name] if name in place else index_of(name, self.model, "an initial value")] = value
         else:
@@ -111,14 +123,14 @@ def index_of(name: str, model: NumericModel, word: str) -> int:
 
     Raises: SimulationError with the nearest names.
     """
-    names = model.names
-    if name not in names:
+    if name not in model.places:
+        names = model.names
         raise rules.NO_SUCH_VARIABLE.error(
             f"{word} is given for '{name}', which is not a variable of the model",
             where=model.name,
             fix=did_you_mean(name, names) or f"the variables are {listing(names)}",
         )
-    return names.index(name)
+    return model.places[name]
 
 
 def _check_solver(solver: str) -> None:
@@ -128,14 +140,14 @@ def _check_solver(solver: str) -> None:
 
 
 def _check_tolerances(problem: Problem) -> None:
-    if not np.isfinite(problem.rtol) or not FINEST_RTOL <= problem.rtol < 1.0:
+    if not FINEST_RTOL <= problem.rtol < 1.0:
         raise rules.BAD_TOLERANCE.error(
             f"the relative tolerance is {problem.rtol:g}",
             fix=f"choose one between {FINEST_RTOL:g} and 1, 1e-6 for example",
         )
     tolerances = problem.tolerances()
-    bad = ~(np.isfinite(tolerances) & (tolerances > 0.0))
-    if bad.any():
+    if not (tolerances.min(initial=np.inf) > 0.0 and tolerances.max(initial=0.0) < np.inf):
+        bad = ~(np.isfinite(tolerances) & (tolerances > 0.0))
         at = int(np.argmax(bad))
         raise rules.BAD_TOLERANCE.error(
             f"the absolute tolerance of '{problem.model.names[at]}' is {tolerances[at]:g}",
@@ -148,7 +160,7 @@ def _check_tolerances(problem: Problem) -> None:
 
 
 def _check_horizon(problem: Problem) -> None:
-    if not (np.isfinite(problem.t0) and np.isfinite(problem.until)) or problem.until <= problem.t0:
+    if not (math.isfinite(problem.t0) and math.isfinite(problem.until)) or problem.until <= problem.t0:
         raise rules.BAD_HORIZON.error(
             f"the run ends at t = {problem.until:g} s and starts at t = {problem.t0:g} s",
             fix="let it end after its start",
@@ -156,9 +168,9 @@ def _check_horizon(problem: Problem) -> None:
     times = problem.output_times()
     if times.ndim != 1:
         raise rules.BAD_TIMES.error(f"the output times have {times.ndim} dimensions", fix="give a list of times")
-    if len(times) == 0 or not np.all(np.isfinite(times)):
+    if len(times) == 0 or not np.isfinite(times).all():
         raise rules.BAD_TIMES.error("the output times are empty or not numbers", fix="give at least one time")
-    if np.any(np.diff(times) < 0.0):
+    if (times[1:] < times[:-1]).any():
         at = int(np.argmax(np.diff(times) < 0.0))
         raise rules.BAD_TIMES.error(f"output time {times[at + 1]:g} s stands after {times[at]:g} s", fix="sort them")
     if times[0] < problem.t0 or times[-1] > problem.until:
@@ -169,18 +181,12 @@ def _check_horizon(problem: Problem) -> None:
 
 
 def _check_numbers(problem: Problem) -> None:
-    model, context = problem.model, problem.context
-    for names, values, word in (
-        (
-            model.parameters,
-            model.parameters_with(problem.parameters) if context is None else context.parameters,
-            "parameter",
-        ),
-        (model.inputs, model.inputs_with(problem.inputs) if context is None else context.inputs, "input"),
-    ):
-        bad = ~np.isfinite(values[: len(names)])
-        if bad.any():
-            at = int(np.argmax(bad))
+    model = problem.model
+    parameters, inputs = problem.given
+    for names, values, word in ((model.parameters, parameters, "parameter"), (model.inputs, inputs, "input")):
+        finite = np.isfinite(values[: len(names)])
+        if not finite.all():
+            at = int(np.argmin(finite))
             what = f"{word} '{names[at]}' is {values[at]}"
             raise rules.NOT_A_NUMBER.error(what, where=model.name, fix=f"give '{names[at]}' a number")
     if problem.context is None and model.inputs:

@@ -154,5 +154,11 @@ NO_SENSITIVITY = RULES.rule(
     "S126",
     "sensitivities not available",
     meaning="Sensitivities are asked for a model or parameter that does not allow them.",
-    why="they are integrated with the states of one mode: from one mode to the next the states themselves are others",
+    why="they are integrated beside the variables, so that every part of the model has to tell how it changes with them",
+)
+GRAZING = RULES.rule(
+    "S175",
+    "event that only touches its limit",
+    meaning="Sensitivities are asked for a run in which an event function reaches zero without passing through it.",
+    why="for values a little different the event would not happen at all: its time has no derivative",
 )

@@ -17,7 +17,7 @@ def runge_kutta(model: NumericModel, tableau: Tableau = DORMAND_PRINCE_8, *, fus
 
     Raises: SimulationError (S101) without a C compiler.
     """
-    fuse = fused and bool(model.source) and {"rhs", "balance"} <= model.addresses.keys()
+    fuse = fused and bool(model.source) and {"rhs", "powers"} <= model.addresses.keys()
     key = (tableau.name, model.source, model.size) if fuse else (tableau.name, "", 0)
     if key not in _LOADED:
         head = f"{model.source}\n#define TG_FUSED\n#define TG_N {model.size}\n" if fuse else ""
@@ -39,8 +39,8 @@ def _macros(tableau: Tableau) -> str:
         "ORDER": str(tableau.order),
         "PI_SHARE": "0.04",
         "STABILITY": repr(tableau.stability),
-        "FIRST_WEIGHT": repr(tableau.b[0]),
         "STAGE_CODE": _block(_stage_code(tableau)),
+        "BOOK_CODE": _block(_book_code(tableau)),
         "ERROR_0": _sum(tableau.error),
         "ERROR_1": _sum(tableau.second_error),
         # the combination of the two estimates is that of the code DOP853
@@ -55,11 +55,16 @@ def _stage_code(tableau: Tableau) -> Iterable[str]:
     for i, row in enumerate(tableau.a):
         if i == 0:
             continue
+        yield f"s = w->arguments[{i}];"
         yield f"for (int i = 0; i < n; i++) s[i] = y[i] + h * ({_sum(row)});"
         yield f"if (RHS(j, t + {tableau.c[i]!r} * h, s, k[{i}])) return 1;"
-        if i in tableau.b:
-            yield f"if (keep_books && book_stage(w, {tableau.b[i]!r}, t + {tableau.c[i]!r} * h, s, k[{i}])) return 1;"
     yield f"for (int i = 0; i < n; i++) w->y1[i] = y[i] + h * ({_sum(tableau.b)});"
+
+
+def _book_code(tableau: Tableau) -> Iterable[str]:
+    for i, weight in tableau.b.items():
+        at = "j->y" if i == 0 else f"w->arguments[{i}]"
+        yield f"if (book_stage(w, {weight!r}, w->t + {tableau.c[i]!r} * w->h, {at}, w->k[{i}])) return 1;"
 
 
 def _dense_code(tableau: Tableau) -> Iterable[str]:

@@ -1,8 +1,7 @@
 """Does a run keep its tolerance to the end? Errors of steps add up while it swings or grows: a coarser run shows by how much."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, final
+from typing import Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +33,15 @@ SAME_STEPS: Final = 0.8
 UNTOLD: Final = 30.0 * AIM
 """A coarser run with as many steps was limited by stability and shows nothing: one with a thirtieth of the tolerance does."""
 
+EARLY: Final = 0.125
+"""The share of a run after which one that swings is looked at, so that a tolerance that will not do is given up soon."""
+EARLY_ROWS: Final = 5
+HOPELESS: Final = 2.0 * ALLOWED
+"""Errors that grow with time to so many tolerances, judging by that share, ask for a finer run at once."""
+
+PHASE_LOST: Final = 0.1
+"""The share of a variable beyond which a difference says nothing of how errors grow: they cannot exceed the swing."""
+
 MOST_RUNS: Final = 3
 MOST_ROWS: Final = 1001
 
@@ -57,27 +65,58 @@ class Attempt:
         return sum(end.effort.steps for end in self.ends)
 
 
-Attempting = Callable[[Settings, Rows], Attempt]
+class Attempting(Protocol):
+    """Goes from the start, or from where an attempt paused, to the end of the run, or to another time."""
+
+    def __call__(
+        self, settings: Settings, rows: Rows, /, *, until: float | None = None, after: Attempt | None = None
+    ) -> Attempt:
+        """The way that was gone; its rows are written."""
+        ...
 
 
-def keeping_tolerance(
-    model: NumericModel, first: Attempt, attempt: Attempting, settings: Settings, rows: Rows
-) -> Attempt:
-    """The attempt, or one with a finer tolerance where errors would add up to more than twenty tolerances.
+def keeping_tolerance(model: NumericModel, attempt: Attempting, settings: Settings, rows: Rows, solver: str) -> Attempt:
+    """A run at the tolerance asked for, or at a finer one where errors would add up to more than twenty tolerances.
 
-    Left alone are runs that end early, and models with events, samples or delays, where every run meets them at other times.
+    An explicit run that swings is looked at early, so that a tolerance that will not do is given up soon. Left alone are runs that
+    end early, and models with events, samples or delays, where every run meets them at other times.
     """
+    first = attempt(_pausing(model, settings, rows, solver), rows)
+    if first.ends[-1].status == jobs.PAUSED:
+        try:
+            expected = _expected_at_end(attempt, settings, rows, first)
+        except _CancelledError:
+            *others, last = first.ends
+            return replace(first, ends=[*others, replace(last, status=jobs.CANCELLED)])
+        if expected > HOPELESS:
+            return _finer_at_once(attempt, settings, rows, first, expected)
+        first = attempt(settings, rows, after=first)
     if not _may_add_up(model, first, settings, rows):
         return first
-    index = np.unique(np.linspace(0, rows.done - 1, min(rows.done, MOST_ROWS)).astype(int))
+    index = _compared(rows)
+    try:
+        error = _error_shown_by_coarser(attempt, settings, rows.t[index], rows.y[index], first.steps)
+    except _CancelledError:
+        return first
+    return _corrected(attempt, settings, rows, first, 1.0, error)
+
+
+def _compared(rows: Rows) -> NDArray[np.int64]:
+    """Rows that are enough to compare runs by."""
+    return np.unique(np.linspace(0, rows.done - 1, min(rows.done, MOST_ROWS)).astype(np.int64))
+
+
+def _corrected(
+    attempt: Attempting, settings: Settings, rows: Rows, made: Attempt, factor: float, error: float
+) -> Attempt:
+    """What was made with `factor` times the tolerance, or a finer run where its error is too large; both in tolerances."""
+    turns, index = made.turns, _compared(rows)
     before = rows.y[index]
-    size = settings.atol + settings.rtol * np.max(np.abs(before), axis=0)
-    error = _error_shown_by_coarser(attempt, settings, rows.t[index], before, size, first.steps)
-    made, factor = first, 1.0
+    size = _size(settings, before)
     for _ in range(MOST_RUNS):
         if error <= ALLOWED or factor * settings.rtol <= FINEST_RTOL:
             break
-        finer = max(factor * AIM / error, FINEST_RTOL / settings.rtol)
+        finer = _finer(settings, factor * AIM / error)
         made = _again(attempt, _scaled(settings, finer), rows)
         if made.ends[-1].status == jobs.CANCELLED:
             break
@@ -86,15 +125,79 @@ def keeping_tolerance(
         now = rows.y[index]
         error = GROWTH * finer / factor * float(np.max(np.abs(now - before) / size))
         before, factor = now, finer
-    return made if factor == 1.0 else replace(made, choice=_told(made.choice, first.turns, factor))
+    return made if factor == 1.0 else replace(made, choice=_told(made.choice, turns, factor))
+
+
+# -- looking at a run early ----------------------------------------------------------------------------------------------------
+
+
+def _pausing(model: NumericModel, settings: Settings, rows: Rows, solver: str) -> Settings:
+    """The settings of a first attempt, which pauses early where it swings and there are rows to judge by."""
+    early = int(np.searchsorted(rows.t, rows.t[0] + EARLY * (rows.t[-1] - rows.t[0])))
+    if solver != "runge-kutta" or _is_interrupted(model) or early < EARLY_ROWS:
+        return settings
+    return replace(settings, pause_at=float(rows.t[early]), pause_turns=TURNS)
+
+
+def _expected_at_end(attempt: Attempting, settings: Settings, rows: Rows, paused: Attempt) -> float:
+    """The error at the end in tolerances, if it grows with time as it did up to the pause."""
+    times, until = rows.t[: rows.done], paused.ends[-1].standing.t
+    error = _error_shown_by_coarser(attempt, settings, times, rows.y[: rows.done], paused.steps, until)
+    return error * float((rows.t[-1] - rows.t[0]) / (times[-1] - times[0]))
+
+
+def _finer_at_once(attempt: Attempting, settings: Settings, rows: Rows, paused: Attempt, expected: float) -> Attempt:
+    """A finer run in place of one that was paused; how its error grows after the pause shows in a coarser run."""
+    early, factor = rows.y[: rows.done].copy(), _finer(settings, AIM / expected)
+    made = _again(attempt, _scaled(settings, factor), rows)
+    if made.ends[-1].status == jobs.CANCELLED:
+        return made
+    if made.ends[-1].status != jobs.FINISHED:
+        return _again(attempt, settings, rows)
+    size = _size(settings, rows.y[_compared(rows)])
+    shown = GROWTH * float(np.max(np.abs(rows.y[: len(early)] - early) / size))
+    error = factor * max(shown, expected * EARLY)  # two estimates: errors that happen to cancel fool one of them
+    try:
+        growth = _growth_after(attempt, settings, rows, len(early), size)
+    except _CancelledError:
+        return made
+    return _corrected(attempt, settings, rows, made, factor, error * growth)
+
+
+def _growth_after(attempt: Attempting, settings: Settings, rows: Rows, early: int, size: Array) -> float:
+    """How many times larger errors are at the end than among the first rows, as a coarser run shows.
+
+    A run that has lost its phase shows no more: from there on errors grow as they did before, at least with time.
+    """
+    index = np.union1d(np.arange(early), _compared(rows))
+    rough = Rows.at(rows.t[index], rows.y.shape[1])
+    _compare_with(attempt, settings, rough)
+    found, passed = rows.y[index][: rough.done], rough.t[: rough.done] - rough.t[0]
+    off = np.abs(rough.y[: rough.done] - found)
+    lost = np.max(off / (np.max(np.abs(found), axis=0) + size), axis=1) > PHASE_LOST
+    last = int(np.argmax(lost)) - 1 if lost.any() else len(lost) - 1
+    whole = float(rows.t[-1] - rows.t[0])
+    if last < early or passed[last] < 2.0 * passed[early - 1]:
+        return float((whole / passed[early - 1]) ** 2)
+    errors = np.maximum.accumulate(np.max(off / size, axis=1))
+    growth = float(errors[last] / max(float(errors[early - 1]), 1e-300))
+    power = float(np.clip(np.log(growth) / np.log(passed[last] / passed[early - 1]), 1.0, 3.0))
+    return float(growth * (whole / float(passed[last])) ** power)
+
+
+# -- estimates ---------------------------------------------------------------------------------------------------------------
 
 
 def _may_add_up(model: NumericModel, first: Attempt, settings: Settings, rows: Rows) -> bool:
-    if model.events or model.sample_groups or model.delays or first.ends[-1].status != jobs.FINISHED:
+    if _is_interrupted(model) or first.ends[-1].status != jobs.FINISHED:
         return False
     solver, asked = first.choice.solver, first.choice.reason == "asked for"
     least = TURNS if asked or solver == "runge-kutta" else STIFF_TURNS
     return solver in ("runge-kutta", "cvode", "ida") and (first.turns >= least or _grows(settings, rows))
+
+
+def _is_interrupted(model: NumericModel) -> bool:
+    return bool(model.events or model.sample_groups or model.delays)
 
 
 def _grows(settings: Settings, rows: Rows) -> bool:
@@ -105,19 +208,46 @@ def _grows(settings: Settings, rows: Rows) -> bool:
 
 
 def _error_shown_by_coarser(
-    attempt: Attempting, settings: Settings, times: Array, found: Array, size: Array, steps: int
+    attempt: Attempting, settings: Settings, times: Array, found: Array, steps: int, until: float | None = None
 ) -> float:
     """The error of what was found, in tolerances, as far as a coarser run tells; 0 where it does not reach the end."""
-    ratio = min(COARSER, COARSEST_RTOL / settings.rtol)
+    ratio = _coarse(settings).rtol / settings.rtol
     if ratio < 2.0:
         return 0.0
     rough = Rows.at(times, found.shape[1])
-    coarser = attempt(replace(_scaled(settings, ratio), keep_books=False), rough)
+    coarser = _compare_with(attempt, settings, rough, until)
     if rough.done < len(times):
         return 0.0
     if coarser.steps > SAME_STEPS * steps:
         return UNTOLD
-    return GROWTH / ratio * float(np.max(np.abs(rough.y - found) / size))
+    return GROWTH / ratio * float(np.max(np.abs(rough.y - found) / _size(settings, found)))
+
+
+class _CancelledError(Exception):
+    """Somebody stopped a run to compare with, and so the whole."""
+
+
+def _compare_with(attempt: Attempting, settings: Settings, rough: Rows, until: float | None = None) -> Attempt:
+    """A coarser run."""
+    made = attempt(_coarse(settings), rough, until=until)
+    if made.ends[-1].status == jobs.CANCELLED:
+        raise _CancelledError
+    return made
+
+
+def _size(settings: Settings, found: Array) -> Array:
+    """One tolerance of each variable."""
+    size: Array = settings.atol + settings.rtol * np.max(np.abs(found), axis=0)
+    return size
+
+
+def _finer(settings: Settings, factor: float) -> float:
+    return max(factor, FINEST_RTOL / settings.rtol)
+
+
+def _coarse(settings: Settings) -> Settings:
+    """The settings of a run to compare with."""
+    return replace(_scaled(settings, min(COARSER, COARSEST_RTOL / settings.rtol)), keep_books=False)
 
 
 def _scaled(settings: Settings, by: float) -> Settings:

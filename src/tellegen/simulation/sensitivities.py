@@ -1,204 +1,249 @@
 """Forward sensitivities: how the variables of a run change with parameters, integrated beside them."""
 
-import ctypes
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import Context, TgContext
-from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_addresses
-from tellegen.core.names import did_you_mean, listing
+from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation import jobs, rules
+from tellegen.simulation.break_slopes import NOTHING_MOVES, MovingBreaks
 from tellegen.simulation.choice import Choice, choose
 from tellegen.simulation.integration import settings_for, settings_of, solver_run, stored_energy, trajectory_of
-from tellegen.simulation.native_library import native_library, runner
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.slope_jumps import after_event, first_held
+from tellegen.simulation.slope_jumps import ASIDE, first_held, instant_slopes, moved, nudge, rates_aside
+from tellegen.simulation.slope_models import DelaySlopes, SlopeModel, parameter_numbers
 from tellegen.simulation.starting import consistent_start
-from tellegen.simulation.stretch import (
-    PreparedModel,
-    Rows,
-    Settings,
-    Standing,
-    StretchEnd,
-    Watch,
-    make_job,
-    prepare,
-    run_stretch,
-)
+from tellegen.simulation.stretch import Rows, Standing, StretchEnd, Watch, prepare, run_stretch
 from tellegen.simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
-
-_FUNCTIONS = ("residual", "rhs", "tangent", "rhs_tangent", "balance", "events", "sample", "observe")
-_NUDGE = 6e-6
-"""Of central differences: the cube root of the rounding unit."""
-
-
-class _Wrapper(ctypes.Structure):
-    """The struct `tg_wrapper` of native/sensitivities.c."""
-
-    _fields_ = (
-        ("head", TgContext),
-        ("model", ctypes.c_void_p),
-        *((name, ctypes.c_void_p) for name in _FUNCTIONS),
-        ("n", ctypes.c_int),
-        ("count", ctypes.c_int),
-        ("parameters", ctypes.c_void_p),
-        ("direction", ctypes.c_void_p),
-        ("n_memory", ctypes.c_int),
-        ("held", ctypes.c_void_p),
-        ("held_before", ctypes.c_void_p),
-        ("room", ctypes.c_void_p),
-        ("sampled_at", ctypes.c_double),
-    )
+NO_DELAYS: Final[DelaySlopes] = {}
 
 
 @final
 @dataclass(frozen=True)
-class _Wrapped:
-    """A model with its derivatives, as solvers see it; the arrays live as long."""
+class SlopePart:
+    """Rows of one model: variables and rates, and how they and what is held change with each parameter.
 
-    struct: _Wrapper
-    numbers: NDArray[np.int32]
-    direction: Array
+    `slopes` and `rate_slopes` are by row, variable and parameter; `held` by row, parameter and place in the memory.
+    """
+
+    model: NumericModel
+    t: Array
+    y: Array
+    yp: Array
+    slopes: Array
+    rate_slopes: Array
+    memory: Array | None
     held: Array
-    others: tuple[Array, ...]
-
-    @property
-    def address(self) -> int:
-        return ctypes.addressof(self.struct)
 
 
 def integrate_sensitivities(
-    problem: Problem, parameters: Sequence[str], *, start_slopes: Array | None = None, watch: Watch | None = None
+    problem: Problem,
+    parameters: Sequence[str],
+    *,
+    start_slopes: Array | None = None,
+    moving: MovingBreaks = NOTHING_MOVES,
+    delays: DelaySlopes = NO_DELAYS,
+    watch: Watch | None = None,
 ) -> Trajectory:
     """The trajectory with `sensitivities`: dy/dp in SI units, by row, variable and parameter.
 
     `start_slopes` is dy0/dp (variables by parameters) where initial values depend on the parameters; zero without it. The
     sensitivities keep the tolerance of the run, relative to the size of the parameter.
 
-    At sampling instants and where a law jumps they jump as the variational equations do; sampling periods and the times of breaks
-    are taken as given.
+    At sampling instants and where a law jumps they jump as the variational equations do. Sampling periods are taken as given;
+    `moving` are the scheduled instants that change with the parameters, `delays` the delays that do.
 
     Raises: SimulationError (S126) for a model that changes its mode, or naming a parameter that the model does not have.
     """
+    return _integrated(problem, parameters, start_slopes, moving, delays, watch)[0]
+
+
+def integrate_slopes(
+    problem: Problem,
+    parameters: Sequence[str],
+    *,
+    start_slopes: Array | None = None,
+    moving: MovingBreaks = NOTHING_MOVES,
+    delays: DelaySlopes = NO_DELAYS,
+) -> tuple[Trajectory, SlopePart]:
+    """As `integrate_sensitivities`, with all that observing the rows needs."""
+    return _integrated(problem, parameters, start_slopes, moving, delays, None)
+
+
+def _integrated(
+    problem: Problem,
+    parameters: Sequence[str],
+    start_slopes: Array | None,
+    moving: MovingBreaks,
+    delays: DelaySlopes,
+    watch: Watch | None,
+) -> tuple[Trajectory, SlopePart]:
     began = time.perf_counter()
     problem.checked()
     model = problem.model
-    numbers = _numbers(model, parameters)
+    numbers = parameter_numbers(model, parameters)
+    if any(event.kind == "transition" for event in model.events):
+        raise rules.NO_SENSITIVITY.error(
+            "a model with modes has several models, and this is one of them",
+            where=model.name,
+            fix="give the graph to integrate_mode_slopes",
+        )
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
     settings, plain = settings_of(problem), prepare(model)
     start = consistent_start(plain, context, settings, problem.t0, problem.start(), problem.yp0)
-    wrapped = _wrap(model, context, numbers)
+    wide = SlopeModel(plain, context, numbers, settings, through_modes=False)
+    wide.delay(delays)
     if problem.context is None and model.sample_groups:
-        wrapped.held[:] = first_held(model, context, start, numbers, start_slopes)
+        wide.held[:] = first_held(model, context, start, numbers, start_slopes)
         start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
-    choice = _suited(choose(model, problem.solver, context, start, problem.until))
-    everywhere = np.ones_like(plain.terminal) if model.explicit else plain.terminal
-    prepared = replace(plain, blocks=1 + len(parameters), addresses=_addresses(model), terminal=everywhere)
-    wide = replace(settings, atol=_wide_tolerances(settings.atol, context, numbers))
-    standing = _wide_start(prepared, context, wide, start, start_slopes, wrapped)
-    rows = Rows.at(problem.output_times(), prepared.width)
+    choice = suited(choose(model, problem.solver, context, start, problem.until))
+    rows = Rows.at(problem.output_times(), wide.prepared.width)
     before = stored_energy(model, context, start)
     ready = time.perf_counter()
-    ends: list[StretchEnd] = []
-    while True:
-        run, asked = solver_run(choice.solver, model), settings_for(choice, wide)
-        ends.append(
-            run_stretch(
-                run, prepared, context, asked, rows, standing, problem.until, watch=watch, address=wrapped.address
-            )
-        )
-        standing = ends[-1].standing
-        if ends[-1].status == jobs.EVENT:
-            standing = after_event(model, context, ends[-1], numbers, problem.until - problem.t0)
-        elif ends[-1].status == jobs.STIFF and problem.solver == "auto":
-            choice = Choice("cvode", f"stiff from t = {standing.t:.3g} s on, where Runge-Kutta stopped")
-        else:
-            break
+    slopes = np.zeros((len(numbers), model.size)) if start_slopes is None else np.asarray(start_slopes, dtype=float).T
+    advance = SlopeAdvance(problem, moving, watch)
+    first_slopes = wide.held.copy()
+    ends, choice = advance.through(wide, choice, rows, wide.begin(start, slopes), problem.until)
     seconds = (ready - began, time.perf_counter() - ready)
     books = before if problem.books else None
-    made = trajectory_of(ends, prepared, context, rows, choice, settings, books=books, seconds=seconds, held=held)
-    slopes = rows.y[: rows.done, model.size :].reshape(rows.done, len(parameters), model.size)
-    return replace(made, sensitivities=np.ascontiguousarray(slopes.transpose(0, 2, 1)))
+    made = trajectory_of(ends, wide.prepared, context, rows, choice, settings, books=books, seconds=seconds, held=held)
+    part = part_of(wide, rows, made.memory, first_slopes)
+    return replace(made, sensitivities=part.slopes), part
 
 
-def observable_sensitivities(problem: Problem, trajectory: Trajectory, parameters: Sequence[str]) -> Array:
-    """d(observable)/dp by row, observable and parameter, from a trajectory with sensitivities.
+@final
+@dataclass(frozen=True)
+class SlopeAdvance:
+    """Advances models with their sensitivities through all that makes these jump while the mode stays."""
+
+    problem: Problem
+    moving: MovingBreaks
+    watch: Watch | None = None
+
+    def through(
+        self, wide: SlopeModel, choice: Choice, rows: Rows, standing: Standing, until: float
+    ) -> tuple[list[StretchEnd], Choice]:
+        """From where it stands to `until`: how each stretch ended, and the solver of the last one."""
+        ends: list[StretchEnd] = []
+        wide.expect_samples(until - standing.t)
+        for instant in (*self.moving.between(standing.t, until).tolist(), np.inf):
+            goal = min(instant + _gap(instant), until)
+            while True:
+                run, asked = solver_run(choice.solver, wide.model), settings_for(choice, wide.settings)
+                ends.append(
+                    run_stretch(
+                        run,
+                        wide.prepared,
+                        wide.context,
+                        asked,
+                        rows,
+                        standing,
+                        goal,
+                        watch=self.watch,
+                        address=wide.address,
+                        past=wide.past,
+                    )
+                )
+                standing, status = ends[-1].standing, ends[-1].status
+                if status == jobs.EVENT:
+                    standing = self._after_event(wide, ends[-1])
+                elif status == jobs.STIFF and self.problem.solver == "auto":
+                    choice = Choice("cvode", f"stiff from t = {standing.t:.3g} s on, where Runge-Kutta stopped")
+                else:
+                    break
+            if ends[-1].status != jobs.FINISHED:
+                break
+            if goal < until and (by := self.moving.slopes(instant)) is not None:
+                standing = self._jumped(wide, standing, by)
+        return ends, choice
+
+    @property
+    def aside(self) -> float:
+        """How far from an instant both its sides are looked at."""
+        return ASIDE * (self.problem.until - self.problem.t0)
+
+    def _after_event(self, wide: SlopeModel, end: StretchEnd) -> Standing:
+        """Where a run goes on after the rates jumped; several events at once are one jump of the rates."""
+        at, slopes = split(wide, end.standing)
+        earlier, later = rates_aside(wide.plain, wide.context, at, self.aside)
+        if np.allclose(earlier, later, rtol=1e-6, atol=0.0):
+            return end.standing
+        event = int(np.flatnonzero(end.signs)[0])
+        by = instant_slopes(wide.plain, wide.context, at, slopes, wide.held, wide.numbers, event, self.aside)
+        return self._jumped(wide, end.standing, by)
+
+    def _jumped(self, wide: SlopeModel, standing: Standing, by: Array) -> Standing:
+        """The sensitivities after an instant that moves with the parameters by `by`."""
+        at, slopes = split(wide, standing)
+        earlier, later = rates_aside(wide.plain, wide.context, at, self.aside)
+        moving = wide.model.size - len(wide.model.unknowns)
+        slopes[:, :moving] += np.outer(by, (earlier - later)[:moving])
+        if wide.past is not None:
+            wide.past.forget_last()
+        return wide.begin(at, slopes)
+
+
+def split(wide: SlopeModel, standing: Standing) -> tuple[Standing, Array]:
+    """Where the model stands, and its sensitivities by parameter."""
+    n = wide.model.size
+    slopes = standing.y[n:].reshape(len(wide.numbers), n).copy()
+    return Standing(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
+
+
+def part_of(wide: SlopeModel, rows: Rows, memory: Array | None, first: Array) -> SlopePart:
+    """The rows of a stretch."""
+    n, done, count = wide.model.size, rows.done, len(wide.numbers)
+
+    def blocks(values: Array) -> Array:
+        return np.ascontiguousarray(values[:done, n:].reshape(done, count, n).transpose(0, 2, 1))
+
+    t = rows.t[:done]
+    held = wide.held_at(t, first)
+    return SlopePart(
+        wide.model, t, rows.y[:done, :n], rows.yp[:done, :n], blocks(rows.y), blocks(rows.yp), memory, held
+    )
+
+
+def observable_slopes(problem: Problem, part: SlopePart, parameters: Sequence[str]) -> Array:
+    """d(observable)/dp by row, observable and parameter.
 
     Observables are differentiated along the known slopes by central differences, good to about nine digits.
     """
-    assert trajectory.sensitivities is not None, "ask integrate_sensitivities for the trajectory"
-    model, slopes = problem.model, trajectory.sensitivities
-    base = model.new_context(problem.parameters, problem.inputs).parameters
-    rates = _rate_slopes(problem, trajectory, parameters)
-    found = np.zeros((len(trajectory.t), len(model.observables), len(parameters)))
-    for k, number in enumerate(_numbers(model, parameters)):
-        step = _NUDGE * (abs(base[number]) or 1.0)
-        sides = []
-        for sign in (1.0, -1.0):
-            moved = base.copy()
-            moved[number] += sign * step
-            context = model.new_context(moved[: len(model.parameters)], problem.inputs)
-            sides.append(
-                [
-                    model.observe(t, y + sign * step * s, yp + sign * step * r, context)
-                    for t, y, yp, s, r in zip(
-                        trajectory.t, trajectory.y, trajectory.yp, slopes[:, :, k], rates[:, :, k], strict=True
-                    )
-                ]
-            )
-        found[:, :, k] = (np.array(sides[0]) - np.array(sides[1])) / (2.0 * step)
+    model = part.model
+    given = problem.parameters if problem.model is model else None
+    base = model.new_context(given, problem.inputs if problem.model is model else None)
+    if model.delays:
+        raise rules.NO_SENSITIVITY.error(
+            "with delays only states, displacements and signal states have sensitivities",
+            where=model.name,
+            fix="leave 'outputs' out, or use differences of two runs",
+        )
+    found = np.zeros((len(part.t), len(model.observables), len(parameters)))
+    for k, number in enumerate(parameter_numbers(model, parameters)):
+        step = nudge(base.parameters[number])
+        for by in (step, -step):
+            context = moved(model, base, int(number), by)
+            for i, t in enumerate(part.t):
+                if part.memory is not None:
+                    context.memory[: len(model.memory)] = part.memory[i] + by * part.held[i, k]
+                y = part.y[i] + by * part.slopes[i, :, k]
+                yp = part.yp[i] + by * part.rate_slopes[i, :, k]
+                found[i, :, k] += model.observe(t, y, yp, context) / (2.0 * by)
     return found
 
 
-def _rate_slopes(problem: Problem, trajectory: Trajectory, parameters: Sequence[str]) -> Array:
-    """d(yp)/dp at the rows: from the tangent of explicit models, by differences in time of the others."""
-    model, slopes = problem.model, trajectory.sensitivities
-    assert slopes is not None, "the caller made sure"
-    if not model.explicit:
-        return np.gradient(slopes, trajectory.t, axis=0) if len(trajectory.t) > 1 else np.zeros_like(slopes)
-    context = problem.context or model.new_context(problem.parameters, problem.inputs)
-    found = np.zeros_like(slopes)
-    for k, number in enumerate(_numbers(model, parameters)):
-        direction = np.zeros(max(len(model.parameters), 1))
-        direction[number] = 1.0
-        for i, (t, y) in enumerate(zip(trajectory.t, trajectory.y, strict=True)):
-            found[i, :, k] = model.rhs_tangent(t, y, slopes[i, :, k], direction, context)
-    return found
+def suited(choice: Choice) -> Choice:
+    """The exponential, heyoka and the methods of fixed step have no sensitivities: their neighbours have.
 
-
-def _numbers(model: NumericModel, parameters: Sequence[str]) -> NDArray[np.int32]:
-    if model.sample_groups and model.data is not None and model.data.coefficients is not None:
-        raise rules.NO_SENSITIVITY.error(
-            "sensitivities are not integrated across the sampling instants of a model with hundreds of ports",
-            where=model.name,
-            fix="use differences of two runs, or a continuous controller",
-        )
-    if any(event.kind == "transition" for event in model.events):
-        raise rules.NO_SENSITIVITY.error(
-            "sensitivities are not integrated across changes of mode",
-            where=model.name,
-            fix="use differences of two runs, or a model without switching elements",
-        )
-    for name in parameters:
-        if name not in model.parameters:
-            raise rules.NO_SENSITIVITY.error(
-                f"there is no parameter '{name}'",
-                where=model.name,
-                fix=did_you_mean(name, model.parameters) or f"the parameters are {listing(model.parameters)}",
-            )
-    return np.array([model.parameters.index(name) for name in parameters], dtype=np.int32)
-
-
-def _suited(choice: Choice) -> Choice:
-    """The exponential, heyoka and the methods of fixed step have no sensitivities: their neighbours have."""
+    Raises: SimulationError (S126) for a solver that was asked for and has none.
+    """
     if choice.solver == "exponential":
         return Choice("runge-kutta", "sensitivities of a linear model", may_switch=True)
     if choice.solver in ("midpoint", "discrete-gradient", "heyoka"):
@@ -208,55 +253,6 @@ def _suited(choice: Choice) -> Choice:
     return choice
 
 
-def _wrap(model: NumericModel, context: Context, numbers: NDArray[np.int32]) -> _Wrapped:
-    direction = np.zeros(max(len(model.parameters), 1))
-    struct = _Wrapper()
-    ctypes.memmove(ctypes.addressof(struct.head), context.address, ctypes.sizeof(TgContext))
-    struct.model = context.address
-    for name in _FUNCTIONS:
-        setattr(struct, name, model.addresses.get(name))
-    struct.n, struct.count, struct.n_memory = model.size, len(numbers), len(model.memory)
-    held, earlier = (np.zeros((len(numbers), max(len(model.memory), 1))) for _ in range(2))
-    room = np.zeros(5 * max(model.size, len(model.memory), 1))
-    struct.parameters, struct.direction = numbers.ctypes.data, direction.ctypes.data
-    struct.held, struct.held_before, struct.room = held.ctypes.data, earlier.ctypes.data, room.ctypes.data
-    struct.sampled_at = -np.inf
-    return _Wrapped(struct, numbers, direction, held, (earlier, room))
-
-
-def _addresses(model: NumericModel) -> dict[str, int]:
-    ours = native_addresses(native_library("sensitivities"))
-    assert ours.keys() == PROTOTYPES.keys(), "the wrapper passes on every function of a model"
-    return {name: address for name, address in ours.items() if name in model.addresses}
-
-
-def _wide_tolerances(atol: Array, context: Context, numbers: NDArray[np.int32]) -> Array:
-    sizes = [abs(context.parameters[k]) or 1.0 for k in numbers]
-    return np.concatenate([atol, *(atol / size for size in sizes)])
-
-
-def _wide_start(
-    prepared: PreparedModel,
-    context: Context,
-    settings: Settings,
-    start: Standing,
-    slopes: Array | None,
-    wrapped: _Wrapped,
-) -> Standing:
-    """The start with its sensitivities; those of algebraic unknowns and rates follow from the equations."""
-    model, count = prepared.model, prepared.blocks - 1
-    begin = np.zeros((count, model.size)) if slopes is None else np.ascontiguousarray(np.asarray(slopes, dtype=float).T)
-    y = np.concatenate([start.y, begin.ravel()])
-    yp = np.concatenate([start.yp, np.zeros(count * model.size)])
-    if model.explicit:
-        return Standing(start.t, y, yp)
-    empty = Rows.at(np.zeros(0), prepared.width)
-    job, arrays = make_job(
-        prepared, context, settings, empty, Standing(start.t, y, yp), np.inf, address=wrapped.address
-    )
-    status = runner(native_library("steady"), "tg_consistent")(job)
-    if status != jobs.FINISHED:
-        raise rules.NOT_CONSISTENT.error(
-            "the sensitivities of the algebraic unknowns at the start were not found", where=model.name
-        )
-    return Standing(start.t, arrays.y, arrays.yp)
+def _gap(t: float) -> float:
+    """What solvers leave between a break and where they go on."""
+    return 8.0 * float(np.finfo(float).eps) * abs(t) if np.isfinite(t) else 0.0

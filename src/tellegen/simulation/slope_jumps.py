@@ -1,4 +1,9 @@
-"""Where sensitivities jump: at the first samples, and at events where the rates of a model do."""
+"""Where sensitivities jump: at the first samples, and at instants where the rates of a model do.
+
+An instant moves with a parameter by dtau/dp: that of an event is -(dg/dy s + dg/dp) / (dg/dt), g the event function, that of a
+scheduled one follows from its formula. A sensitivity then jumps by dtau/dp times the rates before less those after (the saltation
+of the variational equations).
+"""
 
 from typing import Final
 
@@ -7,8 +12,9 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.simulation.starting import take_first_samples
-from tellegen.simulation.stretch import Standing, StretchEnd
+from tellegen.simulation import rules
+from tellegen.simulation.starting import consistent_start, take_first_samples
+from tellegen.simulation.stretch import PreparedModel, Settings, Standing
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -20,67 +26,91 @@ ASIDE: Final = 1e-9
 """How far from an event both sides of it are looked at, beside the length of the run."""
 
 
+def nudge(value: float) -> float:
+    """The step of central differences of a parameter."""
+    return NUDGE * (abs(value) or 1.0)
+
+
+def moved(model: NumericModel, context: Context, number: int, by: float) -> Context:
+    """The same context with another value of one parameter."""
+    values = context.parameters[: len(model.parameters)].copy()
+    values[number] += by
+    made = model.new_context(values, context.inputs[: len(model.inputs)].copy())
+    made.memory[:] = context.memory
+    made.share_past(context)
+    return made
+
+
+def consistent(plain: PreparedModel, context: Context, t: float, y: Array, yp: Array | None = None) -> Standing:
+    """Rates and unknowns at a point, as exactly as rounding allows."""
+    fine = Settings(1e-13, np.full(plain.model.size, 1e-15))
+    return consistent_start(plain, context, fine, t, y, yp)
+
+
 def first_held(
     model: NumericModel, context: Context, start: Standing, numbers: Integers, slopes: Array | None
 ) -> Array:
     """Let samples be taken at the start; gives d(memory)/dp afterwards, a row for each parameter."""
     found = np.zeros((len(numbers), max(len(model.memory), 1)))
     for k, number in enumerate(numbers):
-        step = NUDGE * (abs(context.parameters[number]) or 1.0)
+        step = nudge(context.parameters[number])
         move = np.zeros(model.size) if slopes is None else np.asarray(slopes, dtype=float)[:, k]
         sides = []
         for by in (step, -step):
-            moved = _moved(model, context, int(number), by)
+            aside = moved(model, context, int(number), by)
             y = start.y + by * move
-            yp = model.rhs(start.t, y, moved) if model.explicit else start.yp
-            take_first_samples(model, moved, Standing(start.t, y, yp))
-            sides.append(moved.memory[: len(model.memory)].copy())
+            yp = model.rhs(start.t, y, aside) if model.explicit else start.yp
+            take_first_samples(model, aside, Standing(start.t, y, yp))
+            sides.append(aside.memory[: len(model.memory)].copy())
         found[k, : len(model.memory)] = (sides[0] - sides[1]) / (2.0 * step)
     take_first_samples(model, context, start)
     return found
 
 
-def after_event(model: NumericModel, context: Context, end: StretchEnd, numbers: Integers, span: float) -> Standing:
-    """Where a run goes on after an event of an explicit model.
+def instant_slopes(
+    plain: PreparedModel,
+    context: Context,
+    at: Standing,
+    slopes: Array,
+    held: Array,
+    numbers: Integers,
+    event: int,
+    aside: float,
+) -> Array:
+    """dtau/dp of an event for each parameter; `slopes` and `held` are dy/dp and d(memory)/dp before it, by parameter.
 
-    The instant moves with a parameter by -(dg/dy s + dg/dp) / (dg/dt), g the event function, and s jumps by that times the rates
-    before less those after (the saltation of the variational equations).
+    Raises: SimulationError (S175) where the event function only touches zero: the instant is then no smooth function.
     """
-    at, n = end.standing, model.size
-    y, slopes = at.y[:n], at.y[n:].reshape(len(numbers), n).copy()
-    aside = ASIDE * span
-    rate = model.rhs(at.t, y, context)
-    earlier, later = (model.rhs(at.t + by, y + by * rate, context) for by in (-aside, aside))
-    for event in np.flatnonzero(end.signs):
-        along = _guard(model, context, at.t + aside, y + aside * later) - _guard(
-            model, context, at.t - aside, y - aside * earlier
+    model = plain.model
+    rates = consistent(plain, context, at.t - aside, at.y - aside * at.yp, at.yp).yp  # those before: they may jump here
+    later, earlier = (_guards(plain, context, at.t - by, at.y - by * rates, at)[event] for by in (aside, 2.0 * aside))
+    speed = (later - earlier) / aside
+    found, grazes = np.zeros(len(numbers)), False
+    for k, number in enumerate(numbers):
+        step = nudge(context.parameters[number])
+        sides = []
+        for by in (step, -step):
+            other = moved(model, context, int(number), by)
+            other.memory[: len(model.memory)] += by * held[k, : len(model.memory)]
+            sides.append(_guards(plain, other, at.t, at.y + by * slopes[k], at)[event])
+        found[k] = -(sides[0] - sides[1]) / (2.0 * step)
+        grazes = grazes or abs(found[k]) * step > abs(speed) * aside / ASIDE
+    if grazes:
+        raise rules.GRAZING.error(
+            f"at t = {at.t:.6g} s '{model.events[event].element}' only touches the limit of its mode",
+            where=model.name,
+            fix="choose values at which it passes the limit, or use differences of two runs",
+            members=(model.events[event].element,),
         )
-        speed = along[event] / (2.0 * aside)
-        if speed == 0.0 or np.allclose(earlier, later, rtol=1e-6, atol=0.0):
-            continue
-        for k, number in enumerate(numbers):
-            slopes[k] -= (
-                (earlier - later) * _guard_slope(model, context, at.t, y, slopes[k], int(number))[event] / speed
-            )
-        break  # several at once are one jump of the rates
-    return Standing(at.t, np.concatenate([y, slopes.ravel()]), at.yp)
+    return np.where(found == 0.0, 0.0, found / (speed or 1.0))
 
 
-def _guard(model: NumericModel, context: Context, t: float, y: Array) -> Array:
-    return model.event_values(t, y, model.rhs(t, y, context), context)
+def rates_aside(plain: PreparedModel, context: Context, at: Standing, aside: float) -> tuple[Array, Array]:
+    """The rates on both sides of an instant."""
+    before, after = (consistent(plain, context, at.t + by, at.y + by * at.yp, at.yp).yp for by in (-aside, aside))
+    return before, after
 
 
-def _guard_slope(model: NumericModel, context: Context, t: float, y: Array, slope: Array, number: int) -> Array:
-    """How the event functions change along a sensitivity, with the parameter itself."""
-    step = NUDGE * (abs(context.parameters[number]) or 1.0)
-    sides = [_guard(model, _moved(model, context, number, by), t, y + by * slope) for by in (step, -step)]
-    return np.asarray((sides[0] - sides[1]) / (2.0 * step))
-
-
-def _moved(model: NumericModel, context: Context, number: int, by: float) -> Context:
-    """The same context with another value of one parameter."""
-    values = context.parameters[: len(model.parameters)].copy()
-    values[number] += by
-    moved = model.new_context(values, context.inputs[: len(model.inputs)].copy())
-    moved.memory[:] = context.memory
-    return moved
+def _guards(plain: PreparedModel, context: Context, t: float, y: Array, near: Standing) -> Array:
+    there = consistent(plain, context, t, y, near.yp)
+    return plain.model.event_values(t, there.y, there.yp, context)

@@ -25,6 +25,8 @@ Integers = NDArray[np.int32]
 POLL_S: Final = 0.05
 MOST_BREAKS: Final = 10_000
 """Of one stretch in a run through modes."""
+BRIEF_WORK: Final = 2e6
+"""Multiplications of a stretch that is over before anybody could stop it, some milliseconds: it needs no thread of its own."""
 LOG_SIZE: Final = 100_000
 """Events kept in the log of one stretch; further ones still happen."""
 
@@ -41,6 +43,11 @@ class Settings:
     max_steps: int = 100_000_000
     keep_books: bool = True
     watch_stiffness: bool = False
+    work: float = np.inf
+    """Multiplications that the solver will need for its steps, where that is known."""
+    pause_at: float = np.inf
+    pause_turns: int = 0
+    """An explicit run pauses after this time where a variable has turned back so often by then."""
 
 
 @final
@@ -61,6 +68,13 @@ class Rows:
     def at(cls, times: Array, width: int) -> "Rows":
         """Room for rows at the given times."""
         return cls(times, np.empty((len(times), width)), np.empty((len(times), width)))
+
+    def with_last(self, at: "Standing") -> "Rows":
+        """The rows that are written, and one where a run ended between two of them."""
+        if self.done and at.t <= self.t[self.done - 1]:
+            return self
+        y, yp = (np.vstack([rows[: self.done], last]) for rows, last in ((self.y, at.y), (self.yp, at.yp)))
+        return Rows(np.append(self.t[: self.done], at.t), y, yp, self.done + 1, self.samples)
 
     def memory(self, held: Array) -> Array | None:
         """What was held at each row that is written; `held` is what was held at the start. None where nothing is sampled."""
@@ -89,6 +103,8 @@ class Watch:
     cancel: threading.Event | None = None
     running: list[Job] | None = None
     """For a caller that looks after Ctrl-C itself: the job that runs in the present thread is put here."""
+    steps: Callable[[int], None] | None = None
+    """Told how many steps were made, just before each time reached."""
 
 
 @final
@@ -159,6 +175,7 @@ class PreparedModel:
         job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
         job.n_events, job.n_memory = len(model.events), len(model.memory)
         job.n_groups, job.n_observables = len(model.sample_groups), len(model.observables)
+        job.powers_read_rates = int(model.data is None or model.data.powers_read_rates)
         job.n_colours = int(self.colours.max(initial=-1)) + 1
         return job
 
@@ -173,11 +190,17 @@ class PreparedModel:
             "terminal": self.terminal,
             "periods": self.periods,
             "offsets": self.offsets,
+            **vars(NO_LOG),
         }
 
 
 def prepare(model: NumericModel) -> PreparedModel:
-    """The model ready for any solver."""
+    """The model ready for any solver; made once for each."""
+    found: PreparedModel = model.plans.get("prepared") or model.plans.setdefault("prepared", _prepared(model))
+    return found
+
+
+def _prepared(model: NumericModel) -> PreparedModel:
     pattern, colours = model.pattern, model.colours
     return PreparedModel(
         model,
@@ -208,23 +231,42 @@ def run_stretch(
 
     `address` is that of the context where it is not the model's own (sensitivities wrap it).
     """
+    model = prepared.model
     job, arrays = make_job(prepared, context, settings, rows, standing, until, address=address, past=past)
-    status = _run_watched(run, job, watch or Watch())
+    status = run(job) if watch is None and _is_brief(model, settings, job) else _run_watched(run, job, watch or Watch())
     rows.done = job.next_time
-    rows.samples.append(arrays.sample_log[: job.n_sampled])
-    logged = zip(arrays.event_times[: job.n_logged], arrays.event_numbers[: job.n_logged], strict=True)
+    log = arrays.log
+    rows.samples.append(log.sample_log[: job.n_sampled])
+    logged = zip(log.event_times[: job.n_logged], log.event_numbers[: job.n_logged], strict=True)
     return StretchEnd(
         status,
         Standing(job.t, arrays.y, arrays.yp),
         Effort(job.steps, job.rejected, job.rhs_calls, job.jacobians, job.factorisations),
         np.array(job.books[:]),
         tuple((float(t), int(k)) for t, k in logged),
-        tuple(map(int, arrays.event_signs[: job.n_events])),
+        tuple(map(int, log.event_signs[: job.n_events])),
         job.detail,
         context.failed,
         job.last_step,
         job.turns,
     )
+
+
+@final
+@dataclass(frozen=True)
+class Log:
+    """Where events and samples of one stretch are written. Fields have the names of the job's."""
+
+    event_times: Array
+    event_numbers: Integers
+    event_signs: Integers
+    sample_log: Array
+
+
+NO_LOG: Final = Log(np.zeros(1), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32), np.zeros((0, 1)))
+"""Of models without events and samples: nothing is written."""
+
+_LOG: Final = tuple(f.name for f in fields(Log))
 
 
 @final
@@ -236,13 +278,10 @@ class JobArrays:
     yp: Array
     atol: Array
     stops: Array
-    event_times: Array
-    event_numbers: Integers
-    event_signs: Integers
-    sample_log: Array
+    log: Log
 
 
-_ARRAYS: Final = tuple(f.name for f in fields(JobArrays))
+_ARRAYS: Final = ("y", "yp", "atol", "stops")
 
 
 def make_job(
@@ -264,7 +303,11 @@ def make_job(
     job.history = None if past is None else past.address
     for name in _ARRAYS:
         setattr(job, name, _address(getattr(arrays, name)))
-    job.n_stops, job.log_size = len(arrays.stops), len(arrays.event_times) - 1
+    log = arrays.log
+    if log is not NO_LOG:
+        for name in _LOG:
+            setattr(job, name, _address(getattr(log, name)))
+    job.n_stops, job.log_size = len(arrays.stops), len(log.event_times) - 1
     job.until, job.t = until, standing.t
     job.times, job.out_y, job.out_yp = _address(rows.t), _address(rows.y), _address(rows.yp)
     job.n_times, job.next_time = len(rows.t), rows.done
@@ -273,7 +316,8 @@ def make_job(
     job.first_step, job.max_steps = settings.first_step, settings.max_steps
     job.keep_books = int(settings.keep_books and "balance" in model.addresses)
     job.watch_stiffness = int(settings.watch_stiffness)
-    job.sample_room = len(arrays.sample_log)
+    job.pause_at, job.pause_turns = settings.pause_at, settings.pause_turns
+    job.sample_room = len(log.sample_log)
     return job, arrays
 
 
@@ -283,7 +327,6 @@ def _address(values: NDArray[Any]) -> int:
 
 def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing, until: float) -> JobArrays:
     model = prepared.model
-    log = LOG_SIZE if model.events else 0
     breaks = prepared.breaks(standing.t, until) if np.isfinite(until) else ()
     return JobArrays(
         y=np.array(standing.y, dtype=float),
@@ -292,18 +335,32 @@ def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing,
         stops=delayed_breaks(model, breaks, standing.t, until)
         if model.delays
         else np.ascontiguousarray(breaks, dtype=float),
-        event_times=np.zeros(log + 1),
-        event_numbers=np.zeros(log + 1, dtype=np.int32),
-        event_signs=np.zeros(len(model.events) + 1, dtype=np.int32),
-        sample_log=np.zeros((_instants(model, until - standing.t), len(model.memory) + 1)),
+        log=_log(model, until - standing.t) if model.events or model.sample_groups else NO_LOG,
     )
 
 
-def _instants(model: NumericModel, duration: float) -> int:
+def _log(model: NumericModel, duration: float) -> Log:
+    size = LOG_SIZE if model.events else 0
+    return Log(
+        event_times=np.zeros(size + 1),
+        event_numbers=np.zeros(size + 1, dtype=np.int32),
+        event_signs=np.zeros(len(model.events) + 1, dtype=np.int32),
+        sample_log=np.zeros((instants(model, duration), len(model.memory) + 1)),
+    )
+
+
+def instants(model: NumericModel, duration: float) -> int:
     """At most so many sampling instants come in a time."""
     if not np.isfinite(duration):
         return 0
     return sum(int(duration / group.period) + 2 for group in model.sample_groups)
+
+
+def _is_brief(model: NumericModel, settings: Settings, job: Job) -> bool:
+    """Whether a stretch takes no time worth watching: functions of the host may take any."""
+    halts = job.n_times + job.n_stops + job.sample_room
+    host = model.data is not None and model.data.external is not None
+    return not host and settings.work + halts * model.size < BRIEF_WORK
 
 
 def _run_watched(run: Run, job: Job, watch: Watch) -> int:
@@ -323,5 +380,7 @@ def _run_watched(run: Run, job: Job, watch: Watch) -> int:
             job.cancel = 1
         if watch.cancel is not None and watch.cancel.is_set():
             job.cancel = 1
+        if watch.steps is not None:
+            watch.steps(int(job.steps))
         if watch.progress is not None:
             watch.progress(float(job.progress))

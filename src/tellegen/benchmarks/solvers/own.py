@@ -9,7 +9,7 @@ from tellegen.benchmarks.harness import written_file
 from tellegen.benchmarks.solvers.peers import AbstractPeer
 from tellegen.benchmarks.solvers.problems import SAMPLES, Problem
 from tellegen.experiments.setting_up import set_up
-from tellegen.experiments.simulating import run_problem
+from tellegen.simulation.hybrid import integrate_graph
 from tellegen.simulation.problem import Problem as Run
 from tellegen.workflow import read
 
@@ -22,13 +22,14 @@ class AbstractTellegen(AbstractPeer):
 
     package = "tellegen"
     books: bool
+    order: list[int]
 
     def set_up(self, problem: Problem) -> Callable[[float], "Array"]:
         import numpy as np
 
         ready = set_up(read(written_file(problem.text, ".yaml")))
         times = np.linspace(0.0, problem.until, SAMPLES)
-        order = [ready.numeric.names.index(name) for name in problem.states]
+        self.order = [ready.numeric.names.index(name) for name in problem.states]
 
         def solve(tolerance: float) -> "Array":
             asked = Run(
@@ -40,9 +41,12 @@ class AbstractTellegen(AbstractPeer):
                 inputs=dict(ready.inputs),
                 books=self.books,
             )
-            return run_problem(ready, asked).trajectory.y[:, order]
+            return integrate_graph(ready.graph, asked).y
 
         return solve
+
+    def in_order(self, found: "Array") -> "Array":
+        return found[:, self.order]
 
 
 @final

@@ -33,14 +33,14 @@ typedef struct expo {
   long most_terms;
   /* points inside a step */
   int n_inner, n_rows, room_inner; /* rows of the output first, then points of the books */
-  double known_tau;                /* coefficients of a step without rows serve the next one of equal length */
+  double known_tau;                /* coefficients of a step serve the next one of equal length with points at the same shares */
   int known_inner;
-  double *inner_at;
+  double *inner_at, *known_at;
   double **inner;
   /* on which variables powers depend */
   int power_rows, all_powers;
   int *power_list;
-  double *zero, *y, *yp;
+  double *zero, *y, *yp, *rates;
 } expo;
 
 /* ---- the matrix ------------------------------------------------------------------------------------------------------------- */
@@ -149,11 +149,23 @@ KERNEL static void one_diagonal(int n, double f, const double *restrict a, const
   for (int i = 0; i < n; i++) out[i] += f * a[i] * u[i];
 }
 
-KERNEL static void add(int n, double f, const double *restrict u, double *restrict out) {
-  for (int i = 0; i < n; i++) out[i] += f * u[i];
+/* two terms at once: half the passes over out */
+KERNEL static void add(int n, double f, const double *restrict u, double g, const double *restrict v, double *restrict out) {
+  for (int i = 0; i < n; i++) out[i] += f * u[i] + g * v[i];
 }
 
-static void by_rows(const expo *x, double f, const double *u, double *out) {
+/* the largest of v, in eight lanes; what is no number counts as large */
+KERNEL static double size_of(int n, const double *v) {
+  double most[8] = {0};
+  int i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int l = 0; l < 8; l++) most[l] = !(fabs(v[i + l]) <= most[l]) ? fabs(v[i + l]) : most[l];
+  for (; i < n; i++) most[0] = !(fabs(v[i]) <= most[0]) ? fabs(v[i]) : most[0];
+  for (int l = 1; l < 8; l++) most[0] = !(most[l] <= most[0]) ? most[l] : most[0];
+  return most[0];
+}
+
+HOT static void by_rows(const expo *x, double f, const double *u, double *out) {
   for (int i = 0; i < x->n; i++) {
     double sum = 0;
     for (int p = x->starts[i]; p < x->starts[i + 1]; p++) sum += x->values[p] * u[x->columns[p]];
@@ -311,21 +323,24 @@ static void apply_matrix(const expo *x, double f, double tau, double *out, doubl
   for (int c = x->degree; c > 0; c--) ramp_out[c] += f / tau * x->ramp[c - 1];
 }
 
-static double size_of(int n, const double *v) {
-  double most = 0;
-  for (int i = 0; i < n; i++)
-    if (!(fabs(v[i]) <= most)) most = fabs(v[i]);
-  return most;
+/* Do the coefficients at hand serve this step, too? Even rows are even up to the rounding of time. */
+static int is_known(const expo *x, double tau) {
+  const double close = 8 * DBL_EPSILON;
+  if (!(fabs(tau - x->known_tau) <= close * tau) || x->n_inner != x->known_inner) return 0;
+  for (int q = 0; q < x->n_inner; q++)
+    if (fabs(x->inner_at[q] - x->known_at[q]) > close) return 0;
+  return 1;
 }
 
 static long make_coefficients(expo *x, double tau) {
   double *inner = x->coefficients + x->most_terms;
   long last = 0;
-  if (tau != x->known_tau || x->n_inner != x->known_inner || x->n_rows) {
+  if (!is_known(x, tau)) {
     bessel(tau, x->coefficients, x->most_terms);
     for (int q = 0; q < x->n_inner; q++) bessel(tau * x->inner_at[q], inner + q * x->most_terms, x->most_terms);
-    x->known_tau = x->n_rows ? 0 : tau;
+    x->known_tau = tau;
     x->known_inner = x->n_inner;
+    memcpy(x->known_at, x->inner_at, sizeof(double) * (size_t)x->n_inner);
   }
   for (long k = 0; k < x->most_terms; k++)
     if (fabs(x->coefficients[k]) > LAST_TERM) last = k;
@@ -343,20 +358,25 @@ static void next_polynomial(expo *x, long k, double tau) {
   memcpy(x->ramp_before, ramp, sizeof ramp);
 }
 
-static void add_inner(expo *x, long k) {
-  const double *c = x->coefficients + x->most_terms + k;
-  for (int q = 0; q < x->n_inner; q++, c += x->most_terms) {
-    double by = k ? 2 * *c : *c;
-    if (fabs(by) <= LAST_TERM) continue;
+/* The terms of polynomials k - 1 and k, of which k is odd, or of the last one alone, to the sum and to the inner points. */
+HOT static void add_terms(expo *x, long k) {
+  const double *c = x->coefficients + k;
+  const int alone = k % 2 == 0;
+  for (int q = -1; q < x->n_inner; q++, c += x->most_terms) {
+    double by = k ? 2 * c[0] : c[0], by_before = alone ? 0 : k > 1 ? 2 * c[-1] : c[-1];
+    if (q >= 0 && fabs(by) <= LAST_TERM && fabs(by_before) <= LAST_TERM) continue;
     if (q < x->n_rows || x->all_powers)
-      add(x->n, by, x->now, x->inner[q]);
+      add(x->n, by, x->now, by_before, x->before, q < 0 ? x->sum : x->inner[q]);
     else
-      for (int i = 0; i < x->power_rows; i++) x->inner[q][x->power_list[i]] += by * x->now[x->power_list[i]];
+      for (int i = 0; i < x->power_rows; i++) {
+        int row = x->power_list[i];
+        x->inner[q][row] += by * x->now[row] + by_before * x->before[row];
+      }
   }
 }
 
 /* sum = z(t + h), and the inner points; returns 1 when the polynomials grew too much */
-static int step(expo *x, double h) {
+HOT static int step(expo *x, double h) {
   double tau = x->rho * h, start = size_of(x->n, x->z), input = 0;
   long last = make_coefficients(x, tau);
   size_t size = sizeof(double) * (size_t)x->n;
@@ -369,24 +389,26 @@ static int step(expo *x, double h) {
   memset(x->ramp, 0, sizeof x->ramp);
   memset(x->ramp_before, 0, sizeof x->ramp_before);
   x->ramp[0] = 1;
-  for (int q = 0; q < x->n_inner; q++) memset(x->inner[q], 0, size);
+  for (int q = 0; q < x->n_inner; q++) {
+    if (q < x->n_rows || x->all_powers) memset(x->inner[q], 0, size);
+    else for (int i = 0; i < x->power_rows; i++) x->inner[q][x->power_list[i]] = 0;
+  }
   for (long k = 0; k <= last; k++) {
     if (k) next_polynomial(x, k, tau);
-    add(x->n, (k ? 2 : 1) * x->coefficients[k], x->now, x->sum);
-    add_inner(x, k);
+    if (k % 2 || k == last) add_terms(x, k);
     if ((k % 16 == 15 || k == last) && !(size_of(x->n, x->now) <= allowed)) return 1;
   }
   return 0;
 }
 
-static void to_variables(const expo *x, const double *z, double *y) {
+HOT static void to_variables(const expo *x, const double *z, double *y) {
   for (int k = 0; k < x->n; k++) y[x->place[k]] = x->scale[k] * z[k];
 }
 
 /* ---- the books ------------------------------------------------------------------------------------------------------------------ */
 
 static int powers(expo *x, double t, const double *y, const double *yp, double *p) {
-  return x->job->balance(x->job->context, t, y, yp, p);
+  return tg_powers_of(x->job, t, y, yp, p);
 }
 
 static void add_power_row(expo *x, int k) {
@@ -445,14 +467,14 @@ static int book_points(expo *x, double t, double h, int panels, int first) {
     const double *z = x->inner[first + q];
     if (x->all_powers) {
       to_variables(x, z, x->y);
-      if (j->rhs(j->context, at, x->y, x->yp)) return TG_NOT_FINITE;
+      if (j->powers_read_rates && j->rhs(j->context, at, x->y, x->yp)) return TG_NOT_FINITE;
     } else {
       for (int i = 0; i < x->power_rows; i++) {
         int k = x->power_list[i];
         x->y[x->place[k]] = x->scale[k] * z[k];
       }
     }
-    if (j->balance(j->context, at, x->y, x->all_powers ? x->yp : x->zero, power)) return TG_NOT_FINITE;
+    if (powers(x, at, x->y, x->all_powers ? x->yp : x->zero, power)) return TG_NOT_FINITE;
     for (int b = 0; b < 4; b++) j->books[b] += weight * power[b];
   }
   return 0;
@@ -463,22 +485,30 @@ static int book_points(expo *x, double t, double h, int panels, int first) {
 static int grow_inner(expo *x, int wanted) {
   if (wanted <= x->room_inner) return 0;
   x->inner_at = realloc(x->inner_at, sizeof(double) * (size_t)wanted);
+  x->known_at = realloc(x->known_at, sizeof(double) * (size_t)wanted);
   x->inner = realloc(x->inner, sizeof(double *) * (size_t)wanted);
   x->coefficients = realloc(x->coefficients, sizeof(double) * (size_t)(x->most_terms * (wanted + 1)));
-  if (!x->inner_at || !x->inner || !x->coefficients) return TG_NO_MEMORY;
+  if (!x->inner_at || !x->known_at || !x->inner || !x->coefficients) return TG_NO_MEMORY;
   for (; x->room_inner < wanted; x->room_inner++) {
-    x->inner[x->room_inner] = tg_new((size_t)x->n, sizeof(double));
-    if (!x->inner[x->room_inner]) return TG_NO_MEMORY;
+    double *made = tg_new((size_t)(x->n + 2 * x->pad), sizeof(double));
+    if (!made) return TG_NO_MEMORY;
+    x->inner[x->room_inner] = made + x->pad;
   }
   return 0;
 }
 
-static int put_row(expo *x, double t, const double *z) {
+/* A row; `z` has `pad` zeros on both sides. Under a constant input its rates are A z + b, as precise as z itself. */
+HOT static int put_row(expo *x, double t, const double *z, int constant) {
   tg_job *j = x->job;
   double *y = j->out_y + (size_t)x->n * (size_t)j->next_time, *yp = j->out_yp + (size_t)x->n * (size_t)j->next_time;
   to_variables(x, z, y);
   j->next_time++;
-  return j->rhs(j->context, t, y, yp) ? TG_NOT_FINITE : 0;
+  if (!constant) return j->rhs(j->context, t, y, yp) ? TG_NOT_FINITE : 0;
+  memset(x->rates, 0, sizeof(double) * (size_t)x->n);
+  multiply(x, 1, z, x->rates);
+  for (int s = 0; s < x->n_support; s++) x->rates[x->support[s]] += x->input[s];
+  to_variables(x, x->rates, yp);
+  return 0;
 }
 
 /* The length of the next step: rows inside a step cost as much as short steps, so it ends at a row, a few rows ahead. */
@@ -510,7 +540,7 @@ static int place_inner(expo *x, double h, double reached, int *panels) {
 
 static int expo_advance(expo *x, double halt) {
   tg_job *j = x->job;
-  double stop = halt < j->until ? halt - tg_gap(halt) : halt;
+  double stop = tg_stop_before(j, halt);
   if (open_input(x, j->t, stop)) return TG_NOT_FINITE;
   if (j->keep_books && find_power_rows(x, j->t + 0.3819660112501051518 * (stop - j->t))) return TG_NO_MEMORY;
   x->trusted = stop - j->t;
@@ -527,7 +557,7 @@ static int expo_advance(expo *x, double halt) {
       if (x->longest <= tg_gap(j->t)) return TG_TINY_STEP;
       continue;
     }
-    for (int q = 0; q < x->n_rows && !bad; q++) bad = put_row(x, j->times[j->next_time], x->inner[q]);
+    for (int q = 0; q < x->n_rows && !bad; q++) bad = put_row(x, j->times[j->next_time], x->inner[q], !x->degree);
     if (!bad && panels) bad = book_points(x, j->t, h, panels, x->n_rows);
     if (bad) return bad;
     memcpy(x->z, x->sum, sizeof(double) * (size_t)x->n);
@@ -536,7 +566,7 @@ static int expo_advance(expo *x, double halt) {
     j->steps++;
     j->last_step = h;
     j->progress = j->t;
-    while (!bad && j->next_time < j->n_times && j->times[j->next_time] <= reached) bad = put_row(x, j->times[j->next_time], x->z);
+    while (!bad && j->next_time < j->n_times && j->times[j->next_time] <= reached) bad = put_row(x, j->times[j->next_time], x->z, !x->degree);
     if (bad) return bad;
     if (h == x->longest) x->longest = fmin(1.25 * h, LONGEST / x->rho);
     if (j->cancel) return TG_CANCELLED;
@@ -549,7 +579,7 @@ static int expo_start(expo *x) {
   tg_job *j = x->job;
   for (int k = 0; k < x->n; k++) x->z[k] = j->y[x->place[k]] / x->scale[k];
   while (j->next_time < j->n_times && j->times[j->next_time] <= j->t)
-    if (put_row(x, j->t, x->z)) return TG_NOT_FINITE;
+    if (put_row(x, j->t, x->z, 0)) return TG_NOT_FINITE;
   return j->rhs(j->context, j->t, j->y, j->yp) ? TG_NOT_FINITE : 0;
 }
 
@@ -558,12 +588,13 @@ static int expo_go(expo *x) {
   for (;;) {
     double before = j->t, halt = tg_next_halt(j);
     int status = expo_start(x);
+    if (!status && before >= j->until) return TG_FINISHED;
     if (!status) status = expo_advance(x, halt);
     if (status >= 0) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
     if (j->rhs(j->context, j->t, j->y, j->yp)) return TG_NOT_FINITE;
-    if (halt >= j->until) return TG_FINISHED;
-    j->t = halt + tg_gap(halt);
+    if (tg_ends_at(j, before, halt)) return TG_FINISHED;
+    j->t = tg_go_on_after(j, halt);
     status = tg_take_samples(j, before);
     if (status) return status;
   }
@@ -587,8 +618,9 @@ static int expo_open(expo *x, tg_job *j) {
   x->zero = tg_new(n, sizeof(double));
   x->y = tg_new(n, sizeof(double));
   x->yp = tg_new(n, sizeof(double));
+  x->rates = tg_new(n, sizeof(double));
   if (!x->scale || !x->place || !x->starts || !x->columns || !x->values || !x->support || !x->input || !x->power_list) bad = TG_NO_MEMORY;
-  if (!x->zero || !x->y || !x->yp) bad = TG_NO_MEMORY;
+  if (!x->zero || !x->y || !x->yp || !x->rates) bad = TG_NO_MEMORY;
   for (int i = 0; i <= NODES; i++)
     if (!(x->samples[i] = tg_new(n, sizeof(double)))) bad = TG_NO_MEMORY;
   for (int k = 0; !bad && k < x->n; k++) x->place[k] = j->order ? j->order[k] : k;
@@ -615,9 +647,9 @@ static int expo_open(expo *x, tg_job *j) {
 static void expo_close(expo *x) {
   for (int d = 0; d < x->n_diagonals; d++) free(x->diagonals[d]);
   for (int i = 0; i <= NODES; i++) free(x->samples[i]);
-  for (int q = 0; q < x->room_inner; q++) free(x->inner[q]);
+  for (int q = 0; q < x->room_inner; q++) free(x->inner[q] - x->pad);
   void *all[] = {x->scale, x->place, x->starts, x->columns, x->values, x->support, x->input, x->room, x->coefficients,
-                 x->inner_at, x->inner, x->power_list, x->zero, x->y, x->yp};
+                 x->inner_at, x->known_at, x->inner, x->power_list, x->zero, x->y, x->yp, x->rates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 

@@ -94,7 +94,7 @@ static int solve_and_measure(fixed *x, double t, double h, double s, double *off
   if (status) return status;
   set_middle(x, h, s);
   to_end(x, x->y1);
-  if (x->job->balance(x->job->context, t + 0.5 * h, x->middle, x->rate, power)) return TG_NOT_FINITE;
+  if (tg_powers_of(x->job, t + 0.5 * h, x->middle, x->rate, power)) return TG_NOT_FINITE;
   if (energy_at(x, t + h, x->y1, x->rate, &energy)) return TG_NOT_FINITE;
   *work = h * (power[0] - power[1] + power[2] + power[3]);
   *off = energy - x->energy - *work;
@@ -167,7 +167,7 @@ static int fixed_step(fixed *x, double h, int exact) {
     to_end(x, x->y1);
   }
   if (j->keep_books) {
-    if (j->balance(j->context, middle, x->middle, x->rate, power)) return TG_NOT_FINITE;
+    if (tg_powers_of(j, middle, x->middle, x->rate, power)) return TG_NOT_FINITE;
     for (int b = 0; b < 4; b++) j->books[b] += h * power[b];
   }
   memcpy(j->y, x->y1, size);
@@ -188,14 +188,14 @@ static int fixed_step(fixed *x, double h, int exact) {
 static int fixed_go(fixed *x, int exact) {
   tg_job *j = x->job;
   for (;;) {
-    double before = j->t, halt = tg_next_halt(j), stop = halt < j->until ? halt - tg_gap(halt) : halt, start = j->t;
+    double before = j->t, halt = tg_next_halt(j), stop = tg_stop_before(j, halt), start = j->t;
     int status = rates_at(x, j->t, j->y, j->yp);
     for (; !status && j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
       memcpy(j->out_y + (size_t)x->n * (size_t)j->next_time, j->y, sizeof(double) * (size_t)x->n);
       memcpy(j->out_yp + (size_t)x->n * (size_t)j->next_time, j->yp, sizeof(double) * (size_t)x->n);
     }
     if (!status && exact) status = energy_at(x, j->t, j->y, j->yp, &x->energy);
-    if (status) return status;
+    if (status || before >= j->until) return status;
     /* whole steps as near as possible to the one asked for */
     long count = (long)ceil((stop - start) / j->first_step * (1 - 1e-12));
     double h = (stop - start) / (double)count;
@@ -213,8 +213,8 @@ static int fixed_go(fixed *x, int exact) {
     status = fixed_rows(x, j->t - h, h, j->t);
     if (status) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
-    if (halt >= j->until) return TG_FINISHED;
-    j->t = halt + tg_gap(halt);
+    if (tg_ends_at(j, before, halt)) return TG_FINISHED;
+    j->t = tg_go_on_after(j, halt);
     status = tg_take_samples(j, before);
     if (status) return status;
   }

@@ -24,7 +24,8 @@ enum {
   TG_STIFF = 8,      /* an explicit method met a stiff stretch */
   TG_NO_MEMORY = 9,
   TG_LIBRARY = 10,   /* the solver library refused; `detail` holds its flag */
-  TG_UNSUITED = 11   /* another solver can go on from here better */
+  TG_UNSUITED = 11,  /* another solver can go on from here better */
+  TG_PAUSED = 12     /* the motion swings, and the caller wants to look at it */
 };
 
 /* What delayed signals were at the ends of steps; `past` of the context reads it. */
@@ -48,6 +49,7 @@ typedef struct tg_job {
   tg_tangent_fn *tangent;
   tg_rhs_tangent_fn *rhs_tangent;
   tg_balance_fn *balance;
+  tg_powers_fn *powers; /* null: the balance tells them, too */
   tg_events_fn *events;
   tg_sample_fn *sample;
   tg_observe_fn *observe;
@@ -87,6 +89,9 @@ typedef struct tg_job {
   long max_steps;
   int keep_books;
   int watch_stiffness; /* give up where another kind of solver would do better */
+  int powers_read_rates; /* 0: whatever is given to the powers for yp, they do not look at it */
+  double pause_at;     /* pause after this time, if the motion has turned back so often by then */
+  long pause_turns;
 
   /* where it stands, and what comes back */
   double t;
@@ -114,6 +119,11 @@ typedef struct tg_job {
   long sample_room;
   long turns; /* how often the variable that swings most has turned back */
 } tg_job;
+
+/* The powers that books are kept from; there is room for the stored energy behind them. */
+static int tg_powers_of(tg_job *j, double t, const double *y, const double *yp, double power[5]) {
+  return j->powers ? j->powers(j->context, t, y, yp, power) : j->balance(j->context, t, y, yp, power);
+}
 
 /* Counts how often each variable turns back by more than rounding and errors explain: errors of steps add up over such swings. */
 typedef struct tg_turns {
@@ -179,6 +189,23 @@ static double tg_next_halt(const tg_job *j) {
   return halt;
 }
 
+/* Whether a run is over at a halt. Samples that are due at its very end are still taken, as at any other instant. */
+static int tg_ends_at(const tg_job *j, double before, double halt) {
+  if (halt < j->until) return 0;
+  for (int g = 0; g < j->n_groups; g++)
+    if (tg_next_sample(before, j->periods[g], j->offsets[g]) <= halt + tg_gap(halt)) return 0;
+  return 1;
+}
+
+/* Where to stop before a halt, and where to go on after it. */
+static double tg_stop_before(const tg_job *j, double halt) {
+  return tg_ends_at(j, j->t, halt) ? halt : halt - tg_gap(halt);
+}
+
+static double tg_go_on_after(const tg_job *j, double halt) {
+  return halt + 2 * tg_gap(halt) < j->until ? halt + tg_gap(halt) : j->until; /* no sliver at the end */
+}
+
 /* Let the groups due at the present instant take their samples; all of them read the values from before it. */
 static int tg_take_samples(tg_job *j, double before) {
   if (j->n_groups == 0) return 0;
@@ -211,8 +238,10 @@ static int tg_is_break(const tg_history *h, long low) {
   return h->times[low + 1] - h->times[low] <= 4 * tg_gap(h->times[low + 1]);
 }
 
-/* The value of delayed expression k at an earlier time: cubic on the four nearest points on this side of any break, so that it is smooth
- * enough for the solvers. */
+/* The value of delayed expression k at an earlier time: a polynomial through the nearest points on this side of any break, of an order
+ * that does not fall behind that of the solvers. */
+enum { TG_PAST_POINTS = 8 };
+
 double tg_past(void *history, int k, double time) {
   const tg_history *h = history;
   if (time < h->start || h->count == 0) return h->initial[k];
@@ -224,7 +253,7 @@ double tg_past(void *history, int k, double time) {
   }
   long first = low, last = high;
   if (tg_is_break(h, low)) return h->values[high * d + k];
-  while (last - first < 3) {
+  while (last - first < TG_PAST_POINTS - 1) {
     int more = last + 1 < h->count && !tg_is_break(h, last), less = first > 0 && !tg_is_break(h, first - 1);
     if (!more && !less) break;
     if (less && (!more || low - first <= last - high)) first--; else last++;
@@ -246,11 +275,11 @@ void tg_forget(tg_history *h) {
   h->count = h->room = 0;
 }
 
-/* Keep what delayed signals will need of the present instant; a break has a point on either side. */
-static int tg_remember(tg_job *j) {
+/* Keep what delayed signals will need of an instant; a break has a point on either side. */
+static int tg_remember_at(tg_job *j, double t, const double *y, const double *yp) {
   tg_history *h = j->history;
   if (!h) return 0;
-  if (h->count && h->times[h->count - 1] >= j->t) return 0;
+  if (h->count && h->times[h->count - 1] >= t) return 0;
   if (h->count == h->room) {
     long room = 2 * h->room + 64;
     double *times = realloc(h->times, sizeof(double) * (size_t)room);
@@ -260,12 +289,16 @@ static int tg_remember(tg_job *j) {
     if (!times || !values) return TG_NO_MEMORY;
     h->room = room;
   }
-  if (!h->count) h->start = j->t;
-  if (j->observe(j->context, j->t, j->y, j->yp, h->scratch)) return TG_NOT_FINITE;
-  h->times[h->count] = j->t;
+  if (!h->count) h->start = t;
+  if (j->observe(j->context, t, y, yp, h->scratch)) return TG_NOT_FINITE;
+  h->times[h->count] = t;
   for (int k = 0; k < h->n_delays; k++) h->values[h->count * h->n_delays + k] = h->scratch[h->observables[k]];
   h->count++;
   return 0;
+}
+
+static int tg_remember(tg_job *j) {
+  return tg_remember_at(j, j->t, j->y, j->yp);
 }
 
 /* Note the events of this instant in the log; returns whether one of them is terminal. */

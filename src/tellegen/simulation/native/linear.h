@@ -196,7 +196,7 @@ static int tg_reach(tg_factors *f, const tg_matrix *m, int column, int stamp) {
   return top;
 }
 
-/* Column k of U holds the steps of elimination in topological order and its pivot last; L holds multipliers without its unit. */
+/* Column k of U holds the steps of elimination in topological order and the inverse of its pivot last; L holds multipliers without its unit. */
 static int tg_factor_anew(tg_factors *f, const tg_matrix *m, const double *values) {
   int n = f->n, l = 0, u = 0;
   for (int r = 0; r < n; r++) f->pinv[r] = f->mark[r] = -1;
@@ -235,7 +235,7 @@ static int tg_factor_anew(tg_factors *f, const tg_matrix *m, const double *value
     double head = f->x[pivot];
     f->pinv[pivot] = k;
     f->ui[u] = pivot;
-    f->ux[u++] = head;
+    f->ux[u++] = 1 / head;
     for (int i = top; i < n; i++) {
       int row = f->topological[i];
       if (f->pinv[row] < 0) {
@@ -271,7 +271,7 @@ static int tg_factor_again(tg_factors *f, const tg_matrix *m, const double *valu
       largest = fmax(largest, fabs(v));
       f->lx[q] = v * inverse;
     }
-    f->ux[last] = head;
+    f->ux[last] = inverse;
     if (!(fabs(head) > 1e-6 * largest) || head == 0) return 1;
   }
   return 0;
@@ -348,7 +348,7 @@ static void tg_solve(tg_factors *f, double *b) {
   }
   for (int k = n - 1; k >= 0; k--) {
     int last = f->up[k + 1] - 1;
-    double v = b[f->ui[last]] / f->ux[last];
+    double v = b[f->ui[last]] * f->ux[last];
     x[f->order[k]] = v;
     for (int q = f->up[k]; q < last; q++) b[f->ui[q]] -= f->ux[q] * v;
   }

@@ -4,8 +4,12 @@
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define KERNEL __attribute__((noinline, optimize("O3"), target_clones("avx512f", "avx2", "default")))
+#define HOT __attribute__((optimize("O2")))
+/* All but kernels and what runs for every row is compiled in half the time: the first run on a machine waits for it. */
+#pragma GCC optimize("O1")
 #else
 #define KERNEL
+#define HOT
 #endif
 
 enum { PANEL = 8 };

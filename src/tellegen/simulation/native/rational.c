@@ -368,7 +368,7 @@ static int stiff_rows(stiff *s, double upto) {
 static int book_point(stiff *s, double t, const double *y, double weight) {
   tg_job *j = s->job;
   double power[5];
-  if (j->rhs(j->context, t, y, s->rate) || j->balance(j->context, t, y, s->rate, power)) return TG_NOT_FINITE;
+  if ((j->powers_read_rates && j->rhs(j->context, t, y, s->rate)) || tg_powers_of(j, t, y, s->rate, power)) return TG_NOT_FINITE;
   for (int b = 0; b < 4; b++) j->books[b] += weight * power[b];
   return 0;
 }
@@ -481,7 +481,7 @@ static int next_window(stiff *s, double stop) {
 /* One stretch without breaks, up to `halt`; -1 when it is reached. */
 static int stiff_advance(stiff *s, double halt) {
   tg_job *j = s->job;
-  double stop = halt < j->until ? halt - tg_gap(halt) : halt;
+  double stop = tg_stop_before(j, halt);
   if (!(stop > j->t)) return -1;
   if (!know_input(s, j->t, stop - j->t)) return UNSUITED;
   int bad = steady_oscillation(s);
@@ -506,12 +506,13 @@ static int stiff_go(stiff *s) {
   for (;;) {
     double before = j->t, halt = tg_next_halt(j);
     int status = stiff_start(s);
+    if (!status && before >= j->until) return TG_FINISHED;
     if (!status) status = stiff_advance(s, halt);
     if (j->rhs(j->context, j->t, j->y, j->yp)) return TG_NOT_FINITE;
     if (status >= 0) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
-    if (halt >= j->until) return TG_FINISHED;
-    j->t = halt + tg_gap(halt);
+    if (tg_ends_at(j, before, halt)) return TG_FINISHED;
+    j->t = tg_go_on_after(j, halt);
     status = tg_take_samples(j, before);
     if (status) return status;
   }

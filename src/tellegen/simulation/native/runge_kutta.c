@@ -5,11 +5,11 @@
 #ifdef TG_FUSED
 #define N_OF(j) TG_N
 #define RHS(j, t, y, k) tg_rhs((j)->context, t, y, k)
-#define BALANCE(j, t, y, k, p) tg_balance((j)->context, t, y, k, p)
+#define POWERS(j, t, y, k, p) tg_powers((j)->context, t, y, k, p)
 #else
 #define N_OF(j) ((j)->n)
 #define RHS(j, t, y, k) (j)->rhs((j)->context, t, y, k)
-#define BALANCE(j, t, y, k, p) (j)->balance((j)->context, t, y, k, p)
+#define POWERS(j, t, y, k, p) tg_powers_of(j, t, y, k, p)
 #endif
 
 /* The share of the tolerance that a single step may use: errors of steps add up, and at this order a tenth of the tolerance costs a third
@@ -20,7 +20,8 @@ static const double LARGEST_DEFECT = 100;
 typedef struct work {
   tg_job *job;
   double *k[ALL_STAGES]; /* k[0] belongs to the start of the step, k[STAGES] to its end */
-  double *s;             /* argument of a stage */
+  double *arguments[STAGES]; /* of the stages: the first one begins at y */
+  double *s;             /* argument of a stage of the interpolant */
   double *y1;
   double *dense[DENSE_ROWS];
   double *point, *slope; /* on the interpolant */
@@ -35,22 +36,26 @@ typedef struct work {
 /* mean powers grow by the weight of a stage */
 static int book_stage(work *w, double weight, double t, const double *y, const double *rate) {
   double power[5];
-  if (BALANCE(w->job, t, y, rate, power)) return 1;
+  if (POWERS(w->job, t, y, rate, power)) return 1;
   for (int b = 0; b < 4; b++) w->power[b] += weight * power[b];
   return 0;
 }
 
-/* all stages of a step from t; w->y1 is the result, w->s keeps the argument of the last stage */
+/* the powers of a step that is accepted, at its stages */
+static int book_step(work *w) {
+  tg_job *j = w->job;
+  memset(w->power, 0, sizeof w->power);
+  BOOK_CODE
+  return 0;
+}
+
+/* all stages of a step from t; w->y1 is the result */
 static int stages(work *w, double t, double h) {
   tg_job *j = w->job;
   const int n = N_OF(j);
   const double *restrict y = j->y;
-  double *restrict s = w->s;
-  double **k = w->k;
-  const int keep_books = j->keep_books;
+  double *s, **k = w->k;
   (void)n;
-  memset(w->power, 0, sizeof w->power);
-  if (keep_books && book_stage(w, FIRST_WEIGHT, t, y, k[0])) return 1;
   STAGE_CODE
   return 0;
 }
@@ -177,9 +182,10 @@ static int find_event(work *w, double *at) {
 
 /* room for a step: all that `work` points to, in one piece */
 static double *take_room(work *w, size_t n, size_t e) {
-  double *room = calloc((ALL_STAGES + DENSE_ROWS + 4) * n + 3 * e + 1, sizeof(double)), *next = room;
+  double *room = calloc((ALL_STAGES + STAGES + DENSE_ROWS + 4) * n + 3 * e + 1, sizeof(double)), *next = room;
   if (!room) return 0;
   for (int k = 0; k < ALL_STAGES; k++, next += n) w->k[k] = next;
+  for (int k = 0; k < STAGES; k++, next += n) w->arguments[k] = next;
   for (int k = 0; k < DENSE_ROWS; k++, next += n) w->dense[k] = next;
   w->s = next;
   w->y1 = next += n;
@@ -274,7 +280,7 @@ static int looks_stiff(work *w, double h, int *suspicions, int *clear) {
   double above = 0, below = 0;
   for (int i = 0; i < n; i++) {
     double scale = 1 / (w->job->atol[i] + w->job->rtol * fabs(w->y1[i]));
-    double a = (w->k[STAGES][i] - w->k[STAGES - 1][i]) * scale, b = (w->y1[i] - w->s[i]) * scale;
+    double a = (w->k[STAGES][i] - w->k[STAGES - 1][i]) * scale, b = (w->y1[i] - w->arguments[STAGES - 1][i]) * scale;
     above += a * a;
     below += b * b;
   }
@@ -302,10 +308,22 @@ static int settle(work *w, double t) {
   return 0;
 }
 
+/* Points inside a step, for delayed signals: steps of high order are long, and what is read between their ends should be as good. */
+static int remember_between(work *w, double at) {
+  tg_job *j = w->job;
+  if (make_dense(w)) return TG_NOT_FINITE;
+  for (int q = 1; q < 4; q++) {
+    double t = w->t + 0.25 * q * (at - w->t);
+    evaluate(w, t, w->point);
+    if (RHS(j, t, w->point, w->slope) || tg_remember_at(j, t, w->point, w->slope)) return TG_NOT_FINITE;
+  }
+  return 0;
+}
+
 /* up to `halt`; -1 when it is reached */
 static int rk_advance(work *w, double halt, double *next) {
   tg_job *j = w->job;
-  double stop = halt < j->until ? halt - tg_gap(halt) : halt, old = 1e-4;
+  double stop = tg_stop_before(j, halt), old = 1e-4;
   int failures = 0, suspicions = 0, clear = 0, rejected = 0;
   while (j->t < stop) {
     double h = fmin(*next, j->max_step), left = stop - j->t;
@@ -367,10 +385,13 @@ static int rk_advance(work *w, double halt, double *next) {
           evaluate(w, t, w->point);
           if (RHS(j, t, w->point, w->slope) || book_stage(w, weights[p], t, w->point, w->slope)) return TG_NOT_FINITE;
         }
+      } else if (book_step(w)) {
+        return TG_NOT_FINITE;
       }
       for (int b = 0; b < 4; b++) j->books[b] += share * w->h * w->power[b];
     }
     bad = rk_write_rows(w, at);
+    if (!bad && j->history) bad = remember_between(w, at);
     if (bad) return bad;
     *next = h * factor;
     j->last_step = h;
@@ -395,6 +416,11 @@ static int rk_advance(work *w, double halt, double *next) {
       }
     }
     j->progress = j->t;
+    if (j->t >= j->pause_at && j->turns >= j->pause_turns && j->t < stop) {
+      memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
+      return TG_PAUSED;
+    }
+    if (j->t >= j->pause_at) j->pause_at = INFINITY; /* looked at once */
     if (j->cancel) return TG_CANCELLED;
     if (j->steps >= j->max_steps) return TG_MANY_STEPS;
   }
@@ -413,10 +439,11 @@ static int rk_go(work *w) {
     if (status > TG_EVENT) memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j)); /* whoever asks why reads the rates, too */
     if (status >= 0) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
-    if (halt >= j->until) return TG_FINISHED;
-    j->t = halt + tg_gap(halt);
+    if (tg_ends_at(j, before, halt)) return TG_FINISHED;
+    j->t = tg_go_on_after(j, halt);
     status = tg_take_samples(j, before);
     if (!status) status = rk_write_start(w);
+    if (!status && j->t >= j->until) return TG_FINISHED;
     if (!status) status = tg_guard_jumped(j);
     if (status) return status;
     double fresh = first_step(w, j->until - j->t);

@@ -319,7 +319,7 @@ static int note_powers(run *r, double t, const double *y, const double *yp) {
   tg_job *j = r->job;
   double power[5];
   if (!j->keep_books) return 0;
-  if (j->balance(j->context, t, y, yp, power)) return TG_NOT_FINITE;
+  if (tg_powers_of(j, t, y, yp, power)) return TG_NOT_FINITE;
   int kept = r->n_kept < MOST_KEPT - 1 ? r->n_kept : MOST_KEPT - 1;
   memmove(r->kept_at + 1, r->kept_at, sizeof(double) * (size_t)kept);
   memmove(r->kept + 1, r->kept, sizeof(r->kept[0]) * (size_t)kept);
@@ -336,15 +336,18 @@ static void add_energies(run *r) {
   double h = r->kept_at[0] - r->kept_at[1];
   int m = 2;
   while (m < r->n_kept && r->kept_at[1] - r->kept_at[m] <= REACH * h) m++;
+  double at[3][MOST_KEPT];
+  for (int q = 0; q < 3; q++)
+    for (int k = 0; k < m; k++) at[q][k] = (r->kept_at[1] - r->kept_at[k]) / h + points[q];
   for (int i = 0; i < m; i++) {
-    double weight = 0;
-    for (int q = 0; q < 3; q++) {
-      double t = r->kept_at[1] + h * points[q], value = weights[q];
-      for (int k = 0; k < m; k++)
-        if (k != i) value *= (t - r->kept_at[k]) / (r->kept_at[i] - r->kept_at[k]);
-      weight += value;
-    }
-    for (int b = 0; b < 4; b++) r->job->books[b] += h * weight * r->kept[i][b];
+    double weight[3] = {weights[0], weights[1], weights[2]}, below = 1;
+    for (int k = 0; k < m; k++)
+      if (k != i) {
+        below *= at[0][k] - at[0][i];
+        for (int q = 0; q < 3; q++) weight[q] *= at[q][k];
+      }
+    double whole = h * (weight[0] + weight[1] + weight[2]) / below;
+    for (int b = 0; b < 4; b++) r->job->books[b] += whole * r->kept[i][b];
   }
 }
 
@@ -352,7 +355,7 @@ static void add_energies(run *r) {
 static int book(run *r, double from, double to) {
   if (!r->job->keep_books || to <= from) return 0;
   const tg_sundials *s = r->api;
-  if (!r->implicit && s->CVodeGetDky(r->memory, to, 1, r->rate)) return TG_LIBRARY;
+  if (!r->implicit && r->job->powers_read_rates && s->CVodeGetDky(r->memory, to, 1, r->rate)) return TG_LIBRARY;
   if (note_powers(r, to, data(r, r->y), r->implicit ? data(r, r->yp) : data(r, r->rate))) return TG_NOT_FINITE;
   add_energies(r);
   return 0;
@@ -393,7 +396,7 @@ static int restart(run *r) {
 static int advance(run *r, double halt) {
   const tg_sundials *s = r->api;
   tg_job *j = r->job;
-  double stop = halt < j->until ? halt - tg_gap(halt) : halt;
+  double stop = tg_stop_before(j, halt);
   int bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop), stuck = 0;
   if (bad) return TG_LIBRARY;
   for (;;) {
@@ -463,11 +466,12 @@ static int go(run *r) {
     if (status >= 0) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
     if (rates(r)) return TG_NOT_FINITE;
-    if (halt >= j->until) return TG_FINISHED;
-    j->t = halt + tg_gap(halt);
+    if (tg_ends_at(j, before, halt)) return TG_FINISHED;
+    j->t = tg_go_on_after(j, halt);
     status = tg_take_samples(j, before);
     if (!status) status = restart(r);
     if (!status) status = write_start(r);
+    if (!status && j->t >= j->until) return TG_FINISHED;
     if (!status) status = tg_guard_jumped(j);
     if (status) return status;
   }

@@ -1,0 +1,66 @@
+"""Initial values of storages that follow others: they decide the states behind them, agree with them or leave them open."""
+
+import pytest
+
+import tellegen as tg
+from tellegen.core.errors import SimulationError
+from tellegen.description import read_model
+
+SERIES = """
+system: Series
+parameters: {C_1: 1 F, C_2: 1 F, C_3: 2 F, R: 1 ohm}
+network:
+  C_1: {capacitor: [a, b], voltage: v_1}
+  C_2: {capacitor: [b, gnd], voltage: v_2}
+  C_3: {capacitor: [a, gnd], voltage: v_3}
+  R:   {resistor: [a, gnd]}
+  R_b: {resistor: [b, gnd], R: R}
+experiment: {until: 1 s}
+"""
+
+
+def first(run: tg.Run, *names: str) -> list[float]:
+    return [float(run.values(name)[0]) for name in names]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"v_1": 2.0, "v_2": 1.0}, {"v_1": 2.0, "v_3": 3.0}, {"v_2": 1.0, "v_3": 3.0}, {"v_1": 2, "v_2": 1, "v_3": 3}],
+)
+def test_any_values_that_decide_the_states_will_do(given: dict[str, float]) -> None:
+    run = tg.simulate(read_model(SERIES), initial=given, progress=False)
+    assert first(run, "v_1", "v_2", "v_3") == pytest.approx([2.0, 1.0, 3.0])
+
+
+def test_values_that_contradict_each_other_are_named() -> None:
+    with pytest.raises(SimulationError, match="the initial value of v_1 is 2, but 'C_3', 'C_2' make it 1") as raised:
+        tg.simulate(read_model(SERIES), initial={"v_1": 2.0, "v_2": 1.0, "v_3": 2.0}, progress=False)
+    assert raised.value.code == "S305"
+
+
+def test_states_that_stay_open_are_named() -> None:
+    with pytest.raises(SimulationError, match="leaves open how 'v_3', 'v_2' share in it") as raised:
+        tg.simulate(read_model(SERIES), initial={"v_1": 2.0}, progress=False)
+    assert raised.value.code == "S177"
+    assert raised.value.finding.fix == "give an initial value to 'v_3', too"
+
+
+def test_a_source_leaves_nothing_to_choose() -> None:
+    model = read_model(
+        "system: Tied\nparameters: {C: 1 F}\nnetwork:\n  V: {voltage source: [a, gnd]}\n"
+        "  C: {capacitor: [a, gnd], voltage: v}\nexperiment: {until: 1 s, inputs: {V: 5 V}}\n"
+    )
+    with pytest.raises(SimulationError, match="the initial value of v is 1, but 'V' makes it 5"):
+        tg.simulate(model, initial={"v": 1.0}, progress=False)
+
+
+def test_sensitivities_start_from_the_same_values() -> None:
+    """v = v_0 exp(-t/(R (C_1 + C_2))), given by the follower."""
+    model = read_model(
+        "system: Pair\nparameters: {C_1: 1 F, C_2: 1 F, R: 1 ohm, v_0: 2 V}\nnetwork:\n"
+        "  C_1: {capacitor: [a, gnd], voltage: v_1}\n  C_2: {capacitor: [a, gnd], voltage: v_2}\n"
+        "  R: {resistor: [a, gnd]}\nexperiment: {until: 1 s}\n"
+    )
+    follower = "v_2" if tg.check(model).states == ("v_1",) else "v_1"
+    slopes = tg.sensitivities(model, ["v_0"], initial={follower: "v_0"}, rtol=1e-9, times=[0.0, 1.0])
+    assert slopes["v_1" if follower == "v_2" else "v_2"].values[:, 0] == pytest.approx([1.0, 0.6065307], abs=1e-6)
