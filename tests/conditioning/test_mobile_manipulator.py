@@ -160,11 +160,12 @@ def test_forces_of_the_constraints_are_those_of_the_corrected_paper(seed: int) -
     right = -M_a @ (J_a(q) @ inverse @ W_2 @ tau[3:] + J_a_rate(q, v) @ v) + np.concatenate([tau[:3], np.zeros(4)])
     wanted = np.linalg.solve(left, right)
     found = constrained(tg.load("mobile_manipulator"))
-    forces = constraint_forces(found, open_constraints(found))
-    assert forces is not None
-    for name, formula in forces.where.items():
+    known = constraint_forces(found, open_constraints(found))
+    assert known is not None
+    forces, solution = known
+    for name, formula in solution.where.items():
         values[name] = formula.evaluate(values)
-    ours = np.array([forces.formulas[name].evaluate(values) for name in forces.names])
+    ours = np.array([solution.formulas[name].evaluate(values) for name in forces.names])
     signs = np.array([-1, -1, -1, 1, 1, 1, 1])
     assert signs * ours == pytest.approx(wanted, rel=1e-9, abs=1e-10)
 

@@ -54,10 +54,11 @@ def test_forces_of_residual_sinks_give_the_constrained_motion(network: Network, 
     freed = derive_equations(assign_causality(lower(opened.filled(source))))
     assert not freed.dependent
     try:
-        forces = constraint_forces(found, opened)
+        known = constraint_forces(found, opened)
     except ConditioningError:
         assume(False)  # a resistance stands in a constraint
-    assert forces is not None
+    assert known is not None
+    forces, solution = known
     random = np.random.default_rng(seed)
     system = found.system
     values = {name: float(Fraction(value)) for name, value in network.values.items()}
@@ -66,7 +67,7 @@ def test_forces_of_residual_sinks_give_the_constrained_motion(network: Network, 
     for name, formula in system.dependent.items():
         values[name] = found.written(formula).evaluate(values)
     assert [e.evaluate(values) for e in forces.constraints] == pytest.approx([0] * len(forces.names), abs=1e-9)
-    for name, formula in (*forces.where.items(), *forces.formulas.items()):
+    for name, formula in (*solution.where.items(), *solution.formulas.items()):
         values[name] = formula.evaluate(values)
     moved = rates(freed, values)
     scale = max(map(abs, wanted.values()))

@@ -201,6 +201,24 @@ def test_a_file_keeps_the_stiffnesses_as_they_were_given() -> None:
     assert '{spring field: [a, frame, d, frame], matrix: [[k_1 + k_2, "-k_2"], ["-k_2", k_2]]}' in written
 
 
+@pytest.mark.parametrize("notation", STIFF)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_every_translation_keeps_the_stiffnesses_as_they_were_given(notation: str, writer: str) -> None:
+    model = read_model(STIFF[notation])
+    (field,) = model.fields
+    (again,) = read_model(WRITERS[writer](model)).fields
+    assert again.stiffness == field.stiffness
+    assert again.stiffness is not None
+
+
+def test_a_matrix_of_compliances_stays_one() -> None:
+    text = STIFF["network"].replace("spring field", "compliance field").replace("N/m", "m/N")
+    model = read_model(text)
+    for write in WRITERS.values():
+        (again,) = read_model(write(model)).fields
+        assert (again.matrix, again.stiffness) == (model.fields[0].matrix, None)
+
+
 def test_ports_may_give_different_variables() -> None:
     """A hybrid field: the voltage of one port and the current of the other."""
     text = CURVED["network"].replace(LAWS, "[V_1 = R*i_1 + k*V_2, i_2 = V_2*abs(V_2)/(R*1 V) - k*i_1]")

@@ -415,3 +415,23 @@ def test_a_part_is_described_once_in_python() -> None:
     net.part("m", "dc_motor")
     with pytest.raises(DescriptionError, match="the part 'm' is described twice"):
         net.part("m", "dc_motor")
+
+
+TWO_MOTORS = """\
+system: Two motors on one shaft
+parts:
+  left:  {use: dc_motor, ports: {electrical: a, shaft: s}}
+  right: {use: dc_motor, ports: {electrical: b, shaft: s}}
+network: {V_1: {voltage source: [a]}, V_2: {voltage source: [b]}}
+"""
+
+
+def test_a_parameter_that_several_parts_have_is_not_guessed() -> None:
+    with pytest.raises(DescriptionError) as raised:
+        read_model(TWO_MOTORS.replace("left:  {use: dc_motor,", "left:  {use: dc_motor, R: 2*K,"))
+    (found,) = raised.value.findings
+    assert (found.code, found.fix) == ("D120", "name the part: 'left.K', 'right.K'")
+    with pytest.raises(SimulationError, match=r"name the part: 'left\.K', 'right\.K'"):
+        simulate(read_model(TWO_MOTORS), until=1, parameters={"K": 0.2})
+    with pytest.raises(SimulationError, match=r"did you mean 'left\.K'\?"):
+        simulate(read_model(TWO_MOTORS), until=1, parameters={"left.k": 0.2})

@@ -117,6 +117,45 @@ def test_a_matrix_is_realised_by_passive_elements(case: str, letter: str) -> Non
     check(*CASES[case], POINTS, letter)
 
 
+MIXED = """
+system: x
+parameters: {L_1: 2, J_2: 2}
+pog:
+  - domain: [electrical, rotational]
+  - section: {across: [V, omega], through: [I, tau], given: [V, tau]}
+  - mixed: [[L:L_1, J:J_2], {power: load, numerator: NUMERATORS, denominator: DENOMINATOR}]
+    ways: [series, parallel]
+"""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_matrix_joins_lanes_of_several_domains_and_ways(case: str) -> None:
+    """A current and a speed, told to a matrix that gives a voltage and a torque."""
+    numerators, denominator = CASES[case]
+    rows = "[" + ", ".join("[" + ", ".join(numbers(n) for n in row) + "]" for row in numerators) + "]"
+    m = numeric(MIXED.replace("NUMERATORS", rows).replace("DENOMINATOR", numbers(denominator)))
+    for s in POINTS:
+        expected = np.linalg.inv(2 * s * np.eye(2) + matrix_at(numerators, denominator, s))
+        assert transfer(m, s) == pytest.approx(expected, rel=1e-8, abs=1e-9 * np.abs(expected).max())
+    W = np.block([[m["A"], -m["B"]], [m["C"], m["D"]]])
+    assert np.linalg.eigvalsh(W + W.T).min() >= -1e-9 * max(1.0, np.abs(W).max())
+
+
+def test_a_letter_means_in_each_lane_what_it_means_there() -> None:
+    """R is effort over flow: voltage over current, and torque over angular velocity."""
+    text = MIXED.replace("power: load", "R: load").replace("NUMERATORS", "[[[1], [0]], [[0], [3]]]")
+    found = numeric(text.replace("DENOMINATOR", "[1]"))
+    assert np.diag(found["A"]) == pytest.approx([1, 3])
+
+
+def test_a_letter_that_a_lane_does_not_know_is_refused() -> None:
+    text = MIXED.replace("power: load", "energy: load").replace("NUMERATORS", "[[[1], [0]], [[0], [3]]]")
+    with pytest.raises(TellegenError) as caught:
+        read_model(text.replace("DENOMINATOR", "[1]"))
+    assert "'energy' does not say which variable" in caught.value.what
+    assert "'power'" in caught.value.finding.fix
+
+
 def test_the_number_of_storages_is_the_least() -> None:
     """Three ports that see one resonance: two states, whatever the size of the matrix."""
     found = realise_matrix([[p(1, 1)] * 3 for _ in range(3)], p(1, 1, 1))

@@ -24,6 +24,7 @@ from tellegen.schemes import (
     path_gains,
     pog,
 )
+from tellegen.schemes.gain_checks import wrong_gains
 from tellegen.schemes.names import plain_name
 
 FORBIDDEN = (*CONFLICTS, "K103", "D113", "G101", "G104", "G107")
@@ -92,6 +93,7 @@ def test_schemes_hold_the_equations_of_their_model(scheme: Pog) -> None:
     A, B = path_gains(raised)
     assert_equals_matrix(system, "A", A)
     assert_equals_matrix(system, "B", B)
+    assert not wrong_gains(raised)
     check = check_signs(raised)
     meshed = raised.vectorial or any(block.terms for block in raised.blocks.values())
     assert check.test == ("skew" if meshed else "section by section")

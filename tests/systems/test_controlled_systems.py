@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from tellegen.core.errors import EquationError
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
 from tellegen.graph.signals import Integral, Sampled, Value
@@ -73,3 +74,25 @@ def test_the_sampled_controller_brings_the_carriage_to_its_place() -> None:
     # At rest the encoder cannot tell positions within one step of it apart.
     assert state[n] == pytest.approx(0.2, abs=5 * values["Delta"])
     assert state[carriage] == pytest.approx(0, abs=2e-3)
+
+
+def test_the_outputs_of_the_closed_loop_are_those_asked_for() -> None:
+    names = ("power.R_a", "V_c", "tau_b_m", "omega_m", "V_L_a")
+    point = {"omega_m": 100.0, "I_a": 2.0}
+    loop = derive("dc_motor_speed_control", closed=True, at=point, outputs=names, numeric=True)
+    whole = derive("dc_motor_speed_control", closed=True, at=point, numeric=True)
+    assert loop.outputs == names
+    assert loop.matrices["A"] == whole.matrices["A"]
+    rows = {name: [float(str(e)) for e in row] for name, row in zip(names, loop.matrices["C"], strict=True)}
+    states = dict.fromkeys(loop.states, 0.0)
+    assert rows["tau_b_m"] == pytest.approx([*(states | {"omega_m": 2e-4}).values()])
+    assert rows["power.R_a"] == pytest.approx([*(states | {"I_a": 2 * 0.8 * 2.0}).values()])
+    # V_L_a is V_c - R_a I_a - K_m omega_m
+    expected = np.array(rows["V_c"]) - [*(states | {"I_a": 0.8, "omega_m": 0.06}).values()]
+    assert rows["V_L_a"] == pytest.approx(expected)
+
+
+def test_an_output_that_the_closed_loop_does_not_have_is_named_with_the_nearest() -> None:
+    with pytest.raises(EquationError, match="'omega_n' is nothing that can be measured") as caught:
+        derive("dc_motor_speed_control", closed=True, outputs=["omega_n"])
+    assert "omega_m" in caught.value.findings[0].fix

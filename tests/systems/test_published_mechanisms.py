@@ -52,9 +52,8 @@ def test_andrews_squeezer_starts_with_the_published_acceleration() -> None:
 
 
 # The slider crank of B. Simeon (Modelling a flexible slider crank mechanism by a mixed system of DAEs and PDEs, 1996): the crank
-# turns at a constant speed. The rod of the test set is elastic, and its longitudinal mass matrix has factors 8, 1, 2 where a rod of
-# this density would have fifteenths of them, so that no rod of the given mass has its equations. Compared is the rigid mechanism
-# with the same masses and lengths. What differs is the bending of the rod, 0.19 mm of 300 mm at 0.1 s, and its vibration.
+# turns at a constant speed. The rod of the test set is elastic (test_flexible_slider_crank.py). Compared here is the rigid one with
+# the same masses and lengths. What differs is the bending of the rod, 0.19 mm of 300 mm at 0.1 s, and its vibration.
 SLIDER_CRANK = """\
 system: Slider crank of the test set, with a rigid rod
 parameters: {l_1: 0.15 m, l_2: 0.30 m, m_1: 0.36 kg, m_2: 0.151104 kg, m_3: 0.075552 kg, J_1: 0.002727 kg*m^2}

@@ -29,6 +29,17 @@ def assign_causality(graph: PowerGraph) -> CausalGraph:
 
     Raises: CausalityError when sources, demands or laws contradict each other, or couplings lock or leave a variable open.
     """
+    causal = assign_with_conflicts(graph)
+    if causal.conflicts:
+        raise CausalityError(causal.findings[: len(causal.conflicts)])
+    return causal
+
+
+def assign_with_conflicts(graph: PowerGraph) -> CausalGraph:
+    """The causality of a figure that shows conflicts: ports that cannot decide what they must are listed, not refused.
+
+    Raises: CausalityError when couplings lock or leave a variable open.
+    """
     with without_collector():
         order = demands(graph)
         return _by_elimination(graph, order) if graph.couplings else _by_tree(graph, order)
@@ -66,16 +77,18 @@ def _finish(
 ) -> CausalGraph:
     denied = [demand.port for demand in order if demand.must and decides[demand.port] != demand.wants]
     idle: list[int] = []
+    refused: dict[int, Finding] = {}
     if denied:
         found = partners(denied)
         idle = [k for k in denied if _is_ideal(graph, k) and all(_is_ideal(graph, j) for j in found[k])]
-        if len(idle) < len(denied):
-            raise CausalityError([_conflict(graph, k, found[k], decides) for k in denied if k not in idle])
+        refused = {k: _conflict(graph, k, found[k], decides) for k in denied if k not in idle}
         graph = with_idle_ports(graph, idle)
     dependent = _dependent(graph, decides, partners)
-    overruled = [_overruled(graph, d) for d in dependent if _deciding_laws(graph, d)]
-    if overruled:
-        raise CausalityError(overruled)
+    if not refused:
+        refused = {d.port: _overruled(graph, d) for d in dependent if _deciding_laws(graph, d)}
+    if refused:
+        dependent = [d for d in dependent if d.port not in refused]
+        return CausalGraph(graph, decides, tuple(dependent), (), method, tuple(refused.values()), tuple(refused))
     paths = [*_storage_paths(graph, dependent), *_resistive_paths(graph, blocks)]
     findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks), *idle_notices(graph, idle)]
     return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))
@@ -142,7 +155,7 @@ def _dependence_notices(graph: PowerGraph, dependent: Iterable[Dependence]) -> I
             )
         else:
             free = [k for k in others if not _is_ideal(graph, k)]
-            on = f"depends on {listing(_names(graph, others))}" if free else "is always zero"
+            on = f"depends on {listing(_names(graph, free))}" if free else "is always zero"
             on += f", held by {listing(_names(graph, others))}" if others and not free else ""
             yield rules.DEPENDENT_STORAGE.finding(
                 f"'{me}' is in derivative causality: {variable} {on}",

@@ -33,7 +33,11 @@ class Dependence:
 @final
 @dataclass(frozen=True, slots=True)
 class CausalGraph:
-    """A PowerGraph with causality. `decides[k]` is the power variable that port k imposes on the interconnection."""
+    """A PowerGraph with causality. `decides[k]` is the power variable that port k imposes on the interconnection.
+
+    `conflicts` are the ports that cannot decide what they must. Only a causality made for a figure has them, with
+    their findings first: no equations follow.
+    """
 
     graph: PowerGraph
     decides: tuple[Side, ...]
@@ -41,6 +45,7 @@ class CausalGraph:
     paths: tuple[ZeroOrderPath, ...]
     method: Literal["normal tree", "elimination"]
     findings: tuple[Finding, ...]
+    conflicts: tuple[int, ...] = ()
 
     @property
     def integral(self) -> list[int]:

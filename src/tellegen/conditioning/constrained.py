@@ -8,12 +8,13 @@ from typing import final
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.causality.causal_graph import PathKind
 from tellegen.conditioning import rules
+from tellegen.core.domains import other_side
 from tellegen.core.names import did_you_mean, identifier, listing
 from tellegen.description.model import Element, Model
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.congruence import Motion
 from tellegen.equations.system import EquationSystem, parameter_values
-from tellegen.expressions import ZERO, Expression
+from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.expressions.entries import substituted
 from tellegen.graph import Port, SourceLaw, StorageLaw, lower
 
@@ -86,6 +87,11 @@ class Constrained:
             )
             for k in self.ports
         )
+
+    def taken(self, storage: str) -> Expression:
+        """What a storage takes: the force on a mass, the current into a capacitor."""
+        port = next(p for p in self.causal.graph.ports if p.element == storage)
+        return symbol(port.variable(other_side(port.law.side)))
 
     @cached_property
     def elements(self) -> dict[str, Element]:
@@ -192,11 +198,14 @@ def _check_chosen(found: Constrained, coordinates: Sequence[str]) -> None:
                 )
 
 
-def start_values(model: Model, given: Mapping[str, float], system: EquationSystem) -> dict[str, float]:
+def start_values(model: Model, given: Mapping[str, float], causal: CausalGraph) -> dict[str, float]:
     """Numbers for states, displacements and constant inputs at the start; what nobody gives is zero."""
     values = numbers_of(model)
-    found = dict.fromkeys((*system.states, *system.displacements, *system.inputs), 0.0)
-    written: dict[str, Expression] = {**system.initial, **model.experiment.initial}
+    states = [causal.graph.ports[k] for k in causal.integral]
+    inputs = [port.law.input for port in causal.graph.ports if isinstance(port.law, SourceLaw)]
+    found = dict.fromkeys((*(port.state for port in states), *causal.graph.displacements, *inputs), 0.0)
+    written: dict[str, Expression] = {port.state: e for port in states if (e := port.initial) is not None}
+    written |= model.experiment.initial
     written |= {n: s.arguments[0] for n, s in model.experiment.inputs.items() if s.shape == "constant"}
     for name, expression in written.items():
         if name in found and expression.free_symbols <= values.keys():

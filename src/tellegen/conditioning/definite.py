@@ -15,6 +15,8 @@ from tellegen.expressions.residues import residues
 LONGEST = 6
 """Entries with more leaves than this get a name."""
 
+_NONE: frozenset[int] = frozenset()
+
 
 class Named:
     """Names for long formulas, in order of definition."""
@@ -36,15 +38,18 @@ class Named:
         return symbol(name)
 
 
-def elimination_order(pattern: Sequence[Iterable[int]]) -> tuple[list[int], int]:
+def elimination_order(pattern: Sequence[Iterable[int]], late: Iterable[int] = ()) -> tuple[list[int], int]:
     """The order of pivots with the fewest neighbours first, and how many entries beside the diagonal the factors get.
 
-    `pattern` tells for each row of a symmetric matrix in which columns something stands.
+    `pattern` tells for each row of a symmetric matrix in which columns something stands. Rows that are `late` have no pivot of
+    their own: they come when all rows that they are coupled with at first are gone.
     """
     near = {i: set(columns) - {i} for i, columns in enumerate(pattern)}
+    before = {i: set(near[i]) for i in late}
     order, entries = [], 0
     while near:
-        pivot = min(near, key=lambda i: (len(near[i]), i))
+        ready = (i for i in near if not before.get(i, _NONE) & near.keys())
+        pivot = min(ready, key=lambda i: (len(near[i]), i))
         joined = near.pop(pivot)
         for i in joined:
             near[i] |= joined
@@ -54,8 +59,13 @@ def elimination_order(pattern: Sequence[Iterable[int]]) -> tuple[list[int], int]
     return order, entries
 
 
-def solved_definite(matrix: Matrix, right: Sequence[Sequence[Expression]], names: Named) -> Matrix | None:
-    """matrix^-1 right over `names`; None where the matrix is singular. Of the matrix, the part above the diagonal is read."""
+def solved_definite(
+    matrix: Matrix, right: Sequence[Sequence[Expression]], names: Named, late: Iterable[int] = ()
+) -> Matrix | None:
+    """matrix^-1 right over `names`; None where the matrix is singular. Of the matrix, the part above the diagonal is read.
+
+    Rows that are `late` have a zero on the diagonal, and get their pivot from the others.
+    """
     if _is_singular(matrix):
         return None
     n, width = len(matrix), len(right[0]) if right else 0
@@ -64,7 +74,7 @@ def solved_definite(matrix: Matrix, right: Sequence[Sequence[Expression]], names
         for j in range(i, n):
             a[i][j] = a[j][i] = names.kept(row[j])
     b = [list(row) for row in right]
-    order, _ = elimination_order([[j for j, e in enumerate(row) if e is not ZERO] for row in a])
+    order, _ = elimination_order([[j for j, e in enumerate(row) if e is not ZERO] for row in a], late)
     beside: list[list[int]] = []  # for each pivot, the later rows that it changes
     for k, pivot in enumerate(order):
         later = [other for other in order[k + 1 :] if a[other][pivot] is not ZERO]

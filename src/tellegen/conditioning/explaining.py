@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from tellegen.causality import assign_causality
+from tellegen.conditioning.balance import Forces, Solution
 from tellegen.conditioning.constrained import Constrained
 from tellegen.conditioning.fields import named_matrix
 from tellegen.conditioning.hamilton import hamilton_of
 from tellegen.conditioning.lagrange import lagrange_of, lagrange_sections
 from tellegen.conditioning.merging import merge_dependent
 from tellegen.conditioning.opening import Opened, open_constraints, source
-from tellegen.conditioning.residual import Forces, constraint_forces
+from tellegen.conditioning.residual import constraint_forces
 from tellegen.core.errors import ConditioningError
 from tellegen.description.model import Model
 from tellegen.equations.assembly import derive_equations
@@ -45,7 +46,8 @@ def _constraints(found: Constrained) -> Section:
     """Which storages follow which, by which zero-order causal paths."""
     items: list[Item] = []
     for constraint in found.constraints:
-        others = ", ".join(f"`{name}`" for name in constraint.follows)
+        moving = [name for name in constraint.follows if found.elements[name].kind.role != "resistive"]
+        others = ", ".join(f"`{name}`" for name in moving or constraint.follows)
         kinds = ", ".join(constraint.kinds) or "storage-storage"
         items.append(Sentence(f"`{constraint.storage}` follows {others} (zero-order path: {kinds}):", listed=True))
         items.append(Relation(constraint.output, found.written(found.system.dependent[constraint.output])))
@@ -66,12 +68,16 @@ def _raw_set(opened: Opened) -> tuple[Section, EquationSystem]:
 
 
 def _rates(system: EquationSystem) -> Iterator[Relation]:
-    """The rate of each state of a system whose energy matrix is diagonal, and of each displacement."""
+    """The rate of each state of a system whose energy matrix is diagonal, and of each displacement.
+
+    What acts on a speed without inertia vanishes.
+    """
     m, x = system.matrices, [symbol(name) for name in system.states]
     u = [symbol(name) for name in system.inputs]
     for i, name in enumerate(system.states):
         pull = dot(m["B"][i], u) - dot(m["A"][i], x) - dot(m["N"][i], x) - system.vectors["f"][i]
-        yield Relation(f"{name}'", pull / m["L"][i][i])
+        inertia = m["L"][i][i]
+        yield Relation("0", pull) if inertia is ZERO else Relation(f"{name}'", pull / inertia)
     for name, rate in system.displacements.items():
         yield Relation(f"{name}'", rate)
 
@@ -89,16 +95,28 @@ def _derivative(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Sec
 
 def _residual(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Section, ...], Names]:
     raw, _system = _raw_set(opened)
-    forces = _forces(found, opened)
-    if forces is None:
+    known = _forces(found, opened)
+    if known is None:
         text = "The forces make the rates of all differences vanish; the compiled code solves for them at each step."
         return (raw, Section("Forces of the constraints", (Sentence(text),))), {}
-    items: list[Item] = [Sentence("The rates of the differences vanish: $E lambda = b$, with")]
+    forces, solution = known
+    items: list[Item] = [Sentence(_system_words(forces))]
     items.append(ShownMatrix("E", forces.matrix))
     items.append(ShownMatrix("b", tuple((e,) for e in forces.right)))
     items.append(Sentence("which gives, solved with symbols:"))
-    items += [Relation(name, formula) for name, formula in forces.formulas.items()]
-    return (raw, Section("Forces of the constraints", tuple(items))), forces.where
+    items += [Relation(name, formula) for name, formula in solution.formulas.items()]
+    return (raw, Section("Forces of the constraints", tuple(items))), solution.where
+
+
+def _system_words(forces: Forces) -> str:
+    """What the linear system for the forces says."""
+    if not forces.rates:
+        return "The rates of the differences vanish: $E lambda = b$, with"
+    speeds = ", ".join(f"`{name}`" for name in forces.rates)
+    return (
+        "The rates of the differences vanish, and so does what acts on speeds without inertia: $E lambda = b$, "
+        f"where {speeds} stand behind the forces in $lambda$, with"
+    )
 
 
 def _parasitic(found: Constrained, opened: Opened, model: Model) -> tuple[tuple[Section, ...], Names]:
@@ -149,7 +167,7 @@ def _hamilton(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Secti
     return sections, form.where
 
 
-def _forces(found: Constrained, opened: Opened) -> Forces | None:
+def _forces(found: Constrained, opened: Opened) -> tuple[Forces, Solution] | None:
     try:
         return constraint_forces(found, opened)
     except ConditioningError:

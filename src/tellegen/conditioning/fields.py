@@ -8,7 +8,7 @@ from tellegen.conditioning.constrained import output_of
 from tellegen.conditioning.definite import Named, solved_definite
 from tellegen.conditioning.merging import Merged
 from tellegen.conditioning.opening import fresh
-from tellegen.conditioning.parasitic import formula_signal
+from tellegen.conditioning.signals import formula_signal
 from tellegen.conditioning.starting import Starts
 from tellegen.core.domains import Side, other_side
 from tellegen.core.names import TIME, named_after

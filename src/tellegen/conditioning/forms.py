@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, final, get_args
 
 from tellegen.conditioning import rules
+from tellegen.conditioning.balance import Balance
 from tellegen.conditioning.constrained import Constrained, Constraint, constrained
 from tellegen.conditioning.coordinates import coordinates_of
 from tellegen.conditioning.explaining import explained_form
@@ -14,7 +15,8 @@ from tellegen.conditioning.lagrange import lagrange_of
 from tellegen.conditioning.merging import merge_dependent
 from tellegen.conditioning.opening import Opened, has_sinks, open_constraints
 from tellegen.conditioning.parasitic import SUGGESTED, Stiffness, parasitic_model
-from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, with_forces
+from tellegen.conditioning.reactions import with_forces
+from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, taken_model
 from tellegen.conditioning.starting import Starts, dependent_starts, started
 from tellegen.core.names import did_you_mean, identifier
 from tellegen.description.model import Model
@@ -147,17 +149,18 @@ def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Con
 
 
 def _derivative(found: Constrained, opened: Opened, options: Options) -> _Made:
-    """Sensors of the forces where the constraints are; the model as it is where a domain has none."""
-    return _Made(sensed_model(opened) if has_sinks(opened) else found.model, Starts())
+    """Sensors of the forces where the constraints are; what the storages take where a domain has none."""
+    return _Made(sensed_model(opened) if has_sinks(opened) else taken_model(found), Starts())
 
 
 def _residual(found: Constrained, opened: Opened, options: Options) -> _Made:
-    return _Made(residual_model(found, opened, options.drift), dependent_starts(found), sink_picture(opened))
+    model, starts = residual_model(found, opened, options.drift)
+    return _Made(model, starts, sink_picture(opened) if has_sinks(opened) else None)
 
 
 def _parasitic(found: Constrained, opened: Opened, options: Options) -> _Made:
     model, used = parasitic_model(found, opened, options.stiffness)
-    return _Made(model, dependent_starts(found), None, used)
+    return _Made(model, dependent_starts(found, Balance(found, opened)), None, used)
 
 
 def _field(found: Constrained, opened: Opened, options: Options) -> _Made:

@@ -12,7 +12,7 @@ from tellegen.conditioning.constrained import constrained
 from tellegen.conditioning.definite import Named, solved_definite
 from tellegen.conditioning.lagrange import LagrangeSystem, lagrange_of
 from tellegen.conditioning.opening import fresh
-from tellegen.conditioning.parasitic import formula_signal
+from tellegen.conditioning.signals import formula_signal
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.description.model import Element, Model

@@ -16,7 +16,7 @@ from tellegen.conditioning.constrained import Constrained, Constraint
 from tellegen.core.domains import REFERENCES, Side
 from tellegen.core.errors import CausalityError, TellegenError
 from tellegen.description.model import Element, Model
-from tellegen.elements import ACTS_ON, ElementKind, Role, kinds_of
+from tellegen.elements import ACTS_ON, KINDS, ElementKind, Role, kinds_of
 from tellegen.expressions import ZERO
 from tellegen.graph import lower
 
@@ -116,6 +116,12 @@ def kind_at(opening: Opening, role: Role, side: Side | None = None) -> ElementKi
     return kinds[0] if kinds else None
 
 
+def conductor_at(opening: Opening) -> ElementKind | None:
+    """A connection that lets its two sides become equal and keeps what the other domains lose: heat over a small difference."""
+    pair = (opening.domain, opening.domain)
+    return next((k for k in KINDS.values() if k.role == "coupling" and k.domains == pair and k.heat), None)
+
+
 def has_sinks(opened: Opened) -> bool:
     """Whether every domain with an opening has an element that can be a residual sink."""
     return all(_sink_kind(opening) is not None for opening in opened.openings)
@@ -152,7 +158,7 @@ def no_opening(opening: Opening) -> TellegenError:
     return rules.NO_OPENING.error(
         f"nothing of the {opening.domain} domain can stand between '{opening.constraint.storage}' and what decides it",
         where=opening.constraint.storage,
-        fix="choose the form derivative, field or hamilton",
+        fix="choose the form derivative or residual",
     )
 
 

@@ -13,14 +13,16 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.conditioning import rules
 from tellegen.conditioning.constrained import Constrained, numbers_of
-from tellegen.conditioning.opening import Opened, Opening, fresh, kind_at, no_opening
+from tellegen.conditioning.opening import Opened, Opening, conductor_at, fresh, kind_at, no_opening
+from tellegen.conditioning.signals import force_signal
+from tellegen.conditioning.small_inertias import with_small_inertias
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import parse_unit
 from tellegen.description.model import Element, Model, Parameter, SignalDefinition
 from tellegen.elements import ElementKind
-from tellegen.expressions import Expression, number, symbol, to_text
+from tellegen.expressions import Expression, number, symbol
 from tellegen.graph import lower
 
 FASTER = 300.0
@@ -78,7 +80,8 @@ class _Parasitic:
             parameters={**filled.parameters, **self.parameters},
             signals={**filled.signals, **self.signals},
         )
-        return model, self.used
+        resonances = {o.name: self.used[o.name] / self._inertia(o) for o in self.opened.openings}
+        return with_small_inertias(model, self.found, resonances), self.used
 
     def _check_names(self) -> None:
         given = self.stiffness.value
@@ -115,7 +118,7 @@ class _Parasitic:
         spring, damper = (
             replace(e, variables={"through": name}) for e, name in zip((storage, damper), names, strict=True)
         )
-        self._signal(opening.name, symbol(names[0]) + symbol(names[1]))
+        self._signal(opening, symbol(names[0]) + symbol(names[1]))
         return spring, damper
 
     def _beside(self, opening: Opening, storage: Element, stiffness: float) -> tuple[Element, ...]:
@@ -126,17 +129,29 @@ class _Parasitic:
         damper = self._damper(opening, (plus, inner), sqrt(stiffness * self._inertia(opening)), "across")
         across = DOMAINS[opening.domain].across.symbol
         name = self._name(f"{across}_{storage.name}")
-        self._signal(opening.name, symbol(name))
+        self._signal(opening, symbol(name))
         return replace(storage, nodes=(inner, minus), variables={"across": name}), damper
 
     def _resistance_alone(self, opening: Opening, stiffness: float) -> tuple[Element, ...]:
         """Where a domain has one kind of storage: a conductance that closes the constraint at the rate asked for."""
         if kind_at(opening, "resistive") is None:
-            raise no_opening(opening)
+            return self._conductor(opening, stiffness)
         damper = self._damper(opening, opening.nodes, stiffness / (2 * self.stiffness.damping), "through")
         name = self._name(f"{DOMAINS[opening.domain].through.symbol}_{damper.name}")
-        self._signal(opening.name, symbol(name))
+        self._signal(opening, symbol(name))
         return (replace(damper, variables={"through": name}),)
+
+    def _conductor(self, opening: Opening, conductance: float) -> tuple[Element, ...]:
+        """Where even a resistance would lose what the domain keeps: heat passes on, and makes a little entropy."""
+        kind = conductor_at(opening)
+        if kind is None or kind.quantity is None:
+            raise no_opening(opening)
+        name = self._name(f"d_{opening.name}")
+        self._parameter(name, conductance, kind.quantity.unit)
+        self._signal(opening, self.found.taken(opening.constraint.storage))
+        reference = DOMAINS[opening.domain].reference
+        nodes = (opening.nodes[0], reference, opening.nodes[1], reference)
+        return (Element(name, kind, nodes, value=symbol(name)),)
 
     def _damper(self, opening: Opening, ends: tuple[str, str], wave: float, gives: str) -> Element:
         """The dissipator that damps the resonance; `wave` is the square root of stiffness times inertia."""
@@ -214,10 +229,5 @@ class _Parasitic:
         dimension = parse_unit(unit).dimension if unit else None
         self.parameters[name] = Parameter(name, number(value), dimension, unit)
 
-    def _signal(self, name: str, formula: Expression) -> None:
-        self.signals[name] = formula_signal(name, formula)
-
-
-def formula_signal(name: str, formula: Expression) -> SignalDefinition:
-    """A signal given by a formula."""
-    return SignalDefinition(name, "formula", {"formula": formula}, texts={"formula": to_text(formula)})
+    def _signal(self, opening: Opening, formula: Expression) -> None:
+        self.signals[opening.name] = force_signal(opening, formula)

@@ -67,6 +67,6 @@ NO_OPENING = RULES.rule(
 NO_INERTIA = RULES.rule(
     "C111",
     "storage without inertia",
-    meaning="The forces of constraints were to be solved for, and a storage that the constraints move has an inertia of zero.",
-    why="the force of a constraint follows from the rates of the storages at it, and without inertia a force makes no rate",
+    meaning="The forces of constraints were to be solved for, and nothing decides the rate of a storage whose inertia is zero.",
+    why="a speed without inertia follows from the constraints that tie it to inertias, and without any, a force on it makes no rate",
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, final
 from tellegen.core.domains import Side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.units import Dimension
+from tellegen.description.sketches import Sketch
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression
 
@@ -214,7 +215,8 @@ class SignalDefinition:
     """A causal signal: `block` is a word of the table of signal blocks, `settings` what its keys hold, in SI units.
 
     A plain formula is the block `formula` with the setting `formula`. Settings that were left out are not there: the table has
-    their defaults. `texts` keeps what the user wrote for each key, `dimension` is None where the unit is not known.
+    their defaults. `texts` keeps what the user wrote for each key, `dimension` is None where the unit is not known. `unit` is how
+    results write it, where that is more than the dimension tells: a torque is in N*m, not in J.
     """
 
     name: str
@@ -223,6 +225,7 @@ class SignalDefinition:
     dimension: Dimension | None = None
     place: Place | None = field(default=None, compare=False)
     texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
+    unit: str = field(default="", compare=False)
 
 
 @final
@@ -326,7 +329,9 @@ class Model:
     counts: frozenset[str] = field(default=frozenset(), compare=False)
     closures: tuple[Closure, ...] = ()
     mechanism: "Mechanism | None" = field(default=None, compare=False, repr=False)
+    sketch: Sketch | None = field(default=None, compare=False, repr=False)
 
+    # `sketch` is how the description itself draws the elements.
     # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.
     # `parts` tells where elements with dotted names come from; the elements themselves are all in `elements`.

@@ -59,6 +59,8 @@ from tellegen.expressions import (
     total,
 )
 
+NOTHING: Mapping[str, str] = {}
+
 WIDEST = 24
 """Names are padded to the longest, but not beyond this."""
 
@@ -73,14 +75,17 @@ def to_yaml(model: Model) -> str:
     return "\n".join(text for text in [*begin, *described, *end] if text)
 
 
-def file_around(model: Model, notation: str, details: str) -> str:
-    """The text of a file whose elements stand in another notation than the network: all else is as `to_yaml` writes it."""
+def file_around(model: Model, notation: str, details: str, further: Mapping[str, str] = NOTHING) -> str:
+    """The text of a file whose elements stand in another notation than the network: all else is as `to_yaml` writes it.
+
+    `further` are texts of parameters that the notation needs besides those of the model.
+    """
     writer = _Writer(model)
     writer.inline, writer.implied = set(), set()
     parts = [
         writer.head(),
         writer.ports(),
-        writer.parameters(),
+        writer.parameters(further),
         writer.displacements(),
         writer.signals(),
         notation,
@@ -271,10 +276,11 @@ class _Writer:
         about = f"about: {sentence(self.model.about)}\n" if self.model.about else ""
         return f"system: {sentence(self.model.name)}\n{about}"
 
-    def parameters(self) -> str:
+    def parameters(self, further: Mapping[str, str] = NOTHING) -> str:
         hidden = {*self.inline, *self.implied, *self.kept.names}
         shown = {n: p for n, p in self.model.parameters.items() if n not in hidden}
         lines = [f"  {quoted(name)}: {self.parameter(p)}".rstrip() for name, p in shown.items()]
+        lines += [f"  {quoted(name)}: {quoted(text)}" for name, text in further.items()]
         return "parameters:\n" + "\n".join(lines) + "\n" if lines else ""
 
     def parameter(self, parameter: Parameter) -> str:

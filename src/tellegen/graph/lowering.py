@@ -254,7 +254,7 @@ def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
         return Field(field.name, tuple(members), field.matrix, by_laws=True)
     if field.energy is None:
         _couple(field, members, ports)
-        return Field(field.name, tuple(members), field.matrix)
+        return Field(field.name, tuple(members), field.matrix, stiffness=field.stiffness)
     states = {letter: symbol(ports[k].state) for letter, k in zip(field.letters, members, strict=True)}
     for k, letter in zip(members, field.letters, strict=True):
         others = {name: state for name, state in states.items() if name != letter}

@@ -102,6 +102,7 @@ class Field:
     others. The laws of the ports hold the diagonal. A field with an `energy`, which is over the states of its ports, has laws that
     give their outputs by all these states; its matrix is the identity, and the first port holds the energy of all. `by_laws` says
     the same of a resistive field: the law of each port reads what the others are told, under the names of these variables.
+    `stiffness` is the inverse of the matrix where the user gave that: texts keep it.
     """
 
     element: str
@@ -109,6 +110,7 @@ class Field:
     matrix: tuple[tuple[Expression, ...], ...]
     energy: Expression | None = None
     by_laws: bool = False
+    stiffness: tuple[tuple[Expression, ...], ...] | None = field(default=None, compare=False)
 
 
 @final

@@ -65,7 +65,7 @@ class _Lowering:
 
     def _value(self, part: SignalDefinition) -> SignalLaw:
         expression = self._formula(part, "formula")
-        return Value(part.name, expression, breaks_of(expression, self.power.parameters), part.place)
+        return Value(part.name, expression, breaks_of(expression, self.power.parameters), part.place, part.unit)
 
     def _across(self, part: SignalDefinition) -> SignalLaw:
         nodes = cast(tuple[str, ...], part.settings["across"])
@@ -84,7 +84,8 @@ class _Lowering:
         return next((n.name for n in self.power.nodes if n.reference and n.domain == domain), "")
 
     def _integral(self, part: SignalDefinition) -> SignalLaw:
-        return Integral(part.name, self._formula(part, "integral"), self._formula(part, "initial"), part.place)
+        rate, initial = self._formula(part, "integral"), self._formula(part, "initial")
+        return Integral(part.name, rate, initial, part.place, part.unit)
 
     def _sampled(self, part: SignalDefinition) -> SignalLaw:
         keys = ("sample", "every", "offset", "initial")
@@ -143,7 +144,28 @@ def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) 
 
     Raises: GraphError for a name that is no input, or an input that a signal of the model drives already.
     """
-    sources = {port.law.input: port for port in graph.ports if isinstance(port.law, SourceLaw)}
+    sources = _sources(graph)
+    graph = drive_some(graph, inputs)
+    idle = [name for name, port in _sources(graph).items() if _course_of(port) is None]
+    notices = [
+        rules.IDLE_INPUT.finding(
+            f"nothing drives the input '{name}': it is zero",
+            where=sources[name].element,
+            fix=f"give its course, as 'inputs: {{{name}: ...}}' in the experiment",
+            place=sources[name].place,
+        )
+        for name in idle
+    ]
+    driven = _with_courses(graph, {sources[name].element: ZERO for name in idle})
+    return replace(driven, findings=(*driven.findings, *notices))
+
+
+def drive_some(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) -> PowerGraph:
+    """The graph with a course for each of `inputs`; the others stay free.
+
+    Raises: GraphError for a name that is no input, or an input that a signal of the model drives already.
+    """
+    sources = _sources(graph)
     for name in inputs:
         if name not in sources:
             fix = did_you_mean(name, sources) or f"the inputs are {listing(sources, 20)}"
@@ -158,19 +180,12 @@ def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) 
         expression = _expression(course)
         found = measuring.replacements(expression.free_symbols - known)
         courses[sources[name].element] = expression.substitute(found) if found else expression
-    idle = [name for name, port in sources.items() if name not in inputs and _course_of(port) is None]
-    courses |= {sources[name].element: ZERO for name in idle}
-    notices = [
-        rules.IDLE_INPUT.finding(
-            f"nothing drives the input '{name}': it is zero",
-            where=sources[name].element,
-            fix=f"give its course, as 'inputs: {{{name}: ...}}' in the experiment",
-            place=sources[name].place,
-        )
-        for name in idle
-    ]
-    driven = _with_courses(graph, courses)
-    return replace(driven, findings=(*driven.findings, *notices))
+    return _with_courses(graph, courses) if courses else graph
+
+
+def _sources(graph: PowerGraph) -> dict[str, Port]:
+    """The ports of sources, by the names of their inputs."""
+    return {port.law.input: port for port in graph.ports if isinstance(port.law, SourceLaw)}
 
 
 def _course_of(port: Port) -> Expression | None:

@@ -45,6 +45,7 @@ class Value:
     expression: Expression
     breaks: tuple[Break, ...] = ()
     place: Place | None = None
+    unit: str = ""
 
 
 @final
@@ -56,6 +57,7 @@ class Integral:
     rate: Expression
     initial: Expression
     place: Place | None = None
+    unit: str = ""
 
 
 @final

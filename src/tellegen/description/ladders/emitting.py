@@ -262,7 +262,7 @@ class _Walk:
             parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
             emit_field(self.context, item, *parts)  # type: ignore[arg-type]
         elif isinstance(item, TransferItem):
-            emit_transfer(self.context, item, domains, ends)
+            emit_transfer(self.context, item, domains, ways, ends)
         else:
             for lane, entry in enumerate(item):
                 if entry is not None:

@@ -140,8 +140,8 @@ class ItemReader:
 
     def _transfer(self, word: str, name: Scalar, node: Mapping) -> TransferItem:
         self.context.check_keys(node, (word, "numerator", "denominator"), f"the transfer function {name.text}")
-        if word not in RESISTIVE:
-            fix = "write R, d for across over through, G, b for through over across"
+        if word not in (*RESISTIVE, "power", "static"):
+            fix = "write R, d for across over through, G, b for through over across; 'power' gives what the block takes"
             what = f"'{word}' does not say which variable the transfer function '{name.text}' gives"
             raise self.context.error(rules.BAD_LETTER, node, what, fix=fix, where=name.text)
         top, bottom = node.get("numerator"), node.get("denominator")

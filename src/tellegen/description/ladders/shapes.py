@@ -87,7 +87,7 @@ def _elements(word: str, name: Shape) -> Shape:
     transfer = {
         "type": "object",
         "properties": {
-            **dict.fromkeys(RESISTIVE, name),
+            **dict.fromkeys((*RESISTIVE, "power", "static"), name),
             "numerator": {"anyOf": [polynomial, _matrix(polynomial)]},
             "denominator": polynomial,
         },

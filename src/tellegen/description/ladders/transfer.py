@@ -13,7 +13,7 @@ from tellegen.description import rules as description_rules
 from tellegen.description.context import Context
 from tellegen.description.document import Scalar
 from tellegen.description.ladders import rules
-from tellegen.description.ladders.blocks import TransferItem
+from tellegen.description.ladders.blocks import MATRICES, TransferItem, Way, gives, takes
 from tellegen.description.ladders.letters import at_home, field_kind, kinds
 from tellegen.description.ladders.polynomials import Polynomial, polynomial, value
 from tellegen.description.ladders.positive_real import NotPositiveRealError, positive_real
@@ -30,22 +30,34 @@ _ACCURACY = 1e-6
 
 
 def emit_transfer(
-    context: Context, item: TransferItem, domains: Sequence[Domain], ends: Sequence[tuple[str, str]]
+    context: Context,
+    item: TransferItem,
+    domains: Sequence[Domain],
+    ways: Sequence[Way],
+    ends: Sequence[tuple[str, str]],
 ) -> None:
-    """Add the elements that realise a transfer function or matrix between the nodes of its lanes."""
+    """Add the elements that realise a transfer function or matrix between the nodes of its lanes.
+
+    Lanes may be of several domains: what each is told follows from the letter there, or from `power` and `static` and its way.
+    """
     name = item.name.text
     if name in context.elements:
         what = f"'{name}' is described twice"
         raise context.error(description_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
-    if any(domain is not domains[0] for domain in domains):
-        what = f"the transfer matrix '{name}' joins lanes of several domains"
-        fix = "put connections between it and the lanes of other domains"
-        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=name)
-    law = next(iter(kinds(item.letter, domains[0])), None)
+    told = [_told(context, item, domain, way) for domain, way in zip(domains, ways, strict=True)]
+    _Assembly(context, item, domains, told, ends).emit(_realised(context, item))
+
+
+def _told(context: Context, item: TransferItem, domain: Domain, way: Way) -> Side:
+    """The variable of a lane that a transfer function is told; it gives the other one."""
+    if item.letter in MATRICES:
+        return gives(way) if item.letter == "power" else takes(way)
+    law = next(iter(kinds(item.letter, domain)), None)
     if law is None:
-        what = f"'{item.letter}' stands for no {domains[0].name} element"
-        raise context.error(rules.BAD_LETTER, item.name, what, fix=f"it belongs to {at_home(item.letter)}", where=name)
-    _Assembly(context, item, law, ends).emit(_realised(context, item))
+        what = f"'{item.letter}' stands for no {domain.name} element"
+        fix = f"it belongs to {at_home(item.letter)}"
+        raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=item.name.text)
+    return other_side(law.side)
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------------------
@@ -132,19 +144,26 @@ def _is_accurate(found: Realisation, numerators: Sequence[Sequence[Polynomial]],
 
 # -- elements ------------------------------------------------------------------------------------------------------------------
 
-Port = tuple[tuple[str, str], Side]
-"""The nodes of a branch and the power variable that the connection relates there."""
+Port = tuple[tuple[str, str], Side, str]
+"""The nodes of a branch, the power variable that the connection relates there, and the domain."""
 
 
 class _Assembly:
     """Storages z and resistors at nodes of their own, joined to the lanes by one lossless connection."""
 
-    def __init__(self, context: Context, item: TransferItem, law: ElementKind, ends: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        context: Context,
+        item: TransferItem,
+        domains: Sequence[Domain],
+        told: Sequence[Side],
+        ends: Sequence[tuple[str, str]],
+    ) -> None:
         self.context = context
         self.name = item.name.text
         self.at = item.name
-        self.domain = law.domain
-        self.told = other_side(law.side)
+        self.domains = domains
+        self.told = told
         self.ends = ends
 
     def emit(self, found: Realisation) -> None:
@@ -159,11 +178,10 @@ class _Assembly:
             for lane in range(ports)
         ]
         if found.rate:
-            kind = next(
-                (k for k in kinds_of(self.domain.name, "storage") if k.side == self.told and not k.inverse), None
-            )
+            domain = self.domains[0].name
+            kind = next((k for k in kinds_of(domain, "storage") if k.side == self.told[0] and not k.inverse), None)
             if kind is None:
-                what = f"'{self.name}' is a storage at high frequencies that the {self.domain.name} domain has not"
+                what = f"'{self.name}' is a storage at high frequencies that the {domain} domain has not"
                 raise self.context.error(
                     rules.NO_REALISATION, self.at, what, fix="give a proper function", where=self.name
                 )
@@ -175,16 +193,15 @@ class _Assembly:
         """The nodes of what shares a lane: side by side where it is told the across variable, else one behind the other."""
         words = [word for word, wanted in (("u", connected), ("y", turned), ("rate", rate)) if wanted]
         here, there = self.ends[lane]
-        if self.told == "across":
+        if self.told[lane] == "across":
             return dict.fromkeys(words, (here, there))
         nodes = [here, *(f"{self.name}_{lane + 1}_{word}" for word in words[1:]), there]
         return dict(zip(words, pairwise(nodes), strict=True))
 
     def _connect(self, found: Realisation, spots: list[dict[str, tuple[str, str]]]) -> None:
-        n, ports, reference = len(found.g), len(self.ends), self.domain.reference
-        storage, resistor = (field_kind(word, self.domain, "parallel") for word in ("energy", "power"))
-        assert storage is not None, "every domain stores an across variable"
-        assert resistor is not None, "every domain has a resistive element"
+        n, ports = len(found.g), len(self.ends)
+        domain, storage, resistor = self._inner_kinds()
+        reference = domain.reference
         own = [(f"{self.name}_z{k + 1}", reference) for k in range(n)]
         lost = [(f"{self.name}_e{k + 1}", reference) for k in range(len(found.c))]
         following = [(f"{self.name}_f{k + 1}", reference) for k in range(len(found.rates))]
@@ -194,25 +211,40 @@ class _Assembly:
             self._element(f"{self.name}_r{k + 1}", resistor, nodes, Fraction(1, 2))
         for k, nodes in enumerate(following):
             self._element(f"{self.name}_s{k + 1}", storage, nodes, 1)
-        given: list[Port] = [(nodes, "across") for nodes in own] + [(spot["u"], self.told) for spot in spots]
-        gives: list[Port] = [(nodes, "through") for nodes in own] + [(nodes, "across") for nodes in (*lost, *following)]
+        lanes = list(zip(spots, self.told, self.domains, strict=True))
+        given: list[Port] = [(nodes, "across", domain.name) for nodes in own]
+        given += [(spot["u"], told, own_domain.name) for spot, told, own_domain in lanes]
+        answers: list[Port] = [(nodes, "through", domain.name) for nodes in own]
+        answers += [(nodes, "across", domain.name) for nodes in (*lost, *following)]
         rows = [[found.J[i][j] if j < i else 0.0 for j in range(n)] + list(found.g[i]) for i in range(n)]
         rows += [[*c, *d] for c, d in zip(found.c, found.d, strict=True)]
         rows += [[*[0.0] * n, *row] for row in found.rates]
-        for lane, spot in enumerate(spots):
-            if (
-                "y" in spot
-            ):  # the lane takes what this branch does not deliver; told a through variable, it stands in its path
-                gives.append((spot["y"] if self.told == "across" else spot["y"][::-1], other_side(self.told)))
+        for lane, (spot, told, own_domain) in enumerate(lanes):
+            # The lane takes what this branch does not deliver; told a through variable, it stands in its path.
+            if "y" in spot:
+                nodes = spot["y"] if told == "across" else spot["y"][::-1]
+                answers.append((nodes, other_side(told), own_domain.name))
                 rows.append([0.0] * n + [-found.skew[lane][j] if j < lane else 0.0 for j in range(ports)])
-        self._multiport(given, gives, rows)
+        self._multiport(given, answers, rows)
 
-    def _multiport(self, given: list[Port], gives: list[Port], rows: list[list[float]]) -> None:
+    def _inner_kinds(self) -> tuple[Domain, ElementKind, ElementKind]:
+        """The storage and the resistor that the function is made of, in the first domain that has both."""
+        for domain in self.domains:
+            storage, resistor = (field_kind(word, domain, "parallel") for word in ("energy", "power"))
+            if storage is not None and resistor is not None:
+                return domain, storage, resistor
+        what = (
+            f"'{self.name}' is realised by storages and resistors, and the {self.domains[0].name} domain has not both"
+        )
+        fix = "put a connection before it that leads into a domain that has them"
+        raise self.context.error(rules.NO_REALISATION, self.at, what, fix=fix, where=self.name)
+
+    def _multiport(self, given: list[Port], answers: list[Port], rows: list[list[float]]) -> None:
         """The connection, without the ports that its zeros leave out."""
-        left = [j for j, (_, side) in enumerate(given) if side == "through" or any(row[j] for row in rows)]
+        left = [j for j, (_, side, _) in enumerate(given) if side == "through" or any(row[j] for row in rows)]
         right = [i for i, row in enumerate(rows) if any(row)]
-        ports = [given[j] for j in left] + [gives[i] for i in right]
-        domains = (self.domain.name,) * len(ports)
+        ports = [given[j] for j in left] + [answers[i] for i in right]
+        domains = tuple(domain for _, _, domain in ports)
         kind = ElementKind(
             MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer"
         )
@@ -220,12 +252,12 @@ class _Assembly:
             tuple(range(len(left))),
             tuple(range(len(left), len(ports))),
             tuple(given[j][1] for j in left),
-            tuple(gives[i][1] for i in right),
+            tuple(answers[i][1] for i in right),
             tuple(
                 tuple(self._modulus(rows[i][j], a, b) for b, j in enumerate(left, 1)) for a, i in enumerate(right, 1)
             ),
         )
-        nodes = tuple(node for ends, _ in ports for node in ends)
+        nodes = tuple(node for ends, _, _ in ports for node in ends)
         self.context.elements[self.name] = Element(
             self.name, kind, nodes, None, multiport=relation, place=self.context.place(self.at)
         )

@@ -6,7 +6,6 @@ Friction follows the normal forces, which are forces of springs and dampers: not
 from collections.abc import Sequence
 from typing import Protocol, final
 
-from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.mechanisms.bodies import AXES, Bodies
 from tellegen.description.mechanisms.geometry import (
     Vector,
@@ -26,13 +25,11 @@ from tellegen.expressions import HALF, ZERO, Expression, call, number, relation,
 SLIP_SPEED = number(1) / 1000
 """Where none is given, friction rises to 76 % of its size within a millimetre per second."""
 
-METRE = parse_unit("m").dimension
-
 
 class Findings(Protocol):
-    """What forces add beside elements: signals, and initial values that follow from positions."""
+    """What forces add beside elements: signals with their units, and initial values that follow from positions."""
 
-    signals: dict[str, tuple[Expression, Dimension | None]]
+    signals: dict[str, tuple[Expression, str]]
     initial: dict[str, Expression]
 
 
@@ -84,7 +81,7 @@ class Forces:
         self.maker.add(f"{joint.name}.K", "spring", (node, FRAME), K, {"through": force})
         self._damper(joint, node)
         self.findings.initial[force] = K * (length - joint.settings.get("length", ZERO))
-        self.findings.signals[f"{joint.name}.length"] = (length, METRE)
+        self.findings.signals[f"{joint.name}.length"] = (length, "m")
 
     def _damper(self, joint: Joint, node: str, suffix: str = "") -> None:
         if (b := joint.settings.get("b")) is not None:
@@ -120,7 +117,7 @@ class Forces:
             self.maker.sensor(f"{joint.name}.N_{k}", "translational", (node, held), name)
             self.maker.add(f"{joint.name}.K_{k}", "spring", (held, FRAME), joint.settings["K"])
             self._damper(joint, held, f"_{k}")
-        self.findings.signals[joint.names["distance"]] = (distance, METRE)
+        self.findings.signals[joint.names["distance"]] = (distance, "m")
         slip = f"{joint.name}.slip"
         self._relative(joint, f"{joint.name}.along", slip, ((two, axis), (one, minus(axis))), {})
         size = total(call("abs", symbol(name)) for name in normal)
@@ -164,7 +161,7 @@ class Forces:
         normal = -K * call("min", symbol(name), ZERO)
         if (b := joint.settings.get("b")) is not None:
             self._law(f"{joint.name}.b", "damper", node, call("if", touching, b * symbol("v"), ZERO), {})
-        self.findings.signals[f"{joint.name}.N"] = (normal, parse_unit("N").dimension)
+        self.findings.signals[f"{joint.name}.N"] = (normal, "N")
         turning = {one.body: radius} if radius is not ZERO else {}
         self._relative(joint, f"{joint.name}.tangent", slip, ((one, along), (wall, minus(along))), turning)
         self._friction(joint, slip, normal, f"{joint.name}.F_f")

@@ -3,7 +3,7 @@
 from typing import final
 
 from tellegen.core.names import listing
-from tellegen.core.units import Dimension, parse_unit
+from tellegen.core.units import parse_unit
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node
 from tellegen.description.mechanisms import rules
@@ -22,7 +22,7 @@ from tellegen.description.model import Closure, SignalDefinition
 from tellegen.description.values import definition_order, evaluate_in_order
 from tellegen.expressions import ONE, ZERO, Expression, call, number, symbol, to_text, total
 
-LENGTH, FORCE = (parse_unit(unit).dimension for unit in ("m", "N"))
+LENGTH, FORCE = "m", "N"
 
 
 @final
@@ -37,7 +37,7 @@ class Lowering:
         self.maker = Maker()
         self.given = given_positions(context, root)
         self.initial: dict[str, Expression] = {}  # of coordinates and states that follow from positions
-        self.signals: dict[str, tuple[Expression, Dimension | None]] = {}
+        self.signals: dict[str, tuple[Expression, str]] = {}  # with their units; "" where there is none
         fitting = Fitting(context, self.tree, self.given)
         loops = fitting.loops
         self.initial |= {name: number(value) for name, value in fitting.start.items() if name not in self.given}
@@ -96,11 +96,11 @@ class Lowering:
             self.add_displacement(coordinate.name, coordinate.rate)
         self.maker.prune(self.context.elements.values())
         self._add_elements()
-        for name, (formula, dimension) in self.signals.items():
+        for name, (formula, unit) in self.signals.items():
             settings = {"formula": formula}
-            self.context.signals[name] = SignalDefinition(
-                name, "formula", settings, dimension, self.context.place(self.node), {"formula": to_text(formula)}
-            )
+            dimension = parse_unit(unit).dimension if unit else None
+            place, texts = self.context.place(self.node), {"formula": to_text(formula)}
+            self.context.signals[name] = SignalDefinition(name, "formula", settings, dimension, place, texts, unit)
 
     def add_displacement(self, name: str, rate: Expression) -> None:
         """A coordinate with its rate."""
@@ -141,7 +141,7 @@ class Lowering:
             self.signals[f"{joint.name}.{name}"] = (force, FORCE)
         gap = total(e * e for e in loop.equations[-2:]) if joint.kind != "prismatic" else loop.equations[1] ** 2
         self.signals[f"{joint.name}.gap"] = (call("sqrt", gap), LENGTH)
-        self.signals[f"{joint.name}.margin"] = (loop.margin, None)
+        self.signals[f"{joint.name}.margin"] = (loop.margin, "")
         if joint.kind == "prismatic":
             self.signals[joint.names["distance"]] = (sliding_distance(self.tree, joint), LENGTH)
 

@@ -7,6 +7,7 @@ from tellegen.core.domains import Side, other_side
 from tellegen.description import rules as model_rules
 from tellegen.description.model import NOTHING, Element, Experiment, Model, Signal
 from tellegen.description.netlists import rules
+from tellegen.description.netlists.geometry import sketch_of
 from tellegen.description.netlists.lines import Branch
 from tellegen.description.netlists.naming import KEY_OF_SIDE, Namespace, Naming, automatic_name
 from tellegen.description.netlists.nodes import find_nodes
@@ -36,7 +37,10 @@ class ModelBuilder:
         elements = self._elements()
         experiment = self._experiment(elements)
         notices = self.findings.all_notices()
-        return Model(self.title, elements, self.names.parameters, experiment, notices, self.findings.file, _ABOUT)
+        sketch = sketch_of(self.reader, elements, self.nodes)
+        return Model(
+            self.title, elements, self.names.parameters, experiment, notices, self.findings.file, _ABOUT, sketch=sketch
+        )
 
     # Checks
 

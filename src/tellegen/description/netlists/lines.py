@@ -42,10 +42,11 @@ def pieces_of(line: str) -> list[str] | None:
 @final
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """A `--` line: two points that are one node, and what the line says about its drawing."""
+    """A `--` line: two points that are one node, what the line says about its drawing, and where it stands."""
 
     points: tuple[str, str]
     notes: Mapping[str, str]
+    line: int = 0
 
 
 class Label(NamedTuple):

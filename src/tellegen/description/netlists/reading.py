@@ -240,7 +240,7 @@ class LineReader:
         if one == two:
             what = f"the point '{one}' is joined with itself"
             self.findings.notice(rules.SELF_CONNECTION, what, line, fix="remove the line, or write the other point")
-        self.wires.append(Wire((one, two), self._pairs(line, fields, 3) or NOTHING))
+        self.wires.append(Wire((one, two), self._pairs(line, fields, 3) or NOTHING, line))
 
     def _system(self, line: int, fields: list[str]) -> None:
         self._require_pairs(line, len(fields))

@@ -53,8 +53,9 @@ class Given:
 
     def part(self, name: str, block: str, **settings: SignalSetting) -> SignalDefinition:
         """An inner signal, or the block's own output."""
-        dimension = self.definition.dimension if name == self.name else None
-        return SignalDefinition(name, block, settings, dimension, self.definition.place)
+        own = name == self.name
+        dimension, unit = (self.definition.dimension, self.definition.unit) if own else (None, "")
+        return SignalDefinition(name, block, settings, dimension, self.definition.place, unit=unit)
 
     def formula(self, name: str, expression: Expression) -> SignalDefinition:
         """An inner signal that is a formula."""

@@ -1,0 +1,158 @@
+"""What joints carry is read by one name in every form, whatever became of the storages behind them; slides have all forms."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import tellegen as tg
+from tellegen.conditioning import FORMS
+from tellegen.conditioning.constrained import constrained
+from tellegen.description import read_model
+from tellegen.results.run import Run
+
+EXACT = tuple(form for form in FORMS if form != "parasitic")
+
+SLIDE = """
+system: a slide on an arm that turns
+parameters: {a: 0.2 m, b: 0.5 m, c: 0.1 m, d: 0.05 m}
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    arm: {mass: 1 kg, inertia: 0.3 kg*m^2, centre: [a, 0 m], points: {tip: [b, c]}}
+    block: {mass: 0.7 kg, inertia: 0.2 kg*m^2, centre: [c, d]}
+  joints:
+    hinge: {revolute: [ground, arm]}
+    bore: {prismatic: [arm.tip, block], direction: 0.6 rad}
+experiment: {until: 0.2 s, rtol: 1e-9, initial: {arm.phi: 0.3, arm.omega: 4 rad/s, bore.v: 0.2 m/s}}
+"""
+SLIDE_FORCES = {"hinge.F_x": "N", "hinge.F_y": "N", "bore.F_x": "N", "bore.F_y": "N", "bore.M": "N*m"}
+
+FOUR_BAR = """
+system: four-bar linkage
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    ground: {points: {right: [0.6 m, 0 m]}}
+    crank: {mass: 0.5 kg, inertia: 0.01 kg*m^2, centre: [0.1 m, 0 m], points: {tip: [0.2 m, 0 m]}}
+    coupler: {mass: 0.8 kg, inertia: 0.03 kg*m^2, centre: [0.3 m, 0 m], points: {tip: [0.6 m, 0 m]}}
+    rocker: {mass: 0.6 kg, inertia: 0.02 kg*m^2, centre: [0.2 m, 0 m], points: {tip: [0.4 m, 0 m]}}
+  joints:
+    O: {revolute: [ground, crank]}
+    A: {revolute: [crank.tip, coupler]}
+    B: {revolute: [ground.right, rocker]}
+    C: {revolute: [coupler.tip, rocker.tip]}
+experiment: {until: 0.2 s, rtol: 1e-9, initial: {crank.phi: 1, coupler.phi: 0.4, rocker.phi: 1.5, crank.omega: 3 rad/s}}
+"""
+FOUR_BAR_FORCES = {f"{joint}.F_{axis}": "N" for joint in "OABC" for axis in "xy"}
+
+MODELS = {"slide": (SLIDE, SLIDE_FORCES), "four-bar": (FOUR_BAR, FOUR_BAR_FORCES)}
+
+
+@cache
+def run_of(name: str, form: str) -> Run:
+    model = read_model(MODELS[name][0])
+    return tg.simulate(model if form == "plain" else tg.condition(model, form), samples=20)
+
+
+def apart(one: Run, two: Run, name: str) -> float:
+    return float(np.abs(one.values(name) - two.values(name)).max() / np.abs(two.values(name)).max())
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("form", EXACT)
+def test_forces_of_joints_are_the_same_in_every_form(name: str, form: str) -> None:
+    plain, run = run_of(name, "plain"), run_of(name, form)
+    for force, unit in MODELS[name][1].items():
+        assert apart(run, plain, force) < 1e-6, force
+        assert run.unit(force) == unit, force
+
+
+@pytest.mark.parametrize("form", EXACT)
+def test_a_slide_moves_alike_in_every_form(form: str) -> None:
+    plain, run = run_of("slide", "plain"), run_of("slide", form)
+    for name in plain.displacement_names:
+        assert apart(run, plain, name) < 1e-8, name
+    assert abs(run.energy.residual) < 1e-8
+
+
+def test_a_slide_without_mass_of_its_own_gets_a_small_one_beside_parasitic_springs() -> None:
+    """The error falls with order one in the stiffness, that of the small mass included."""
+    model, plain = read_model(SLIDE), run_of("slide", "plain")
+    errors, masses = [], []
+    for stiffness in (1e5, 1e6):
+        elastic = tg.condition(model, "parasitic", stiffness=stiffness)
+        run = tg.simulate(elastic, rtol=1e-8, samples=20)
+        errors.append(max(apart(run, plain, name) for name in plain.displacement_names))
+        masses.append(run.parameters["m_bore_slide"])
+    assert errors[0] / errors[1] == pytest.approx(10, rel=0.1)
+    assert masses[0] / masses[1] == pytest.approx(10)
+
+
+def test_every_storage_of_a_slide_is_free_in_the_residual_form() -> None:
+    """The speed along the guide, which has no inertia, is the state of an integral; its rate is solved for with the forces."""
+    made = tg.condition(read_model(SLIDE), "residual")
+    assert not constrained(made.model).causal.dependent
+    assert "bore.v_state" in made.model.signals
+    assert "bore.v_rate" in made.to_text()
+
+
+def test_the_constraints_of_a_slide_are_kept() -> None:
+    """Errors of the constraints stay near the tolerance, and the table reports them."""
+    table = tg.compare_conditioning(read_model(SLIDE), ["residual", "lagrange"], rtol=1e-8)
+    assert table["residual"].violation < 1e-6
+    assert table["residual"].excess == 5
+    assert table["residual"].error < 1e-6
+
+
+UNTIED = """
+system: a shaft that nothing moves
+network:
+  n: {connection: [a, frame, b, frame], domains: [rotational, rotational], relation: across_2 = 2*across_1}
+  J_a: {inertia: [a], J: 1 kg*m^2, angular velocity: omega_a}
+  J_b: {inertia: [b], J: 2 kg*m^2, angular velocity: omega_b}
+  s: {weightless shaft: [c], causality: integral}
+  K: {torsion spring: [a, c], K: 10 N*m}
+experiment: {until: 1 s}
+"""
+
+
+def test_a_speed_that_nothing_decides_is_named() -> None:
+    with pytest.raises(
+        tg.ConditioningError, match="C111: the storage of 'omega_s' has no inertia, and no constraint ties it"
+    ):
+        tg.condition(read_model(UNTIED), "residual")
+
+
+@pytest.mark.parametrize("form", ["residual", "parasitic", "lagrange"])
+def test_the_forms_of_a_slide_are_written_and_read_again(form: str) -> None:
+    made = tg.condition(read_model(SLIDE), form)
+    again = tg.simulate(read_model(tg.to_yaml(made.model)), samples=5)
+    plain = tg.simulate(made, samples=5)
+    for name in plain.displacement_names:
+        assert apart(again, plain, name) < 1e-6, name
+
+
+RUBBING = """
+system: a pendulum whose pin rubs
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    arm: {mass: 1 kg, inertia: 0.3 kg*m^2, centre: [0.2 m, 0 m], points: {tip: [0.5 m, 0.1 m]}}
+    link: {mass: 0.7 kg, inertia: 0.2 kg*m^2, centre: [0.1 m, 0.05 m]}
+  joints:
+    hinge: {revolute: [ground, arm], friction coefficient: 0.2, radius: 20 mm}
+    pin: {revolute: [arm.tip, link]}
+experiment: {until: 0.2 s, rtol: 1e-9, initial: {arm.phi: 0.3, arm.omega: 4 rad/s}}
+"""
+
+
+@pytest.mark.parametrize("form", ["residual", "field", "lagrange"])
+def test_friction_by_the_force_of_a_rigid_joint_is_the_same_in_every_form(form: str) -> None:
+    """The friction reads the force of the joint: were that its static share, the pendulum would lose less."""
+    model = read_model(RUBBING)
+    plain, run = tg.simulate(model, samples=10), tg.simulate(tg.condition(model, form), samples=10)
+    assert plain.energy.dissipated > 0.02
+    for name in ("arm.phi", "link.phi", "hinge.F_x", "hinge.F_y", "hinge.M_f"):
+        assert apart(run, plain, name) < 1e-7, name
+    assert abs(run.energy.residual) < 1e-9
