@@ -1,6 +1,8 @@
 """Bond graphs as figures: conventions, layouts that do not overlap, and pictures that stay as they are."""
 
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -314,3 +316,37 @@ def test_equations_are_a_figure() -> None:
         r"= I_{a}^{2} R_{a} + P_{0}^{2} \alpha_{p} + \omega_{m}^{2} b_{m}",
     ]
     assert replace(draw("dc_motor_pump", "equations").scene, title="Equations") == figure.scene
+
+
+def test_one_more_element_moves_the_others_little() -> None:
+    model = EXAMPLES["dc_motor_pump"]
+    line = "  b_x: {friction: [shaft, frame], b: 1 mN*m*s}"
+    larger = read_model(re.sub(r"(\n  Q_0:.*source)", rf"\n{line}\1", tg.to_yaml(model)))
+    assert len(larger.elements) == len(model.elements) + 1
+    before, after = (places_of(bond_scene(scheme_of(each))) for each in (model, larger))
+    start = [one - two for one, two in zip(before["V_a"], after["V_a"], strict=True)]
+    for name, (x, y) in before.items():
+        assert (after[name][0] + start[0], after[name][1] + start[1]) == pytest.approx((x, y), abs=60)
+
+
+def test_bonds_are_written_in_the_styles_of_the_bondgraphs_package() -> None:
+    text = draw("dc_motor_pump", "bond", macros="bondgraphs").tikz()
+    assert text.count(" edge[") == 12
+    assert r"e_out,effort={$V_a$},flow={$I_a$}" in text
+    assert r"\begin{bondgraph}" in text
+    assert "diff" in draw("planetary_gear", "bond", macros="bondgraphs").tikz()
+    assert "mbond" in draw("pmsm", "bond", macros="bondgraphs").tikz()
+    with pytest.raises(TellegenError, match="this figure has none"):
+        draw("dc_motor_pump", "network", macros="bondgraphs").tikz()
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs TeX")
+@pytest.mark.parametrize("name", ["dc_motor_pump", "corking_shaft"])
+def test_the_styles_of_the_bondgraphs_package_compile(name: str, tmp_path: Path) -> None:
+    draw(name, "bond", macros="bondgraphs").save(tmp_path / "figure.tex")
+    command = ["pdflatex", "-interaction=nonstopmode", "figure.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    missing = b"bondgraphs.sty' not found" in done.stdout
+    if missing:
+        pytest.skip("needs the LaTeX package bondgraphs")
+    assert done.returncode == 0, done.stdout[-2000:]

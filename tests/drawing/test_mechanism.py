@@ -19,7 +19,8 @@ from tellegen.drawing.checks import check_scene
 from tellegen.drawing.geometry import Point, hull
 from tellegen.drawing.mechanism_parts import LINK, rounded
 from tellegen.drawing.mechanism_scene import mechanism_scene
-from tellegen.drawing.scene import Curve, Label, Scene
+from tellegen.drawing.mechanism_solid import depth_layers
+from tellegen.drawing.scene import Curve, Label, Origin, Scene
 
 EXAMPLES = [name for name in example_names() if as_model(name).mechanism is not None]
 
@@ -159,3 +160,60 @@ def test_tikz_compiles(tmp_path: Path) -> None:
         ["pdflatex", "-interaction=nonstopmode", "figure.tex"], cwd=tmp_path, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+# -- cams and depth ------------------------------------------------------------------------------------------------------------
+
+CAM = """\
+system: Cam
+mechanism:
+  bodies:
+    disk: {inertia: 0.1 kg*m^2, angle: phi}
+    valve: {mass: 0.5 kg}
+  joints:
+    axle: {revolute: [ground, disk]}
+    stem: {prismatic: [ground, valve], direction: 90 deg}
+    lobe: {cam: [disk, stem], lift: "0.02 m*(1 - cos(phi))"}
+experiment: {until: 1 s, initial: {phi: 1 rad}}
+"""
+
+
+@pytest.mark.parametrize("style", ["flat", "solid"])
+def test_a_cam_has_a_profile_that_reaches_further_where_it_lifts_more(style: str) -> None:
+    scene = draw(read_model(CAM), "mechanism", style=style, names=True).scene
+    assert check_scene(scene, ["disk", "valve", "axle", "stem", "lobe"]) == ()
+    profile = next(s for s in scene.shapes if isinstance(s, Curve) and s.origin == Origin("lobe", "joint"))
+    axle = middle(draw(read_model(CAM), "mechanism").scene, "axle")
+    if style == "flat":
+        radii = [hypot(p[0] - axle[0], p[1] - axle[1]) for _, points in profile.outline for p in points]
+        assert max(radii) == pytest.approx(24 + 48, abs=0.5)
+        assert min(radii) == pytest.approx(24, abs=0.5)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_with_depth_keep_their_labels_free(name: str) -> None:
+    assert check_scene(draw(name, "mechanism", style="solid").scene) == ()
+
+
+def test_bodies_that_a_joint_holds_together_lie_in_different_layers() -> None:
+    for name in EXAMPLES:
+        mechanism = as_model(name).mechanism
+        assert mechanism is not None
+        layers = depth_layers(mechanism)
+        assert set(layers) == {*mechanism.bodies, "ground"}
+        for joint in mechanism.joints.values():
+            assert joint.first.body == joint.second.body or layers[joint.first.body] != layers[joint.second.body]
+
+
+def test_faces_look_up_or_to_the_right_and_are_darker_there() -> None:
+    scene = draw("crank_rod_mechanism", "mechanism", style="solid").scene
+    shades = {s.shade for s in scene.shapes if isinstance(s, Curve) and s.shade}
+    assert shades
+    assert all(0 < shade < 100 for shade in shades)
+    flat = draw("crank_rod_mechanism", "mechanism").scene
+    assert not [s for s in flat.shapes if isinstance(s, Curve) and s.shade]
+
+
+def test_a_style_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TellegenError, match=r"F102.*\n.*\n.*solid"):
+        draw("crank_rod_mechanism", "mechanism", style="sold")

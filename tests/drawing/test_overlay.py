@@ -189,3 +189,46 @@ def test_vector_block_shows_what_comes_in_and_what_is_lost() -> None:
     scene = shown.at(middle(run))
     assert arrows(scene).keys() == {"all supplied", "all lost", "scale"}
     assert list(arrows(scene, "energy bar")) == ["J_c J_r J_s"]
+
+
+# -- schematics and mechanisms -------------------------------------------------------------------------------------------------
+
+
+def test_schematic_has_a_mark_beside_every_storage_resistance_and_source() -> None:
+    scene = draw("dc_motor_pump", "network", run=run_of("dc_motor_pump"), at="20 ms").scene
+    assert check_scene(scene) == ()
+    assert arrows(scene, "energy bar").keys() == {"L_a", "J_m", "C_0"}
+    assert arrows(scene, "loss").keys() == {"R_a", "b_m", "alpha_p"}
+    assert {s.origin.port: s.origin.sign for s in scene.shapes if s.origin.part == "flow"} == {
+        "V_a": 1,
+        "Q_0": -1,
+        "scale": 1,
+    }
+
+
+def test_mechanism_is_where_it_is_at_that_time_with_the_energy_of_its_bodies() -> None:
+    model = tg.load("crank_rod_mechanism")
+    run = tg.simulate(model, 0.2, progress=False)
+    scenes = [draw(model, "mechanism", run=run, at=time).scene for time in (0.0, 0.2)]
+    bodies = [[s.outline for s in scene.shapes if s.origin.part == "body" and isinstance(s, Curve)] for scene in scenes]
+    assert bodies[0] != bodies[1]
+    assert arrows(scenes[1], "energy bar").keys() == {"crank", "rod", "piston"}
+    assert all(check_scene(scene) == () for scene in scenes)
+    assert draw(model, "network", run=run, at=0.2).scene == scenes[1]
+
+
+def test_narrow_figures_have_room_for_time_and_scale() -> None:
+    assert check_scene(draw("quarter_car", "network", at=0.5).scene) == ()
+
+
+def test_schematic_of_a_run_alone_needs_its_model() -> None:
+    with pytest.raises(FigureError, match=r"F200(.|\n)*draw\(model, 'network', run=run\)"):
+        draw(run_of("dc_motor_pump"), "network")
+    with pytest.raises(FigureError, match="F181"):
+        draw("rlc", "mechanism", at=0.1)
+
+
+def test_schematic_is_animated() -> None:
+    film = tg.animate("dc_motor_pump", "network", run=run_of("dc_motor_pump"), frames=3)
+    assert len(film.frames) == 3
+    assert film.frames[0] != film.frames[1]

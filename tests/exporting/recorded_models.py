@@ -56,6 +56,10 @@ class RecordedModel:
             return 0
         if block.kind == "sum":
             return len(block.settings["Inputs"])
+        if block.kind == "multiport switch":
+            return 1 + int(block.settings["Inputs"])
+        if block.kind == "integrator" and "ExternalReset" in block.settings:
+            return 3 if block.settings["InitialConditionSource"] == "external" else 2
         if block.kind == "function":
             return len(block.arguments)
         return len(self.inside(block.name, "inport")) if block.kind == "subsystem" else 1

@@ -11,27 +11,18 @@ from exporting.octave import run_octave
 from exporting.recorded_models import RecordedBlock, RecordedModel, read_calls
 from exporting.test_run_files import PLAIN_TEXTS as TEXTS
 from tellegen.description import Model, read_model
-from tellegen.description.opening import load
+from tellegen.description.opening import example_names, load
 from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.diagrams import Diagram, Formula
+from tellegen.exporting.exports import simulink_files
 from tellegen.exporting.m_files import parameters_file
+from tellegen.exporting.mode_diagrams import HybridDiagram, mode_diagrams
+from tellegen.exporting.simulink_modes import mode_diagram, mode_name
 from tellegen.exporting.simulink_program import build_file
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 
-EXAMPLES = [
-    "corking_transmission",
-    "crank_rod",
-    "crank_rod_elastic",
-    "crank_rod_mechanism",
-    "dc_motor_pump",
-    "dc_motor_speed_control",
-    "hydraulic_cylinder",
-    "motor_heating",
-    "pmsm",
-    "quarter_car",
-    "sampled_position_control",
-    "two_masses_heat",
-]
+HYBRIDS = ["bouncing_ball", "buck_converter", "clutch_drive", "stick_slip"]
+EXAMPLES = [name for name in example_names() if name not in HYBRIDS]
 NAMES = [*TEXTS, *EXAMPLES]
 
 
@@ -41,6 +32,7 @@ class BuiltModels:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.diagrams: dict[str, Diagram] = {}
+        self.hybrids: dict[str, HybridDiagram] = {}
         self.models: dict[str, RecordedModel] = {}
         self.output = ""
 
@@ -56,7 +48,14 @@ class BuiltModels:
         for name, diagram in self.diagrams.items():
             (self.folder / f"{name}_parameters.m").write_text(parameters_file(diagram, name), encoding="utf-8")
             (self.folder / f"{name}_build.m").write_text(build_file(diagram, name), encoding="utf-8")
-        self.output = run_octave(octave, self.folder, "\n".join(f"{name}_build();" for name in NAMES))
+        self.hybrids = {name: mode_diagrams(load(name)) for name in HYBRIDS}
+        for name, hybrid in self.hybrids.items():
+            for file, text in simulink_files(load(name), name).items():
+                (self.folder / file).write_text(text, encoding="utf-8")
+            assert hybrid.first is not None
+        ball = "[m, x] = bouncing_ball_modes(0.4, [-3; 1e-12], 1); printf('impact %d %.6f\\n', m, x(1));"
+        builds = "\n".join(f"{name}_build();" for name in (*NAMES, *HYBRIDS))
+        self.output = run_octave(octave, self.folder, f"{builds}\n{ball}")
         assert (self.folder / "calls.txt").exists(), self.output
         self.models = read_calls((self.folder / "calls.txt").read_text(encoding="utf-8"))
 
@@ -71,6 +70,13 @@ def built_models(tmp_path_factory: pytest.TempPathFactory) -> BuiltModels:
 
 
 Built = tuple[Diagram, RecordedModel]
+BuiltHybrid = tuple[HybridDiagram, RecordedModel]
+
+
+@pytest.fixture(params=HYBRIDS)
+def hybrid(request: pytest.FixtureRequest, built_models: BuiltModels, system_tool: Callable[[str], str]) -> BuiltHybrid:
+    built_models.of(system_tool("octave-cli"), NAMES[0])
+    return built_models.hybrids[request.param], built_models.models[request.param]
 
 
 @pytest.fixture(params=NAMES)
@@ -86,6 +92,60 @@ def test_every_input_is_driven_and_every_line_starts_at_an_output(built: Built) 
     assert set(model.lines) == driven
     for (system, _, _), (source, port) in model.lines.items():
         assert 1 <= port <= model.outputs(model.block(system, source))
+
+
+def test_models_with_modes_have_a_subsystem_for_each_with_the_blocks_of_its_diagram(hybrid: BuiltHybrid) -> None:
+    diagrams, model = hybrid
+    for number, mode in enumerate(diagrams.modes, 1):
+        if mode.diagram is None:
+            assert mode_name(number) not in model.blocks
+            continue
+        assert model.blocks[mode_name(number)].kind == "subsystem"
+        diagram = mode_diagram(mode, number)
+        for item in (*diagram.formulas, *diagram.readings):
+            if isinstance(item, Formula):
+                block = model.block(mode_name(number), matlab_name(item.name))
+                made = MatlabLines()
+                made.assign("tg_y", item.expression)
+                assert block.kind != "function" or block.script.splitlines()[1:-1] == made.lines
+    driven = {
+        (block.system, block.name, port)
+        for block in model.blocks.values()
+        for port in range(1, model.inputs(block) + 1)
+    }
+    assert set(model.lines) == driven
+
+
+def test_states_of_models_with_modes_are_chosen_by_the_mode_and_reset_by_events(hybrid: BuiltHybrid) -> None:
+    diagrams, model = hybrid
+    for k, state in enumerate(diagrams.states):
+        integrator = model.block("", matlab_name(state))
+        assert integrator.settings["ExternalReset"] == "either"
+        assert model.sources(integrator) == [matlab_name(f"rate_of_{state}"), "apart:2", f"apart:{k + 3}"]
+        mode, *rates = model.sources(model.block("", matlab_name(f"rate_of_{state}")))
+        assert mode == "apart:1"
+        for number, (rate, choice) in enumerate(zip(rates, diagrams.modes, strict=True), 1):
+            own = None if choice.diagram is None else mode_diagram(choice, number)
+            known = {} if own is None else {item.name: item.rate for item in own.integrators}
+            coupled = () if own is None or own.inertia is None else own.inertia.rates
+            expected = known.get(state, "nothing")
+            assert rate == (
+                f"rates_apart:{coupled.index(expected) + 1}" if expected in coupled else matlab_name(expected)
+            )
+    first = model.block("", "before").settings["InitialCondition"].strip("[]").split("; ")
+    assert [float(value) for value in first] == [diagrams.start + 1, 0, *diagrams.initial]
+    assert model.sources(model.block("", "hit")) == ["guard"]
+    assert "_modes(" in model.block("", "event").script
+
+
+def test_the_program_of_modes_turns_a_ball_back_that_hits_the_ground(
+    built_models: BuiltModels, system_tool: Callable[[str], str]
+) -> None:
+    built_models.of(system_tool("octave-cli"), NAMES[0])
+    (line,) = [line for line in built_models.output.splitlines() if line.startswith("impact")]
+    _, mode, speed = line.split()
+    assert int(mode) == 1
+    assert float(speed) == pytest.approx(0.8 * 3)  # the example keeps 0.8 of the speed
 
 
 def test_the_blocks_say_what_the_diagram_says(built: Built) -> None:

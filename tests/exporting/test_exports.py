@@ -106,10 +106,30 @@ def test_names_that_matlab_cannot_tell_apart_are_refused() -> None:
     assert refused.value.finding.fix == "give 'end_' another name"
 
 
-def test_a_model_with_modes_says_that_it_is_not_built() -> None:
+SAMPLED_STOP = """\
+system: Ball with a sampled push
+parameters: {m: 0.1 kg}
+displacements: {h: v}
+network:
+  push:   {force source: [ball, frame]}
+  m:      {mass: [ball], velocity: v}
+  ground: {hard stop: [frame, ball], gap: h, restitution: 0.8}
+signals:
+  seen: {sample: v, every: 10 ms}
+experiment: {until: 1 s, inputs: {push: 1 N + seen*(1 N*s/m)}, initial: {h: 1 m}}
+"""
+
+
+def test_a_model_with_modes_and_samples_says_that_it_is_not_built() -> None:
+    files = simulink_files(read_model(SAMPLED_STOP), "ball")
+    assert "use ball_run, which needs no Simulink" in files["ball_build.m"]
+    assert "add_block" not in files["ball_build.m"]
+
+
+def test_a_model_with_modes_is_built_with_the_program_that_chooses_them() -> None:
     files = simulink_files(load("stick_slip"), "stick_slip")
-    assert "use stick_slip_run, which needs no Simulink" in files["stick_slip_build.m"]
-    assert "add_block" not in files["stick_slip_build.m"]
+    assert files.keys() == {f"stick_slip_{word}.m" for word in ("parameters", "run", "modes", "build")}
+    assert "add_block" in files["stick_slip_build.m"]
 
 
 @pytest.mark.parametrize("title", ["a'); delete('x", "100 % % of it", "{[(", "tab \t and \u00a0 and \u2028"])

@@ -6,13 +6,14 @@ D_e and I, a spring D_f and C; parallel is a 0-junction where the across variabl
 
 import pytest
 
-from support.networks import Network, causality, network
+from schemes.comparing import assert_same
+from support.networks import Network, agree, causality, equations, network
 from tellegen.causality import assign_causality
-from tellegen.core.domains import DOMAINS, Domain
+from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.description import read_model
 from tellegen.elements import KINDS, ElementKind, kinds_of
 from tellegen.graph import lower
-from tellegen.schemes import BondGraphScheme, bond_graph
+from tellegen.schemes import BondGraphScheme, bond_graph, bond_graph_text, ladder_text, pog
 
 POWER_DOMAINS = [name for name in DOMAINS if {k.side for k in kinds_of(name, "storage")} == {"across", "through"}]
 COUPLINGS = {kind.name: kind for kind in KINDS.values() if kind.role == "coupling" and not kind.heat}
@@ -120,3 +121,65 @@ def test_a_two_port_of_a_bond_graph_is_raised_with_its_own_letters_and_modulus(o
     (two_port,) = bond_graph(assign_causality(lower(read_model(text)))).two_ports.values()
     assert two_port.kind == kind
     assert str(two_port.modulus) == "m"
+
+
+# -- connections with a matrix ---------------------------------------------------------------------------------------------------
+
+
+def storing(domain: Domain, side: Side) -> str:
+    """The letter of the storage of a bond graph that gives a power variable."""
+    return "I" if domain.flow == side else "C"
+
+
+def with_matrix(one: Domain, two: Domain, gives: Side) -> str:
+    """Two lanes in series, K (3 x 2) from their through variables, and three lanes behind that take what K gives."""
+    way, shared = ("series", "through") if gives == "across" else ("parallel", "across")
+    first, second = storing(one, "through"), storing(two, other_side(gives))
+    assert shared == other_side(gives)
+    return f"""
+system: x
+parameters: {{p_1: 2, p_2: 3, q_1: 5, q_2: 7, q_3: 11, k_11: 1, k_12: 2, k_21: 3, k_22: 5, k_31: 7, k_32: 4}}
+pog:
+  - domain: {one.name}
+  - section: {{across: [e_1, e_2], through: [f_1, f_2], given: [e_1, e_2]}}
+  - series: [[{first}:p_1, {first}:p_2]]
+  - connect: {{name: K, K: [[k_11, k_12], [k_21, k_22], [k_31, k_32]], gives: {gives}}}
+  - domain: {two.name}
+  - {way}: [[{second}:q_1, {second}:q_2, {second}:q_3]]
+"""
+
+
+@pytest.mark.parametrize("one", POWER_DOMAINS)
+@pytest.mark.parametrize("two", POWER_DOMAINS)
+@pytest.mark.parametrize("gives", ["across", "through"])
+def test_a_matrix_of_a_connection_holds_in_both_readings(one: str, two: str, gives: Side) -> None:
+    """K leads forward and K^T back, whatever the domains; like variables make a transformer, others a gyrator."""
+    model = read_model(with_matrix(DOMAINS[one], DOMAINS[two], gives))
+    system = equations(model)
+    K = [["k_11", "k_12"], ["k_21", "k_22"], ["k_31", "k_32"]]
+    assert agree([row[:2] for row in system.matrices["A"][2:]], [[f"-{e}" for e in row] for row in K])
+    assert agree([row[2:] for row in system.matrices["A"][:2]], [list(row) for row in zip(*K, strict=True)])
+    causal = assign_causality(lower(model))
+    scheme = bond_graph(causal, vectors=True)
+    like = (DOMAINS[one].flow == "through") == (DOMAINS[two].flow == gives)
+    assert {item.kind for item in scheme.two_ports.values()} == {"TF" if like else "GY"}
+    for text in (bond_graph_text(scheme, model=model), ladder_text(pog(causal), model=model)):
+        assert_same(causal, assign_causality(lower(read_model(text))), by_name=True)
+
+
+@pytest.mark.parametrize("name", ["thermal", "heat", "magnetic"])
+def test_domains_with_one_storage_have_the_readings_of_the_electrical_one(name: str) -> None:
+    """Temperature and magnetomotive force are across and efforts: what is side by side is a 0-junction, a capacity is C."""
+    domain = DOMAINS[name]
+    ground = domain.reference
+    beside = (
+        ("r", kind(name, "resistive", "through"))
+        if kinds_of(name, "resistive")
+        else ("y", kind(name, "storage", "across"))
+    )
+    scheme = raised(
+        network(through_source(domain), ("x", kind(name, "storage", "across"), "a", ground), (*beside, "a", ground))
+    )
+    assert scheme.kind_of("x") == "C"
+    assert scheme.kind_of("u") == "Sf"
+    assert all(junction.kind == "0" and not junction.series for junction in scheme.junctions.values())

@@ -172,19 +172,50 @@ def test_refused_inversions(motor_pump: PogScheme, path: list[str], code: str, t
     assert text in str(error.value)
 
 
-def test_a_mesh_has_no_paths_to_invert(motor_pump: PogScheme) -> None:
+def test_a_loop_of_two_elements_of_a_vector_block_is_inverted(motor_pump: PogScheme) -> None:
     whole = pog(motor_pump.causal, vectorial=True)
-    with pytest.raises(GraphError, match="one vector block"):
-        invert_path(whole, elementary_loops(whole)[0], derivative=True)
+    values = values_of(whole)
+    static = [loop for loop in elementary_loops(whole) if {"J_m", "b_m"} <= set(loop.blocks) and len(loop.blocks) == 2]
+    found = invert_path(whole, static[0], derivative=True)
+    assert found.account.endswith("J_m in derivative causality")
+    assert found.scheme.vector is not None
+    assert found.scheme.vector.states == ("I_a", "P_0")
+    assert_same_answers(whole, found.scheme, values)
 
 
-def test_a_law_that_is_not_linear_stays_as_it_is() -> None:
-    scheme = scheme_of(
+def test_a_path_through_more_than_two_elements_of_a_mesh_is_not_inverted() -> None:
+    whole = pog(causal_of(MESH), vectorial=True)
+    long = next(loop for loop in elementary_loops(whole) if len(set(loop.blocks)) > 3)
+    with pytest.raises(GraphError, match="leads through more than two elements of a mesh") as error:
+        invert_path(whole, long, derivative=True)
+    assert error.value.code == "G210"
+
+
+MESH = """
+system: three capacitors and a delta
+network:
+  I: {current source: [gnd, a]}
+  C_1: {capacitor: [a, gnd], C: 1 F}
+  C_2: {capacitor: [b, gnd], C: 2 F}
+  C_3: {capacitor: [c, gnd], C: 3 F}
+  L_1: {inductor: [a, b], L: 1 H}
+  L_2: {inductor: [b, c], L: 2 H}
+  L_3: {inductor: [c, a], L: 3 H}
+"""
+
+
+def test_a_law_that_can_be_inverted_is_asked_backwards() -> None:
+    text = (
         "system: x\nparameters: {r: 1, c: 2, L: 1}\nnetwork:\n  V: {voltage source: [a, gnd]}\n"
         "  R: {resistor: [a, b], law: v = r*i + c*i^3}\n  L: {inductor: [b, gnd]}\n"
     )
-    with pytest.raises(GraphError, match="the law of 'R' is not linear"):
-        invert_path(scheme, loop_of(scheme, "R", "L"), derivative=True)
+    scheme = scheme_of(text)
+    found = invert_path(scheme, loop_of(scheme, "R", "L"), derivative=True).scheme
+    assert (found.blocks["R"].input, found.blocks["R"].output) == (scheme.blocks["R"].output, scheme.blocks["R"].input)
+    assert found.blocks["R"].law == scheme.blocks["R"].law
+    turning = scheme_of(text.replace("r*i + c*i^3", "c*i^2"))
+    with pytest.raises(GraphError, match="the law of 'R' has no inverse"):
+        invert_path(turning, loop_of(turning, "R", "L"), derivative=True)
 
 
 trees = pogs(lanes=1)

@@ -9,12 +9,13 @@ from tellegen.drawing.animation_motion import motion_of
 from tellegen.drawing.mechanism_pose import Pose
 from tellegen.drawing.options import Options, read_options
 from tellegen.drawing.overlay_flows import Array
-from tellegen.drawing.overlay_results import overlaid_notation, run_of
+from tellegen.drawing.overlay_network import network_overlay
+from tellegen.drawing.overlay_results import drawn_model, overlaid_notation, run_of
 from tellegen.drawing.overlay_scene import overlay_of
 from tellegen.results import Run
 
 MOST_FRAMES = 1000
-MECHANISM = "mechanism"
+MECHANISM, NETWORK = "mechanism", "network"
 
 
 def animate(
@@ -28,9 +29,9 @@ def animate(
 ) -> Animation:
     """An animation of a run: `what` is a model, which is simulated unless its `run` is given, or a run alone.
 
-    `notation` is `pog` or `bond`: arrows as wide as the root of the power, bars of stored energy, dotted arrows of losses; or
-    `mechanism`: its bodies in motion, with the trails of their points. There are so many `frames`, at even times of the run, in so
-    many `seconds` of the viewer. Options are those of `draw`.
+    `notation` is `pog`, `bond` or `network`: arrows as wide as the root of the power, bars of stored energy, dotted arrows of
+    losses; or `mechanism`: its bodies in motion, with the trails of their points. There are so many `frames`, at even times of the
+    run, in so many `seconds` of the viewer. Options are those of `draw`.
 
     Raises: FigureError for notations and options that do not exist (F101, F102, F200), a run of another model (F201), a number of
     frames that makes no film (F204), or a model without a mechanism (F181).
@@ -39,9 +40,16 @@ def animate(
     _check(frames, seconds)
     if notation == MECHANISM:
         return _motion(what, run, frames, seconds, chosen)
-    overlaid = overlaid_notation(notation)
-    shown, graph = run_of(what, run)
-    overlay = overlay_of(shown, overlaid, chosen, graph)
+    if notation == NETWORK:
+        model = drawn_model(what)
+        if model.mechanism is not None:
+            return _motion(model, run, frames, seconds, chosen)
+        shown, _ = run_of(model, run)
+        overlay = network_overlay(model, shown, chosen, float(shown.t[0]))
+    else:
+        overlaid = overlaid_notation(notation)
+        shown, graph = run_of(what, run)
+        overlay = overlay_of(shown, overlaid, chosen, graph)
     times = _times(shown, frames)
     return Animation(overlay.still, tuple(overlay.frames(times)), tuple(times.tolist()), float(seconds), chosen)
 

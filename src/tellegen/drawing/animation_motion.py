@@ -53,10 +53,10 @@ def motion_of(model: Model, run: Run, times: Array, options: Options) -> Motion:
     """
     start = Pose(model)
     view = View(start)
-    poses = [Pose(model, coordinates) for coordinates in _coordinates(start, run.resampled(times))]
+    poses = [Pose(model, coordinates) for coordinates in coordinates_at(start, run.resampled(times))]
     pictures = [_moving(model, pose, view, options) for pose in poses]
     dense = np.linspace(times[0], times[-1], BETWEEN * (len(times) - 1) + 1)
-    trails = _trails(start, view, _coordinates(start, run.resampled(dense)))
+    trails = _trails(start, view, coordinates_at(start, run.resampled(dense)))
     rails = _slides(start)
     still = _drawn(trails, "quiet", "way")
     for name, mark in rails.items():
@@ -66,7 +66,7 @@ def motion_of(model: Model, run: Run, times: Array, options: Options) -> Motion:
     return _framed(model, still, frames, times)
 
 
-def _coordinates(pose: Pose, run: Run) -> list[dict[str, float]]:
+def coordinates_at(pose: Pose, run: Run) -> list[dict[str, float]]:
     """Parameters and coordinates at the rows of a run."""
     names = [name for name in pose.tree.coordinates if name in run]
     return [{**run.parameters, **dict(zip(names, row, strict=True))} for row in run.table(names).tolist()]

@@ -1,13 +1,13 @@
-"""Animations as GIF by Pillow, and as MP4 by matplotlib where the program ffmpeg is there."""
+"""Animations as GIF by Pillow, and as MP4 by the program ffmpeg where it is there."""
 
 import shutil
+import subprocess
 from dataclasses import replace
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from tellegen.drawing import rules
 from tellegen.drawing.animation_svg import Frames
@@ -37,28 +37,56 @@ def to_gif(still: Scene, frames: Frames, seconds: float, options: Options, *, dp
 
 
 def to_mp4(still: Scene, frames: Frames, seconds: float, options: Options, *, dpi: float) -> bytes:
-    """The animation as a video (H.264).
+    """The animation as a video (H.264), which ffmpeg compresses.
 
-    Raises: FigureError (F203) without ffmpeg.
+    Raises: FigureError (F203) without ffmpeg, or where it writes no video.
     """
-    if shutil.which("ffmpeg") is None:
-        what = "MP4 needs the program ffmpeg, which is not on this machine"
-        raise rules.NO_VIDEO.error(what, fix="write a .gif, an .svg or an .html file, or install ffmpeg")
-    from matplotlib.animation import FFMpegWriter  # noqa: PLC0415
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
+    program = _ffmpeg()
     images = _images(still, frames, options, dpi)
     width, height = images[0].size
-    figure = Figure(figsize=(width / dpi, height / dpi), dpi=dpi)
-    writer = FFMpegWriter(fps=max(1, round(len(frames) / seconds)), metadata={"title": still.title})
+    rate = max(1, round(len(frames) / seconds))
+    # The colours of the format come in squares of two by two pixels, so both sizes are made even.
+    even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"
     with TemporaryDirectory() as folder:
         target = Path(folder) / "film.mp4"
-        with writer.saving(figure, str(target), dpi):
-            for image in images:
-                figure.clear()
-                figure.figimage(np.asarray(image))
-                writer.grab_frame()
+        command = [program, "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
+        command += [
+            "-r",
+            str(rate),
+            "-i",
+            "-",
+            "-vf",
+            even,
+            "-pix_fmt",
+            "yuv420p",
+            "-movflags",
+            "+faststart",
+            str(target),
+        ]
+        done = subprocess.run(
+            command, input=b"".join(image.tobytes() for image in images), capture_output=True, check=False
+        )
+        if done.returncode != 0:
+            told = done.stderr.decode(errors="replace").strip().splitlines()
+            what = f"ffmpeg wrote no video: {told[-1] if told else 'it ended without a word'}"
+            raise rules.NO_VIDEO.error(what, fix="write a .gif, an .svg or an .html file")
         return target.read_bytes()
+
+
+def _ffmpeg() -> str:
+    """The program ffmpeg: that of the system, or the one that the package imageio-ffmpeg brings.
+
+    Raises: FigureError (F203).
+    """
+    found = shutil.which("ffmpeg")
+    if found is not None:
+        return found
+    try:
+        return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        what = "MP4 needs the program ffmpeg, which is not on this machine"
+        fix = "write a .gif, an .svg or an .html file, or pip install 'tellegen[video]'"
+        raise rules.NO_VIDEO.error(what, fix=fix) from None
 
 
 def _images(still: Scene, frames: Frames, options: Options, dpi: float) -> "list[Image]":

@@ -28,11 +28,21 @@ CLEAR = 5.0
 PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8, 0.14, 0.86)
 """Where along a bond a label may stand, the best first."""
 Attempt = tuple[float, float, float]
-ATTEMPTS: tuple[Attempt, ...] = ((1.0, 0.0, 2.0), (0.8, 0.0, 1.0), (1.0, 7.0, 2.0), (0.8, 7.0, 1.0), (0.8, 14.0, 1.0))
+ATTEMPTS: tuple[Attempt, ...] = (
+    (1.0, 0.0, 2.0),
+    (0.8, 0.0, 1.0),
+    (1.0, 7.0, 2.0),
+    (0.8, 7.0, 1.0),
+    (0.8, 14.0, 1.0),
+    (0.8, 24.0, 1.0),
+    (0.65, 0.0, 0.5),
+    (0.65, 7.0, 0.5),
+    (0.65, 14.0, 0.5),
+)
 """How a label is tried: as it should be; where there is no room, smaller, and further from its bond.
 
 Each is a part of the size, a distance, and the margin that is kept free."""
-RING_RADIUS, RING_BACK = 10.0, 4.5
+RING_RADIUS, RING_BACK = 10.0, 6.0
 NUMBER_RADIUS = 8.0
 
 

@@ -78,6 +78,8 @@ class _Planner:
     def __init__(self, scheme: BondGraphScheme, options: Options) -> None:
         self.scheme = scheme
         self.texts = BondTexts(scheme, options)
+        ports = scheme.causal.graph.ports
+        self.conflicts = {ports[k].element for k in scheme.causal.conflicts}
         self.nodes: dict[str, Node] = {}
         self.home: dict[tuple[str, int], str] = {}  # the node that a bond of a split junction ends at
         self.joints: list[Link] = []
@@ -165,7 +167,7 @@ class _Planner:
         head = self.home.get((bond.head, bond.number), bond.head)
         effort, flow = self.texts.variables(bond)
         warned = any(
-            self.scheme.one_ports[end].causality == "derivative"
+            end in self.conflicts or self.scheme.one_ports[end].causality == "derivative"
             for end in (bond.tail, bond.head)
             if end in self.scheme.one_ports
         )

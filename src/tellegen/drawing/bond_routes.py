@@ -1,7 +1,8 @@
 """Bonds that close meshes: level and upright pieces round everything that stands, with few corners and few crossings."""
 
+from array import array
 from heapq import heappop, heappush
-from math import ceil, floor
+from math import ceil, floor, inf
 
 from tellegen.drawing.bond_clusters import Side
 from tellegen.drawing.bond_pen import Pen
@@ -20,8 +21,14 @@ HASTE = 1.6
 WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 """Directions of travel in the order of turning."""
 LEAVING: dict[Side, int] = {"E": 0, "S": 1, "W": 2, "N": 3}
-WALL, LEVEL, UPRIGHT, SLANTED, RESERVED = 1, 2, 4, 8, 16
-"""What a cell holds: a wall, a line to be crossed upright, a line to be crossed level, a slanted line, the start of another."""
+TURNS = tuple((way, (way + 1) % 4, (way + 3) % 4) for way in range(4))
+"""From each direction of travel: straight on, right, left."""
+WALL, LEVEL, UPRIGHT, SLANTED, RESERVED, EDGE = 1, 2, 4, 8, 16, 32
+"""What a cell holds: a wall, a line to be crossed upright, a line to be crossed level, a slanted line, the start of another, or
+the edge of the grid."""
+DONE = -1.0
+"""The cost of a state that is left for good: looking at states twice takes far more time than it saves corners."""
+LINE = LEVEL | UPRIGHT | SLANTED
 
 
 class Router:
@@ -35,8 +42,17 @@ class Router:
         self.width = ceil((max(box.right for box in boxes) + MARGIN) / STEP) - self.left + 1
         self.height = ceil((max(box.bottom for box in boxes) + MARGIN) / STEP) - self.top + 1
         self.grid = bytearray(self.width * self.height)
+        self._unknown = array("d", [inf]) * (4 * len(self.grid))
+        self._fence()
         self.seen = 0
         self.look()
+
+    def _fence(self) -> None:
+        """Let no way lead over the edge of the grid."""
+        width, last = self.width, len(self.grid) - self.width
+        for j in range(self.height):
+            self.grid[j * width] = self.grid[(j + 1) * width - 1] = EDGE
+        self.grid[:width] = self.grid[last:] = bytes([EDGE]) * width
 
     def look(self) -> None:
         """Take in what was drawn since the last look."""
@@ -107,38 +123,38 @@ class Router:
         """The way from cell to cell by A*; a state is a cell with the direction of travel."""
         width, grid = self.width, self.grid
         moves = [dx + dy * width for dx, dy in WAYS]
+        blocked = [WALL | RESERVED | EDGE | (LEVEL if way % 2 == 0 else UPRIGHT) for way in range(4)]
         goal_y, goal_x = divmod(end, width)
         goal = end * 4 + arriving
-        best = {start * 4 + leaving: 0.0}
+        best = array("d", self._unknown)
         came: dict[int, int] = {}
+        best[start * 4 + leaving] = 0.0
         queue: list[tuple[float, float, int]] = [(0.0, 0.0, start * 4 + leaving)]
         while queue:
             _, cost, state = heappop(queue)
             if state == goal:
                 return _traced(state, came)
-            if cost > best[state]:
+            if best[state] < 0:
                 continue
+            best[state] = DONE
             cell, way = divmod(state, 4)
-            turns = (
-                (way,) if grid[cell] & (LEVEL | UPRIGHT | SLANTED) else (way, (way + 1) % 4, (way + 3) % 4)
-            )  # no corner on another line
-            for step in turns:
+            # No corner on another line.
+            for step in (way,) if grid[cell] & LINE else TURNS[way]:
                 there = cell + moves[step]
-                y, x = divmod(there, width)
-                if not (0 < x < width - 1 and 0 < y < self.height - 1):
-                    continue
                 held = grid[there]
-                followed = LEVEL if step % 2 == 0 else UPRIGHT
-                price = CROSSING_COST if held else 0.0
-                if held & (WALL | RESERVED | followed) and there != end:
-                    if not through_walls:
-                        continue
-                    price = WALL_COST
-                total = cost + 1.0 + price + (CORNER_COST if step != way else 0.0)
+                total = cost + 1.0 if step == way else cost + 1.0 + CORNER_COST
+                if held:
+                    if held & blocked[step] and there != end:
+                        if held & EDGE or not through_walls:
+                            continue
+                        total += WALL_COST
+                    else:
+                        total += CROSSING_COST
                 after = there * 4 + step
-                if total < best.get(after, 1e18):
+                if total < best[after]:
                     best[after] = total
                     came[after] = state
+                    y, x = divmod(there, width)
                     heappush(queue, (total + HASTE * (abs(x - goal_x) + abs(y - goal_y)), total, after))
         return []
 

@@ -34,11 +34,17 @@ def about(scheme: BondGraphScheme, left_out: int = 0) -> str:
     parts = (
         f"{scheme.kind_of(bond.tail)}:{bond.tail} to {scheme.kind_of(bond.head)}:{bond.head}" for bond in scheme.bonds
     )
-    told = ", ".join(parts)
+    told = "; ".join([", ".join(parts), *(f"conflict: {text}" for text in conflicts_of(scheme))])
     if not left_out:
         return told
     labels = "1 label is" if left_out == 1 else f"{left_out} labels are"
     return f"{told}; {labels} left out for want of room"
+
+
+def conflicts_of(scheme: BondGraphScheme) -> list[str]:
+    """What contradicts itself in the causality of a bond graph, in words."""
+    causal = scheme.causal
+    return [finding.what for finding in causal.findings[: len(causal.conflicts)]]
 
 
 def _close_meshes(layout: Layout, links: tuple[Link, ...], options: Options) -> None:

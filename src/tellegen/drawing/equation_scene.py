@@ -46,6 +46,8 @@ def lines_of(source: str) -> list[str]:
 
 
 def _sides(line: str) -> tuple[str, str]:
+    if line.startswith("&"):  # a long sum goes on
+        return "", line[1:].strip()
     left, mark, right = line.partition("&=")
     # A minus behind the sign of equality is a sign, not an operation: it stands close.
     text = re.sub(r"^-", "{-}", right.strip())

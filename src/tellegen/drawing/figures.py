@@ -13,6 +13,7 @@ from tellegen.drawing.scene import Scene
 from tellegen.drawing.scene_json import to_json
 from tellegen.drawing.svg import to_svg
 from tellegen.drawing.tikz import to_tikz
+from tellegen.drawing.tikz_bondgraphs import to_bondgraphs
 
 
 @final
@@ -44,7 +45,12 @@ class Figure:
         return to_png(self.scene, theme=self.options.theme, scale=self.options.scale, dpi=dpi)
 
     def tikz(self, *, standalone: bool = False) -> str:
-        r"""The figure as a tikzpicture to \input, or as a whole document."""
+        r"""The figure as a tikzpicture to \input, or as a whole document; with the option `macros` in styles of another package.
+
+        Raises: FigureError (F102) where that package draws no such figures.
+        """
+        if self.options.macros == "bondgraphs":
+            return to_bondgraphs(self.scene, scale=self.options.scale, standalone=standalone)
         return to_tikz(self.scene, theme=self.options.theme, scale=self.options.scale, standalone=standalone)
 
     def json(self, *, outlines: bool = False) -> str:

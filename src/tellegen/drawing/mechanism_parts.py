@@ -1,7 +1,7 @@
 """Outlines that mechanisms are drawn with: links, pins, slides, springs, wheels, marks of centres and of the ground."""
 
-from collections.abc import Iterable
-from math import hypot
+from collections.abc import Iterable, Sequence
+from math import cos, hypot, pi, sin
 
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.mechanism_pose import turn_of, unit
@@ -18,6 +18,8 @@ ROLLER = 5.0
 BARREL = 15.0
 """Half the width of a body in which another one slides."""
 SPRING, COILS = 7.0, 8
+CAM = 24.0
+"""The least radius of a cam."""
 
 
 def rounded(points: Iterable[Point], radius: float = LINK) -> Part:
@@ -131,6 +133,18 @@ def skate() -> list[Part]:
 def wall(radius: float) -> list[Part]:
     """A wall whose outward normal is +x, at a distance from what it touches."""
     return list(hatching((-radius, 34), (-radius, -34), -1))
+
+
+def cam(lifts: Sequence[float]) -> list[Part]:
+    """A cam about the origin by its lifts over one turn, the first along +x, where the follower is.
+
+    Its base circle is chosen, since the lift alone does not tell it.
+    """
+    least, count = min(lifts), len(lifts)
+    radii = [CAM + lift - least for lift in lifts]
+    # When the cam turns on, against the clock, what comes to the follower has stood clockwise of it on the page.
+    points = [(r * cos(2 * pi * k / count), r * sin(2 * pi * k / count)) for k, r in enumerate(radii)]
+    return [shape(*points)]
 
 
 def force(length: float = 44.0) -> list[Part]:

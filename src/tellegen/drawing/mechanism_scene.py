@@ -13,14 +13,15 @@ from tellegen.drawing import mechanism_parts as parts
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.mechanism_labels import labels_beside
 from tellegen.drawing.mechanism_pose import Pose, unit
-from tellegen.drawing.mechanism_view import MARGIN, View, marks_of
+from tellegen.drawing.mechanism_solid import solid_shapes
+from tellegen.drawing.mechanism_view import MARGIN, View, cam_lifts, ends_of, marks_of
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.naming import name_latex
 from tellegen.drawing.network_scene import BETWEEN, ink_box, network_shapes
 from tellegen.drawing.network_texts import NetworkTexts
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.scene import Origin, Scene, Shape
-from tellegen.drawing.symbols_parts import Part, curves, placed
+from tellegen.drawing.symbols_parts import Part, curves, line, placed
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
 
@@ -58,6 +59,7 @@ class Picture:
         self.pose, self.view, self.options = pose, view, options
         self.shapes: list[Shape] = []
         self._wanted: list[tuple[str, Point, Origin]] = []
+        self._acted: dict[str, str] = {}
         self._marks = marks_of(pose)
         order = {name: k for k, name in enumerate(pose.mechanism.bodies)}
         self._turning: Counter[Point] = Counter()
@@ -71,6 +73,8 @@ class Picture:
             if body.mass is not ZERO and name != GROUND:
                 self._add(parts.centre(), self._at(Mark(name, CENTRE)), (1, 0), Origin(name, "centre"))
         drawn = {element.name for element in model.elements if self._source(element)}
+        if options.style == "solid":
+            self.shapes = solid_shapes(self.shapes, pose.mechanism, self._acted)
         self.shapes += labels_beside(self.shapes, self._wanted)
         self._network(model, [element for element in model.elements if element.name not in drawn])
 
@@ -116,7 +120,7 @@ class Picture:
 
     def _joint(self, joint: Joint) -> None:
         origin = Origin(joint.name, "joint")
-        at = self._at(joint.second)
+        at = self._at(ends_of(self.pose.mechanism, joint)[1])
         grounded = GROUND in (joint.first.body, joint.second.body)
         match joint.kind:
             case "revolute":
@@ -135,7 +139,9 @@ class Picture:
                 self._add(own, self._at(joint.first), self._axis(joint), origin)
             case "contact":
                 self._contact(joint, origin)
-        if self.options.names and joint.kind != "cam":
+            case "cam":
+                self._cam(joint, at, origin)
+        if self.options.names:
             self._wanted.append((name_latex(joint.name), at, Origin(joint.name, "joint name")))
 
     def _slide(self, joint: Joint, at: Point, grounded: bool, origin: Origin) -> None:
@@ -169,6 +175,16 @@ class Picture:
             self._add([parts.rounded([(0.0, 0.0)], radius)], (x, y), (1, 0), origin)
         self._add(parts.wall(0.0), self._at(joint.second), normal, origin)
 
+    def _cam(self, joint: Joint, follower: Point, origin: Origin) -> None:
+        """The profile that lifts a follower, about the axis of the cam, and a dashed line to what follows it."""
+        lifts = [self.view.scale * lift for lift in cam_lifts(self.pose, joint)]
+        first, _ = ends_of(self.pose.mechanism, joint)
+        at = self._at(self.pose.tree.base.get(joint.first.body, first))
+        if lifts:
+            slide = self.pose.mechanism.joints.get(joint.second.body)
+            self._add(parts.cam(lifts), at, unit(at, follower) if slide is None else self._axis(slide), origin)
+        self._add([line(at, follower, weight="hair", dashed=True)], (0, 0), (1, 0), origin)
+
     # -- what acts on the bodies -----------------------------------------------------------------------------------------------
 
     def _source(self, element: Element) -> bool:
@@ -183,6 +199,8 @@ class Picture:
         if found is None or (is_torque and node not in self.pose.mechanism.bodies):
             return False
         at, (dx, dy) = found
+        joint = self.pose.mechanism.joints.get(node)
+        self._acted[element.name] = node.partition(".")[0] if joint is None else joint.second.body
         origin = Origin(element.name, "source")
         if is_torque:
             self._add(parts.torque(-sense, 19.0 + 8.0 * self._turning[at]), at, (1, 0), origin)

@@ -53,7 +53,7 @@ class BodyMaker:
 
     def _port(self, body: Body, side: int, *, free: bool) -> None:
         """A small circle with the name of the port, at a free end of the line or below it."""
-        text = rf"\mathrm{{{self.station.port}}}" if self.station.port.isalpha() else name_latex(self.station.port)
+        text = port_text(self.station.port)
         along, across = self.measure(text)
         radius = TERMINAL.length / 2
         x, row = 0.0 if side < 0 else body.width, body.row
@@ -225,3 +225,8 @@ class BodyMaker:
 def _is_floor(item: Hanging) -> bool:
     """Whether an element keeps its node from moving back beyond the frame: it stands before the node."""
     return item.element is not None and item.element.kind.behaviour == "stop" and not item.away
+
+
+def port_text(name: str) -> str:
+    """The name of a port as it is set beside its circle."""
+    return rf"\mathrm{{{name}}}" if name.isalpha() else name_latex(name)

@@ -4,12 +4,14 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import zip_longest
+from math import inf
 from typing import NamedTuple, final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.description.model import Element
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.network_bodies import TERMINAL
+from tellegen.drawing.network_bodies import CLEAR, PORT, TERMINAL, port_text
 from tellegen.drawing.network_layout import CELLS, GAP, Arc, Layout
 from tellegen.drawing.network_pieces import Piece
 from tellegen.drawing.network_plan import Link
@@ -187,10 +189,10 @@ class Drawing:
         """
         runs = list(self._runs())
         pieces = Counter(run[0].reference for run in runs)
-        for run in runs:
+        for run, behind in zip_longest(runs, runs[1:]):
             reference = run[0].reference
             mark = reference if reference in REFERENCES else ("gnd" if self.marked or pieces[reference] > 1 else "")
-            yield from self._rail(run, mark)
+            yield from self._rail(run, mark, behind[0].x - run[-1].x if behind else inf)
 
     def _runs(self) -> Iterator[list[Drop]]:
         barriers = sorted(self._barriers)
@@ -203,23 +205,37 @@ class Drawing:
         if run:
             yield run
 
-    def _rail(self, run: list[Drop], mark: str) -> Iterator[Shape]:
+    def _rail(self, run: list[Drop], mark: str, room: float) -> Iterator[Shape]:
+        """A rail, with its mark or the name of its port; to the right there is so much room up to the next one."""
         reference = run[0].reference
         net = Net(Origin(part="rail", port=reference), dots=True)
         xs = [drop.x for drop in run]
         for drop in run:
             net.join(*drop.wire)
         net.row(RAIL, xs)
-        if not mark and len(xs) == 1:
+        port = self.layout.plan.rail_ports.get(reference, "")
+        if port:
+            yield from self._rail_port(net, reference, port_text(port), xs[-1], room)
+        elif not mark and len(xs) == 1:
             yield from curves(
                 TERMINAL.parts, placed((xs[0], RAIL + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
             )
-        if mark:
+        if mark and not port:
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
             net.join((middle, RAIL), (middle, RAIL + FOOT))
             origin = Origin(part="ground", port=reference)
             yield from curves(ground_of(mark), placed((middle, RAIL + FOOT), (1, 0)), origin)
         yield from net.shapes()
+
+    def _rail_port(self, net: Net, reference: str, text: str, x: float, room: float) -> Iterator[Shape]:
+        """The circle and the name of the port below the end of a rail to which others are joined."""
+        radius = TERMINAL.length / 2
+        net.join((x, RAIL), (x, RAIL + PORT - radius))
+        along, _ = self.layout.measure(text)
+        side = 1 if radius + CLEAR + along < room - radius else -1
+        origin = Origin(reference, "port")
+        yield from curves(TERMINAL.parts, placed((x, RAIL + PORT), (1, 0)), origin)
+        yield Label(text, (x + side * (radius + CLEAR + along / 2), RAIL + PORT), SIZE, origin=origin)
 
     # -- shapes ----------------------------------------------------------------------------------------------------------------
 
@@ -247,6 +263,8 @@ class Drawing:
             case Curve():
                 outline = tuple((letter, tuple(map(self.turn, points))) for letter, points in shape.outline)
                 return replace(shape, outline=outline)
+            case Label():
+                return replace(shape, at=self.turn(shape.at))
             case _:
                 return shape
 

@@ -5,7 +5,7 @@ elements between two nodes link two stations, and so do the terminals of element
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.description.model import NOTHING, Element
@@ -66,10 +66,11 @@ class Station:
 @final
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The stations of one connected part from left to right, and their links."""
+    """The stations of one connected part from left to right, and their links; `rail_ports` are words at nodes drawn as rails."""
 
     stations: tuple[Station, ...]
     links: tuple[Link, ...]
+    rail_ports: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan_network(elements: Iterable[Element], ports: Mapping[str, str] = NOTHING) -> list[Plan]:
@@ -80,7 +81,8 @@ def plan_network(elements: Iterable[Element], ports: Mapping[str, str] = NOTHING
         planner.add(element)
     for node in ports.keys() & planner.stations.keys():
         planner.stations[node].port = ports[node]
-    return planner.plans()
+    hidden = {node: word for node, word in ports.items() if node in planner.rails}
+    return [replace(plan, rail_ports=hidden) for plan in planner.plans()]
 
 
 class _Planner:

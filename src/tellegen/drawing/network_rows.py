@@ -56,5 +56,5 @@ def _rows(plan: Plan, cuts: list[int], used: int) -> list[Plan]:
             stations[0] = replace(stations[0], hanging=[], port="", before=letter(used + row - 1))
         if end < len(plan.stations) - 1:
             stations[-1] = replace(stations[-1], after=letter(used + row))
-        rows.append(Plan(tuple(stations), tuple(links[row])))
+        rows.append(Plan(tuple(stations), tuple(links[row]), plan.rail_ports))
     return rows

@@ -9,8 +9,10 @@ from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.network_bands import PAD, bands_behind
 from tellegen.drawing.network_drawing import LEAD, RING, Drawing
 from tellegen.drawing.network_layout import Layout
+from tellegen.drawing.network_mesh import mesh_sketch
 from tellegen.drawing.network_plan import Plan, plan_network
 from tellegen.drawing.network_rows import split
+from tellegen.drawing.network_sketch import sketch_shapes
 from tellegen.drawing.network_source import elements_of
 from tellegen.drawing.network_texts import NetworkTexts, extent
 from tellegen.drawing.options import DEFAULTS, Options
@@ -28,7 +30,9 @@ def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     """
     elements = elements_of(model)
     title = f"Schematic: {model.name}" if model.name else "Schematic"
-    shapes = network_shapes(elements, NetworkTexts(model, options), _ports(model))
+    texts = NetworkTexts(model, options)
+    shapes = sketch_shapes(elements, model.sketch, texts) if model.sketch is not None else []
+    shapes = shapes or network_shapes(elements, texts, _ports(model))
     if not shapes:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     box = ink_box(shapes).grown(MARGIN)
@@ -86,6 +90,8 @@ def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> lis
         layout = Layout(plan, texts.of, lambda text: extent(text)[::-1])
         return [Drawing(layout, _up).shapes]
     whole = Layout(plan, texts.of, extent)
+    if _meshed(plan, whole) and (mesh := mesh_shapes(plan, texts)):
+        return [mesh]
     room = texts.options.max_width - 2 * (MARGIN + PAD)
     fits = whole.lefts[-1] + whole.widths[-1] <= room
     parts = [plan] if fits else split(plan, whole, room - 2 * (LEAD + 2 * RING), letters)
@@ -96,6 +102,21 @@ def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> lis
         bands = bands_behind(layout, ink_box(shapes), texts.options) if banded else []
         rows.append([*bands, *shapes])
     return rows
+
+
+def _meshed(plan: Plan, layout: Layout) -> bool:
+    """Whether wires or pipes form meshes beyond neighbours on the line."""
+    if any(station.element is not None or station.is_shaft or station.port for station in plan.stations):
+        return False
+    return any(abs(layout.place[arc.link.first] - layout.place[arc.link.second]) > 1 for arc in layout.arcs)
+
+
+def mesh_shapes(plan: Plan, texts: NetworkTexts) -> list[Shape]:
+    """A meshed part with its nodes on a grid; nothing where there is no room for that."""
+    hanging = [item.element for station in plan.stations for item in station.hanging]
+    elements = [element for element in (*hanging, *(link.element for link in plan.links)) if element is not None]
+    sketch = mesh_sketch(plan)
+    return [] if sketch is None else sketch_shapes(tuple(elements), sketch, texts)
 
 
 def _same(point: Point) -> Point:

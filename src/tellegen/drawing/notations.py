@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from tellegen.causality import assign_causality
+from tellegen.causality import assign_causality, assign_with_conflicts
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.drawing import rules
+from tellegen.drawing.bond_lane_scene import vector_bond_scene
 from tellegen.drawing.bond_scene import bond_scene
 from tellegen.drawing.equation_scene import equation_scene
 from tellegen.drawing.figures import Figure
@@ -13,12 +14,12 @@ from tellegen.drawing.mechanism_scene import mechanism_scene
 from tellegen.drawing.network_scene import network_scene
 from tellegen.drawing.options import Options, read_options
 from tellegen.drawing.overlay_results import SANKEY, result_scene
-from tellegen.drawing.pog_layout import pog_scene
+from tellegen.drawing.pog_layout import model_pog_scene, pog_scene
 from tellegen.drawing.pog_steps import reduction_scene
 from tellegen.drawing.scene import Scene
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.descriptor import DescriptorSystem
-from tellegen.equations.hamiltonian import HamiltonianSystem
+from tellegen.equations.hamiltonian_system import HamiltonianSystem
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix
 from tellegen.experiments.quantities import Quantity
@@ -40,8 +41,9 @@ def draw(
     `equations`. A scheme, the pictures of a reduction or a set of equations are drawn as what they are. The options are those of
     `Options`: `theme="mono"`, `labels="values"`, `bond_numbers=True`, ...
 
-    With a `run` of the model, or a time `at` which it is looked at, the powers and energies of that moment are laid over a POG or
-    a bond graph; a model without a run is simulated. A run alone, or `sankey`, is a Sankey diagram of its energy.
+    With a `run` of the model, or a time `at` which it is looked at, the powers and energies of that moment are laid over a POG, a
+    bond graph, a schematic or a mechanism, which then is where it is at that time; a model without a run is simulated. A run alone,
+    or `sankey`, is a Sankey diagram of its energy.
 
     Raises: FigureError for notations, options and values that do not exist (F101 to F103), or where a result does not fit the
     figure (F200, F201, F205); TellegenError of the layer that cannot go on.
@@ -76,12 +78,15 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 
 
 def _bond(model: AnyModel, options: Options) -> Scene:
-    return bond_scene(bond_graph(assign_causality(lower(as_model(model))), vectors=True), options)
+    # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
+    causal = assign_with_conflicts(lower(as_model(model)))
+    if options.vectorial:
+        return vector_bond_scene(pog(causal), options)
+    return bond_scene(bond_graph(causal, vectors=True), options)
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:
-    causal = assign_causality(lower(as_model(model)))
-    return pog_scene(pog(causal, derivative=options.derivative, vectorial=options.vectorial), options)
+    return model_pog_scene(assign_causality(lower(as_model(model))), options)
 
 
 def _equations(model: AnyModel, options: Options) -> Scene:

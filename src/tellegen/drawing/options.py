@@ -13,8 +13,12 @@ ThemeName = Literal["colour", "mono", "dark"]
 LabelChoice = Literal["symbols", "values", "both"]
 """Names of parameters, their values with units, or `L_a = 2 mH`."""
 VectorStyle = Literal["bold", "double"]
+MacroChoice = Literal["own", "bondgraphs"]
+"""TikZ with styles of its own, or bond graphs in those of the LaTeX package bondgraphs."""
 MeshChoice = Literal["auto", "linked", "vector"]
 """A POG whose junctions close meshes: ladders cut at linked sections (a and a'), one vector block, or cuts where few are enough."""
+Style = Literal["flat", "solid"]
+"""Bodies of a mechanism as outlines, or seen from the side with their depth and shade."""
 MatrixChoice = Literal["auto", "named", "shown"]
 """Matrices of vector blocks: letters only, their entries under the figure, or entries where there are few of them."""
 
@@ -49,6 +53,8 @@ class Options:
     captions: bool = True
     max_width: float = 1100
     scale: float = 1
+    style: Style = "flat"
+    macros: MacroChoice = "own"
 
     @property
     def shows_bands(self) -> bool:

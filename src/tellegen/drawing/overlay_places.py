@@ -143,12 +143,13 @@ def _text_marks(scene: Scene, flows: Flows, pen: Pen) -> Iterator[Mark]:
         if not isinstance(shape, Label) or shape.origin.part not in ("name", "item") or shape.origin.port:
             continue
         if name in flows.stored:
-            yield from _first_free(_bars(shape), pen)
+            yield from first_free(bars_beside(shape), pen)
         elif name in flows.lost:
-            yield from _first_free(_losses(shape), pen)
+            yield from first_free(losses_beside(shape), pen)
 
 
-def _first_free(marks: Iterable[tuple[Mark, Box]], pen: Pen) -> Iterator[Mark]:
+def first_free(marks: Iterable[tuple[Mark, Box]], pen: Pen) -> Iterator[Mark]:
+    """The first mark that stands where nothing is; none where there is no such place."""
     for mark, extent in marks:
         if pen.is_free(extent, 1):
             pen.keep_free(extent)
@@ -156,7 +157,7 @@ def _first_free(marks: Iterable[tuple[Mark, Box]], pen: Pen) -> Iterator[Mark]:
             return
 
 
-def _bars(label: Label) -> Iterator[tuple[Mark, Box]]:
+def bars_beside(label: Label) -> Iterator[tuple[Mark, Box]]:
     """Places for an energy bar: beside the text, right or left, then over and under it."""
     text, origin = label_box(label), label.origin
     x, y = text.centre
@@ -168,7 +169,7 @@ def _bars(label: Label) -> Iterator[tuple[Mark, Box]]:
         yield Mark("stored", (origin.element,), box.centre, box=box, domain=origin.domain), box
 
 
-def _losses(label: Label) -> Iterator[tuple[Mark, Box]]:
+def losses_beside(label: Label) -> Iterator[tuple[Mark, Box]]:
     """Places for a loss: away from the text downwards, to a side, upwards."""
     text, origin = label_box(label), label.origin
     x, y = text.centre
@@ -182,6 +183,15 @@ def _losses(label: Label) -> Iterator[tuple[Mark, Box]]:
     for unit, centre in places.items():
         mark = Mark("lost", (origin.element,), centre, unit, LOSS_LENGTH, domain=origin.domain)
         yield mark, _extent(mark, LOSS_SCALE * WIDEST / 2 + HEAD_BESIDE)
+
+
+def arrows_beside(label: Label) -> Iterator[tuple[Mark, Box]]:
+    """Places for the power of a source beside its name: at a side, then further away."""
+    text, origin = label_box(label), label.origin
+    for gap in (BESIDE, 3 * BESIDE, 5 * BESIDE):
+        for x in (text.right + gap + HALF_HEAD, text.left - gap - HALF_HEAD):
+            mark = Mark("power", (origin.element,), (x, text.centre[1]), (0.0, -1.0), LENGTH, domain=origin.domain)
+            yield mark, _extent(mark)
 
 
 def without_directions(shapes: Iterable[Shape]) -> tuple[Shape, ...]:

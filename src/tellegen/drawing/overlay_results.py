@@ -6,7 +6,9 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.description import Model, Network
 from tellegen.description.opening import Modelled, as_model
 from tellegen.drawing import rules
+from tellegen.drawing.mechanism_pose import Pose
 from tellegen.drawing.options import Options
+from tellegen.drawing.overlay_network import network_overlay
 from tellegen.drawing.overlay_scene import OVERLAID, Overlaid, overlay_of
 from tellegen.drawing.sankey_scene import sankey_scene
 from tellegen.drawing.scene import Scene
@@ -16,6 +18,8 @@ from tellegen.graph import PowerGraph, lower
 from tellegen.results import Run
 
 SANKEY = "sankey"
+PHYSICAL = ("network", "mechanism")
+"""The notations that show the parts of a model themselves."""
 
 
 def result_scene(what: object, notation: str, run: object, at: Quantity | None, options: Options) -> Scene:
@@ -29,10 +33,27 @@ def result_scene(what: object, notation: str, run: object, at: Quantity | None, 
             what_ = "a Sankey diagram shows the energy of a whole run"
             raise rules.NO_OVERLAY.error(what_, fix="leave the time out, or draw a 'pog' or a 'bond' graph")
         return sankey_scene(run_of(what, run)[0])
-    overlaid = overlaid_notation(word)
+    if word not in PHYSICAL:
+        overlaid_notation(word)
+    model = drawn_model(what) if word in PHYSICAL else None
+    if model is not None and word == "mechanism":
+        Pose(model)  # a model without a mechanism is refused before it is simulated
     shown, graph = run_of(what, run)
     time = float(shown.t[-1]) if at is None else value_of(at, SECOND, "the time of the figure")
-    return overlay_of(shown, overlaid, options, graph).at(time)
+    if model is not None:
+        return network_overlay(model, shown, options, time).at(time)
+    return overlay_of(shown, overlaid_notation(word), options, graph).at(time)
+
+
+def drawn_model(what: object) -> Model:
+    """The model whose schematic or mechanism is drawn.
+
+    Raises: FigureError (F200) for a run alone, which does not know the shape of its model.
+    """
+    if isinstance(what, Run):
+        told = "a run alone does not know the shape of its model"
+        raise rules.NO_OVERLAY.error(told, where=what.name, fix="give the model too: draw(model, 'network', run=run)")
+    return as_model(what)  # type: ignore[arg-type]  # what else is given is refused by `run_of`
 
 
 def overlaid_notation(word: str) -> Overlaid:
@@ -41,7 +62,8 @@ def overlaid_notation(word: str) -> Overlaid:
     Raises: FigureError (F200) for another one.
     """
     if not _is_overlaid(word):
-        fix = did_you_mean(word, OVERLAID) or f"draw it as {listing(OVERLAID)}"
+        known = (*OVERLAID, *PHYSICAL)
+        fix = did_you_mean(word, known) or f"draw it as {listing(known)}"
         raise rules.NO_OVERLAY.error(f"'{word}' figures have no place for powers", fix=fix)
     return word
 

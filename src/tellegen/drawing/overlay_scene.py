@@ -27,7 +27,7 @@ from tellegen.schemes import bond_graph, pog
 Overlaid = Literal["pog", "bond"]
 OVERLAID: tuple[Overlaid, ...] = get_args(Overlaid)
 """The notations that a result can be laid over."""
-LEGEND = 26.0
+LEGEND, LEGEND_WIDTH = 26.0, 230.0
 """The row under a figure that tells the time and the scale."""
 NOTE, VALUE = 13.0, 11.0
 """Sizes of texts."""
@@ -92,8 +92,15 @@ def overlay_of(run: Run, notation: Overlaid, options: Options, graph: PowerGraph
     """
     drawn = run.graph if graph is None else graph
     scene, measure = _pog(drawn, options) if notation == "pog" else _bond(drawn, options)
+    return overlaid(scene, run, measure, pog_marks if notation == "pog" else bond_marks)
+
+
+def overlaid(
+    scene: Scene, run: Run, measure: Callable[[Run], Flows], places: Callable[[Scene, Flows], tuple[Mark, ...]]
+) -> Overlay:
+    """A scene with what a run measured at the places that are found for it."""
     flows = measure(run)
-    marks = (pog_marks if notation == "pog" else bond_marks)(scene, flows)
+    marks = places(scene, flows)
     rows = [_rows(mark, flows) for mark in marks]
     powers = [row for mark, row in zip(marks, rows, strict=True) if mark.kind != "stored"]
     most = max((float(np.nanmax(np.abs(row), initial=0.0)) for row in powers), default=0.0)
@@ -134,7 +141,7 @@ def _framed(scene: Scene, marks: tuple[Mark, ...], most: float) -> tuple[Scene, 
     extents = [ink if isinstance(ink, Box) else ink.box for shape in shapes for ink in inks(shape)]
     full = union([scene.box, *(box.grown(2) for box in extents)])
     dx, dy = -full.left, -full.top
-    box = Box(0, 0, full.width, full.height + LEGEND)
+    box = Box(0, 0, max(full.width, LEGEND_WIDTH), full.height + LEGEND)
     placed = tuple(moved(shape, dx, dy) for shape in scene.shapes)
     return replace(scene, box=box, shapes=(*placed, *_scale(box, most))), tuple(mark.moved(dx, dy) for mark in marks)
 

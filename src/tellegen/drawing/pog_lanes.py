@@ -134,8 +134,16 @@ class LanePlanner:
         self.count += 1
         domain = ", ".join(dict.fromkeys(lanes.domains))
         weight: Weight = "bold" if len(lanes.domains) > 1 else "thin"
+        sides = tuple(zip(lanes.domains, lanes.side("upper"), strict=True))
         return SectionPlan(
-            str(self.count), labels["upper"], labels["lower"], lanes.upper_goes_right, "right", domain, weight
+            str(self.count),
+            labels["upper"],
+            labels["lower"],
+            lanes.upper_goes_right,
+            "right",
+            domain,
+            weight,
+            lanes=sides,
         )
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------

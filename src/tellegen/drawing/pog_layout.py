@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from math import ceil, floor
 
+from tellegen.causality import CausalGraph
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.options import DEFAULTS, Options
@@ -15,7 +16,7 @@ from tellegen.drawing.pog_measures import BAND_MARGIN, CAPTION_MARGIN, MARGIN, P
 from tellegen.drawing.pog_pen import Pen
 from tellegen.drawing.pog_placing import Space, place_ladder, stack
 from tellegen.drawing.pog_plan import FigurePlan
-from tellegen.drawing.pog_planning import plan_of
+from tellegen.drawing.pog_planning import plan_of, plan_of_model
 from tellegen.drawing.pog_rows import rows_of
 from tellegen.drawing.scene import Band, Label, Scene, Shape
 from tellegen.schemes.pog_scheme import PogScheme
@@ -34,6 +35,14 @@ def pog_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     Raises: FigureError (F150) where columns and summations do not fit each other, F151 where signs do not conserve power.
     """
     return plan_scene(plan_of(scheme, options), options)
+
+
+def model_pog_scene(causal: CausalGraph, options: Options = DEFAULTS) -> Scene:
+    """The figure of the POG of a model; storages that depend on others are one block within the ladder where that can be drawn.
+
+    Raises: FigureError as `pog_scene` does, and F152 where the path gains of the scheme are not those of the model.
+    """
+    return plan_scene(plan_of_model(causal, options), options)
 
 
 def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:

@@ -50,6 +50,10 @@ class PogNames:
             text = _renamed(text, latex_name(name), self._called.get(name) or self.variable(name))
         return text
 
+    def fresh(self, symbol: str) -> str:
+        """A variable that no section has: the letter with the next number."""
+        return name_latex(self._numbered(symbol))
+
     def _numbered(self, symbol: str) -> str:
         number = 1
         while f"{symbol}_{number}" in self._taken or f"{symbol}{number}" in self._taken:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, final
 
+from tellegen.core.domains import Side
 from tellegen.drawing.scene import Tone, Weight
 from tellegen.schemes.pog_scheme import Direction
 
@@ -28,7 +29,8 @@ def other_line(line: Line) -> Line:
 class SectionPlan:
     """A power section with its labels (LaTeX). The upper variable goes right or left, the lower one the other way.
 
-    `link` is the letter under which a ladder goes on elsewhere.
+    `link` is the letter under which a ladder goes on elsewhere. `lanes` are the domains of a vector section, each with the side of
+    its upper variable.
     """
 
     name: str
@@ -39,6 +41,7 @@ class SectionPlan:
     domain: str
     weight: Weight = "thin"
     link: str = ""
+    lanes: tuple[tuple[str, Side], ...] = ()
 
     def goes_right(self, line: Line) -> bool:
         """Whether the signal on a line goes to the right."""

@@ -1,18 +1,25 @@
 """Which plan suits a scheme: its ladders, vector lanes, or one vector block; and the checks before it is drawn."""
 
+from dataclasses import replace
 from string import ascii_lowercase
 
+from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.names import listing
 from tellegen.drawing import rules
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_lanes import LanePlanner, has_lanes
 from tellegen.drawing.pog_legend import LEFT_OUT
+from tellegen.drawing.pog_merged import merged_ladders
 from tellegen.drawing.pog_meshes import FEW, LinkedLadders, linked_ladders
 from tellegen.drawing.pog_plan import FigurePlan, LadderPlan
 from tellegen.drawing.pog_scalar import ScalarPlanner
 from tellegen.drawing.pog_texts import Texts
 from tellegen.drawing.pog_vector import VectorPlanner
+from tellegen.graph import SourceLaw
+from tellegen.schemes.collapsing import collapsed_graph
+from tellegen.schemes.gain_checks import wrong_gains
 from tellegen.schemes.lane_walk import NoLanesError
+from tellegen.schemes.pog_raising import pog
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.signs import check_signs
 from tellegen.schemes.trees import parts
@@ -35,7 +42,7 @@ def plan_of(scheme: PogScheme, options: Options) -> FigurePlan:
     reason = "" if scheme.vector is None else _why_vectorial(scheme)
     # A vector block without a reason is one that was asked for.
     if options.lanes and (reason or (scheme.vector is None and has_lanes(scheme))):
-        plan = _lanes(scheme, options)
+        plan = lanes_plan(scheme, options)
         if plan is not None:
             return plan
     if scheme.vector is not None and reason and options.meshes != "vector":
@@ -50,6 +57,20 @@ def plan_of(scheme: PogScheme, options: Options) -> FigurePlan:
     planner = ScalarPlanner(scheme, texts)
     ladders = tuple(map(planner.ladder, scheme.ladders))
     return _figure(scheme, ladders, texts, ())
+
+
+def plan_of_model(causal: CausalGraph, options: Options) -> FigurePlan:
+    """The plan of the POG of a model: storages that depend on others share one block of a ladder where they can.
+
+    Raises: FigureError (F150, F151), or F152 where the path gains of the scheme are not those of the model.
+    """
+    together = bool(causal.derivative) and not options.vectorial and not options.derivative
+    scheme = pog(causal, derivative=options.derivative or together, vectorial=options.vectorial)
+    check_gains(scheme)
+    plan = _merged(scheme, options) if together else None
+    if plan is not None:
+        return plan
+    return plan_of(pog(causal) if together and scheme.vector is None else scheme, options)
 
 
 def _split(scheme: PogScheme, texts: Texts, options: Options) -> tuple[LadderPlan, ...]:
@@ -71,10 +92,27 @@ def _linked(linked: LinkedLadders, texts: Texts) -> FigurePlan:
     return _figure(linked.scheme, ladders, texts, (note,))
 
 
-def _lanes(scheme: PogScheme, options: Options) -> FigurePlan | None:
+def _merged(scheme: PogScheme, options: Options) -> FigurePlan | None:
+    """The plan with one block for the storages that move together; None where the rest of the model is no ladder."""
+    dependent = [scheme.causal.graph.ports[k].element for k in scheme.causal.derivative]
+    verb = "depends" if len(dependent) == 1 else "depend"
+    note = f"No scalar POG: {listing(dependent)} {verb} on other storages. One block stands for them together."
+    if scheme.vector is None:  # a ladder whose dependent storages are derivative blocks; no vector block was needed
+        merged = merged_ladders(scheme, options)
+        return None if merged is None else _figure(scheme, *merged, (note,))
+    collapsed = collapsed_graph(scheme) if options.lanes else None
+    plan = None if collapsed is None else lanes_plan(pog(assign_causality(collapsed)), options)
+    return None if plan is None else replace(plan, notes=(note, *plan.notes), about=f"{plan.about} {note}")
+
+
+def lanes_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
     """The plan of a vector ladder; None where the model has none."""
     if scheme.causal.derivative:
         return None  # lanes would be derivative blocks
+    if any(
+        name not in scheme.blocks for name, item in scheme.elements.items() if not isinstance(item.port.law, SourceLaw)
+    ):
+        return None  # an element went, in a reduction: its place in the lanes would be empty
     texts = Texts(scheme, options)
     try:
         ladder = LanePlanner(scheme, texts).ladder()
@@ -108,6 +146,21 @@ def _figure(scheme: PogScheme, ladders: tuple[LadderPlan, ...], texts: Texts, no
     states, inputs = len(scheme.states), len(scheme.inputs)
     about = f"Power-Oriented Graph with {states} states and {inputs} inputs. {' '.join(notes)}".strip()
     return FigurePlan(f"POG: {scheme.name}", about, ladders, legend, notes)
+
+
+def check_gains(scheme: PogScheme) -> None:
+    """Refuse a scheme whose path gains are not those of the model behind it.
+
+    Raises: FigureError (F152).
+    """
+    wrong = wrong_gains(scheme)
+    if wrong:
+        raise rules.WRONG_GAINS.error(
+            f"the paths of '{scheme.name}' bring something else to {listing(wrong)} than the model does",
+            where=wrong[0],
+            fix="make the scheme with `pog`",
+            members=list(wrong),
+        )
 
 
 def _check(scheme: PogScheme) -> None:

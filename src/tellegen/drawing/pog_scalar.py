@@ -36,9 +36,10 @@ class ScalarPlanner:
 
     def ladder(self, ladder: Ladder) -> LadderPlan:
         """The plan of a ladder and of its side ladders."""
-        return LadderPlan(tuple(map(self._column, ladder.columns)), self._section(ladder.entry))
+        return LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
 
-    def _section(self, name: str) -> SectionPlan | None:
+    def section(self, name: str) -> SectionPlan | None:
+        """The plan of a section; None where nothing stands there."""
         section = self.scheme.sections.get(name)
         if section is None:
             return None
@@ -50,7 +51,7 @@ class ScalarPlanner:
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
     def _column(self, column: Column) -> ColumnPlan:
-        left, right = self._section(column.left), self._section(column.right)
+        left, right = self.section(column.left), self.section(column.right)
         content: ElementPlan | ConnectionPlan | BranchPlan | None
         names = self._names(column)
         if column.kind == "connection":

@@ -17,13 +17,14 @@ from tellegen.drawing.pog_texts import matrix_latex
 from tellegen.drawing.scene import Label, Origin, Scene, Shape
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.expressions import ONE, latex_name, to_latex
-from tellegen.graph.laws import StorageLaw
+from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.orientations import orientations
 from tellegen.schemes.pog_scheme import Ladder, Matrix, PogScheme
 from tellegen.schemes.reduction_pictures import ReductionPictures
 from tellegen.schemes.rewriting import Rewriting
 
 ARROW = r"\Rightarrow"
+INFINITY = r"\infty"
 ARROW_SIZE = 30.0
 ARROW_ROOM = 70.0
 CAPTION_ROOM = 34.0
@@ -126,9 +127,17 @@ def _ladders(ladders: Iterable[Ladder]) -> Iterable[Ladder]:
 def _limit(pictures: ReductionPictures) -> tuple[str, str]:
     """The energy coefficient before and in the limit, in the words of its parameter."""
     law = pictures.original.elements[pictures.element].port.law
+    after = pictures.simplified.elements[pictures.element].port.law
+    name = latex_name(pictures.element)
+    if isinstance(law, ResistiveLaw):
+        text = name if law.coefficient is None else to_latex(law.coefficient)
+        vanishes = law.side == pictures.inverted.elements[pictures.element].decides
+        return text, rf"{text} \rightarrow {'0' if vanishes else INFINITY}"
     inertia = law.inertia if isinstance(law, StorageLaw) else None
+    if isinstance(after, SourceLaw):
+        text = name if inertia is None else to_latex(inertia)
+        return text, rf"{text} \rightarrow {INFINITY}"
     if inertia is None:
-        name = latex_name(pictures.element)
         return f"{name} > 0", rf"{name} \rightarrow 0"
     inverse = to_latex(ONE / inertia)
     if len(inertia.args) and r"\frac" not in inverse:

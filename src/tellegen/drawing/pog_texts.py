@@ -59,7 +59,7 @@ class Texts:
     def explain_moving(self, expressions: Iterable[Expression]) -> None:
         """Equations for the moving parameters that occur in some expressions."""
         for name in dict.fromkeys(name for e in expressions for name in sorted(e.free_symbols)):
-            if name in self._arguments:
+            if name in self._arguments and self._call(name) not in self.legend:
                 self.explain(name_latex(name), self.scheme.causal.graph.moving[name])
 
     def _read_by(self, expression: Expression) -> tuple[str, ...]:
@@ -128,9 +128,13 @@ class Texts:
         return None
 
     def _called(self, name: str) -> str:
-        call = f"{name_latex(name)}({listed_names(self._arguments[name])})"
+        call = self._call(name)
         self.explain(call, self.scheme.causal.graph.moving[name])
         return call
+
+    def _call(self, name: str) -> str:
+        """A moving parameter with its arguments."""
+        return f"{name_latex(name)}({listed_names(self._arguments[name])})"
 
     def _named(self, name: tuple[str, str], expression: Expression) -> str:
         letter, element = name

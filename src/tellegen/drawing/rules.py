@@ -59,6 +59,18 @@ WRONG_SIGNS = RULES.rule(
     meaning="The signs of a scheme were checked before it was drawn, and power would appear or vanish in it.",
     why="a scheme with a wrong sign is another system: its loops would not be those of the equations",
 )
+WRONG_GAINS = RULES.rule(
+    "F152",
+    "POG whose path gains are not those of the model",
+    meaning="The paths of a scheme were followed before it was drawn, and they bring something else to an element than the model does.",
+    why="the entries of A and B are the gains of these paths: the figure would show another system than its equations",
+)
+NO_LANES = RULES.rule(
+    "F153",
+    "model without a vector bond graph",
+    meaning="A bond graph of vectors was asked for, and the branches of the model do not run side by side from its sources.",
+    why="a vector bond stands for like bonds that go from the same items to the same items, in one causality",
+)
 NO_SCHEMATIC = RULES.rule(
     "F180",
     "model without a schematic",
@@ -69,7 +81,8 @@ NO_OVERLAY = RULES.rule(
     "F200",
     "figure that shows no result",
     meaning="A result was to be laid over a kind of figure that has no place for it, or a time was given without use.",
-    why="powers stand at the sections of a POG ('pog') and on the bonds of a bond graph ('bond')",
+    why="powers stand at the sections of a POG ('pog'), on the bonds of a bond graph ('bond') and beside the elements of a schematic "
+    "('network') or a mechanism ('mechanism')",
 )
 OTHER_RUN = RULES.rule(
     "F201",

@@ -145,7 +145,8 @@ class Ring:
 class Curve:
     """A free outline, for the symbols of physical schematics, for mechanisms and for streams of energy.
 
-    A pale one has a thin line in its tone, and inside the colour that the area of this domain has.
+    A pale one has a thin line in its tone, and inside the colour that the area of this domain has. With a `shade`, in per cent, it
+    is a face without a line, that much darker towards its tone.
     """
 
     outline: Outline
@@ -156,6 +157,7 @@ class Curve:
     tone: Tone = "ink"
     origin: Origin = NOTHING
     pale: bool = False
+    shade: int = 0
 
 
 @final

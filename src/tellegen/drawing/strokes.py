@@ -44,12 +44,17 @@ RAIL, RAIL_GAP = 1.2, 3.2
 """The two lines of a vector bond, and the distance of their centres."""
 RING, RING_DASH = 1.2, (3.0, 2.4)
 CURVE_DASH = (5.0, 3.5)
+SEAM = 0.5
+"""Faces reach so far over their edges that nothing shines through between them."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Path:
-    """An outline, filled or drawn with a pen of some width; a paint is a tone, `paper` or `band:<domain>`."""
+    """An outline, filled or drawn with a pen of some width.
+
+    A paint is a tone, `paper`, `band:<domain>` or `shade:<tone>:<per cent>`.
+    """
 
     outline: Outline
     fill: str = ""
@@ -206,6 +211,9 @@ def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:
 
 def _curve(curve: Curve) -> Path:
     outline = (*curve.outline, ("Z", ())) if curve.closed and curve.outline[-1][0] != "Z" else curve.outline
+    if curve.shade:
+        paint = f"shade:{curve.tone}:{curve.shade}"
+        return Path(outline, paint, paint, SEAM)
     if curve.pale:
         return Path(outline, f"band:{curve.tone}", curve.tone, LINE["hair"])
     if curve.filled:

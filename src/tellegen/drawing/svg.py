@@ -16,7 +16,7 @@ from tellegen.drawing.typesetting import Outline
 
 
 def to_svg(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, symbols: bool = False) -> str:
-    """The scene as an SVG document. With `symbols`, equal texts are drawn once and used again: smaller, for screens."""
+    """The scene as an SVG document. With `symbols`, equal letters are drawn once and used again: smaller, for screens."""
     return Writer(scene, THEMES[theme], scale, symbols=symbols).document()
 
 
@@ -124,7 +124,14 @@ class Writer:
         outlines = item.placed.text.outlines
         if self.symbols is None:
             return f'<path d="{" ".join(path_data(outline, x, y) for outline in outlines)}" fill="{fill}"/>'
-        data = " ".join(map(path_data, outlines))
+        letters = "".join(self._letter(outline, x, y) for outline in outlines)
+        return f'<g fill="{fill}">{letters}</g>'
+
+    def _letter(self, outline: Outline, x: float, y: float) -> str:
+        """One use of a letter: its outline, drawn from where it begins, is a symbol."""
+        assert self.symbols is not None
+        left, top = outline[0][1][0]
+        data = path_data(outline, -left, -top)
         # Several figures on one page share a namespace of ids, so that a name is made from what it stands for.
         name = self.symbols.setdefault(data, f"t-{sha256(data.encode()).hexdigest()[:12]}")
-        return f'<use href="#{name}" x="{number(x)}" y="{number(y)}" fill="{fill}"/>'
+        return f'<use href="#{name}" x="{number(x + left)}" y="{number(y + top)}"/>'

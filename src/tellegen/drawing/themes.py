@@ -19,9 +19,18 @@ class Theme:
     bands: Mapping[str, str]
 
     def colour(self, paint: str) -> str:
-        """The colour of a tone, of `paper`, or of `band:<domain>`."""
+        """The colour of a tone, of `paper`, of `band:<domain>`, or of `shade:<tone>:<per cent>` between the last two."""
         word, _, domain = paint.partition(":")
+        if word == "shade":
+            tone, _, share = domain.partition(":")
+            return _between(self.colour(f"band:{tone}"), self.paints[tone], int(share) / 100)
         return self.bands.get(domain, self.paints[PAPER]) if word == "band" else self.paints[paint]
+
+
+def _between(start: str, end: str, share: float) -> str:
+    """The colour so far on the way from one to another."""
+    pairs = zip(bytes.fromhex(start[1:]), bytes.fromhex(end[1:]), strict=True)
+    return "#" + "".join(f"{round(a + share * (b - a)):02X}" for a, b in pairs)
 
 
 def _paints(ink: str, paper: str, quiet: str, warning: str, power: str, domains: str) -> dict[str, str]:

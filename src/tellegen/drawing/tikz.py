@@ -11,6 +11,7 @@ from tellegen.drawing.options import ThemeName
 from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
 from tellegen.drawing.strokes import (
     LAYERS,
+    SEAM,
     SPOT_INSET,
     SPOT_RADIUS,
     STROKE_LENGTH,
@@ -115,7 +116,9 @@ def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
             style = "warning ring" if shape.dashed else "ring"
             yield rf"\draw[{style}{_tone(shape.tone)}] {_circle(shape.centre, shape.radius)};"
         case Curve():
-            if shape.pale:
+            if shape.shade:
+                yield _band_colour(theme, shape.tone, shape.shade)
+            elif shape.pale:
                 yield _band_colour(theme, shape.tone)
             yield _curve(shape)
         case Label():
@@ -149,12 +152,16 @@ def _bond(bond: Bond) -> Iterator[str]:
         yield rf"\draw[causal stroke{tone}] {_line(ends)};"
 
 
-def _band_colour(theme: Theme, domain: str) -> str:
-    return rf"\definecolor{{tellegen band}}{{HTML}}{{{theme.colour(f'band:{domain}')[1:]}}}"
+def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
+    paint = f"shade:{domain}:{shade}" if shade else f"band:{domain}"
+    return rf"\definecolor{{tellegen band}}{{HTML}}{{{theme.colour(paint)[1:]}}}"
 
 
 def _curve(curve: Curve) -> str:
     closed = " -- cycle" if curve.closed and curve.outline[-1][0] != "Z" else ""
+    if curve.shade:
+        seam = rf"draw=tellegen band,line width={SEAM * 0.75:g}pt"
+        return rf"\filldraw[{seam},fill=tellegen band] {_outline(curve.outline)}{closed};"
     if curve.pale:
         return (
             rf"\filldraw[{_WEIGHTS['hair']}{_tone(curve.tone)},fill=tellegen band] {_outline(curve.outline)}{closed};"

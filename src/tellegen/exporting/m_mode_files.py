@@ -38,12 +38,56 @@ def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def modes_file(hybrid: HybridDiagram, name: str) -> str:
+    """A function that tells which mode follows when a guard rises. The Simulink model asks it."""
+    diagrams = [mode.diagram for mode in hybrid.modes if mode.diagram is not None]
+    parts = [
+        _next_mode(hybrid, name),
+        _modes(hybrid),
+        _dispatch(hybrid),
+        *_all_blocks(hybrid),
+        _inertia(hybrid),
+        samples_functions(hybrid.first.holds),
+        STEPS,
+        CHOICE,
+        HELPERS,
+        TABLES if any(map(has_tables, diagrams)) else "",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _next_mode(hybrid: HybridDiagram, name: str) -> str:
+    return f"""function [tg_mode, tg_x] = {name}_modes(tg_now, tg_x, tg_mode)
+% The mode of '{comment_text(hybrid.name)}' that follows when a guard rises, and the states handed over to it.
+persistent tg_memory
+tg_p = {name}_parameters();
+tg_m = tg_modes();
+if isempty(tg_memory) || tg_now <= tg_memory.now
+  tg_memory.scale = zeros(tg_m.storages, 1);
+  tg_memory.largest = zeros(size(tg_m.words, 2), max(tg_m.words(:)), max(tg_m.words(:)));
+  tg_memory.fastest = zeros(size(tg_m.words, 2), 1);
+end
+tg_s = struct('x', tg_x(:), 'held', [], 'w', tg_m.guesses{{tg_mode}}, 'mode', tg_mode, 'h', 0);
+tg_s.until = {number_text(hybrid.first.until)};
+tg_s.scale = tg_memory.scale; tg_s.largest = tg_memory.largest; tg_s.fastest = tg_memory.fastest;
+tg_p.tg_mode = tg_mode;
+tg_s.w = tg_solved(tg_now, tg_s.x, tg_s.held, tg_s.w, tg_p);
+tg_g = tg_guard_values(tg_now, tg_s, tg_p);
+[~, tg_fired] = max(tg_g);
+tg_s = tg_change(tg_s, tg_now, tg_fired, 1e-3 * tg_s.until, tg_p, tg_m);
+tg_memory = struct('now', tg_now, 'scale', tg_s.scale, 'largest', tg_s.largest, 'fastest', tg_s.fastest);
+tg_mode = tg_s.mode;
+tg_x = tg_s.x;
+end
+"""
+
+
 def no_build_file(hybrid: HybridDiagram, name: str) -> str:
     """A build program that says why there is none."""
     return f"""function {name}_build()
-% '{comment_text(hybrid.name)}' has elements with modes. Each mode has its own causality, and so its own block diagram; which
-% storages are integrators changes with the mode. A Simulink model has one diagram, so none is built here.
-error('this model changes its block diagram with its modes: use {name}_run, which needs no Simulink');
+% '{comment_text(hybrid.name)}' has elements with modes beside sampled signals. Where a sample and a change of mode meet, their
+% order matters, which blocks that wait for a step do not keep. So none is built here.
+error('this model has modes and sampled signals: use {name}_run, which needs no Simulink');
 end
 """
 

@@ -1,6 +1,6 @@
 """From a block diagram to the blocks of Simulink, laid out like the figure of the scheme."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import final
 
 from tellegen.core.names import TIME
@@ -30,16 +30,17 @@ MOST_IN_A_CIRCLE = 3
 
 def simulink_blocks(diagram: Diagram) -> Wiring:
     """All blocks of a diagram with their lines."""
-    return _Builder(diagram).built()
+    return DiagramBuilder(diagram).built()
 
 
 @final
-class _Builder:
-    """First every block with what it makes, then every line."""
+class DiagramBuilder:
+    """First every block with what it makes, then every line. `home` is the system of what belongs to no column."""
 
-    def __init__(self, diagram: Diagram) -> None:
+    def __init__(self, diagram: Diagram, wiring: Wiring | None = None, home: str = TOP) -> None:
         self.diagram = diagram
-        self.wiring = Wiring()
+        self.wiring = Wiring() if wiring is None else wiring
+        self.home = home
         self.systems: dict[str, str] = {}
         self.inputs: list[tuple[str, str, int, str]] = []  # system, block, port, signal
         self._rows: dict[tuple[str, str], int] = {}
@@ -53,18 +54,35 @@ class _Builder:
         for column in diagram.columns:
             self._column(column)
         self._clock()
-        for item in (*diagram.formulas, *diagram.readings):
-            self._table(item) if isinstance(item, Table) else self._formula(item)
-        self._rates()
+        self.signals()
         for integrator in diagram.integrators:
             self._integrator(integrator)
         for hold in diagram.holds:
             self._hold(hold)
-        self._unknowns()
         self._outports()
+        self.connect()
+        return self.wiring
+
+    def signals(self) -> None:
+        """The blocks of everything that follows from states and time at once."""
+        diagram = self.diagram
+        for item in (*diagram.formulas, *diagram.readings):
+            self._table(item) if isinstance(item, Table) else self._formula(item)
+        self._rates()
+        self._unknowns()
+
+    def largest(self, name: str, signals: Sequence[str]) -> None:
+        """The largest of some signals; -1 of none."""
+        lines = [f"tg_y = max([{'; '.join(map(matlab_name, signals))}]);"]
+        if signals:
+            self._scripted(name, self.home, "function", lines, map(symbol, signals))
+        else:
+            self._put(name, self.home, "constant", "source", (), (("Value", "-1"),))
+
+    def connect(self) -> None:
+        """All lines that blocks have asked for."""
         for system, block, port, signal in self.inputs:
             self.wiring.connect(signal, system, block, port)
-        return self.wiring
 
     # -- kinds of blocks -------------------------------------------------------------------------------------------------------
 
@@ -82,7 +100,7 @@ class _Builder:
             self._put(TIME, TOP, "clock", "source", ())
 
     def _formula(self, item: Formula) -> None:
-        system = self.systems.get(item.column, TOP)
+        system = self.systems.get(item.column, self.home)
         if item.kind == "gain" and item.factor is not None and not has_choice(item.factor):
             ((read, _),) = item.terms
             self._put(item.name, system, "gain", "gain", (read,), (("Gain", to_matlab(item.factor)),))
@@ -129,17 +147,17 @@ class _Builder:
         if item.interpolation == "cubic":
             made = MatlabLines()
             made.lines.append(f"tg_y = tg_cubic({table_arguments(item)}, {made.text(read)});")
-            self._scripted(item.name, TOP, "function", made.lines, [read], TABLES.splitlines())
+            self._scripted(item.name, self.home, "function", made.lines, [read], TABLES.splitlines())
             return
         argument = self._fresh(f"{item.name}_argument")
-        self._function(argument, TOP, read)
+        self._function(argument, self.home, read)
         settings = (
             ("BreakpointsForDimension1", row_text(item.points)),
             ("Table", row_text(item.values)),
             ("InterpMethod", "Linear point-slope" if item.interpolation == "linear" else "Flat"),
             ("ExtrapMethod", "Clip"),
         )
-        self._put(item.name, TOP, "lookup table", "gain", (argument,), settings)
+        self._put(item.name, self.home, "lookup table", "gain", (argument,), settings)
 
     def _rates(self) -> None:
         """The matrix of inertias: one function that gives all rates, and what takes them apart."""
@@ -150,14 +168,14 @@ class _Builder:
         made.lines.append(f"tg_y = {inertia_text(inertia, made)};")
         entries = [e for row in inertia.matrix for e in row]
         together = self._fresh("rates")
-        self._scripted(together, TOP, "rates", made.lines, [*entries, *map(symbol, inertia.right)])
-        apart = self._place(TOP, "rates")
+        self._scripted(together, self.home, "rates", made.lines, [*entries, *map(symbol, inertia.right)])
+        apart = self._place(self.home, "rates")
         name = self.wiring.add(
-            SimulinkBlock(TOP, "rates_apart", "demux", apart, (("Outputs", str(len(inertia.rates))),))
+            SimulinkBlock(self.home, "rates_apart", "demux", apart, (("Outputs", str(len(inertia.rates))),))
         )
-        self.inputs.append((TOP, name, 1, together))
+        self.inputs.append((self.home, name, 1, together))
         for k, rate in enumerate(inertia.rates, 1):
-            self.wiring.make(rate, TOP, name, k)
+            self.wiring.make(rate, self.home, name, k)
 
     def _integrator(self, item: Integrator) -> None:
         system = self.systems.get(item.column, TOP)
@@ -188,9 +206,9 @@ class _Builder:
         unknowns = self.diagram.unknowns
         for name, residual, guess in zip(unknowns.names, unknowns.residuals, unknowns.guesses, strict=True):
             vanishing = self._fresh(f"{name}_residual")
-            self._function(vanishing, TOP, residual)
+            self._function(vanishing, self.home, residual)
             settings = (("InitialGuess", number_text(guess)),)
-            self._put(name, TOP, "algebraic constraint", "states", (vanishing,), settings)
+            self._put(name, self.home, "algebraic constraint", "states", (vanishing,), settings)
 
     def _outports(self) -> None:
         for k, signal in enumerate(self.diagram.recorded, 1):

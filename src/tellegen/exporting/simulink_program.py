@@ -5,15 +5,25 @@ from collections.abc import Iterable, Iterator
 from tellegen.exporting.diagrams import Diagram
 from tellegen.exporting.m_files import comment_text, number_text, row_text
 from tellegen.exporting.m_runtime import ATOL, RTOL
+from tellegen.exporting.mode_diagrams import HybridDiagram
 from tellegen.exporting.simulink_blocks import simulink_blocks
-from tellegen.exporting.simulink_model import LIBRARY, SimulinkBlock, SimulinkLine
+from tellegen.exporting.simulink_model import LIBRARY, SimulinkBlock, SimulinkLine, Wiring
+from tellegen.exporting.simulink_modes import hybrid_wiring
 
 MODEL = "tg_model"
 
 
 def build_file(diagram: Diagram, name: str) -> str:
     """A function that builds the diagram in Simulink."""
-    wiring = simulink_blocks(diagram)
+    return _program(diagram, name, simulink_blocks(diagram))
+
+
+def hybrid_build_file(hybrid: HybridDiagram, name: str) -> str:
+    """A function that builds a model with modes in Simulink."""
+    return _program(hybrid.first, name, hybrid_wiring(hybrid, name))
+
+
+def _program(diagram: Diagram, name: str, wiring: Wiring) -> str:
     lines = [
         *_head(diagram, name),
         *(_added(block) for block in wiring.blocks),

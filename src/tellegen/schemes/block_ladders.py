@@ -104,7 +104,8 @@ def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) ->
             energy = isinstance(items[field.ports[0]].port.law, StorageLaw)
             pieces = tuple(Piece(items[k]) for k in field.ports)
             laws = tuple(law.text for law in field_laws(field, scheme.causal.graph.ports))
-            block.items.append(WrittenField(field.element, places, pieces, field.matrix, energy, laws))
+            matrix, stiff = field.stiffness or field.matrix, field.stiffness is not None
+            block.items.append(WrittenField(field.element, places, pieces, matrix, energy, laws, stiff))
     return block
 
 

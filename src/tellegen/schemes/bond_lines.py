@@ -38,11 +38,14 @@ def to_details(scheme: BondGraphScheme, model: Model | None = None) -> Details:
 
     Raises: GraphError for fields in a scheme of scalar bonds, for laws that cannot be written, and for modes without a model.
     """
+    return _all_details(scheme, model, ModulusTexts(model))
+
+
+def _all_details(scheme: BondGraphScheme, model: Model | None, moduli: ModulusTexts) -> Details:
     _refuse_fields(scheme)
     modes = {} if model is None else mode_settings(model)
     parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
     ties = any(part.causality == "derivative" for part in parts)
-    moduli = ModulusTexts(model)
     found: dict[str, Mapping[str, Detail]] = {}
     for name, item in scheme.one_ports.items():
         details = _vector_details(scheme, item, ties) if item.parts else _details(item, name, ties, noted=True)
@@ -69,15 +72,19 @@ def bond_graph_text(
     parameters with their units, its signals and its experiment are part of the file.
     """
     lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
-    details = to_details(scheme, model)
-    if model is not None:
-        return file_around(with_ports(model, scheme.junctions, "bond graph"), lines, details_text(details))
     graph = scheme.causal.graph
+    taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.one_ports, *scheme.two_ports]
+    taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
+    moduli = ModulusTexts(model, taken)
+    details = _all_details(scheme, model, moduli)
+    if model is not None:
+        kept = with_ports(model, scheme.junctions, "bond graph")
+        return file_around(kept, lines, details_text(details), moduli.parts)
     if graph.signals:
         names = [signal.name for signal in graph.signals]
         what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
         raise rules.NO_MODES.error(what, where=names[0], fix=_GIVE_MODEL, members=names[:50])
-    return file_text(graph, lines, details, parameters)
+    return file_text(graph, lines, details, {**(parameters or {}), **moduli.parts})
 
 
 def _refuse_fields(scheme: BondGraphScheme) -> None:
@@ -148,6 +155,10 @@ def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[
         found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
     elif field is not None and field.by_laws:
         found["law"] = [law.text for law in field_laws(field, scheme.causal.graph.ports)]
+    elif field is not None and field.stiffness is not None:
+        quantity = member_kind(item.parts[0].port, stiff=True).quantity
+        assert quantity is not None, "a spring has a stiffness"
+        found[quantity.key] = _matrix(field.stiffness)
     elif field is not None:
         found |= _field_matrix(item, kinds, field.matrix)
     return found

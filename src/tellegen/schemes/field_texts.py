@@ -6,7 +6,7 @@ from tellegen.core.domains import other_side
 from tellegen.description.fields import energy_law, energy_letters
 from tellegen.description.model import Law
 from tellegen.description.resistive_laws import argument_letters
-from tellegen.description.stiffness import direct_kind
+from tellegen.description.stiffness import direct_kind, stiff_kind
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression, symbol, to_text
 from tellegen.graph import Field, Port, ResistiveLaw
@@ -15,9 +15,9 @@ from tellegen.schemes import rules
 from tellegen.schemes.element_texts import element_kind
 
 
-def member_kind(port: Port) -> ElementKind:
-    """The kind of a port of a field: the one whose parameter multiplies, because the matrix does."""
-    return direct_kind(element_kind(port))
+def member_kind(port: Port, *, stiff: bool = False) -> ElementKind:
+    """The kind of a port of a field: the one whose parameter multiplies, because the matrix does; else the `stiff` one."""
+    return (stiff_kind if stiff else direct_kind)(element_kind(port))
 
 
 def field_laws(field: Field, ports: Sequence[Port] | Mapping[int, Port]) -> tuple[Law, ...]:

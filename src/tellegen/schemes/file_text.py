@@ -58,7 +58,9 @@ def file_text(
 
 def _parameters(graph: PowerGraph, given: Mapping[str, str]) -> str:
     lines = []
-    for name, value in {**graph.parameters, **graph.moving}.items():
+    known = {**graph.parameters, **graph.moving}
+    for name in dict.fromkeys((*known, *given)):
+        value = known.get(name)
         text = given.get(name, "" if value is None else quoted(to_text(value)))
         lines.append(f"  {quoted(name)}: {text}".rstrip() + "\n")
     return "parameters:\n" + "".join(lines) if lines else ""

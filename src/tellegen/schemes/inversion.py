@@ -2,21 +2,24 @@
 
 A loop of static blocks keeps what goes in and comes out. The path from an input to its own output exchanges the two: what the
 source decided is now what it is told. A storage on the path comes into derivative causality, which is refused unless asked for.
+A row of a field, which other inputs add to, is solved for the input on the path.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tellegen.core.domains import other_side
 from tellegen.core.errors import TellegenError
 from tellegen.expressions import ONE, is_zero
-from tellegen.graph import StorageLaw
+from tellegen.graph import ResistiveLaw
 from tellegen.schemes import rules
 from tellegen.schemes.loops import Loop
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Section, Summation
 from tellegen.schemes.recausing import with_causes
 from tellegen.schemes.rewriting import Rewriting
 from tellegen.schemes.signal_paths import SignalPath, read_path
+from tellegen.schemes.vector import vector_block
 
 
 def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bool = False) -> Rewriting:
@@ -36,10 +39,13 @@ def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bo
 
 def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) -> TellegenError | None:
     """Why a path may not be inverted; None where it may."""
-    if not scheme.ladders:
-        what, why = f"'{scheme.name}' is one vector block", "in a mesh no path cuts each section in both directions"
-        fix = "ask for its ladder, with derivative blocks where storages depend on others: pog(..., derivative=True)"
-        return rules.NO_INVERSION.error(what, where=scheme.name, why=why, fix=fix)
+    if not scheme.ladders and not _cuts_both_ways(scheme, path):
+        what = f"the path {path} leads through more than two elements of a mesh, or not the same way back"
+        why = "it cuts some sections in one direction only, whose two variables would then go the same way"
+        fix = (
+            "invert a loop of two elements between which power passes, or ask for the ladder: pog(..., derivative=True)"
+        )
+        return rules.NO_INVERSION.error(what, where=path.signals[0], why=why, fix=fix)
     hidden = [block.name for block in scheme.blocks.values() if block.kind == "transfer"]
     if hidden:
         what, why = f"'{hidden[0]}' is a transfer function", "it hides storages, whose causes would change unseen"
@@ -50,7 +56,17 @@ def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) ->
         why = f"'{path.signals[-1]}' would be decided by nothing, and '{path.signals[0]}' twice"
         fix = f"invert a loop, or one of the paths {_ports(scheme)}"
         return rules.NO_INVERSION.error(what, where=path.signals[0], why=why, fix=fix)
-    return next((p for block in path.blocks if (p := _block_refusal(scheme, block, derivative)) is not None), None)
+    return next((p for block in path.blocks if (p := block_refusal(block, derivative=derivative)) is not None), None)
+
+
+def _cuts_both_ways(scheme: PogScheme, path: SignalPath) -> bool:
+    """Whether a path of a scheme without ladders leads from an element to another and the same way back."""
+    elements = [block for block in path.blocks if block.kind != "connection"]
+    if len(elements) != (2 if path.closed else 1):
+        return False
+    passed = Counter(block.element for block in path.blocks if block.kind == "connection")
+    # Port by port each gain of the interconnection is a block of its own.
+    return scheme.bond_graph is None or all(count == 2 for count in passed.values())
 
 
 def _joins_port(scheme: PogScheme, path: SignalPath) -> bool:
@@ -63,20 +79,16 @@ def _ports(scheme: PogScheme) -> str:
     return ", ".join(f"{name} -> {output.signal}" for name, output in ends) or "(it has no inputs)"
 
 
-def _block_refusal(scheme: PogScheme, block: Block, derivative: bool) -> TellegenError | None:
+def block_refusal(block: Block, *, derivative: bool = False) -> TellegenError | None:
+    """Why a block may not be asked the other way; None where it may."""
     name = block.name
-    item = scheme.elements.get(name)
-    if item is not None and item.field:
-        why = "a block of a field has several inputs, so one of them does not follow from its output alone"
-        fix = f"leave '{name}' out of the path"
-        return rules.NO_INVERSION.error(f"'{name}' is part of the field '{item.field}'", where=name, why=why, fix=fix)
     if block.kind == "storage" and not derivative:
         what = f"'{name}' is a storage: inverted, it would differentiate '{block.output}'"
         fix = f"choose a path without '{name}', or ask for derivative causality (derivative=True)"
         return rules.NO_INVERSION.error(what, where=name, fix=fix)
-    if block.gain is None and not isinstance(block.law, StorageLaw):
-        why = "a law that is not linear is a function in the direction in which it is given"
-        return rules.NO_INVERSION.error(f"the law of '{name}' is not linear", where=name, why=why)
+    if isinstance(block.law, ResistiveLaw) and block.gain is None and not block.law.invertible:
+        why = "several values of what it is told may give the one that it decides, or none"
+        return rules.NO_INVERSION.error(f"the law of '{name}' has no inverse", where=name, why=why)
     if block.gain is not None and is_zero(block.gain):
         why = "nothing follows from zero"
         return rules.NO_INVERSION.error(f"the gain of '{name}' is zero", where=name, why=why)
@@ -121,7 +133,8 @@ def _inverted(scheme: PogScheme, path: SignalPath) -> PogScheme:
         sections={name: _section(section, on_path) for name, section in scheme.sections.items()},
         ladders=tuple(_ladder(ladder, renamed) for ladder in scheme.ladders),
     )
-    return with_causes(result, turned)
+    result = with_causes(result, turned)
+    return result if result.vector is None else replace(result, vector=vector_block(result), parts=())
 
 
 def inverted_block(block: Block) -> Block:
@@ -135,6 +148,7 @@ def inverted_block(block: Block) -> Block:
         input=block.output,
         output=block.input,
         gain=None if block.gain is None else ONE / block.gain,
+        terms=tuple((name, -gain / block.gain) for name, gain in block.terms if block.gain is not None),
         integrator=kind == "storage",
         input_unit=block.output_unit,
         output_unit=block.input_unit,

@@ -60,17 +60,17 @@ def letter_of(kind: ElementKind) -> str:
 
 
 class LadderFormat:
-    """Turns the parts of a ladder into entries."""
+    """Turns the parts of a ladder into entries; `short` gives names to parts of long moduli, which are then `moduli.parts`."""
 
-    def __init__(self, scheme: PogScheme, model: Model | None = None) -> None:
+    def __init__(self, scheme: PogScheme, model: Model | None = None, *, short: bool = False) -> None:
         self.scheme = scheme
-        self.moduli = ModulusTexts(model)
         graph = scheme.causal.graph
         self.details: Details = {}
         self.ties = bool(scheme.causal.dependent)
         taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.elements]
         taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
         self.fresh = UniqueNames(taken)
+        self.moduli = ModulusTexts(model, taken if short else None)
 
     def write(self, ladder: WrittenLadder) -> tuple[list[Entry], Details]:
         """The entries, and the details of elements."""
@@ -213,7 +213,7 @@ class LadderFormat:
 
     def _field_word(self, block: WrittenBlock, field: WrittenField) -> str:
         """The letter that all members have, else what the field is in its block."""
-        letters = {letter_of(member_kind(piece.item.port)) for piece in field.pieces}
+        letters = {letter_of(member_kind(piece.item.port, stiff=field.stiff)) for piece in field.pieces}
         if len(letters) == 1:
             return letters.pop()
         given = {

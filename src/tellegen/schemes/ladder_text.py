@@ -29,7 +29,7 @@ def to_ladder(scheme: PogScheme) -> list[Entry]:
 
     Raises: GraphError (G204) for what the notation has no entry for.
     """
-    return _written(scheme)[0]
+    return LadderFormat(scheme).write(_ladder(scheme))[0]
 
 
 def to_ladder_details(scheme: PogScheme, model: Model | None = None) -> Details:
@@ -37,7 +37,7 @@ def to_ladder_details(scheme: PogScheme, model: Model | None = None) -> Details:
 
     Raises: GraphError (G230) for modes without a model.
     """
-    return _settled(scheme, _written(scheme)[1], model)
+    return _settled(scheme, LadderFormat(scheme).write(_ladder(scheme))[1], model)
 
 
 def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None) -> str:
@@ -49,13 +49,15 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
     without the model; G240 for ports of the model at nodes that belong to no element.
     """
-    entries, details = _written(scheme, model)
+    writing = LadderFormat(scheme, model, short=True)
+    entries, details = writing.write(_ladder(scheme))
+    parts = writing.moduli.parts
     details = _settled(scheme, details, model)
     lines = "pog:\n" + ladder_lines(entries)
     if model is not None:
-        return file_around(with_ports(model, (), "ladder"), lines, details_text({**details, **_driven(scheme)}))
+        return file_around(with_ports(model, (), "ladder"), lines, details_text({**details, **_driven(scheme)}), parts)
     _refuse_signals(scheme)
-    return file_text(scheme.causal.graph, lines, details, parameters)
+    return file_text(scheme.causal.graph, lines, details, {**(parameters or {}), **parts})
 
 
 def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Details:
@@ -95,10 +97,6 @@ def _refuse_signals(scheme: PogScheme) -> None:
         raise rules.NO_MODES.error(
             what, where=read[0], fix="give the model that the scheme was raised from", members=read
         )
-
-
-def _written(scheme: PogScheme, model: Model | None = None) -> tuple[list[Entry], Details]:
-    return LadderFormat(scheme, model).write(_ladder(scheme))
 
 
 def _ladder(scheme: PogScheme) -> WrittenLadder:

@@ -83,7 +83,8 @@ def _item(row: Pieces | tuple[Field, Pieces], width: int) -> Row | WrittenField:
     ports = {k: piece.item.port for k, piece in zip(field.ports, lanes.values(), strict=True)}
     laws = tuple(law.text for law in field_laws(field, ports))
     energy = isinstance(next(iter(lanes.values())).item.port.law, StorageLaw)
-    return WrittenField(field.element, tuple(lanes), tuple(lanes.values()), field.matrix, energy, laws)
+    matrix, stiff = field.stiffness or field.matrix, field.stiffness is not None
+    return WrittenField(field.element, tuple(lanes), tuple(lanes.values()), matrix, energy, laws, stiff)
 
 
 def _source_rows(rows: Iterable[Pieces | tuple[Field, Pieces]], width: int) -> Iterator[Row]:

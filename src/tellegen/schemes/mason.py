@@ -72,11 +72,21 @@ class _Reduction:
             first = -first
         signs = [self._ratio(entry, first) for entry in entries]
         transfer = ONE / (ONE / first - product(gains) / first)
+        self._refuse_moving(transfer)
         names = [block.name for block in self.path.blocks if block.kind != "connection"]
         names.sort(key=lambda name: self.scheme.blocks[name].kind != "storage")
         block = self._block("_".join(names), transfer)
         net = Summation(block.input, tuple((e.name, e.sign * s) for e, s in zip(entries, signs, strict=True)))
         return Rewriting(self._scheme(block, net), f"reduced the loop through {', '.join(names)} to {block.gain}")
+
+    def _refuse_moving(self, transfer: Expression) -> None:
+        """A storage and a gain that moves do not change places, so that they make no transfer function; without storage they do."""
+        graph = self.scheme.causal.graph
+        moving = {*graph.displacements, *graph.moving, *self.scheme.signals(), *(s.name for s in graph.signals)}
+        read = sorted(transfer.free_symbols & (moving - {self.variable}))
+        if read and self.variable in transfer.free_symbols:
+            what = f"a gain of the loop moves with {', '.join(read)}"
+            raise _refused(what, self.path, "a transfer function has constant coefficients")
 
     # -- what comes in and goes out -----------------------------------------------------------------------------------------------
 

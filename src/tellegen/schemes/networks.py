@@ -59,7 +59,7 @@ def _field(field: Field, graph: PowerGraph, elements: list[Element]) -> MatrixFi
     if not laws:
         for i, k in enumerate(field.ports):
             elements[k] = replace(elements[k], value=field.matrix[i][i])
-        return MatrixField(field.element, members, field.matrix)
+        return MatrixField(field.element, members, field.matrix, stiffness=field.stiffness)
     for k, own in zip(field.ports, laws, strict=True):
         elements[k] = replace(elements[k], law=own)
     letters = tuple(law.variable for law in laws)

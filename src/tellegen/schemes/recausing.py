@@ -6,12 +6,14 @@ from dataclasses import replace
 from tellegen.causality import CausalGraph
 from tellegen.causality.causal_graph import Dependence
 from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.core.errors import GraphError
 from tellegen.expressions import ZERO
 from tellegen.graph import Port, SourceLaw
-from tellegen.schemes.bond_graph_scheme import Bond, BondEnd, OnePort
+from tellegen.schemes.bond_graph_scheme import Bond, BondEnd, BondGraphScheme, OnePort
 from tellegen.schemes.finishing import one_port_kind, one_port_letters
 from tellegen.schemes.gains import dependent_gains
 from tellegen.schemes.pog_scheme import PogScheme, Section
+from tellegen.schemes.raising import bond_graph
 
 
 def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
@@ -24,9 +26,18 @@ def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
     result = replace(result, causal=replace(causal, dependent=_dependences(result)))
     if result.bond_graph is None:
         return result
+    if not result.ladders:  # in a mesh the sections between junctions do not tell which strokes change
+        return replace(result, bond_graph=_raised(result.causal))
     sections = {frozenset((s.left, s.right)): s for s in result.sections.values()}
     bonds = tuple(_bond(bond, elements, sections) for bond in result.bond_graph.bonds)
     return replace(result, bond_graph=replace(result.bond_graph, one_ports=elements, bonds=bonds, causal=result.causal))
+
+
+def _raised(causal: CausalGraph) -> BondGraphScheme | None:
+    try:
+        return bond_graph(causal)
+    except GraphError:
+        return None
 
 
 def _turned(item: OnePort) -> OnePort:

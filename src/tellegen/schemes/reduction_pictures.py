@@ -5,18 +5,27 @@ without bound. The loop through it is inverted, so that another element decides 
 then, which vanishes.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
-from tellegen.core.domains import other_side
+from tellegen.core.domains import Side, other_side
+from tellegen.core.errors import GraphError, TellegenError
 from tellegen.core.names import did_you_mean
-from tellegen.expressions import ZERO
-from tellegen.graph import ResistiveLaw
+from tellegen.graph import StorageLaw
 from tellegen.schemes import rules
-from tellegen.schemes.columns import ladder_with, with_ladder
-from tellegen.schemes.finishing import one_port_kind
-from tellegen.schemes.inversion import invert_path, refusal
-from tellegen.schemes.pog_scheme import Block, Column, PogScheme, Section, Summation
+from tellegen.schemes.column_removal import without_block
+from tellegen.schemes.inversion import block_refusal, invert_path, refusal
+from tellegen.schemes.pog_scheme import Block, PogScheme
+from tellegen.schemes.port_exchange import (
+    best_loop,
+    cleared,
+    gives_way,
+    on_ports,
+    with_constant,
+    with_integrators,
+    with_rates_followed,
+    without_element,
+)
 from tellegen.schemes.signal_paths import lightest_path, read_path
 
 
@@ -36,30 +45,131 @@ class ReductionPictures:
         return "\n".join(f"{letter}) {line}" for letter, line in zip("abc", self.accounts, strict=True))
 
 
-def reduction_pictures(scheme: PogScheme, element: str) -> ReductionPictures:
-    """The scheme without a storage whose energy coefficient tends to zero, by the inversion of a loop.
+def reduction_pictures(scheme: PogScheme, element: str, *, zero: Side | None = None) -> ReductionPictures:
+    """The scheme without an element of which a power variable tends to zero, by the inversion of a loop.
 
-    The loop is the one with the fewest other storages, which come into derivative causality.
+    That is what a storage is told when its energy coefficient tends to zero; `zero` says it for resistive elements. The loop is
+    the one with the fewest other storages, which come into derivative causality. A mesh, and a ladder in which no such loop may be
+    inverted, is written port by port.
 
-    Raises: GraphError (G212) for what is no storage of a ladder or stands in no loop, G210 where no loop may be inverted.
+    Raises: GraphError (G212) for what is no element of the scheme or has no loop, G210 where no loop may be inverted.
     """
-    block = _storage(scheme, element)
-    if block.kind == "derivative":
+    name = _name(scheme, element)
+    side = zero or _vanishing_side(scheme, name)
+    if not scheme.ladders:
+        return _on_ports(on_ports(scheme), name, side)
+    try:
+        return _on_ladder(scheme, name, side)
+    except GraphError as reason:
+        try:
+            return _on_ports(on_ports(scheme), name, side)
+        except GraphError:
+            raise reason from None
+
+
+def frozen_pictures(scheme: PogScheme, element: str) -> ReductionPictures:
+    """The scheme with a storage that keeps its output, because its energy coefficient grows without bound, as a source.
+
+    Raises: GraphError (G212, G210) as `reduction_pictures`, where the storage follows others and no loop may be inverted.
+    """
+    scheme = on_ports(scheme)
+    name = _name(scheme, element)
+    block = scheme.blocks[name]
+    side = scheme.elements[name].decides if block.kind == "storage" else other_side(scheme.elements[name].decides)
+    signals, inverted, accounts = _exchanged(scheme, name, side)
+    accounts[0] = "no loop: it is an integrator, whose gain tends to zero" if not signals else accounts[0]
+    output = inverted.blocks[name].output
+    accounts.append(f"'{element}' is a source: {output} keeps the value that it starts with")
+    simplified = with_rates_followed(with_constant(inverted, name))
+    return ReductionPictures(name, signals, scheme, inverted, simplified, tuple(accounts))
+
+
+def _on_ladder(scheme: PogScheme, name: str, side: Side) -> ReductionPictures:
+    block = scheme.blocks[name]
+    if scheme.elements[name].decides == side:
         signals: tuple[str, ...] = ()
-        inverted, accounts = scheme, ["no loop: it is in derivative causality already", "nothing to invert"]
+        inverted, accounts = scheme, [_nothing_to_invert(block), "nothing to invert"]
     else:
-        found = lightest_path(scheme, block.output, block.input)
+        found = lightest_path(scheme, block.output, block.input, lambda b: block_refusal(b, derivative=True) is None)
         if found is None:
-            what = f"no path leads from '{block.output}' back to '{block.input}'"
-            fix = f"keep '{element}', or add an element that decides '{block.output}' without it"
-            raise rules.NO_PICTURES.error(what, where=element, fix=fix)
+            raise _no_loop(scheme, name)
         signals = (*found.signals, block.output)
         step = invert_path(scheme, signals, derivative=True)
         inverted, accounts = step.scheme, [f"the loop {' -> '.join(signals)}", step.account]
-    simplified, free = _integral(_without(inverted, element))
+    simplified, free = _integral(without_block(inverted, name))
+    accounts.append(_vanished(inverted, name, side, free))
+    return ReductionPictures(name, signals, scheme, inverted, with_rates_followed(simplified), tuple(accounts))
+
+
+def _on_ports(scheme: PogScheme, name: str, side: Side) -> ReductionPictures:
+    signals, inverted, accounts = _exchanged(scheme, name, side)
+    simplified, free = with_integrators(without_element(inverted, name))
+    accounts.append(_vanished(inverted, name, side, free))
+    simplified = with_rates_followed(cleared(simplified))
+    return ReductionPictures(name, signals, scheme, inverted, simplified, tuple(accounts))
+
+
+def _exchanged(scheme: PogScheme, name: str, side: Side) -> tuple[tuple[str, ...], PogScheme, list[str]]:
+    """The loop, and the scheme, port by port, in which an element decides a side; with an account of both."""
+    block = scheme.blocks[name]
+    if scheme.elements[name].decides == side:
+        return (), scheme, [_nothing_to_invert(block), "nothing to invert"]
+    loop = best_loop(scheme, name, gives_way)
+    if loop is not None:
+        step = invert_path(scheme, loop.signals, derivative=True)
+        return loop.signals, step.scheme, [f"the loop {loop}", step.account]
+    if any(n for n in scheme.summations[block.input].inputs):
+        raise _no_loop(scheme, name)
+    # Its constraint holds already: whatever it decides acts on nothing, and stays indeterminate.
+    return (
+        (),
+        scheme,
+        [f"no loop: nothing acts on '{name}', so that {block.input} is zero already", "nothing to invert"],
+    )
+
+
+def _nothing_to_invert(block: Block) -> str:
+    if block.kind == "derivative":
+        return "no loop: it is in derivative causality already"
+    return f"no loop: the gain from {block.input} to {block.output} tends to zero"
+
+
+def _no_loop(scheme: PogScheme, name: str) -> TellegenError:
+    block = scheme.blocks[name]
+    what = f"no path that may be inverted leads from '{block.output}' back to '{block.input}'"
+    fix = f"keep '{name}', or add an element that decides '{block.output}' without it"
+    return rules.NO_PICTURES.error(what, where=name, fix=fix)
+
+
+def _vanished(inverted: PogScheme, name: str, side: Side, free: list[str]) -> str:
     again = f"; {', '.join(free)} in integral causality again" if free else ""
-    accounts.append(f"'{element}' vanishes: {inverted.blocks[element].output} = 0{again}")
-    return ReductionPictures(element, signals, scheme, inverted, simplified, tuple(accounts))
+    if inverted.elements[name].decides != side:
+        return f"'{name}' is left out: {inverted.blocks[name].output} acts on nothing{again}"
+    return f"'{name}' vanishes: {inverted.blocks[name].output} = 0{again}"
+
+
+def _name(scheme: PogScheme, element: str) -> str:
+    """The name that an element of the model has in the scheme."""
+    names = {item.port.element: name for name, item in scheme.elements.items() if name in scheme.blocks}
+    found = names.get(element, element)
+    if found not in scheme.elements or found not in scheme.blocks:
+        known = list(names)
+        fix = did_you_mean(element, known) or f"its elements are {', '.join(known[:20]) or '(none)'}"
+        raise rules.NO_PICTURES.error(f"'{element}' is no element of the scheme", where=element, fix=fix)
+    return found
+
+
+def _vanishing_side(scheme: PogScheme, name: str) -> Side:
+    law = scheme.elements[name].port.law
+    if not isinstance(law, StorageLaw):
+        storages = [n for n, block in scheme.blocks.items() if block.kind in ("storage", "derivative")]
+        fix = did_you_mean(name, storages) or f"the storages are {', '.join(storages[:20]) or '(none)'}"
+        raise rules.NO_PICTURES.error(f"'{name}' is no storage of the scheme", where=name, fix=fix)
+    if scheme.elements[name].field:
+        what = f"'{name}' is part of the field '{scheme.elements[name].field}'"
+        why = "its coefficient alone does not vanish: the rest of the matrix ties it to other storages"
+        raise rules.NO_PICTURES.error(what, where=name, why=why, fix="reduce the model, whose field is split first")
+    return other_side(law.side)
 
 
 def _integral(scheme: PogScheme) -> tuple[PogScheme, list[str]]:
@@ -75,123 +185,3 @@ def _integral(scheme: PogScheme) -> tuple[PogScheme, list[str]]:
             scheme = invert_path(scheme, loop.signals).scheme
             free += [other.name for other in loop.blocks if other.kind == "derivative"]
     return scheme, free
-
-
-def _storage(scheme: PogScheme, element: str) -> Block:
-    storages = [name for name, block in scheme.blocks.items() if block.kind in ("storage", "derivative")]
-    if element not in storages:
-        fix = did_you_mean(element, storages) or f"the storages are {', '.join(storages[:20]) or '(none)'}"
-        raise rules.NO_PICTURES.error(f"'{element}' is no storage of the scheme", where=element, fix=fix)
-    if not scheme.ladders:
-        fix = "ask for its ladder: pog(..., derivative=True); a mesh is reduced by its equations"
-        raise rules.NO_PICTURES.error(f"'{scheme.name}' is one vector block", where=element, fix=fix)
-    if scheme.elements[element].field:
-        what = f"'{element}' is part of the field '{scheme.elements[element].field}'"
-        why = "its coefficient alone does not vanish: the rest of the matrix ties it to other storages"
-        raise rules.NO_PICTURES.error(what, where=element, why=why, fix="reduce the equations instead")
-    return scheme.blocks[element]
-
-
-def _without(scheme: PogScheme, element: str) -> PogScheme:
-    """The scheme without a derivative block whose output is zero."""
-    own = scheme.blocks[element].output
-    blocks = {name: block for name, block in scheme.blocks.items() if name != element}
-    if own in scheme.shared:
-        zero = replace(scheme, blocks=blocks, summations={**scheme.summations, own: Summation(own, ())})
-        return _behind(_held(zero, element, own), element)
-    result = _zero(replace(scheme, blocks=blocks), own)
-    result = replace(result, summations={n: s for n, s in result.summations.items() if n != own})
-    return _behind(_contracted(result, element), element)
-
-
-def _held(scheme: PogScheme, element: str, own: str) -> PogScheme:
-    """The scheme with a sum of nothing in the column of an element that holds what its junction shares at zero."""
-    found = ladder_with(scheme, lambda column: column.name == element)
-    assert found is not None, "each element has one column"
-    ladder, (place,) = found
-    columns = list(ladder.columns)
-    columns[place] = replace(columns[place], name="", blocks=(), summations=(own, *columns[place].summations))
-    return with_ladder(scheme, ladder, columns)
-
-
-def _zero(scheme: PogScheme, name: str) -> PogScheme:
-    """The scheme with a variable taken out of all sums."""
-    sums = {
-        output: Summation(output, tuple((n, s) for n, s in summation.inputs if n != name))
-        for output, summation in scheme.summations.items()
-    }
-    return replace(scheme, summations=sums)
-
-
-def _contracted(scheme: PogScheme, element: str) -> PogScheme:
-    """The scheme without the column of an element that is left with nothing but a wire."""
-    found = ladder_with(scheme, lambda column: column.name == element)
-    assert found is not None, "each element has one column"
-    ladder, (place,) = found
-    column, columns = ladder.columns[place], list(ladder.columns)
-    behind = columns[place + 1] if place + 1 < len(columns) else None
-    before = columns[place - 1] if place else None
-    if behind is not None and behind.junction == column.junction:
-        gone, kept = column.right, column.left
-        columns[place + 1] = replace(behind, left=kept)
-    elif before is not None and before.junction == column.junction:
-        gone, kept = column.left, column.right
-        columns[place - 1] = replace(before, right=kept)
-    else:  # a junction of its own stays, as a wire
-        columns[place] = replace(column, name="", blocks=())
-        return with_ladder(scheme, ladder, columns)
-    del columns[place]
-    result = with_ladder(scheme, ladder, columns)
-    sections = {name: s for name, s in result.sections.items() if name != gone}
-    result = replace(result, sections=sections)
-    side = other_side("through" if column.kind == "series" else "across")
-    return _joined(result, column, scheme.sections[gone].variable(side), scheme.sections.get(kept))
-
-
-def _joined(scheme: PogScheme, column: Column, gone: str, kept: Section | None) -> PogScheme:
-    """The scheme with the running variable on one side of a removed column replaced by that on the other side."""
-    side = other_side("through" if column.kind == "series" else "across")
-    summation = next(scheme.summations[name] for name in column.summations)
-    others = {name: s for name, s in scheme.summations.items() if name != summation.output}
-    if kept is None:
-        return _zero(replace(scheme, summations=others), gone)
-    name = kept.variable(side)
-    ((_, sign),) = summation.inputs
-
-    def said(summation: Summation) -> Summation:
-        inputs = tuple((name, s * sign) if n == gone else (n, s) for n, s in summation.inputs)
-        if summation.output != gone:
-            return Summation(summation.output, inputs)
-        return Summation(name, tuple((n, s * sign) for n, s in inputs))
-
-    sums = [said(summation) for summation in others.values()]
-    return _renamed_sums(replace(scheme, summations={s.output: s for s in sums}), gone, name)
-
-
-def _renamed_sums(scheme: PogScheme, gone: str, name: str) -> PogScheme:
-    found = ladder_with(scheme, lambda column: gone in column.summations)
-    if found is None:
-        return scheme
-    ladder, places = found
-    columns = list(ladder.columns)
-    for k in places:
-        sums = tuple(name if n == gone else n for n in columns[k].summations)
-        columns[k] = replace(columns[k], summations=sums)
-    return with_ladder(scheme, ladder, columns)
-
-
-def _behind(scheme: PogScheme, element: str) -> PogScheme:
-    """The scheme with a model behind it in which the element decides zero; a bond graph of it would be another one."""
-    item = scheme.elements[element]
-    causal = scheme.causal
-    port = replace(item.port, law=ResistiveLaw(item.decides, coefficient=ZERO), state="", initial=None)
-    place = next(k for k, other in enumerate(causal.graph.ports) if other is item.port)
-    ports = tuple(port if k == place else other for k, other in enumerate(causal.graph.ports))
-    dependent = tuple(d for d in causal.dependent if d.port != place)
-    elements = {**scheme.elements, element: replace(item, kind=one_port_kind(port), port=port)}
-    return replace(
-        scheme,
-        elements=elements,
-        causal=replace(causal, graph=replace(causal.graph, ports=ports), dependent=dependent),
-        bond_graph=None,
-    )

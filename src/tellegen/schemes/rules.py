@@ -112,15 +112,15 @@ NO_RESISTIVE_PORT = RULES.rule(
     meaning="A scheme was to be written in other coordinates, and its domain has no storage or resistive element of that kind.",
     why="entropy has no inertia, and no element that only loses it",
 )
+NO_PORT_PATH = RULES.rule(
+    "G235",
+    "input that cannot be exchanged for its output",
+    meaning="An input of a scheme that is not linear, or that moves, was to be exchanged for its output, but no loss answers it at once.",
+    why="the path from the input to its output is inverted: a storage on it would differentiate, and a law without inverse gives no value",
+)
 LOST_PORT = RULES.rule(
     "G240",
     "port without a place in the notation",
     meaning="A system with a port at a node was to be written as a ladder or as a bond graph that has no such node.",
     why="what is joined to the port would have nothing to be joined to: the file could not be a part of another system any more",
-)
-LONG_FORMULA = RULES.rule(
-    "G241",
-    "modulus that is too long for a file",
-    meaning="A model was to be written as a ladder or a bond graph, and a modulus of it has more characters than a formula may have.",
-    why="formulas of files are bounded, so that a file from anywhere is read in bounded time; loops of bodies that close each other grow long",
 )

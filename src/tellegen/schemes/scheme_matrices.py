@@ -1,5 +1,6 @@
 """The matrices of a whole scheme: L x' = -A x + B u, y = C x + D u, read off its blocks and summations."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -21,11 +22,13 @@ class SchemeMatrices:
     D: Matrix
 
 
-def scheme_matrices(scheme: PogScheme) -> SchemeMatrices:
+def scheme_matrices(scheme: PogScheme, *, moving: bool = False) -> SchemeMatrices:
     """The matrices of a scheme, with the signs that its variables have now.
 
-    Raises: GraphError (G232) where it is not linear, where matrices move with displacements or states, or where rates of
-    inputs count; G211 for a scheme with transfer blocks.
+    With `moving`, all but L may move with displacements and signals.
+
+    Raises: GraphError (G232) where it is not linear, where matrices move with what they may not, or where rates of inputs
+    count; G211 for a scheme with transfer blocks.
     """
     curved = [
         b for b in scheme.blocks.values() if b.gain is None and not (b.kind == "storage" and _in_field(scheme, b.name))
@@ -44,13 +47,22 @@ def scheme_matrices(scheme: PogScheme) -> SchemeMatrices:
         tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
         for names in (states, scheme.inputs)
     )
-    graph = scheme.causal.graph
-    moving = {*graph.displacements, *graph.moving, *block.states, *scheme.inputs, *(s.name for s in graph.signals)}
-    entries = (e for M in (block.L, block.A, block.B, block.N, C, D) for row in M for e in row)
-    read = sorted({name for e in entries for name in e.free_symbols & moving})
-    if read:
-        raise _refused(scheme, f"its matrices move with {', '.join(read)}", read[0])
+    _refuse_moving(scheme, (block.A, block.B, C, D), (block.L, block.N), moving)
     return SchemeMatrices(block, C, D)
+
+
+def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable[Matrix], moving: bool) -> None:
+    graph = scheme.causal.graph
+    states = {scheme.elements[name].port.state for name in scheme.states}
+    variables = {*states, *scheme.inputs}
+    slow = {*graph.displacements, *graph.moving, *(s.name for s in graph.signals)}
+    for matrices, names, word in (
+        (energy, variables | slow, "its energy matrix moves"),
+        (others, variables if moving else variables | slow, "its matrices move"),
+    ):
+        read = sorted({name for M in matrices for row in M for e in row for name in e.free_symbols & names})
+        if read:
+            raise _refused(scheme, f"{word} with {', '.join(read)}", read[0])
 
 
 def _in_field(scheme: PogScheme, name: str) -> bool:

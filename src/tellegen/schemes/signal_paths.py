@@ -1,6 +1,6 @@
 """Paths of signals through a scheme: which block or summation stands at each step, and the paths worth inverting."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -64,8 +64,10 @@ def _step(scheme: PogScheme, decided: dict[str, Block], start: str, end: str) ->
     raise rules.NO_SUCH_PATH.error(f"no line leads from '{start}' to '{end}'", where=start, fix=fix)
 
 
-def lightest_path(scheme: PogScheme, start: str, end: str) -> SignalPath | None:
-    """The path with the fewest storages on it, then the fewest steps; None where none leads there."""
+def lightest_path(
+    scheme: PogScheme, start: str, end: str, usable: Callable[[Block], bool] = lambda _: True
+) -> SignalPath | None:
+    """The path with the fewest storages on it, then the fewest steps, over `usable` blocks; None where none leads there."""
     blocks = scheme.blocks
     edges = signal_edges(scheme)
     best: dict[str, tuple[int, int]] = {start: (0, 0)}
@@ -78,6 +80,8 @@ def lightest_path(scheme: PogScheme, start: str, end: str) -> SignalPath | None:
         if (storages, steps) > best[here]:
             continue
         for name, (_, block) in sorted(edges[here].items()):
+            if block and (blocks[block].input != here or not usable(blocks[block])):
+                continue  # a term of a field is no path through it
             cost = (storages + (block != "" and blocks[block].kind in ("storage", "derivative")), steps + 1)
             if name not in best or cost < best[name]:
                 best[name], before[name] = cost, here

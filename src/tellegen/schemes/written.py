@@ -33,7 +33,7 @@ class Piece:
 @final
 @dataclass(frozen=True, slots=True)
 class WrittenField:
-    """Elements of some lanes (counted from 0) with a matrix, or with `laws` in its place."""
+    """Elements of some lanes (counted from 0) with a matrix, which is of stiffnesses if `stiff`, or with `laws` in its place."""
 
     name: str
     lanes: tuple[int, ...]
@@ -41,6 +41,7 @@ class WrittenField:
     matrix: Matrix
     energy: bool
     laws: tuple[str, ...] = ()
+    stiff: bool = False
 
 
 Row = tuple[Piece | None, ...]

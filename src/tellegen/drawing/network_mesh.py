@@ -1,0 +1,280 @@
+"""Meshed networks of wires or pipes as sketches: nodes on a grid, elements on straight lines between them.
+
+What is between a node and its reference hangs beside the node, with the mark of the reference or, in the lowest row, a common rail.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import final
+
+from tellegen.description.model import Element
+from tellegen.description.sketches import Sketch, SketchedBranch
+from tellegen.drawing.network_places import EAST, SOUTH, Cell, Near, grown_places, layered_places
+from tellegen.drawing.network_plan import Link, Plan, Station
+from tellegen.drawing.network_tracks import Path, Tracks
+
+FINENESS = (2, 3, 4)
+"""Lines of the grid from a node to the next, tried in this order: those between are for links that go round."""
+TAP, TAPS, HANG = 0.42, 0.62, 1.0
+"""From a node to the first element that hangs beside it, from one to the next, and how far they hang."""
+LANE, DEEP = 0.4, 1.15
+"""Between lines that run beside each other, and under a row from which something hangs."""
+ACROSS, DOWN = 1.0, 1.15
+"""The least distance of nodes beside and under each other."""
+ROOM = 0.72
+"""The least length of a piece of line that an element stands on."""
+
+LONELY, LONELY_SOURCE = 2.5, 7.0
+"""What speaks against an element with a mark of its own for its reference, and against a source that is not on the left."""
+
+
+def mesh_sketch(plan: Plan) -> Sketch | None:
+    """A sketch of one connected part, the best of several; None where its links find no way."""
+    near: dict[str, list[str]] = {station.key: [] for station in plan.stations}
+    for link in plan.links:
+        near[link.first].append(link.second)
+        near[link.second].append(link.first)
+    made = [mesh for places, level in _choices(plan, near) if (mesh := _routed(plan, places, level=level)) is not None]
+    return min(made, key=lambda mesh: mesh.cost).sketch() if made else None
+
+
+def _choices(plan: Plan, near: Near) -> Iterator[tuple[dict[str, Cell], bool]]:
+    """Several ways to place the nodes, and whether elements at corners shall lie level: in layers they go from left to right."""
+    driven = [s.key for s in plan.stations if any(h.element and h.element.kind.role == "source" for h in s.hanging)]
+    start = driven[0] if driven else min(near, key=lambda key: len(near[key]))
+    if len(driven) > 1:
+        yield layered_places(near, driven), True
+    yield grown_places(near, start, first=SOUTH), False
+    yield grown_places(near, start, first=EAST), False
+
+
+def _routed(plan: Plan, places: dict[str, Cell], *, level: bool) -> "_Mesh | None":
+    for fineness in FINENESS:
+        mesh = _Mesh(plan, {key: (fineness * x, fineness * y) for key, (x, y) in places.items()}, level=level)
+        if mesh.complete:
+            return mesh
+    return None
+
+
+@final
+class _Mesh:
+    """Nodes on the lines of a grid with the ways of all links."""
+
+    def __init__(self, plan: Plan, nodes: dict[str, Cell], *, level: bool) -> None:
+        self.plan, self.nodes, self.level = plan, nodes, level
+        self.tracks = Tracks(nodes)
+        self.paths: dict[int, Path] = {}
+        for k, link in enumerate(plan.links):
+            if (path := self.tracks.straight(link.first, link.second)) is not None:
+                self.paths[k] = path
+        left = [k for k in range(len(plan.links)) if k not in self.paths]
+        for k in sorted(left, key=self._distance):
+            path = self.tracks.route(plan.links[k].first, plan.links[k].second)
+            if path is None:
+                break
+            self.paths[k] = path
+        self.complete = len(self.paths) == len(plan.links)
+
+    def _distance(self, k: int) -> int:
+        (x, y), (u, v) = (self.nodes[end] for end in (self.plan.links[k].first, self.plan.links[k].second))
+        return abs(x - u) + abs(y - v)
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """Length, corners, crossings and what hangs away from the rail; of equal ones the wider figure is better."""
+        columns, rows = zip(*self.nodes.values(), strict=True)
+        lonely = 0.0
+        for station in self.plan.stations:
+            beside = self._beside(station)
+            lonely += LONELY_SOURCE * sum(element.kind.role == "source" for element in beside)
+            lonely += LONELY * len(beside) if self.nodes[station.key][1] != max(rows) else 0.0
+        return self.tracks.cost + lonely, (max(rows) - min(rows)) - (max(columns) - min(columns))
+
+    # -- the sketch ------------------------------------------------------------------------------------------------------------
+
+    def sketch(self) -> Sketch:
+        """Lines become places: as near to each other as what stands between them allows."""
+        self.points: dict[str, complex] = {}
+        self.point_nodes: dict[str, str] = {}
+        self.wires: list[tuple[str, str]] = []
+        self.branches: dict[str, SketchedBranch] = {}
+        self.xs, self.ys = self._columns(), self._rows()
+        self.outermost: dict[str, str] = {}
+        self._in_column: dict[int, list[Station]] = {}
+        for station in self.plan.stations:
+            self._in_column.setdefault(self.nodes[station.key][0], []).append(station)
+        for station in self.plan.stations:
+            self._point(station.key, self._at(self.nodes[station.key]), station.key)
+        self._hang_all()
+        for k, link in enumerate(self.plan.links):
+            self._draw(link, self.paths[k])
+        return Sketch(self.points, self.point_nodes, tuple(self.wires), self.branches)
+
+    def _at(self, cell: Cell) -> complex:
+        return complex(self.xs[cell[0]], -self.ys[cell[1]])
+
+    def _used(self, axis: int) -> list[int]:
+        """The lines along one axis on which something lies."""
+        found = {cell[axis] for cell in self.nodes.values()}
+        for path in self.paths.values():
+            found |= {one[axis] for one, two in pairwise(path) if one[axis] == two[axis]}
+        return sorted(found)
+
+    def _columns(self) -> dict[int, float]:
+        reach: dict[int, float] = {}
+        for station in self.plan.stations:
+            column = self.nodes[station.key][0]
+            taps = len(self._beside(station))
+            reach[column] = max(reach.get(column, 0.0), self._tap(station, taps - 1) + LANE if taps else 0.0)
+        return self._spread(self._used(0), reach, {column: ACROSS + far for column, far in reach.items()})
+
+    def _rows(self) -> dict[int, float]:
+        deep = {self.nodes[s.key][1]: DEEP for s in self.plan.stations if self._beside(s)}
+        rows = {cell[1] for cell in self.nodes.values()}
+        return self._spread(self._used(1), deep, {row: max(DOWN, deep.get(row, 0.0)) for row in rows})
+
+    def _spread(self, lines: list[int], behind: dict[int, float], pitch: dict[int, float]) -> dict[int, float]:
+        """The place of each line: `behind` keeps the next line away from one, `pitch` the next one with nodes."""
+        places: dict[int, float] = {}
+        last: int | None = None
+        for k, line in enumerate(lines):
+            place = places[lines[k - 1]] + LANE + behind.get(lines[k - 1], 0.0) if k else 0.0
+            if line in pitch:
+                if last is not None:
+                    place = max(place, places[last] + pitch[last])
+                last = line
+            places[line] = place
+        return places
+
+    def _point(self, label: str, place: complex, node: str) -> str:
+        self.points[label], self.point_nodes[label] = place, node
+        return label
+
+    # -- what hangs ------------------------------------------------------------------------------------------------------------
+
+    def _leading(self) -> list[Station]:
+        """The nodes in the first column with a source: it stands on their left."""
+        first = min(x for x, _ in self.nodes.values())
+        if any(x < first for path in self.paths.values() for x, _ in path):
+            return []
+        return [s for s in self.plan.stations if self.nodes[s.key][0] == first and _sources(s)]
+
+    def _beside(self, station: Station) -> list[Element]:
+        """What hangs on the right of a node, in order."""
+        elements = [item.element for item in station.hanging if item.element is not None]
+        leading = _sources(station)[:1] if any(s is station for s in self._leading()) else []
+        return [element for element in elements if not any(element is other for other in leading)]
+
+    def _tap(self, station: Station, k: int) -> float:
+        """How far to the right of a node its k-th element hangs: the first under it where nothing else leads down."""
+        x, y = self.nodes[station.key]
+        return k * TAPS + (TAP if frozenset(((x, y), (x, y + 1))) in self.tracks.lines else 0.0)
+
+    def _hang_all(self) -> None:
+        lowest = max(y for _, y in self.nodes.values())
+        free = max(self.ys) == lowest
+        rails: dict[str, list[str]] = {}
+        for station in self.plan.stations:
+            here = self.points[station.key]
+            last = station.key
+            for k, element in enumerate(self._beside(station)):
+                tap = self._point(f"{station.key}|{k}", here + self._tap(station, k), station.key)
+                self.wires.append((last, tap))
+                foot = self._hang(element, tap, HANG, station.key)
+                if free and self.nodes[station.key][1] == lowest:
+                    rails.setdefault(self.point_nodes[foot], []).append(foot)
+                last = tap
+            self.outermost[station.key] = last
+        self._lead(rails)
+        for feet in rails.values():
+            ordered = sorted(feet, key=lambda foot: (self.points[foot].real, -self.points[foot].imag))
+            self.wires += pairwise(ordered)
+
+    def _hang(self, element: Element, tap: str, far: float, node: str) -> str:
+        """An element down from a point; gives the label of its lower end."""
+        reference = next((other for other in element.nodes if other != node), node)
+        foot = self._point(f"{tap}|foot", self.points[tap] - far * 1j, reference)
+        ends, drawn = ((tap, foot), True) if element.nodes[0] == node else ((foot, tap), False)
+        self.branches[element.name] = SketchedBranch(ends, (0.0,), 1, drawn)
+        return foot
+
+    def _lead(self, rails: dict[str, list[str]]) -> None:
+        """Sources on the left: one beside all rows down to the rail; several in their own rows, from a rail on the left."""
+        leading = self._leading()
+        if len(leading) == 1:
+            station, element = leading[0], _sources(leading[0])[0]
+            corner = self._point(f"{station.key}|left", self.points[station.key] - ACROSS * 0.75, station.key)
+            self.wires.append((station.key, corner))
+            bottom = min((self.points[foot].imag for feet in rails.values() for foot in feet), default=None)
+            far = HANG if bottom is None else self.points[corner].imag - bottom
+            foot = self._hang(element, corner, far, station.key)
+            if self.point_nodes[foot] in rails:
+                rails[self.point_nodes[foot]].append(foot)
+            return
+        ends: dict[str, list[str]] = {}
+        for station in leading:
+            element = _sources(station)[0]
+            reference = next((node for node in element.nodes if node != station.key), station.key)
+            outer = self._point(f"{station.key}|left", self.points[station.key] - ACROSS, reference)
+            order, drawn = (
+                ((outer, station.key), True) if element.nodes[0] == reference else ((station.key, outer), False)
+            )
+            self.branches[element.name] = SketchedBranch(order, (0.0,), 1, drawn)
+            ends.setdefault(reference, []).append(outer)
+        for outers in ends.values():
+            self.wires += pairwise(sorted(outers, key=lambda label: -self.points[label].imag))
+
+    # -- links -----------------------------------------------------------------------------------------------------------------
+
+    def _draw(self, link: Link, path: Path) -> None:
+        """The corners of a way as points, and the element on its longest piece."""
+        corners = [
+            path[0],
+            *(b for a, b, c in zip(path, path[1:], path[2:], strict=False) if _turns(a, b, c)),
+            path[-1],
+        ]
+        labels = [
+            link.first,
+            *(f"{link.first}>{link.second}>{id(link)}>{k}" for k in range(1, len(corners) - 1)),
+            link.second,
+        ]
+        for label, cell in zip(labels[1:-1], corners[1:-1], strict=True):
+            self._point(label, self._at(cell), "")
+        for end, other in ((0, 1), (-1, -2)):
+            # A line to the right begins behind what hangs beside the node.
+            if corners[other][1] == corners[end][1] and corners[other][0] > corners[end][0]:
+                labels[end] = self._beyond(labels[end])
+        spans = [abs(self.points[a] - self.points[b]) for a, b in pairwise(labels)]
+        level = [abs((self.points[a] - self.points[b]).imag) < 1e-9 for a, b in pairwise(labels)]
+        best = max(range(len(spans)), key=lambda k: (spans[k] >= ROOM, level[k] == self.level, spans[k]))
+        for k, label in enumerate(labels[1:-1], 1):
+            self.point_nodes[label] = link.first if k <= best or link.element is None else link.second
+        for k, (one, two) in enumerate(pairwise(labels)):
+            if k != best or link.element is None:
+                self.wires.append((one, two))
+                continue
+            forward = link.element.nodes[0] == link.first
+            ends = (one, two) if forward else (two, one)
+            way = self.points[ends[1]] - self.points[ends[0]]
+            # Labels stand above level elements and left of upright ones.
+            above = 1 if way.real > 1e-9 or way.imag > 1e-9 else -1
+            self.branches[link.element.name] = SketchedBranch(ends, (0.0,), above, True)
+
+    def _beyond(self, node: str) -> str:
+        """The point on the right of a node, behind what hangs in its column: elements in one gap stand over each other."""
+        column, row = self.nodes[node]
+        taps = [self._tap(s, len(self._beside(s)) - 1) for s in self._in_column[column] if self._beside(s)]
+        end, place = self.outermost[node], complex(self.xs[column] + max(taps, default=0.0), -self.ys[row])
+        if abs(self.points[end] - place) < 1e-9:
+            return end
+        label = self._point(f"{node}|end", place, node)
+        self.wires.append((end, label))
+        return label
+
+
+def _sources(station: Station) -> list[Element]:
+    return [h.element for h in station.hanging if h.element is not None and h.element.kind.role == "source"]
+
+
+def _turns(one: Cell, two: Cell, three: Cell) -> bool:
+    return not (one[0] == two[0] == three[0] or one[1] == two[1] == three[1])

@@ -1,0 +1,198 @@
+"""A model with modes as blocks of Simulink: a subsystem for the diagram of each mode, and switches that choose between them.
+
+Every storage has an integrator. Which mode holds, and the states with which it began, are kept by a memory; a hit crossing stops
+the solver where a guard rises, and a function then asks the program `NAME_modes` for the mode that follows and the states handed
+over to it. The integrators are reset to these.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import final
+
+from tellegen.core.names import TIME
+from tellegen.exporting.diagrams import Diagram, Formula, Inertia, Integrator, Unknowns
+from tellegen.exporting.m_files import number_text
+from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
+from tellegen.exporting.simulink_blocks import DiagramBuilder
+from tellegen.exporting.simulink_model import TOP, Position, SimulinkBlock, Wiring
+from tellegen.expressions import Expression, symbol
+from tellegen.expressions.matlab import matlab_name
+from tellegen.graph.signals import Table
+
+ACROSS = {
+    "time": 40,
+    "modes": 180,
+    "switches": 420,
+    "guards": 560,
+    "events": 700,
+    "memory": 840,
+    "states": 980,
+    "out": 1120,
+}
+"""How far from the left the blocks of a kind stand, in the pixels of Simulink."""
+BEFORE, EVENT, HIT, GUARD, MODE, RESET, NOTHING = "before", "event", "hit", "guard", "mode", "reset", "nothing"
+
+
+def mode_name(number: int) -> str:
+    """The subsystem of a mode; modes count from 1."""
+    return f"mode_{number}"
+
+
+def own_name(number: int, signal: str) -> str:
+    """A signal as a mode has it."""
+    return f"m{number}_{signal}"
+
+
+def hybrid_wiring(hybrid: HybridDiagram, name: str) -> Wiring:
+    """All blocks of a model with modes, and their lines. `name` is that of its programs."""
+    return _Builder(hybrid, name).built()
+
+
+def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
+    """The diagram of a mode with names of its own for all signals but the states."""
+    assert mode.diagram is not None, "only modes that can be have a diagram"
+    diagram = mode.diagram
+    states = {item.name for item in diagram.integrators}
+    names = {name: own_name(number, name) for name in diagram.names_given() - states}
+    symbols = {name: symbol(new) for name, new in names.items()}
+
+    def named(name: str) -> str:
+        return names.get(name, name)
+
+    def said(expression: Expression) -> Expression:
+        return expression.substitute(symbols)
+
+    def item(old: Formula | Table) -> Formula | Table:
+        if isinstance(old, Table):
+            return replace(old, name=named(old.name), argument=said(old.argument))
+        terms = tuple((named(name), sign) for name, sign in old.terms)
+        factor = None if old.factor is None else said(old.factor)
+        column = mode_name(number)
+        return Formula(named(old.name), old.kind, said(old.expression), terms, factor, column)
+
+    coupled = diagram.inertia
+    rates = None
+    if coupled is not None:
+        matrix = tuple(tuple(map(said, row)) for row in coupled.matrix)
+        rates = Inertia(tuple(map(named, coupled.rates)), matrix, tuple(map(named, coupled.right)))
+    unknowns = diagram.unknowns
+    return replace(
+        diagram,
+        formulas=tuple(map(item, diagram.formulas)),
+        readings=tuple(map(item, diagram.readings)),
+        integrators=tuple(Integrator(i.name, named(i.rate), i.initial) for i in diagram.integrators),
+        inertia=rates,
+        unknowns=Unknowns(tuple(map(named, unknowns.names)), tuple(map(said, unknowns.residuals)), unknowns.guesses),
+        recorded=tuple(map(named, diagram.recorded)),
+    )
+
+
+@final
+class _Builder:
+    """First the modes with all that is in them, then the switches, the events and the states."""
+
+    def __init__(self, hybrid: HybridDiagram, name: str) -> None:
+        self.hybrid, self.name = hybrid, name
+        self.wiring = Wiring()
+        self.inputs: list[tuple[str, str, int, str]] = []
+        self.modes = {k: mode_diagram(mode, k) for k, mode in enumerate(hybrid.modes, 1) if mode.diagram is not None}
+        self._rows: dict[str, int] = {}
+        self.pending: list[DiagramBuilder] = []
+
+    def built(self) -> Wiring:
+        """The whole model."""
+        hybrid = self.hybrid
+        self._put(TIME, "clock", "time", ())
+        self._put(NOTHING, "constant", "time", (), (("Value", "0"),))
+        for number, diagram in self.modes.items():
+            self._mode(number, diagram)
+        rates = {k: {item.name: item.rate for item in diagram.integrators} for k, diagram in self.modes.items()}
+        for state in hybrid.states:
+            self._switch(f"rate_of_{state}", [rates.get(k, {}).get(state, NOTHING) for k in self._numbers()])
+        shown = {k: dict(zip(self._recorded(), d.recorded, strict=True)) for k, d in self.modes.items()}
+        for signal in self._recorded():
+            self._switch(f"{signal}_now", [shown.get(k, {}).get(signal, NOTHING) for k in self._numbers()])
+        self._switch(GUARD, [own_name(k, GUARD) if k in self.modes else NOTHING for k in self._numbers()])
+        self._events()
+        for state in hybrid.states:
+            settings = (("ExternalReset", "either"), ("InitialConditionSource", "external"))
+            self._put(state, "integrator", "states", (f"rate_of_{state}", RESET, f"{state}_handed_over"), settings)
+        for k, signal in enumerate(self._recorded(), 1):
+            block = SimulinkBlock(TOP, f"{matlab_name(signal)}_out", "outport", self._place("out"), (("Port", str(k)),))
+            self.inputs.append((TOP, self.wiring.add(block), 1, f"{signal}_now"))
+        for builder in self.pending:
+            builder.connect()
+        for system, block_name, port, signal in self.inputs:
+            self.wiring.connect(signal, system, block_name, port)
+        return self.wiring
+
+    def _numbers(self) -> range:
+        return range(1, len(self.hybrid.modes) + 1)
+
+    def _recorded(self) -> tuple[str, ...]:
+        return self.hybrid.first.recorded
+
+    def _mode(self, number: int, diagram: Diagram) -> None:
+        """The subsystem of a mode, with the largest of its guards."""
+        mode = self.hybrid.modes[number - 1]
+        told = ", ".join(f"{e} {w}" for e, w in zip(self.hybrid.elements, mode.words, strict=True))
+        x, y = ACROSS["modes"], 40 + 180 * (number - 1)
+        block = SimulinkBlock(TOP, mode_name(number), "subsystem", (x, y, x + 150, y + 140), (("Description", told),))
+        home = self.wiring.add(block)
+        builder = DiagramBuilder(diagram, self.wiring, home)
+        builder.systems[mode_name(number)] = home
+        builder.signals()
+        guards = [own_name(number, guard.signal) for guard in mode.guards]
+        builder.largest(own_name(number, GUARD), guards)
+        self.pending.append(builder)
+
+    def _switch(self, signal: str, choices: list[str]) -> None:
+        """One of several signals, by the number of the mode."""
+        settings = (("Inputs", str(len(choices))),)
+        self._put(signal, "multiport switch", "switches", (MODE, *choices), settings)
+
+    def _events(self) -> None:
+        """Mode, reset and states handed over are kept by a memory; an event asks for new ones."""
+        states = self.hybrid.states
+        crossing = (("HitCrossingOffset", "0"), ("HitCrossingDirection", "rising"), ("ShowOutputPort", "on"))
+        self._put(HIT, "hit crossing", "guards", (GUARD,), crossing)
+        read = [TIME, HIT, BEFORE, *states]
+        script = (
+            f"function tg_y = tg_block({', '.join(map(matlab_name, read))})",
+            f"coder.extrinsic('{self.name}_modes');",
+            f"tg_y = {BEFORE};",
+            f"if {HIT}",
+            f"  tg_mode = {BEFORE}(1);",
+            f"  tg_x = [{'; '.join(map(matlab_name, states))}];",
+            f"  [tg_mode, tg_x] = {self.name}_modes({matlab_name(TIME)}, tg_x, tg_mode);",
+            f"  tg_y = [tg_mode; 1 - {BEFORE}(2); tg_x];",
+            "end",
+            "end",
+        )
+        self._put(EVENT, "function", "events", read, (), script)
+        first = "; ".join(number_text(value) for value in (self.hybrid.start + 1, 0, *self.hybrid.initial))
+        self._put(BEFORE, "memory", "memory", (EVENT,), (("InitialCondition", f"[{first}]"),))
+        apart = SimulinkBlock(TOP, "apart", "demux", self._place("memory"), (("Outputs", str(len(states) + 2)),))
+        name = self.wiring.add(apart)
+        self.inputs.append((TOP, name, 1, BEFORE))
+        for k, signal in enumerate((MODE, RESET, *(f"{state}_handed_over" for state in states)), 1):
+            self.wiring.make(signal, TOP, name, k)
+
+    def _put(
+        self,
+        signal: str,
+        kind: str,
+        place: str,
+        reads: Iterable[str],
+        settings: tuple[tuple[str, str], ...] = (),
+        script: tuple[str, ...] = (),
+    ) -> None:
+        block = SimulinkBlock(TOP, matlab_name(signal), kind, self._place(place), settings, script)
+        name = self.wiring.add(block)
+        self.wiring.make(signal, TOP, name)
+        self.inputs += [(TOP, name, port, read) for port, read in enumerate(reads, 1)]
+
+    def _place(self, place: str) -> Position:
+        row = self._rows[place] = self._rows.get(place, -1) + 1
+        left, top = ACROSS[place], 40 + 60 * row
+        return left, top, left + 70, top + 34

@@ -1,0 +1,117 @@
+"""Storages that depend on others share one block of a ladder, as in the reduced schemes of the papers."""
+
+from math import pi
+
+import pytest
+from hypothesis import given, settings
+
+from drawing.reading_pogs import shown_elements, signal_loops
+from schemes.comparing import causal_of, legal_causality
+from support.networks import Network
+from support.strategies import networks
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.drawing.checks import check_scene
+from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.pog_layout import model_pog_scene
+from tellegen.drawing.scene import Block, Label, Scene, Section
+from tellegen.expressions import is_zero
+from tellegen.graph import SourceLaw, lower
+from tellegen.schemes import pog
+from tellegen.schemes.collapsing import collapsed_graph
+from tellegen.schemes.storage_groups import storage_groups
+from tellegen.workflow import load
+
+
+def scene_of(name: str, options: Options = DEFAULTS) -> Scene:
+    return model_pog_scene(assign_causality(lower(load(name))), options)
+
+
+def texts(scene: Scene) -> list[str]:
+    return [shape.text for shape in scene.shapes if isinstance(shape, Label)]
+
+
+def elements(causal: CausalGraph) -> list[str]:
+    return sorted(port.element for port in causal.graph.ports if not isinstance(port.law, SourceLaw))
+
+
+def test_the_rigid_crank_has_the_inertia_of_its_angle_and_its_force_behind_a_moving_ratio() -> None:
+    scene = scene_of("crank_rod")
+    assert texts(scene).count(r"H(\theta)") == 2
+    assert r"L(\theta) = J_{m} + H^{2} m_{p}" in texts(scene)
+    sections = sorted(s.start[0] for s in scene.shapes if isinstance(s, Section))
+    assert len(sections) == 5  # before the crank, behind the storages, N and A, and behind the ratio
+    assert check_scene(scene) == ()
+
+
+def test_sections_are_numbered_from_left_to_right() -> None:
+    scene = scene_of("crank_rod", Options(section_numbers=True))
+    sections = sorted((s.start[0], s.origin.port) for s in scene.shapes if isinstance(s, Section))
+    assert [name for _, name in sections] == ["1", "2", "3", "4", "5"]
+
+
+def test_the_figure_says_that_it_is_no_scalar_pog() -> None:
+    note = "No scalar POG: 'm_p' depends on other storages. One block stands for them together."
+    assert note in texts(scene_of("crank_rod"))
+
+
+def test_what_moves_alone_stays_in_the_ladder() -> None:
+    scene = scene_of("rotational_first")
+    storages = {s.origin.element for s in scene.shapes if isinstance(s, Block) and s.origin.part == "integrator"}
+    assert storages == {"J_1 J_2", "c", "J_3"}
+    assert r"L = J_{1} + \frac{J_{2}}{\mathrm{ratio}^{2}}" in texts(scene)
+
+
+def test_the_reduced_corking_machine_keeps_its_motors_and_belts() -> None:
+    scene = scene_of("corking_machine")
+    integrators = [s.origin.element for s in scene.shapes if isinstance(s, Block) and s.origin.part == "integrator"]
+    assert len(integrators) == 4  # coils, rotors, belts, and the pulleys with the shaft
+    assert any(set(names.split()) == {"J_2e", "J_2r", "m_a", "J_a"} for names in integrators)
+    assert sorted(shown_elements(scene)).count("m_a") == 1
+    assert check_scene(scene) == ()
+    assert all(spots % 2 for spots in signal_loops(scene_of("corking_machine", Options(max_width=10000)), most=200))
+
+
+def test_the_ratios_of_the_reduced_corking_machine_are_those_of_the_paper() -> None:
+    # T_a = [[-r cot(alpha), r cot(alpha)], [0, 1]]
+    graph = collapsed_graph(pog(assign_causality(lower(load("corking_machine")))))
+    assert graph is not None
+    (ratios,) = [c for c in graph.couplings if c.element == "ratios"]
+    values = {"r_a": 0.01, "alpha": 1.26262725568}
+    shown = [entry.evaluate(values) for row in ratios.K for entry in row]
+    lead = 0.02 / (2 * pi)
+    # Forces come from the frame, so that both rows are counted the other way.
+    assert shown == pytest.approx([lead, -lead, 0, -1], abs=1e-9)
+
+
+def test_the_whole_model_is_one_block_on_request() -> None:
+    scene = scene_of("crank_rod", Options(vectorial=True))
+    assert {"B", "C"} <= {s.origin.part for s in scene.shapes if isinstance(s, Block)}
+
+
+def test_a_storage_beside_a_source_has_no_such_block() -> None:
+    text = "system: s\nnetwork:\n  V: {voltage source: [a, gnd]}\n  C: {capacitor: [a, gnd], C: 1}\n"
+    laddered = pog(causal_of(text), derivative=True)
+    assert [storage_groups(laddered, ladder) for ladder in laddered.ladders] == [None]
+
+
+@settings(max_examples=20)
+@given(networks(couplings=True))
+def test_nothing_overlaps_and_every_element_stands_once(network: Network) -> None:
+    causal = legal_causality(network)
+    scene = model_pog_scene(causal, Options(max_width=100000))
+    assert check_scene(scene) == ()
+    assert sorted(name for name in shown_elements(scene) if name in elements(causal)) == elements(causal)
+
+
+@given(networks(couplings=True))
+def test_a_group_has_the_energy_matrix_of_its_states_in_the_whole_model(network: Network) -> None:
+    causal = legal_causality(network)
+    scheme, laddered = pog(causal), pog(causal, derivative=True)
+    if scheme.vector is None or not causal.derivative:
+        return
+    at = {state: k for k, state in enumerate(scheme.vector.states)}
+    for ladder in laddered.ladders:
+        for group in storage_groups(laddered, ladder) or ():
+            own = [at[state] for state in group.states]
+            for i, row in zip(own, group.L, strict=True):
+                assert all(is_zero(e - scheme.vector.L[i][j]) for j, e in zip(own, row, strict=True))
