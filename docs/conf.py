@@ -9,8 +9,10 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 project = "Tellegen"
 release = version = installed_version("tellegen")
 language = "en"
+# An option is written with two hyphens, never with a dash.
+smartquotes = False
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "console_lexer"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "console_lexer", "signatures"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_extensions", "notebooks"]
 # Pages of errors are reached from their index: hundreds of them in the sidebar would help nobody. Some show broken YAML on purpose.
@@ -20,6 +22,8 @@ myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 4
 myst_fence_as_directive = []
 
+# Docstrings name things between single backticks.
+default_role = "literal"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -33,4 +37,5 @@ html_css_files = ["tellegen.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}

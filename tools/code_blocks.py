@@ -60,16 +60,28 @@ def commands(block: Block) -> Iterator[Command]:
 
 
 def matches(expected: str, output: str) -> bool:
-    """Whether an output is the one shown, blanks at line ends aside; a line `...` stands for any lines."""
+    """Whether an output is the one shown, blanks at line ends aside.
+
+    A line `...` stands for any lines, and `...` within a line for anything there, such as a time.
+    """
     lines = [line.rstrip() for line in expected.strip("\n").splitlines()]
-    pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + r"\n" for line in lines)
+    pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else _line_pattern(line) for line in lines)
     stripped = "".join(line.rstrip() + "\n" for line in output.strip("\n").splitlines())
     return re.fullmatch(pattern, stripped) is not None
+
+
+def _line_pattern(line: str) -> str:
+    return ".*".join(map(re.escape, line.split("..."))) + r"\n"
 
 
 def is_ours(command: Command) -> bool:
     """Whether a command is one of Tellegen's; others (make, git, pip) are for the reader."""
     return re.match(r"(\.venv/bin/)?tellegen\b", command.words) is not None
+
+
+def shows_error(command: Command) -> bool:
+    """Whether the output shown is that of a command that finds an error, and so ends with 1."""
+    return re.search(r"^error ", command.output or "", re.MULTILINE) is not None
 
 
 def pictures(page: Path) -> list[Path]:

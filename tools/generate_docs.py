@@ -6,12 +6,14 @@ python tools/generate_docs.py --check   write nothing; exit 1 when a page differ
 
 import argparse
 import importlib
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import tellegen
+from formula_pages import formulas_page, units_page
 from notebooks import notebook
 from part_equations import part_equations
 from reference_pages import commands_page, decisions_page, python_page
@@ -160,10 +162,32 @@ def elements_page() -> str:
             ("kind", "also called", "from", "to", "parameter", "unit", "law", "type", "what it does"),
             map(_two_port, couplings),
         ),
+        "## Fields and connections of several ports",
+        "A field is one element with several ports and one law: a matrix, an energy of several variables, or a law for each port.\n"
+        "A `multiport` passes power between its ports and keeps none. Both have two nodes for each port.\n"
+        "[How to give an element its law](../howto/laws.md) has an example of each.",
+        table(("kind", "keys", "what it does"), FIELDS),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+FIELDS = (
+    (
+        "`KIND field`, KIND a storage or a resistive kind",
+        "`matrix`, or `law` with a formula for each port where it is resistive; `each: {k: 1..m}`; `initial`; names of variables",
+        "couples ports of one kind: windings, springs, meshes",
+    ),
+    (
+        "`field`",
+        "`kinds`, and `matrix`, `energy` or `law`; `initial`; names of variables",
+        "couples ports of several kinds or domains: a magnet, a piezo stack",
+    ),
+    (
+        "`multiport`",
+        "`domains`, and `relation`: one formula or a list",
+        "joins ports by a linear relation: planetary gears, machines of several phases",
+    ),
+)
 _HEAD = ("kind", "also called", "parameter", "unit", "law", "code", "what it does")
 
 
@@ -176,7 +200,7 @@ def _letters(domain: Domain) -> str:
 
 
 def _variable(variable: Variable) -> str:
-    return f"{variable.word} `{variable.letters[0]}` ({variable.unit})"
+    return f"{variable.word} {code(variable.letters[0])} ({code(variable.unit)})"
 
 
 def _and(words: Iterable[str]) -> str:
@@ -184,7 +208,7 @@ def _and(words: Iterable[str]) -> str:
 
 
 def _one_port(kind: ElementKind) -> tuple[str, ...]:
-    return (kind.name, _aliases(kind), *_parameter(kind), code(kind.law), code(kind.netlist), cell(kind.summary))
+    return (kind.name, _aliases(kind), *_parameter(kind), _law(kind), code(kind.netlist), cell(kind.summary))
 
 
 def _with_modes(kind: ElementKind) -> tuple[str, ...]:
@@ -192,7 +216,7 @@ def _with_modes(kind: ElementKind) -> tuple[str, ...]:
         f"{code(s.key)} {s.word}" + (f" ({code(s.unit)})" if s.unit not in ("", "1") else "") for s in kind.settings
     ]
     keys += [f"{code(key)} times" for key in [schedule_key(kind)] if key]
-    return (kind.name, _aliases(kind), ", ".join(kind.modes), ", ".join(keys), code(kind.law), cell(kind.summary))
+    return (kind.name, _aliases(kind), ", ".join(kind.modes), ", ".join(keys), _law(kind), cell(kind.summary))
 
 
 def _two_port(kind: ElementKind) -> tuple[str, ...]:
@@ -201,10 +225,15 @@ def _two_port(kind: ElementKind) -> tuple[str, ...]:
         _aliases(kind),
         *kind.domains,
         *_parameter(kind),
-        code(kind.law),
+        _law(kind),
         str(kind.coupling),
         cell(kind.summary),
     )
+
+
+def _law(kind: ElementKind) -> str:
+    """The law as code, its cases apart so that a line may break between them."""
+    return re.sub(r"(,? or |,? and )", r"`\1`", code(kind.law))
 
 
 def _aliases(kind: ElementKind) -> str:
@@ -347,6 +376,8 @@ def library_page() -> str:
         "The equations below each part are those of the part alone, with a source at each of its ports; `V_electrical` is the\n"
         "voltage of a source at the port `electrical`.",
     ]
+    abouts = ((f"[{name}](#{name})", cell(read_model(LIBRARY / f"{name}.yaml").about)) for name in part_names())
+    parts.append(table(("part", "what it is"), abouts))
     for name in part_names():
         parts += _library_part(name)
     return "\n\n".join(parts) + "\n"
@@ -365,7 +396,6 @@ def _library_part(name: str) -> list[str]:
         for word, names in (("taken", signals.inputs), ("offered", signals.outputs))
         if names
     ]
-    equations = part_equations(model)
     return [
         f"## {name}",
         model.about,
@@ -374,7 +404,7 @@ def _library_part(name: str) -> list[str]:
         table(("port", "domain", "nodes"), ports),
         *offered,
         table(("parameter", "value", "what it is"), rows),
-        *([fenced(equations, "text")] if equations else []),
+        *(f"$$\n{lines}\n$$" for lines in part_equations(model)),
     ]
 
 
@@ -419,9 +449,10 @@ def _cut(line: str) -> str:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A Markdown table."""
-    head = list(head)
-    lines = [head, ["---"] * len(head), *map(list, rows)]
+    """A Markdown table without the columns in which nothing stands."""
+    head, body = list(head), [list(row) for row in rows]
+    used = [k for k in range(len(head)) if not body or any(row[k] for row in body)]
+    lines = [[line[k] for k in used] for line in (head, ["---"] * len(head), *body)]
     return "\n".join(" ".join(["|", *(f"{text} |" if text else "|" for text in line)]) for line in lines)
 
 
@@ -446,6 +477,8 @@ def pages() -> dict[str, str]:
     made["docs/reference/elements.md"] = elements_page()
     made["docs/reference/domains.md"] = domains_page()
     made["docs/reference/signals.md"] = signals_page()
+    made["docs/reference/formulas.md"] = formulas_page(_made_from("src/tellegen/expressions/functions.py"))
+    made["docs/reference/units.md"] = units_page(_made_from("src/tellegen/core/units.py"))
     made["docs/reference/library.md"] = library_page()
     made |= library_figures()
     made["docs/reference/commands.md"] = commands_page()

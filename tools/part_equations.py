@@ -1,4 +1,8 @@
-"""The equations of a part of the library: a source at every port, chosen so that as few storages as possible are dependent."""
+"""The equations of a part of the library: a source at every port, chosen so that as few storages as possible are dependent.
+
+A part through which no power passes from some ports to others, such as a spline that turns and slides, has a set of equations
+for each of its pieces.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,8 +20,13 @@ MOST_PORTS = 8
 """With more ports all are driven by one kind of source: every further one doubles the number of choices."""
 
 
-def part_equations(model: Model) -> str:
-    """What `derive` prints for a part, without the table of its values; empty where no choice of sources gives equations."""
+def part_equations(model: Model) -> list[str]:
+    """The equations of each piece of a part in LaTeX; none where no choice of sources gives equations."""
+    found = [_best(piece) for piece in _pieces(model)]
+    return [system.to_latex() for system in found if system is not None]
+
+
+def _best(model: Model) -> EquationSystem | None:
     best: EquationSystem | None = None
     for driven in _driven(model):
         found = _derived(driven)
@@ -25,7 +34,22 @@ def part_equations(model: Model) -> str:
             best = found
             if not best.dependent:
                 break
-    return "" if best is None else _shown(best.to_text())
+    return best
+
+
+def _pieces(model: Model) -> Iterator[Model]:
+    """The part by what is joined: elements share a node that is no reference."""
+    references = {domain.reference for domain in DOMAINS.values()}
+    groups: list[set[str]] = []
+    for element in model.elements:
+        nodes = {*element.nodes} - references
+        met = [group for group in groups if group & nodes]
+        groups = [group for group in groups if group not in met] + [nodes.union(*met)]
+    for group in groups:
+        elements = tuple(e for e in model.elements if group & {*e.nodes})
+        ports = {name: port for name, port in model.ports.items() if group & {*port.nodes}}
+        if ports:
+            yield replace(model, elements=elements, ports=ports)
 
 
 def _driven(model: Model) -> Iterator[Model]:
@@ -52,9 +76,3 @@ def _derived(model: Model) -> EquationSystem | None:
     except TellegenError:
         return None
     return found if isinstance(found, EquationSystem) else None
-
-
-def _shown(text: str) -> str:
-    """Without the name of the system, which is a heading, and the values, which are in the table of parameters."""
-    _, _, rest = text.partition("\n\n")
-    return rest.partition("\n\nparameters\n")[0].strip("\n")

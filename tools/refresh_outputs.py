@@ -1,19 +1,35 @@
 """Write the outputs that the pages show below their `tellegen` commands again, and the pictures they draw, from the commands.
 
-An output with a line `...` was cut by hand and is left alone, as is a command without output; the tests compare those.
+An output with `...` in it was cut by hand and is left alone, as is a command without output; the tests compare those.
 """
 
 import io
 import os
-import re
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
 import matplotlib
 
-from code_blocks import ROOT, Block, Command, blocks, commands, is_ours, pages, pictures, python_source, run
+from code_blocks import (
+    ROOT,
+    Block,
+    Command,
+    blocks,
+    commands,
+    is_ours,
+    pages,
+    pictures,
+    python_source,
+    run,
+    shows_error,
+)
+
+
+class CommandFailedError(Exception):
+    """A command that a page shows at work has failed: what it prints now does not belong on the page."""
 
 
 def refreshed(page: Path) -> str:
@@ -46,34 +62,37 @@ def keep_plots_the_same() -> None:
 
 def _console(block: Block, folder: Path, all_of_them: bool) -> str:
     """The block with its outputs; `all_of_them` runs commands that show none too, for what they write."""
-    for command in commands(block):
-        if all_of_them and is_ours(command):
-            run(command, folder)
+    parts = [f"$ {c.words}\n{_output(c, folder, all_of_them)}" for c in commands(block)]
     if "\\\n" in block.text:
         return block.text
-    parts = [f"$ {c.words}\n{_output(c, folder)}" for c in commands(block)]
     return "\n".join(parts) if any(c.output for c in commands(block)) else "".join(parts)
 
 
-def _output(command: Command, folder: Path) -> str:
-    if command.output is None:
-        return ""
-    shown = command.output.strip("\n") + "\n"
-    if not is_ours(command) or re.search(r"^\.\.\.$", shown, re.MULTILINE):
+def _output(command: Command, folder: Path, always: bool) -> str:
+    shown = "" if command.output is None else command.output.strip("\n") + "\n"
+    is_kept = not shown or "..." in shown
+    if not is_ours(command) or (is_kept and not always):
         return shown
-    _, output = run(command, folder)
-    return "\n".join(line.rstrip() for line in output.strip("\n").splitlines()) + "\n"
+    status, output = run(command, folder)
+    if status != int(shows_error(command)):
+        raise CommandFailedError(f"$ {command.words}\n{output}")
+    return shown if is_kept else "\n".join(line.rstrip() for line in output.strip("\n").splitlines()) + "\n"
 
 
 def main() -> int:
-    """Refresh every page and name those that changed."""
-    keep_plots_the_same()
-    for page in pages():
-        text = refreshed(page)
-        if text != page.read_text(encoding="utf-8"):
+    """Refresh every page and name those that changed; pages know nothing of each other, so all processors share them."""
+    with ProcessPoolExecutor(initializer=keep_plots_the_same) as pool:
+        waiting = {page: pool.submit(refreshed, page) for page in pages()}
+    status = 0
+    for page, result in waiting.items():
+        failure = result.exception()
+        if isinstance(failure, CommandFailedError):
+            status = 1
+            print(f"{page.relative_to(ROOT)} is left as it was: a command on it fails\n{failure}", file=sys.stderr)
+        elif (text := result.result()) != page.read_text(encoding="utf-8"):
             page.write_text(text, encoding="utf-8")
             print(page.relative_to(ROOT))
-    return 0
+    return status
 
 
 if __name__ == "__main__":

@@ -83,6 +83,45 @@ def test_the_torque_of_an_induction_machine_does_not_depend_on_the_frame() -> No
     assert still.final()["tau_W"] == pytest.approx(turning.final()["tau_W"], rel=1e-5)
 
 
+@pytest.mark.parametrize("theta", [0.0, 0.7, 4.0])
+def test_park_transformation_is_that_of_the_book(theta: float) -> None:
+    """Voltages given in the axes: the phases have their sum over the axes, and what is put into a phase comes out of them."""
+    sources = "V_d: {voltage source: [d]}, V_q: {voltage source: [q]}, V_0: {voltage source: [z]}"
+    loads = ", ".join(f"R_{k}: {{resistor: [a_{k}], R: 10 ohm, voltage: v_{k}}}" for k in (1, 2, 3))
+    ports = "phase_1: a_1, phase_2: a_2, phase_3: a_3, d: d, q: q, zero: z"
+    model = use("park_transformation", ports, f"{sources}, {loads}", f", R_0: 1e9 ohm, signals: {{theta: {theta}}}")
+    axes = np.array([3.0, -5.0, 2.0])
+    run = tg.simulate(model, until=1e-3, inputs=dict(zip(("V_d", "V_q", "V_0"), axes.tolist(), strict=True)))
+    angles = theta - 2 * math.pi * np.arange(3) / 3
+    P = math.sqrt(2 / 3) * np.array([np.cos(angles), -np.sin(angles), np.full(3, math.sqrt(0.5))])
+    assert pytest.approx(np.eye(3), abs=1e-15) == P @ P.T
+    assert [run.values(f"v_{k}")[-1] for k in (1, 2, 3)] == pytest.approx(P.T @ axes, abs=1e-9)
+    assert [run.values(f"I_V_{k}")[-1] for k in "dq0"] == pytest.approx(P @ (P.T @ axes) / 10, abs=1e-7)
+
+
+def test_an_induction_machine_on_three_phases_runs_as_in_its_axes() -> None:
+    """A balanced supply of amplitude V is sqrt(3/2) V in d and nothing in q, also where nothing is joined to the star."""
+    turning = "signals: {omega_k: 100*pi/(1 s), theta: omega_k*t}"
+    machine = "motor: {use: induction_machine, ports: {d: d, q: q}, signals: {omega_k: omega_k}}"
+    phases = ", ".join(f"phase_{k}: [a_{k}, star]" for k in (1, 2, 3))
+    supply = ", ".join(
+        f"V_{k}: {{voltage source: [a_{k}], signal: 310*cos(theta - {2 * (k - 1)}*pi/3)}}" for k in (1, 2, 3)
+    )
+    three = read_model(
+        f"system: Test\n{turning}\nparts:\n  {machine}\n"
+        f"  park: {{use: park_transformation, ports: {{{phases}, d: d, q: q}}, signals: {{theta: theta}}}}\n"
+        f"network: {{{supply}}}\n"
+    )
+    plain = read_model(
+        f"system: Test\n{turning}\nparts:\n  {machine}\n"
+        "network: {V_d: {voltage source: [d]}, V_q: {voltage source: [q]}}\n"
+    )
+    wanted = tg.simulate(plain, until=0.1, rtol=1e-9, inputs={"V_d": math.sqrt(1.5) * 310, "V_q": 0.0}).final()
+    found = tg.simulate(three, until=0.1, rtol=1e-9).final()
+    for name in ("motor.omega", "motor.i_ds", "motor.i_qs"):
+        assert found[name] == pytest.approx(wanted[name], rel=1e-6)
+
+
 # Semiconductors
 
 

@@ -1,6 +1,8 @@
 """Friction, splines, backlash and cams of the library against their textbook equations."""
 
 import math
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,64 +17,111 @@ MOVED = "V: {velocity source: [x]}"
 """A velocity source against the frame; the force that it supplies is that of the friction."""
 
 
-# Friction
+# Friction of two slides, and of two shafts: the same laws
 
 
+@dataclass(frozen=True)
+class Motion:
+    """The words of translation or rotation."""
+
+    ending: str
+    moved: str
+    free: str
+    effort: str
+    speed: str
+
+    def part(self, name: str) -> str:
+        return f"{name}_friction{self.ending}"
+
+    def parameters(self, model: Model) -> SimpleNamespace:
+        """The parameters of the part by what they mean in either motion."""
+        p = parameter_values(model)
+        of = {"c": self.effort, "s": self.effort, "stribeck": self.speed, "width": self.speed}
+        words = {"c": "c", "s": "s", "stribeck": "s", "width": "0"}
+        named = {key: p.get(f"p.{of[key]}_{words[key]}") for key in words}
+        return SimpleNamespace(**{key.removeprefix("p."): value for key, value in p.items()} | named)
+
+
+MOTIONS = [
+    Motion("", MOVED, "m: {mass: [x], m: 2, velocity: v}, F: {force source: [x]}", "F", "v"),
+    Motion(
+        "_rotational",
+        "V: {speed source: [x]}",
+        "m: {inertia: [x], J: 2, angular velocity: v}, F: {torque source: [x]}",
+        "tau",
+        "omega",
+    ),
+]
+in_both = pytest.mark.parametrize("motion", MOTIONS, ids=["slide", "shaft"])
+
+
+@in_both
 @pytest.mark.parametrize("speed", [-0.3, 0.004, 0.02, 1.0])
-def test_stribeck_friction_gives_the_curve_of_the_book(speed: float) -> None:
-    model = use("stribeck_friction", "ends: x", MOVED)
-    p, run = values(model), tg.simulate(model, until=0.1, inputs={"V": speed})
-    dry = (p.F_c + (p.F_s - p.F_c) * math.exp(-((speed / p.v_s) ** 2))) * math.tanh(speed / p.v_0)
-    assert run.final()["F_V"] == pytest.approx(dry + p.b * speed, rel=1e-9)
+def test_stribeck_friction_gives_the_curve_of_the_book(motion: Motion, speed: float) -> None:
+    model = use(motion.part("stribeck"), "ends: x", motion.moved)
+    p, run = motion.parameters(model), tg.simulate(model, until=0.1, inputs={"V": speed})
+    dry = (p.c + (p.s - p.c) * math.exp(-((speed / p.stribeck) ** 2))) * math.tanh(speed / p.width)
+    assert run.final()[f"{motion.effort}_V"] == pytest.approx(dry + p.b * speed, rel=1e-9)
 
 
-def test_coulomb_friction_sticks_until_it_breaks_away() -> None:
+@in_both
+def test_coulomb_friction_sticks_until_it_breaks_away(motion: Motion) -> None:
     """A force that grows: nothing moves up to F_s; then m v' = F - F_c - b v."""
-    model = use("coulomb_friction", "ends: x", "m: {mass: [x], m: 2 kg, velocity: v}, F: {force source: [x]}")
-    p, run = values(model), tg.simulate(model, until=2.0, rtol=1e-9, inputs={"F": tg.ramp(10.0)})
-    free = p.F_s / 10
-    assert np.all(run.values("v")[run.t < free * 0.999] == 0)
-    grid = np.linspace(free * 1.001, 2.0, 50)
+    model = use(motion.part("coulomb"), "ends: x", motion.free)
+    p = motion.parameters(model)
+    run = tg.simulate(model, until=2.0, rtol=1e-9, inputs={"F": tg.ramp(p.s)})
+    assert np.all(run.values("v")[run.t < 0.999] == 0)
+    grid = np.linspace(1.001, 2.0, 50)
 
     def rate(t: float, v: np.ndarray) -> np.ndarray:
-        return np.asarray((10 * t - p.F_c - p.b * v) / 2)
+        return np.asarray((p.s * t - p.c - p.b * v) / 2)
 
-    book = solve_ivp(rate, (free, 2.0), [0.0], t_eval=grid, rtol=1e-10, atol=1e-12)
+    book = solve_ivp(rate, (1.0, 2.0), [0.0], t_eval=grid, rtol=1e-10, atol=1e-12)
     assert run.resampled(grid).values("v") == pytest.approx(book.y[0], rel=1e-6)
 
 
-def test_viscous_friction_heats_its_film() -> None:
-    model = use("viscous_friction", "ends: x", MOVED)
+FILMS = {"": lambda p: p.mu * p.A / p.h, "_rotational": lambda p: 2 * math.pi * p.mu * p.l * p.r**3 / p.c}
+"""Newton's law between plates, and Petroff's of a journal bearing."""
+
+
+@in_both
+def test_viscous_friction_heats_its_film(motion: Motion) -> None:
+    model = use(motion.part("viscous"), "ends: x", motion.moved)
     p, run = values(model), tg.simulate(model, until=200.0, inputs={"V": 2.0}, rtol=1e-9)
-    b = p.mu * p.A / p.h
-    assert run.final()["F_V"] == pytest.approx(2 * b)
+    b = FILMS[motion.ending](p)
+    assert run.final()[f"{motion.effort}_V"] == pytest.approx(2 * b)
     assert run.final()["p.T_C"] == pytest.approx(4 * b / p.G * (1 - math.exp(-200 * p.G / p.C)), rel=1e-7)
 
 
-@pytest.mark.parametrize("speed", [0.0005, 0.01])
-def test_lugre_friction_settles_on_its_stribeck_curve(speed: float) -> None:
-    model = use("lugre_friction", "ends: x", MOVED)
-    p, run = values(model), tg.simulate(model, until=0.5, inputs={"V": speed}, rtol=1e-9)
-    g = p.F_c + (p.F_s - p.F_c) * math.exp(-((speed / p.v_s) ** 2))
-    assert run.final()["F_V"] == pytest.approx(g + p.b * speed, rel=1e-5)
+@in_both
+@pytest.mark.parametrize("share", [0.5, 10])
+def test_lugre_friction_settles_on_its_stribeck_curve(motion: Motion, share: float) -> None:
+    model = use(motion.part("lugre"), "ends: x", motion.moved)
+    p = motion.parameters(model)
+    speed = share * p.stribeck
+    run = tg.simulate(model, until=0.5, inputs={"V": speed}, rtol=1e-9)
+    g = p.c + (p.s - p.c) * math.exp(-(share**2))
+    assert run.final()[f"{motion.effort}_V"] == pytest.approx(g + p.b * speed, rel=1e-5)
 
 
-def test_lugre_friction_moves_as_its_equations_say() -> None:
-    """Presliding and breakaway of a mass under a force that grows, against the equations of the paper."""
-    model = use("lugre_friction", "ends: x", "m: {mass: [x], m: 1 kg, velocity: v}, F: {force source: [x]}")
-    p, run = values(model), tg.simulate(model, until=2.0, inputs={"F": tg.ramp(1.0)}, rtol=1e-9)
+@in_both
+def test_lugre_friction_moves_as_its_equations_say(motion: Motion) -> None:
+    """Presliding and breakaway under a force that grows, against the equations of the paper."""
+    model = use(motion.part("lugre"), "ends: x", motion.free)
+    p = motion.parameters(model)
+    run = tg.simulate(model, until=2.0, inputs={"F": tg.ramp(p.c)}, rtol=1e-9)
 
     def rates(t: float, y: np.ndarray) -> list[float]:
         v, z = y
-        slip = abs(v) / (p.F_c + (p.F_s - p.F_c) * math.exp(-((v / p.v_s) ** 2)))
+        slip = abs(v) / (p.c + (p.s - p.c) * math.exp(-((v / p.stribeck) ** 2)))
         bent = v - slip * p.sigma_0 * z
-        return [t - p.sigma_0 * z - p.sigma_1 * bent - p.b * v, bent]
+        return [(p.c * t - p.sigma_0 * z - p.sigma_1 * bent - p.b * v) / 2, bent]
 
     grid = np.linspace(0, 2, 40)
     book = solve_ivp(rates, (0, 2), [0.0, 0.0], method="LSODA", t_eval=grid, rtol=1e-10, atol=1e-13)
     found = run.resampled(grid)
     assert found.values("v") == pytest.approx(book.y[0], rel=1e-4, abs=1e-8)
-    assert found.values("p.F_z") == pytest.approx(p.sigma_0 * book.y[1], rel=1e-4, abs=1e-5)
+    assert found.values(f"p.{motion.effort}_z") == pytest.approx(p.sigma_0 * book.y[1], rel=1e-4, abs=1e-5)
 
 
 # Transmissions

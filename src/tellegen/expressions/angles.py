@@ -37,6 +37,7 @@ def joined_angles(expression: Expression) -> Expression:
 
 
 def _joined(node: Add) -> Expression:
+    written = {_factors(term): term for term, _ in node.terms}
     terms = {_factors(term): coefficient for term, coefficient in node.terms}
     constant = node.constant
     again = True
@@ -44,16 +45,19 @@ def _joined(node: Add) -> Expression:
         again = False
         for factors in list(terms):
             if factors in terms and (step := _step(factors, terms)) is not None:
-                partner, made, size = step
+                partner, joined, size = step
                 del terms[factors], terms[partner]
                 again = True
-                if not made:
+                if not joined:
                     constant = constant + size
-                elif (value := terms.get(made, 0) + size) != 0:
-                    terms[made] = value
+                elif (value := terms.get(joined, 0) + size) != 0:
+                    terms[joined] = value
                 else:
-                    terms.pop(made, None)
-    return total([number(constant), *(number(c) * _product(factors) for factors, c in terms.items())])
+                    terms.pop(joined, None)
+    if terms.keys() == written.keys():
+        return node  # nothing was joined; to write its terms again, however long, would cost far more than to look at them
+    made = (number(c) * (written.get(factors) or _product(factors)) for factors, c in terms.items())
+    return total([number(constant), *made])
 
 
 def _factors(term: Expression) -> Factors:

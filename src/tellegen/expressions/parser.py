@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Final, NamedTuple, NoReturn, final
 
-from tellegen.core.errors import Place, Rule
+from tellegen.core.errors import Place
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.expressions.canonical import CONSTANTS, MINUS_ONE, number, power, product, total
 from tellegen.expressions.conditions import COMPARE, logic, relation
@@ -15,7 +15,6 @@ from tellegen.expressions.nodes import Condition, Expression, Number, Operator, 
 from tellegen.expressions.rules import (
     ARGUMENTS,
     CONDITION,
-    DIVISION,
     INDEX,
     OUT_OF_RANGE,
     SYNTAX,
@@ -23,9 +22,10 @@ from tellegen.expressions.rules import (
     UNIT,
     UNKNOWN_FUNCTION,
 )
+from tellegen.expressions.tokens import KEYWORDS, NUMBER, PATH, AbstractTokens, shortened
+from tellegen.expressions.unit_reading import AFTER_NUMBER, unit_end
 
 LONGEST: Final = 10_000
-DEEPEST: Final = 100
 MOST_DIGITS: Final = 4_000
 
 UnitReader = Callable[[str, int], Expression]
@@ -45,24 +45,10 @@ class Macro(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_INDEX = r"(?:\[(?:0|[1-9][0-9]*)(?:,(?:0|[1-9][0-9]*))*\])?"
-_PATH = rf"{NAME.pattern}{_INDEX}(?:\.{NAME.pattern}{_INDEX})*"
-_UNIT_WORD = r"[A-Za-zµμΩ°%][A-Za-z0-9_µμΩ°]*"
-
-_PLAIN = re.compile(rf"[ \t]*(?:({_NUMBER})(?:[ \t]+([A-Za-zµμΩ°%]+))?|({_PATH}))[ \t]*")
-_TOKEN = re.compile(
-    rf"[ \t\r\n]*(?:(?P<number>{_NUMBER})|(?P<name>{_PATH})"
-    r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/^(),<>\[\]])|(?P<end>\Z)|(?P<bad>.))",
-    re.DOTALL,
-)
+_PLAIN = re.compile(rf"[ \t]*(?:({NUMBER})(?:[ \t]+([A-Za-zµμΩ°%]+))?|({PATH}))[ \t]*")
 _SUFFIX = re.compile(rf"\.({NAME.pattern})")
 _KEYWORD = re.compile(rf"({NAME.pattern})[ \t\r\n]*=(?!=)")
-_AFTER_NUMBER = re.compile(rf"([ \t]*)({_UNIT_WORD})")
-_WORD = re.compile(_UNIT_WORD)
-_WHOLE = re.compile(r"-?[0-9]+")
 
-KEYWORDS: Final = frozenset(("and", "or", "not", "if"))
 RESERVED_WORDS: Final = frozenset(FUNCTIONS) | frozenset(ALIASES) | frozenset(CONSTANTS) | KEYWORDS
 """Words that have a meaning of their own in a formula, so that nothing else can be named by them."""
 
@@ -120,13 +106,9 @@ def decimal(text: str) -> Rational | None:
     return value.numerator if value.denominator == 1 else value
 
 
-_GOES_ON = ("[", ".")
-"""What makes a name of a word: in `2 ohm*m[1].i` the `m` is no metre."""
-
-
 @final
-class _Parser:
-    """Recursive descent over one text; the token ahead is `kind`, `word` from `start` to `end`."""
+class _Parser(AbstractTokens):
+    """Recursive descent over one text."""
 
     def __init__(
         self,
@@ -138,77 +120,12 @@ class _Parser:
         indices: Mapping[str, int],
         macros: Mapping[str, Macro],
     ) -> None:
-        self.text = text
-        self.place = place
+        super().__init__(text, place)
         self.unit = unit
         self.is_unit = is_unit
         self.indices = indices
         self.macros = macros
-        self.depth = 0
         self.in_index = False
-        self.kind = self.word = ""
-        self.start = self.end = 0
-
-    # Errors
-
-    def fail(self, rule: Rule, offset: int, what: str, fix: str = "") -> NoReturn:
-        place = self.place
-        if place is not None:
-            place = Place(place.file, place.line, place.column + offset, place.text or self.text[:120])
-        where = f"column {offset + 1} of '{_excerpt(self.text, offset)}'"
-        raise rule.error(f"{where}: {what}", fix=fix, place=place)
-
-    def expected(self, what: str) -> NoReturn:
-        found = "the end of the formula" if self.kind == "end" else f"'{self.word}'"
-        self.fail(SYNTAX, self.start, f"found {found}, expected {what}", _hint(self.kind, self.word))
-
-    def build(self, offset: int, make: Callable[..., Expression], *args: object) -> Expression:
-        """Apply a constructor, and say at which column it found the numbers impossible."""
-        try:
-            return make(*args)
-        except ZeroDivisionError:
-            self.fail(DIVISION, offset, "division by zero")
-        except OverflowError as error:
-            self.fail(OUT_OF_RANGE, offset, f"{error} is out of range", "use smaller numbers or a smaller exponent")
-
-    # Tokens
-
-    def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.end)
-        assert match is not None, "the last alternative takes any character"
-        assert match.lastgroup is not None, "each alternative is named"
-        self.kind = match.lastgroup
-        self.word = match[self.kind]
-        self.start, self.end = match.span(self.kind)
-        if self.kind == "name" and self.word in KEYWORDS:
-            self.kind = "keyword"
-        elif self.kind == "bad":
-            self.bad_character()
-
-    def bad_character(self) -> NoReturn:
-        before = self.text[self.start - 1 : self.start]
-        if self.word == "_" and (before.isalnum() or before in ("_", ".")):
-            self.fail(
-                SYNTAX, self.start, "found '_', expected a name without two underscores in a row", _hint("bad", "_")
-            )
-        self.expected("a number, a name, an operator or a parenthesis")
-
-    def take(self, word: str, purpose: str) -> None:
-        if self.word != word or self.kind != "sign":
-            self.expected(f"'{word}' {purpose}")
-        self.advance()
-
-    def enter(self) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            self.fail(
-                TOO_LARGE,
-                self.start,
-                f"nested more than {DEEPEST} deep",
-                "give parts of the formula names of their own",
-            )
-
-    # Grammar
 
     def whole(self) -> Expression:
         if len(self.text) > LONGEST:
@@ -345,12 +262,12 @@ class _Parser:
         start, text = self.start, self.word
         value = decimal(text) if len(text) <= MOST_DIGITS else None
         if value is None:
-            what = f"the number '{_shortened(text)}' is out of range"
+            what = f"the number '{shortened(text)}' is out of range"
             self.fail(
                 OUT_OF_RANGE, start, what, f"the power of ten lies between -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"
             )
         result = self.build(start, number, value)
-        match = _AFTER_NUMBER.match(self.text, self.end)
+        match = AFTER_NUMBER.match(self.text, self.end)
         if match is None or match[2] in ("and", "or"):
             self.advance()
             return result
@@ -370,42 +287,8 @@ class _Parser:
         if self.unit is None:
             fix = f"leave the unit out, or write *{word} for a product"
             self.fail(UNIT, start, f"found '{word}' after a number, expected an operator; no unit is read here", fix)
-        self.end = self.unit_end(start + len(word))
+        self.end = unit_end(self.text, start + len(word), self.is_unit_word)
         return self.unit(self.text[start : self.end], start)
-
-    def unit_end(self, end: int) -> int:
-        """Where a unit that has been read up to `end` stops: at the first thing not joined to it, or not a unit."""
-        text = self.text
-        while end < len(text):
-            if text[end] == "^" or text.startswith("**", end):
-                match = _WHOLE.match(text, end + (1 if text[end] == "^" else 2))
-            elif text[end] in "*/":
-                match = _WORD.match(text, end + 1)
-                if match is None and text.startswith("(", end + 1):
-                    close = self.unit_group_end(end + 2)
-                    if close is None:
-                        break
-                    end = close
-                    continue
-                if match is not None and (
-                    text[match.end() : match.end() + 1] in _GOES_ON or not self.is_unit_word(match[0])
-                ):
-                    match = None
-            else:
-                break
-            if match is None:
-                break
-            end = match.end()
-        return end
-
-    def unit_group_end(self, start: int) -> int | None:
-        """The end of a parenthesis that holds only units, or None."""
-        close = self.text.find(")", start)
-        inner = self.text[start:close] if close > 0 else ""
-        if not inner or "(" in inner:
-            return None
-        words = [re.sub(r"\^-?[0-9]+\Z", "", factor) for factor in re.split(r"[*/]", inner)]
-        return close + 1 if all(_WORD.fullmatch(word) and self.is_unit_word(word) for word in words) else None
 
     def is_unit_word(self, word: str) -> bool:
         return word not in self.indices and (self.is_unit is None or self.is_unit(word))
@@ -475,7 +358,7 @@ class _Parser:
         value = self.value()
         self.refuse_condition(value, start)
         if not isinstance(value, Number) or type(value.rational) is not int or value.rational < 0:
-            self.fail(INDEX, start, f"the index is {_shortened(str(value))}, expected a whole number from 0 on")
+            self.fail(INDEX, start, f"the index is {shortened(str(value))}, expected a whole number from 0 on")
         return int(value.rational)
 
     def function(self, name: str, start: int) -> Expression:
@@ -545,7 +428,7 @@ class _Parser:
         for position, (arg, offset) in enumerate(args):
             if known == "if" and position == 0:
                 if not isinstance(arg, Condition):
-                    what = f"found the value '{_shortened(str(arg))}', expected a condition"
+                    what = f"found the value '{shortened(str(arg))}', expected a condition"
                     self.fail(CONDITION, offset, what, "compare it: if(x > 0, a, b)")
             else:
                 self.refuse_condition(arg, offset)
@@ -555,33 +438,11 @@ class _Parser:
     def unknown_function(self, name: str, start: int) -> NoReturn:
         words = [*FUNCTIONS, *ALIASES, *self.macros]
         fix = did_you_mean(name, words) or f"the functions are {listing(words, 40)}; a product is written {name}*(...)"
-        self.fail(UNKNOWN_FUNCTION, start, f"unknown function '{_shortened(name)}'", fix)
+        self.fail(UNKNOWN_FUNCTION, start, f"unknown function '{shortened(name)}'", fix)
 
 
 _ARITHMETIC = frozenset("+-*/")
 _OPERATORS: dict[str, Operator] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "!=": "!="}
-
-_HINTS = {
-    "=": "write == to compare",
-    "&": "write and",
-    "|": "write or",
-    "!": "write not, or != to compare",
-    "%": "a unit such as % stands directly after a number, with a space between",
-    '"': "a formula holds no text in quotes",
-    "'": "a formula holds no text in quotes",
-    "[": "a list is no formula; an index stands directly after a name",
-    "_": "a name is a letter, then letters, digits and single underscores",
-    ".": "a path is written motor.R, without spaces",
-    "−": "write the minus sign -",
-    "×": "write *",
-    "·": "write *",
-}
-
-
-def _hint(kind: str, word: str) -> str:
-    if kind == "name":
-        return f"write *{word} for a product"
-    return _HINTS.get(word, "")
 
 
 def _span(macro: Macro | None) -> str:
@@ -589,15 +450,3 @@ def _span(macro: Macro | None) -> str:
     if macro.least == macro.most:
         return f"{macro.least} argument{'s' if macro.least != 1 else ''}"
     return f"{macro.least} to {macro.most} arguments"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _excerpt(text: str, offset: int) -> str:
-    """The text around an offset; the whole of it where it is short."""
-    if len(text) <= 60:
-        return text
-    first, last = max(0, offset - 25), min(len(text), offset + 25)
-    return ("..." if first else "") + text[first:last] + ("..." if last < len(text) else "")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from tellegen.expressions.canonical import as_expression, number, power, product, total
-from tellegen.expressions.conditions import logic, relation
+from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
 from tellegen.expressions.functions import call
 from tellegen.expressions.nodes import (
     ENGINE,
@@ -27,7 +27,6 @@ from tellegen.expressions.nodes import (
     intern_pow,
     intern_relation,
     intern_symbol,
-    postorder,
 )
 
 
@@ -58,16 +57,48 @@ def substitute(expression: Expression, mapping: Mapping[str, Expression | Scalar
 def substitute_all(
     expressions: tuple[Expression, ...], mapping: Mapping[str, Expression | Scalar]
 ) -> tuple[Expression, ...]:
-    """Several expressions at once, so that what they share is replaced once."""
+    """Several expressions at once, so that what they share is replaced once.
+
+    Of an `if` whose condition is then decided only the branch that counts is made: the other one may have no value.
+    """
     new: dict[Expression, Expression] = {}
-    for node in postorder(*expressions):
-        if isinstance(node, Symbol):
-            new[node] = as_expression(mapping[node.name]) if node.name in mapping else node
+    stack = list(expressions)
+    while stack:
+        node = stack[-1]
+        waiting = [] if node in new else [arg for arg in _needed(node, new) if arg not in new]
+        if waiting:
+            stack.extend(waiting)
             continue
-        old = node.args
-        args = tuple([new[arg] for arg in old])
-        new[node] = node if args == old else rebuild(node, args)
+        stack.pop()
+        if node not in new:
+            new[node] = _substituted(node, new, mapping)
     return tuple([new[expression] for expression in expressions])
+
+
+def _needed(node: Expression, new: Mapping[Expression, Expression]) -> tuple[Expression, ...]:
+    """What must be replaced before the node is; of an `if`, its condition first."""
+    if not (isinstance(node, Call) and node.name == "if"):
+        return node.args
+    condition, yes, no = node.args
+    if condition not in new:
+        return (condition,)
+    decided = new[condition]
+    if decided is TRUE:
+        return (yes,)
+    return (no,) if decided is FALSE else (yes, no)
+
+
+def _substituted(
+    node: Expression, new: Mapping[Expression, Expression], mapping: Mapping[str, Expression | Scalar]
+) -> Expression:
+    if isinstance(node, Symbol):
+        return as_expression(mapping[node.name]) if node.name in mapping else node
+    needed = _needed(node, new)
+    if len(needed) == 1 and isinstance(node, Call) and node.name == "if":
+        return new[needed[0]]
+    old = node.args
+    args = tuple([new[arg] for arg in old])
+    return node if args == old else rebuild(node, args)
 
 
 def _restore_add(constant: Rational, terms: tuple[tuple[Expression, Rational], ...]) -> Expression:
