@@ -6,6 +6,7 @@ import pkgutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -286,6 +287,35 @@ def test_an_operating_point_with_an_unknown_name_is_refused() -> None:
     with pytest.raises(DescriptionError) as caught:
         tg.linearise("rlc", at={"V_c": 1.0})
     assert (caught.value.code, caught.value.finding.fix) == ("D305", "did you mean 'V_C'?")
+
+
+# Translation
+
+
+@pytest.mark.parametrize("notation", ["network", "bond", "pog"])
+@pytest.mark.parametrize(
+    "name", ["dc_motor_pump", "corking_shaft", "pmsm", "loudspeaker", "buck_converter", "crank_rod"]
+)
+def test_a_translated_model_has_the_same_record(name: str, notation: Literal["network", "bond", "pog"]) -> None:
+    again = read_model(tg.translate(name, notation))
+    here, there = tg.derive(again).to_json(), tg.derive(name).to_json()
+    assert here == there
+    assert again.experiment == tg.load(name).experiment
+
+
+def test_a_translation_is_written_once_and_replaced_only_by_force(tmp_path: Path) -> None:
+    target = tmp_path / "rlc.yaml"
+    text = tg.translate("rlc", "bond", target)
+    assert target.read_text(encoding="utf-8") == text
+    with pytest.raises(DescriptionError, match="D302"):
+        tg.translate("rlc", "pog", target)
+    assert tg.translate("rlc", "pog", target, force=True) == target.read_text(encoding="utf-8")
+
+
+def test_an_unknown_notation_is_told_the_nearest() -> None:
+    with pytest.raises(DescriptionError) as caught:
+        tg.translate("rlc", "bind")  # type: ignore[arg-type]
+    assert (caught.value.code, caught.value.finding.fix) == ("D486", "did you mean 'bond'?")
 
 
 # Import

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tellegen.equations.transfer import TransferMatrix
     from tellegen.experiments.analysing import analyse
     from tellegen.experiments.courses import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
+    from tellegen.experiments.equilibria import SteadyState, equilibrium
     from tellegen.experiments.parameter_effects import sensitivities
     from tellegen.experiments.simulating import simulate
     from tellegen.exporting.exports import export_model
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         read,
         reduce,
         stiffen,
+        translate,
     )
 
     __version__: str
@@ -100,6 +102,7 @@ __all__ = [
     "ReductionError",
     "Run",
     "SimulationError",
+    "SteadyState",
     "Stiffened",
     "TellegenError",
     "TransferMatrix",
@@ -117,6 +120,7 @@ __all__ = [
     "derive",
     "derive_equations",
     "draw",
+    "equilibrium",
     "examples",
     "export_model",
     "feedback_linearise",
@@ -147,6 +151,7 @@ __all__ = [
     "table",
     "to_yaml",
     "trajectory_loss",
+    "translate",
     "trapezoid",
 ]
 
@@ -166,6 +171,7 @@ _NAMES_OF_MODULE = {
     "equations.transfer": "TransferMatrix",
     "experiments.analysing": "analyse",
     "experiments.courses": "chirp pulse quintic ramp sine step table trapezoid",
+    "experiments.equilibria": "SteadyState equilibrium",
     "experiments.parameter_effects": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
@@ -182,7 +188,7 @@ _NAMES_OF_MODULE = {
     "studies.parasitic_sizing": "size_parasitic",
     "studies.projecting": "project",
     "studies.suggesting": "suggest_limits",
-    "workflow": "Example bond_graph condition derive examples import_model linearise load pog read reduce stiffen",
+    "workflow": "Example bond_graph condition derive examples import_model linearise load pog read reduce stiffen translate",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 

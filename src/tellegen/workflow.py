@@ -26,9 +26,11 @@ from tellegen.equations.assembly import derive_equations
 from tellegen.equations.checking import Check, check
 from tellegen.equations.closed_loop import close_loop, hold_signals
 from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
-from tellegen.equations.hamiltonian import HamiltonianSystem, port_hamiltonian
+from tellegen.equations.hamiltonian import port_hamiltonian
+from tellegen.equations.hamiltonian_system import HamiltonianSystem
 from tellegen.equations.linear_loop import linearise_loop
 from tellegen.equations.linearisation import linearise_equations
+from tellegen.equations.measured import with_measured_outputs
 from tellegen.equations.measuring import linear_outputs, measured_equations
 from tellegen.equations.numeric import with_values
 from tellegen.equations.steps import Derivation, derivation_steps
@@ -37,6 +39,7 @@ from tellegen.equations.transfer import TransferMatrix, transfer_matrix
 from tellegen.graph import lower, put_into_mode
 from tellegen.reduction import Limits, Reduction, Stiffened, reduce_model, stiffen_model
 from tellegen.schemes import BondGraphScheme, PogScheme
+from tellegen.schemes.translation import NOTATIONS, Notation, translation
 
 __all__ = [
     "AnyModel",
@@ -54,6 +57,7 @@ __all__ = [
     "read",
     "reduce",
     "stiffen",
+    "translate",
 ]
 
 RULES = Rulebook("D")
@@ -69,6 +73,12 @@ NO_SUCH_FORM = RULES.rule(
     "no such form",
     meaning="Equations were asked for in a form that does not exist.",
     why="the forms are pog (L x' = -A x + B u), ph (port-Hamiltonian), lagrange, dae (descriptor form) and tf (transfer matrix)",
+)
+NO_SUCH_NOTATION = RULES.rule(
+    "D486",
+    "no such notation",
+    meaning="A model was to be translated into a notation that does not exist.",
+    why="a model file has one of three: network (elements between nodes), bond (a bond graph) and pog (a Power-Oriented Graph)",
 )
 NOTHING_TO_IMPORT = RULES.rule(
     "D304",
@@ -167,6 +177,7 @@ def derive(
     mode: Modes = ...,
     at: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | None = None,
+    outputs: Iterable[str] | None = None,
 ) -> EquationSystem: ...
 
 
@@ -209,7 +220,8 @@ def derive(
     Without it the rows of tf are y and what detectors (De, Df, sensors) read.
     With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
     and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
-    inputs are the sources that no signal drives and the references. Forms: pog and tf.
+    inputs are the sources that no signal drives and the references. Its outputs are those named, by default y and the signals.
+    Forms: pog and tf.
 
     Raises: TellegenError of the layer that cannot go on.
 
@@ -219,7 +231,8 @@ def derive(
     if form not in FORMS:
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
     if closed:
-        return derive_closed(model, form=form, numeric=numeric, mode=mode, at={**(at or {}), **(inputs or {})})
+        point = {**(at or {}), **(inputs or {})}
+        return derive_closed(model, form=form, numeric=numeric, mode=mode, at=point, outputs=outputs)
     if outputs is not None and (form not in ("pog", "tf") or steps or (form == "pog" and numeric and not eliminate)):
         raise NO_SUCH_FORM.error(
             f"the form '{form}'{' step by step' if steps else ''} has no outputs of its own choice",
@@ -248,7 +261,13 @@ def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
 
 
 def derive_closed(
-    model: AnyModel, *, form: Form = "pog", numeric: bool = False, mode: Modes = NO_MODES, at: Mapping[str, float]
+    model: AnyModel,
+    *,
+    form: Form = "pog",
+    numeric: bool = False,
+    mode: Modes = NO_MODES,
+    at: Mapping[str, float],
+    outputs: Iterable[str] | None = None,
 ) -> EquationSystem | TransferMatrix:
     """The linear closed loop at values of states and inputs: what `derive` does with `closed`."""
     if form not in ("pog", "tf"):
@@ -257,18 +276,27 @@ def derive_closed(
             why="signals carry no power, so that only the forms pog and tf hold them",
             fix="ask for pog or tf",
         )
-    system = _equations(model, mode)
-    loop = close_loop(system, float(at.get(TIME, 0.0)))
+    chosen = None if outputs is None else tuple(outputs)
+    loop = _loop(model, mode, float(at.get(TIME, 0.0)), chosen)
     names = (*loop.states, *loop.displacements, *loop.inputs, TIME)
     for name in at:
         if name not in names:
             fix = did_you_mean(name, names) or f"some that are: {listing(names, 20)}"
-            raise NO_SUCH_VARIABLE.error(
-                f"'{name}' is no state or input of the closed loop of '{system.name}'", fix=fix
-            )
+            raise NO_SUCH_VARIABLE.error(f"'{name}' is no state or input of the closed loop of '{loop.name}'", fix=fix)
     found = linearise_loop(loop, at) or linearise_equations(loop, at)
-    settled = with_values(found) if numeric else found
+    measured = found if chosen is None else with_measured_outputs(found, chosen)
+    settled = with_values(measured) if numeric else measured
     return transfer_matrix(settled) if form == "tf" else settled
+
+
+def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | None) -> EquationSystem:
+    """The closed loop, with what is named among its outputs."""
+    loop = close_loop(_equations(model, mode), time)
+    further = [name for name in outputs or () if name not in (*loop.outputs, *loop.states, *loop.displacements)]
+    if not further:
+        return loop
+    system = measured_equations(as_model(model), further, lambda graph: put_into_mode(graph, mode))
+    return close_loop(with_measured_outputs(system, (*system.outputs, *further)), time)
 
 
 def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Derivation:
@@ -398,6 +426,33 @@ def pog(model: AnyModel, *, derivative: bool = False, vectorial: bool = False) -
     return schemes.pog(assign_causality(lower(as_model(model))), derivative=derivative, vectorial=vectorial)
 
 
+def translate(
+    model: AnyModel, notation: Notation, output: str | os.PathLike[str] | None = None, *, force: bool = False
+) -> str:
+    """The text of a model file that says the same in another notation; written to `output` where that is given.
+
+    `notation` is "network" (elements between nodes), "bond" (a bond graph) or "pog" (a Power-Oriented Graph). Parameters with their
+    units, signals and the experiment stay as they are, and so do the equations. A mechanism is written as what it is made of.
+
+    Raises: GraphError for a network where the junction structure is no graph; DescriptionError when `output` is there already and
+    `force` is off (D302).
+
+    >>> print(translate("rlc", "pog").split("pog:")[1].splitlines()[1].strip())
+    - domain: electrical
+    """
+    if notation not in NOTATIONS:
+        raise NO_SUCH_NOTATION.error(f"'{notation}' is not a notation", fix=did_you_mean(notation, NOTATIONS))
+    text = translation(as_model(model), notation)
+    return text if output is None else _written(text, output, force=force)
+
+
+def _written(text: str, output: str | os.PathLike[str], *, force: bool) -> str:
+    if not force and Path(output).exists():
+        raise WOULD_OVERWRITE.error(f"'{output}' is there already", fix="choose another name, or force it (--force)")
+    write_text(Path(output), text)
+    return text
+
+
 def import_model(
     path: str | os.PathLike[str], output: str | os.PathLike[str] | None = None, *, force: bool = False
 ) -> str:
@@ -410,12 +465,8 @@ def import_model(
     file = Path(path)
     if file.suffix.lower() in {".yaml", ".yml"}:
         raise NOTHING_TO_IMPORT.error(f"'{file}' is a model file already", fix="use it as it is")
-    if output is not None and not force and Path(output).exists():
-        raise WOULD_OVERWRITE.error(f"'{output}' is there already", fix="choose another name, or force it (--force)")
     text = to_yaml(read_netlist(file))
-    if output is not None:
-        write_text(Path(output), text)
-    return text
+    return text if output is None else _written(text, output, force=force)
 
 
 def _about(path: Path) -> str:

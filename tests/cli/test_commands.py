@@ -166,6 +166,18 @@ def test_derive_prints_matrices() -> None:
     assert "states (x)   I_a [A], omega_m [rad/s], P_0 [Pa]" in found.stdout
 
 
+def test_parameters_keep_their_units_where_an_element_has_none_of_its_own(tmp_path: Path) -> None:
+    text = "system: Motor\nparameters: {L: 2 mH, K: 0.06 N*m/A, J: 1e-4 kg*m^2}\npog:\n"
+    rungs = ["section: [V, I]", "series: [L:L]", "connect: K", "parallel: [J:J]", "section: [omega, tau]"]
+    (tmp_path / "motor.yaml").write_text(text + "".join(f"  - {rung}\n" for rung in rungs), encoding="utf-8")
+    lines = tellegen("derive", str(tmp_path / "motor.yaml")).stdout.splitlines()
+    assert [line.split() for line in lines[-3:]] == [
+        ["L", "0.002", "H"],
+        ["K", "0.06", "N*m/A"],
+        ["J", "0.0001", "kg*m^2"],
+    ]
+
+
 def test_derive_keeps_to_ascii_where_the_terminal_does() -> None:
     found = tellegen("derive", "dc_motor_pump", encoding="ascii")
     assert found.returncode == 0
@@ -234,15 +246,10 @@ def test_the_port_hamiltonian_form_numbers_its_entries_where_asked() -> None:
     assert record_of("derive", "dc_motor", "--form", "ph", "--numeric")["R"] == [[0.8, 0.0], [0.0, 0.0002]]
 
 
-def test_a_model_without_port_hamiltonian_form_says_why(tmp_path: Path) -> None:
-    path = tmp_path / "stiff.yaml"
-    path.write_text(
-        "system: s\nnetwork:\n  V: {voltage source: [a]}\n  C: {capacitor: [a], C: 1 F}\n  R: {resistor: [a], R: 1 ohm}\n",
-        encoding="utf-8",
-    )
-    found = tellegen("derive", str(path), "--form", "ph")
-    assert (found.returncode, found.stdout) == (1, "")
-    assert "error E107: the source 'V' meets the dependent storage 'C'" in found.stderr
+def test_a_source_that_decides_the_output_of_a_storage_gives_the_descriptor_port_hamiltonian_form() -> None:
+    record = record_of("derive", "stick_slip", "--form", "ph")
+    assert (record["x"], record["multipliers"]) == (["v", "F_K", "F_belt"], ["F_belt"])
+    assert record["E"] == [["m", "0", "0"], ["0", "1/K", "0"], ["0", "0", "0"]]
 
 
 @pytest.mark.parametrize("output", ["", "--json", "--latex"])

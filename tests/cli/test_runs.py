@@ -162,6 +162,45 @@ def test_a_setting_needs_an_equals_sign() -> None:
     assert "K=2e5" in found.stderr
 
 
+def nothing_is_simulated(*_: object, **__: object) -> None:
+    raise AssertionError("nothing should be simulated")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--unit", "I_a=kg"], "D493"),
+        (["--unit", "I_b=A"], "S201"),
+        (["--plot", "run.gif"], "X201"),
+        (["--plot", "nowhere/run.png"], "X202"),
+        (["-o", "nowhere/run.csv"], "X202"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_before_the_run(
+    options: list[str], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tellegen.experiments.simulating.integrate_graph", nothing_is_simulated)
+    found = tellegen("simulate", "dc_motor_pump", *options)
+    assert found.returncode == 1
+    assert f"error {code}" in found.stderr
+
+
+def test_a_steady_state_is_a_result() -> None:
+    record = record_of("simulate", "dc_motor_pump", "--steady", "--set", "V_a=12")
+    assert record["steady"]["V_a"] == 12
+    assert set(record["power"]["given"]) == {"V_a"}
+    text = tellegen("simulate", "dc_motor_pump", "--steady", "--unit", "omega_m=rpm").stdout
+    assert any(line.split()[::2] == ["omega_m", "rpm"] for line in text.splitlines())
+    assert tellegen("simulate", "dc_motor_pump", "--steady", "-o", "run.csv").returncode == 2
+
+
+def test_a_run_may_start_in_steady_state() -> None:
+    final = record_of("simulate", "dc_motor_pump", "--start", "steady", "--set", "V_a=12", "--until", "1 ms")["final"]
+    steady = record_of("simulate", "dc_motor_pump", "--steady", "--set", "V_a=12")["steady"]
+    assert final["omega_m"] == pytest.approx(steady["omega_m"], rel=1e-6)
+    assert "error S306" in tellegen("simulate", "dc_motor_pump", "--start", "stedy").stderr
+
+
 # analyse
 
 
@@ -201,6 +240,13 @@ def test_analyse_says_when_a_point_is_needed() -> None:
 def test_analyse_draws_a_bode_diagram(tmp_path: Path) -> None:
     assert tellegen("analyse", "rlc", "--plot", "bode.svg").returncode == 0
     assert "<svg" in (tmp_path / "bode.svg").read_text()
+
+
+def test_analyse_draws_step_responses(tmp_path: Path) -> None:
+    found = tellegen("analyse", "dc_motor_pump", "--step", "step.svg")
+    assert found.stdout.splitlines()[-1] == "written to step.svg"
+    assert "I_a" in (tmp_path / "step.svg").read_text(encoding="utf-8")
+    assert "error X201" in tellegen("analyse", "dc_motor_pump", "--step", "step.gif").stderr
 
 
 def test_analyse_finds_poles_near_a_point() -> None:

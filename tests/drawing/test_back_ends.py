@@ -54,6 +54,16 @@ def test_symbols_make_a_smaller_svg_and_refer_to_what_is_there() -> None:
     assert used == made
 
 
+def test_letters_are_drawn_once_and_stand_where_they_stood() -> None:
+    figure = draw("dc_motor_pump", "bond")
+    small = figure.svg(symbols=True)
+    used = re.findall(r'<use href="#t-[0-9a-f]+" x="([^"]+)" y="([^"]+)"/>', small)
+    assert len(used) > 2 * small.count("<symbol ")
+    begun = re.findall(r"M(-?[\d.]+) (-?[\d.]+)", figure.svg())
+    places = {(round(float(x), 2), round(float(y), 2)) for x, y in begun}
+    assert {(round(float(x), 2), round(float(y), 2)) for x, y in used} <= places
+
+
 def test_a_notebook_shows_the_svg() -> None:
     assert FIGURE._repr_svg_() == FIGURE.svg(symbols=True)
 

@@ -135,3 +135,37 @@ network:
     found, other = reduce_equations(full, limits).equations, tg.reduce(model, limits).equations
     for s in (0.5, 20.0):
         np.testing.assert_allclose(gains(found, s, ["V"]), gains(other, s, ["V"]), rtol=1e-9, atol=1e-12)
+
+
+def test_a_field_that_loses_rank_beside_a_curved_law() -> None:
+    """The current that the coils do not see is an unknown of the curved resistor; their sum is the state."""
+    model = read_model("""
+system: coupled
+parameters: {L: 2 H, M: 0.5 H, r: 1, c: 2}
+network:
+  V_1: {voltage source: [a, gnd]}
+  V_2: {voltage source: [b, gnd]}
+  R_1: {resistor: [a, c], law: v = r*i + c*i^3}
+  R_2: {resistor: [b, d], R: 2 ohm}
+  X: {inductor field: [c, gnd, d, gnd], current: [I_1, I_2], matrix: [[L, M], [M, L]]}
+""")
+    found, other = reduce_equations(tg.derive(model), ["M=L"]).equations, tg.reduce(model, ["M=L"]).equations
+    assert found.states == other.states == ("I_1_r",)
+    assert found.algebraic.unknowns == ("I_2",)
+    # The state of the equations is the sum of the currents, that of the model its half.
+    I_1, I_2, V_2 = 0.7, -0.2, 0.4
+    V_1 = V_2 - 2 * I_2 + I_1 + 2 * I_1**3
+    one = {**found.values(), "I_1_r": I_1 + I_2, "I_2": I_2, "V_1": V_1, "V_2": V_2}
+    two = {**other.values(), "I_1_r": (I_1 + I_2) / 2, "I_R_1": I_1, "V_1": V_1, "V_2": V_2}
+    assert found.algebraic.residuals[0].evaluate(one) == pytest.approx(0, abs=1e-12)
+    assert other.algebraic.residuals[0].evaluate(two) == pytest.approx(0, abs=1e-12)
+    rates = []
+    for system, values in ((found, one), (other, two)):
+        B, u = system.matrices["B"][0], (V_1, V_2)
+        driven = sum(e.evaluate(values) * x for e, x in zip(B, u, strict=True)) - system.vectors["f"][0].evaluate(
+            values
+        )
+        driven -= system.matrices["A"][0][0].evaluate(values) * values["I_1_r"]
+        rates.append(driven / system.matrices["L"][0][0].evaluate(values))
+    assert rates[0] == pytest.approx(2 * rates[1])
+    assert rates[0] == pytest.approx((V_1 - I_1 - 2 * I_1**3) / 2)

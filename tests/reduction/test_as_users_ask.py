@@ -121,3 +121,26 @@ def test_outputs_keep_the_names_that_they_had(name: str, limits: dict[str, float
     found = tg.reduce(name, limits)
     assert found.equations.outputs == found.full.outputs
     assert tg.derive(read_model(to_yaml(found.model))).outputs == found.full.outputs
+
+
+def test_an_input_that_reads_a_speed_goes_on_reading_it() -> None:
+    """A feedback in the experiment reads what stands for the speed of a motor without inertia, in the file too."""
+    text = """
+system: drive
+parameters: {L: 0.2 H, R: 1 ohm, K: 0.5 N*m/A, J: 1e-3 kg*m^2, b: 2e-3 N*m*s}
+network:
+  V: {voltage source: [a, gnd]}
+  L: {inductor: [a, c], current: I}
+  R: {resistor: [c, d]}
+  motor: {dc machine: [d, gnd, shaft, frame], K: K}
+  J: {inertia: [shaft], angular velocity: omega}
+  b: {friction: [shaft, frame]}
+experiment: {until: 0.1 s, inputs: {V: 12 V - 0.01 V*s*omega}}
+"""
+    small = tg.reduce(read_model(text), {"J": 0}).model
+    assert small.experiment.inputs["V"].text == "12 V - 0.01 V*s*(I*K/b)"
+    run = tg.simulate(small)
+    again = tg.simulate(read_model(to_yaml(small)))
+    assert float(run["I"][-1]) == pytest.approx(float(again["I"][-1]), rel=1e-9)
+    steady = tg.simulate(small, until=60)["I"][-1]
+    assert float(steady) == pytest.approx(12 / (1 + 0.5 * 0.5 / 2e-3 + 0.01 * 0.5 / 2e-3), rel=1e-4)

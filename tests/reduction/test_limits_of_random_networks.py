@@ -72,12 +72,8 @@ def reduced(case: Case) -> Reduction:
 
 
 def in_equations(case: Case) -> EquationReduction:
-    """The same limit in the equations; formulas with too many fractions, which they give up, are passed over."""
-    try:
-        return reduce_equations(equations(case.network), case.limits)
-    except ReductionError as error:
-        assume("many fractions" not in error.what)
-        raise
+    """The same limit in the equations."""
+    return reduce_equations(equations(case.network), case.limits)
 
 
 def at(system: EquationSystem, case: Case) -> Evaluated:

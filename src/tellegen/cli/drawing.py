@@ -19,6 +19,10 @@ class DrawOptions(NamedTuple):
     numbers: bool
     names: bool
     bands: bool
+    vectorial: bool
+    derivative: bool
+    power_directions: bool
+    style: str
     max_width: float
     scale: float
 

@@ -10,7 +10,7 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.units import describe, parse_unit
 from tellegen.description import Model, Parameter
 from tellegen.equations.display import Sign
-from tellegen.equations.hamiltonian import HamiltonianSystem
+from tellegen.equations.hamiltonian_system import HamiltonianSystem
 from tellegen.equations.latex import descriptor_to_latex, equations_to_latex, hamiltonian_to_latex, transfer_to_latex
 from tellegen.equations.record import (
     descriptor_to_record,
@@ -62,7 +62,14 @@ def show_equations(name: str, wanted: Wanted) -> None:
 
 def _derived(model: Model, wanted: Wanted) -> Derived:
     if wanted.closed_at is not None:
-        return derive_closed(model, form=wanted.form, numeric=wanted.numeric, mode=wanted.mode, at=wanted.closed_at)
+        return derive_closed(
+            model,
+            form=wanted.form,
+            numeric=wanted.numeric,
+            mode=wanted.mode,
+            at=wanted.closed_at,
+            outputs=wanted.outputs,
+        )
     return derive_form(
         model,
         form=wanted.form,
@@ -143,9 +150,11 @@ def _parameter_units(model: Model) -> dict[str, str]:
     """SI units of the parameters, where they are known."""
     units = {name: unit for name, parameter in model.parameters.items() if (unit := _unit_of(parameter))}
     for element in model.elements:
-        # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb.
-        if isinstance(element.value, Symbol) and element.kind.quantity is not None:
-            units[element.value.name] = element.kind.quantity.unit
+        quantity, value = element.kind.quantity, element.value
+        parameter = model.parameters.get(value.name) if isinstance(value, Symbol) else None
+        # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb. A connection has none of its own.
+        if quantity and quantity.unit and parameter and parse_unit(quantity.unit).dimension == parameter.dimension:
+            units[parameter.name] = quantity.unit
     return {name: unit for name, unit in units.items() if unit != "1"}
 
 

@@ -37,6 +37,14 @@ class FormName(StrEnum):
     TF = "tf"
 
 
+class NotationName(StrEnum):
+    """Notations of model files."""
+
+    NETWORK = "network"
+    BOND = "bond"
+    POG = "pog"
+
+
 class SignName(StrEnum):
     """Sign conventions."""
 
@@ -152,8 +160,8 @@ def derive(
     as_latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX (amsmath).")] = False,
 ) -> None:
     """Derive the equations of a model."""
-    if outputs and (closed or steps):
-        raise typer.BadParameter("--outputs goes with the forms pog and tf, without --closed and --steps")
+    if outputs and steps:
+        raise typer.BadParameter("--outputs goes with the forms pog and tf, without --steps")
     if at and not closed:
         raise typer.BadParameter("--at goes with --closed")
     if closed and steps:
@@ -217,13 +225,22 @@ def simulate(
             "--unit", metavar="omega=rpm", help="Show a variable in this unit: in text, plots and CSV; once for each."
         ),
     ] = None,
+    start: Annotated[
+        str, typer.Option(metavar="FROM", help="Where to start: initial, or steady (the equilibrium at t = 0).")
+    ] = "initial",
+    steady: Annotated[
+        bool, typer.Option("--steady", help="Only the steady state, with inputs as at the end of the experiment.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a model: its experiment, or what the options say."""
     from tellegen.cli.runs import SimulateOptions, show_run
 
     given, shown = pairs(settings or (), "--set", "K=2e5"), pairs(units or (), "--unit", "omega=rpm")
-    show_run(model, SimulateOptions(given, until, rtol, atol, solver, samples, target, plot, as_json, form, shown))
+    options = SimulateOptions(
+        given, until, rtol, atol, solver, samples, target, plot, as_json, form, shown, start, steady
+    )
+    show_run(model, options)
 
 
 @app.command(epilog="Examples: tellegen analyse dc_motor_pump --plot bode.svg; tellegen analyse crank_rod --at theta=1")
@@ -251,6 +268,7 @@ def analyse(
     plot: Annotated[
         str | None, typer.Option(metavar="[FILE]", help="The Bode diagram: on the screen, or to .png, .svg or .pdf.")
     ] = None,
+    step: Annotated[str | None, typer.Option(metavar="FILE", help="The step responses, to .png, .svg or .pdf.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Poles, zeros, damping, gains, structure and the split of power."""
@@ -259,7 +277,7 @@ def analyse(
     point = pairs(at, "--at", "omega=80") if at else None
     given = pairs(settings or (), "--set", "K=2e5")
     measured = name_list(outputs) if outputs else None
-    show_analysis(model, AnalyseOptions(point, given, poles, near, plot, as_json, measured))
+    show_analysis(model, AnalyseOptions(point, given, poles, near, plot, as_json, measured, step))
 
 
 @app.command(
@@ -347,6 +365,18 @@ def draw(
     numbers_: Annotated[bool, typer.Option("--numbers", help="Number the bonds or the sections.")] = False,
     names: Annotated[bool, typer.Option("--names", help="Name the junctions.")] = False,
     bands: Annotated[bool, typer.Option(help="Show domains as coloured areas.")] = True,
+    vectorial: Annotated[
+        bool, typer.Option("--vectorial", help="One vector block (pog), or vector bonds for like branches (bond).")
+    ] = False,
+    derivative: Annotated[
+        bool, typer.Option("--derivative", help="Draw dependent storages as derivative blocks (pog).")
+    ] = False,
+    directions: Annotated[
+        bool, typer.Option("--directions", help="Show in which direction power counts as positive (pog).")
+    ] = False,
+    style: Annotated[
+        str, typer.Option(help="flat or solid (mechanism): bodies as lines, or with depth and shade.")
+    ] = "flat",
     max_width: Annotated[
         float, typer.Option(help="Where a long figure goes on in a new row, in pixels at 100 %.")
     ] = 1100,
@@ -364,7 +394,9 @@ def draw(
     """Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment."""
     from tellegen.cli.drawing import DrawOptions, save_animation, save_figure
 
-    chosen = DrawOptions(theme, labels, numbers_, names, bands, max_width, scale)
+    chosen = DrawOptions(
+        theme, labels, numbers_, names, bands, vectorial, derivative, directions, style, max_width, scale
+    )
     if animated:
         save_animation(model, notation, target, chosen, frames=frames, at=at, force=force)
     else:
@@ -473,14 +505,40 @@ def report(
     target: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write: .html, .md or .pdf.")
     ] = Path("report.html"),
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=0,NAME=inf", help="Show a smaller model too; each further --limit leads on from it."
+        ),
+    ] = None,
 ) -> None:
     """Show a model whole on one page: figures, equations, properties, its experiment and the energy books."""
     from tellegen.cli.reports import reporting_progress
     from tellegen.reporting.reports import report as make_report
 
     with reporting_progress() as progress:
-        make_report(model, target, progress=progress)
+        make_report(model, target, limits=[group.split(",") for group in limit or ()], progress=progress)
     output.write(f"written to {target}")
+
+
+@app.command(epilog="Example: tellegen translate dc_motor_pump bond -o dc_motor_pump_bond.yaml")
+def translate(
+    model: ModelText,
+    notation: Annotated[NotationName, typer.Argument(help="The notation of the new file.", show_default=False)],
+    target: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="MODEL.yaml", help="Where to write; else it is printed.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."""
+    from tellegen import workflow
+
+    text = workflow.translate(model, notation.value, target, force=force)
+    if as_json:
+        output.write_json({"model": text, "written": None if target is None else str(target)})
+    elif target is None:
+        output.write(text)
 
 
 @app.command("import", epilog="Example: tellegen import example_1.txt -o example_1.yaml")

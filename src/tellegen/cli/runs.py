@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import typer
 
@@ -15,8 +15,9 @@ from tellegen.cli.plot_option import SCREEN
 from tellegen.core.names import identifier
 from tellegen.description.opening import as_model
 from tellegen.experiments.settings import sort_settings
-from tellegen.experiments.simulating import simulate
-from tellegen.results.figures import blank_figure, save_figure
+from tellegen.experiments.simulating import Start, simulate
+from tellegen.results.figures import blank_figure, check_suffix, save_figure
+from tellegen.results.files import check_folder
 from tellegen.results.run import Run
 from tellegen.results.saving import writer_for
 from tellegen.workflow import condition
@@ -37,6 +38,7 @@ class AnalyseOptions(NamedTuple):
     plot: str | None
     as_json: bool
     outputs: tuple[str, ...] | None = None
+    step: str | None = None
 
 
 class SimulateOptions(NamedTuple):
@@ -53,6 +55,8 @@ class SimulateOptions(NamedTuple):
     as_json: bool
     form: str | None = None
     units: Mapping[str, str] = MappingProxyType({})
+    start: str = "initial"
+    steady: bool = False
 
 
 def show_run(name: str, options: SimulateOptions) -> None:
@@ -60,8 +64,13 @@ def show_run(name: str, options: SimulateOptions) -> None:
 
     A run that fails or is cancelled is shown and written as far as it came; the exit code says so.
     """
+    if options.steady:
+        show_steady(name, options)
+        return
     if options.target is not None:
         writer_for(options.target)
+        check_folder(options.target)
+    check_picture(options.plot)
     model = as_model(name)
     given = sort_settings(model, options.settings)
     run = simulate(
@@ -74,8 +83,10 @@ def show_run(name: str, options: SimulateOptions) -> None:
         rtol=options.rtol,
         atol=options.atol,
         samples=options.samples,
+        units=options.units,
+        start=cast("Start", options.start),
         on_failure="return",
-    ).in_units(options.units)
+    )
     written = [] if options.target is None else [str(run.save(options.target))]
     if options.plot is not None:
         written += show_figure(lambda figure: run.plot(figure=figure), options.plot, name)
@@ -88,6 +99,39 @@ def show_run(name: str, options: SimulateOptions) -> None:
         warn(run)
     if run.status != "finished":
         raise typer.Exit(output.INTERRUPTED if run.status == "cancelled" else output.MODEL_ERRORS)
+
+
+def show_steady(name: str, options: SimulateOptions) -> None:
+    """Print the steady state of a model."""
+    from tellegen.experiments.equilibria import equilibrium
+
+    if options.target is not None or options.plot is not None:
+        raise typer.BadParameter("a steady state has one row: there is nothing to write or plot", param_hint="--steady")
+    model = as_model(name)
+    given = sort_settings(model, options.settings)
+    found = equilibrium(
+        model if options.form is None else condition(model, options.form).model,
+        inputs=given.inputs,
+        initial=given.initial,
+        parameters=given.parameters,
+        units=options.units,
+        at=options.until,
+    )
+    if options.as_json:
+        output.write_json(found.to_json())
+    else:
+        output.write(str(found))
+        warn(found.run)
+
+
+def check_picture(target: str | None) -> None:
+    """Refuse a picture that could not be written, before anything is computed.
+
+    Raises: ExportError for an unknown suffix (X201) or a folder that is not there (X202).
+    """
+    if target is not None and target != SCREEN:
+        check_suffix(Path(target))
+        check_folder(Path(target))
 
 
 def run_record(run: Run) -> dict[str, object]:
@@ -134,12 +178,16 @@ def show_analysis(name: str, options: AnalyseOptions) -> None:
     if options.poles is not None:
         show_poles(name, options)
         return
+    for target in (options.plot, options.step):
+        check_picture(target)
     model = as_model(name)
     given = sort_settings(model, options.settings)
     if given.initial:
         raise typer.BadParameter(f"'{next(iter(given.initial))}' is a state: give it with --at", param_hint="--set")
     found = analyse(model, at=options.point, inputs=given.inputs, parameters=given.parameters, outputs=options.outputs)
     written = [] if options.plot is None else show_figure(lambda figure: found.plot(figure=figure), options.plot, name)
+    if options.step is not None:
+        written += show_figure(lambda figure: found.plot_step(figure=figure), options.step, name)
     if options.as_json:
         output.write_json(found.to_json())
         return

@@ -62,8 +62,15 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean 'inductor'?`, or an empty text when nothing is close."""
-    close = nearest(word, known)
+    """`did you mean 'inductor'?`, or an empty text when nothing is close.
+
+    A name that parts have is meant before one that is spelt alike: `K` may be `left.K` or `right.K`, and both are told.
+    """
+    choices = list(dict.fromkeys(known))
+    inside = [choice for choice in choices if choice.endswith(f".{word}")]
+    if inside and word not in choices:
+        return f"name the part: {listing(inside, 4)}" if len(inside) > 1 else f"did you mean '{inside[0]}'?"
+    close = nearest(word, choices)
     return f"did you mean '{close}'?" if close else ""
 
 

@@ -37,7 +37,7 @@ _COLON_GAP, _COLON_SPACE = 0.08, 0.36
 """Before and behind a colon, in sizes."""
 
 
-_NUMBERED = re.compile(r"[^\d^&_]*_(?P<subscript>[^^&=]*)")
+_NUMBERED = re.compile(r"(?P<symbol>[^\d^&_]*)_(?P<subscript>[^^&=]*)")
 """A symbol whose only digits are in its subscript, or in that of its subscript."""
 _PIECE = re.compile(r"\\[A-Za-z]+|\S")
 _UPRIGHT = (r"\text", r"\mathrm")
@@ -52,9 +52,20 @@ def set_math(latex: str, size: float) -> Typeset:
         start = _beside(set_math(before, size), set_math("{:}", size), _COLON_GAP * size)
         return _beside(start, set_math(after, size), _COLON_SPACE * size)
     found = _NUMBERED.fullmatch(latex)
-    if found is not None and len({*_DIGIT.findall(latex)}) > 1:
+    several = len({*_DIGIT.findall(latex)}) > 1
+    if several and found is not None and _is_whole(found["symbol"]) and _is_whole(found["subscript"]):
         return _numbered(latex, found["subscript"], size)
     return _set(latex, size)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether every brace of a text is closed in it: no piece of a fraction."""
+    depth = 0
+    for character in text:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _numbered(latex: str, subscript: str, size: float) -> Typeset:

@@ -162,7 +162,10 @@ def excited(
         start, at = (given_starts[name], values) if name in given_starts else (ZERO, at_rest)
         if not start.free_symbols <= full.keys() or not expression.free_symbols <= at.keys():
             continue
-        wanted, given = expression.evaluate(at), start.evaluate(full)
+        try:
+            wanted, given = expression.evaluate(at), start.evaluate(full)
+        except (ArithmeticError, ValueError):
+            continue  # where the model starts, a mechanism may stand in a dead centre: nothing can be compared there
         if abs(wanted - given) > 1e-9 * (abs(wanted) + abs(given)):
             found.append(
                 rules.EXCITED.finding(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.core.names import listing
-from tellegen.equations.matrices import Matrix, dot, plus
+from tellegen.equations.matrices import Matrix, dot, plus, product, zeros
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ONE, ZERO, Expression, is_zero
 from tellegen.expressions.elimination import Elimination
@@ -76,12 +76,29 @@ class _Analysis:
         limit = limits.beside_energy(system)
         L, frozen = limits.energy(system)
         P = _columns((*output_rates(limit), *(L[k] for k in frozen)), frozen)
-        self.system = with_frozen_states(limit, L, frozen)
+        self.system, P = self._with_curved_shares_apart(with_frozen_states(limit, L, frozen), P)
         curved = self._curved()
         self.unknowns = tuple(self.system.states[k] for k in curved)
         self.system = with_frozen_states(self.system, self.system.matrices["L"], curved)
         P = _columns(P, curved)
         self.P = (*P, *((ZERO,) * len(self.system.states) for _ in curved))
+
+    def _with_curved_shares_apart(self, system: EquationSystem, P: Matrix) -> tuple[EquationSystem, Matrix]:
+        """The system in coordinates in which combinations that store nothing are states of their own, where laws are not linear.
+
+        With L V = 0 the new states are x = z + V mu; those that V takes part in count without it, and have another name.
+        """
+        L, f, n = system.matrices["L"], system.vectors["f"], len(system.states)
+        pivots, V = null_space(L, range(n), self.field)
+        light = [k for k in range(n) if k not in pivots]
+        joined = [k for k in pivots if any(e is not ZERO for e in V[k])]
+        if not joined or all(is_zero(dot([row[a] for row in V], f)) for a in range(len(light))):
+            return system, P
+        at = {k: a for a, k in enumerate(light)}
+        T = tuple(tuple(V[i][at[j]] if j in at else ONE if i == j else ZERO for j in range(n)) for i in range(n))
+        names = [f"{name}_r" if k in joined else name for k, name in enumerate(system.states)]
+        apart = transformed(system, T, zeros(n, len(system.inputs)), names)
+        return apart, product(P, T, n)
 
     def _curved(self) -> list[int]:
         """States without inertia whose own equation holds a law that is not linear: unknowns, while the rest is reduced."""
@@ -92,7 +109,7 @@ class _Analysis:
 
     def reduction(self) -> EquationReduction:
         """Null space, constraints, transformation, congruence."""
-        pivots, V = self._null_space()
+        pivots, V = null_space(self.system.matrices["L"], self.order, self.field)
         rows = self._constraints(V)
         T, T_u, states, free, carried = self._solved(pivots, V, rows)
         self._refuse_one_sided(carried, free)
@@ -105,24 +122,6 @@ class _Analysis:
         return EquationReduction(
             equations, self.system, T, T_u, V, constraints, tuple(self.system.states[k] for k in free)
         )
-
-    def _null_space(self) -> tuple[list[int], Matrix]:
-        """States with inertia, the first ones first, and one column V for each other state."""
-        L = self.system.matrices["L"]
-        entry = self.field.entry
-        elimination = Elimination([{j: entry(e) for j, e in enumerate(r) if not is_zero(e)} for r in L], self.field)
-        pivots = [k for k in self.order if elimination.eliminate(k)]
-        rest = [k for k in range(self.n) if k not in pivots]
-        found = elimination.express(pivots)
-        columns = []
-        for c in rest:
-            column: list[Expression] = [ZERO] * self.n
-            column[c] = ONE
-            for k in pivots:
-                if c in found.get(k, {}):
-                    column[k] = self._written(found[k][c])
-            columns.append(column)
-        return pivots, tuple(tuple(column[i] for column in columns) for i in range(self.n))
 
     def _written(self, e: Entry) -> Expression:
         return substituted(e.expression, self.field.where)
@@ -228,3 +227,21 @@ class _Analysis:
 
 def _columns(matrix: Matrix, left_out: Sequence[int]) -> Matrix:
     return tuple(tuple(e for k, e in enumerate(row) if k not in left_out) for row in matrix)
+
+
+def null_space(L: Matrix, order: Sequence[int], field: NamedEntries) -> tuple[list[int], Matrix]:
+    """The rows with inertia, those first that stand first in `order`, and one column V with L V = 0 for each other row."""
+    n = len(L)
+    elimination = Elimination([{j: field.entry(e) for j, e in enumerate(r) if not is_zero(e)} for r in L], field)
+    pivots = [k for k in order if elimination.eliminate(k)]
+    rest = [k for k in range(n) if k not in pivots]
+    found = elimination.express(pivots)
+    columns = []
+    for c in rest:
+        column: list[Expression] = [ZERO] * n
+        column[c] = ONE
+        for k in pivots:
+            if c in found.get(k, {}):
+                column[k] = substituted(found[k][c].expression, field.where)
+        columns.append(column)
+    return pivots, tuple(tuple(column[i] for column in columns) for i in range(n))

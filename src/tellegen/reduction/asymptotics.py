@@ -24,6 +24,7 @@ from tellegen.expressions import (
     power,
     rebuild,
 )
+from tellegen.reduction.factored_limits import IndeterminateError, TooLongError, leading_term, limit_by_parts
 
 Orders = tuple[tuple[str, Fraction], ...]
 Sum = dict[Orders, Expression]
@@ -38,6 +39,10 @@ class DependsOnRatioError(Exception):
 
 class NoLimitError(Exception):
     """A function has no value where its argument tends to, or the formula is too large to tell."""
+
+
+class TooManyFractionsError(NoLimitError):
+    """The formula is too large to be brought over one denominator."""
 
 
 MOST_WORK = 20_000
@@ -58,7 +63,10 @@ def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | 
     """
     if orders.keys().isdisjoint(expression.free_symbols):
         return expression
-    found = _Quotients(orders).of(expression)
+    try:
+        found = _Quotients(orders).of(expression)
+    except TooManyFractionsError as reason:
+        return _factored_limit(expression, orders, reason)
     above, below = _without_zeros(found.above), _without_zeros(found.below)
     if not above or _smaller(above, below):
         return ZERO
@@ -71,6 +79,28 @@ def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | 
     if proportional is None:
         raise DependsOnRatioError(*_names(above, below))
     return proportional
+
+
+def _factored_limit(expression: Expression, orders: Mapping[str, int], reason: NoLimitError) -> Expression | None:
+    """The limit of a formula of many fractions: from the limits of its parts, else from the leading terms of its factors."""
+    try:
+        return limit_by_parts(expression, orders)
+    except IndeterminateError:
+        pass
+    try:
+        found = leading_term(expression, orders)
+    except (TooLongError, ZeroDivisionError) as too_long:
+        raise reason from too_long
+    if found is None:
+        raise reason
+    coefficient, powers = found
+    if coefficient is ZERO or (powers and all(q > 0 for _, q in powers)):
+        return ZERO
+    if not powers:
+        return coefficient
+    if all(q < 0 for _, q in powers):
+        return None
+    raise DependsOnRatioError(*(name for name, _ in powers))
 
 
 def _common_ratio(above: Sum, below: Sum) -> Expression | None:
@@ -172,7 +202,7 @@ class _Quotients:
             for n, d in b.items():
                 self.work += 1 + len(c.args) + len(d.args)
                 if self.work > MOST_WORK:
-                    raise NoLimitError("a formula of many fractions")
+                    raise TooManyFractionsError("a formula of many fractions")
                 key = _times(m, n)
                 found[key] = found.get(key, ZERO) + c * d
         return found

@@ -126,7 +126,8 @@ class _Whole:
             name = without_index(alone.name)
             return FieldLimit((replace(alone, name=name, value=self.matrix[0][0]),), (), {}, ())
         elements = tuple(replace(e, value=self.matrix[k][k]) for k, e in enumerate(self.members))
-        fields = (replace(self.owner, members=tuple(e.name for e in elements), matrix=_rows(self.matrix)),)
+        members = tuple(e.name for e in elements)
+        fields = (replace(self.owner, members=members, matrix=_rows(self.matrix), stiffness=None),)
         return FieldLimit(elements, fields if elements else (), {}, ())
 
     def of_full_rank(self, given: Mapping[str, Expression]) -> FieldLimit:

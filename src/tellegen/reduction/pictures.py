@@ -1,55 +1,74 @@
-"""The reduction on the POG scheme: for each storage at its limit the loop, the inverted loop, and the simplified scheme."""
+"""The reduction on the POG scheme: for each element at its limit the loop, the inverted loop, and the simplified scheme."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
+from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.graph import StorageLaw
-from tellegen.reduction.limited import at_limits
+from tellegen.description.model import Model
+from tellegen.graph import lower
+from tellegen.reduction.limited import Limited, at_limits
 from tellegen.reduction.reduction import Reduction
-from tellegen.schemes import PogScheme, ReductionPictures, pog, reduction_pictures
+from tellegen.schemes import PogScheme, ReductionPictures, frozen_pictures, pog, reduction_pictures
 
 
 @final
 @dataclass(frozen=True)
 class SchemePictures:
-    """The pictures of each storage that vanishes, one after the other; `why_not` tells where the scheme cannot show the rest.
+    """The pictures of each element that goes, one after the other; `why_not` tells where the scheme cannot show the rest.
 
     The scheme of one reduction is the first picture of the next one, so that `simplified` is the scheme of the reduced model.
+    `notes` tell what was done to the scheme before.
     """
 
     stages: tuple[ReductionPictures, ...]
     why_not: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def simplified(self) -> PogScheme | None:
-        """The last scheme; None where no storage could be taken out."""
+        """The last scheme; None where no element could be taken out."""
         return self.stages[-1].simplified if self.stages else None
 
     def __str__(self) -> str:
         lines = [f"{stage.element}:\n{stage}" for stage in self.stages]
-        return "\n".join([*lines, *([self.why_not] if self.why_not else [])])
+        return "\n".join([*self.notes, *lines, *([self.why_not] if self.why_not else [])])
 
 
 def scheme_pictures(reduction: Reduction) -> SchemePictures:
-    """How a reduction looks on the scheme of the full model, storage by storage.
+    """How a reduction looks on the scheme of the full model, element by element: storages that freeze, then what vanishes.
 
-    A limit of a resistive element, of a coupling or of part of a field has no loop to invert, nor has a mesh: `why_not` says so.
+    A field that loses rank is split first into what vanishes and what is left. A coupling at zero has no loop to invert: `why_not`
+    says so, and where a law admits no inverse.
     """
     graph = reduction.causal.graph
-    vanishing = at_limits(reduction.original, graph, reduction.limits).vanishing
-    storages = {p.element for p in graph.ports if isinstance(p.law, StorageLaw)}
-    others = [name for name in vanishing if name not in storages]
-    if others or not vanishing:
-        name = others[0] if others else str(reduction.limits[0])
-        return SchemePictures((), f"{name} is no storage that vanishes: its limit inverts no loop")
-    scheme = pog(reduction.causal, derivative=True)
+    limited = at_limits(reduction.original, graph, reduction.limits)
+    if not limited.vanishing and not limited.frozen:
+        name = str(reduction.limits[0])
+        return SchemePictures((), f"with {name} two blocks of a connection vanish, and no loop is inverted")
+    known = {port.element for port in graph.ports}
+    split = [name for name in (*limited.vanishing, *limited.frozen) if name not in known]
+    causal = assign_causality(lower(_split_model(reduction, limited))) if split else reduction.causal
+    notes = (f"{', '.join(split)} first stand beside what is left of their field",) if split else ()
+    scheme = pog(causal, derivative=True)
     stages: list[ReductionPictures] = []
-    for element in vanishing:
+    for element in (*limited.frozen, *limited.vanishing):
         try:
-            found = reduction_pictures(scheme, element)
+            if element in limited.frozen:
+                found = frozen_pictures(scheme, element)
+            else:
+                found = reduction_pictures(scheme, element, zero=limited.vanishing[element])
         except TellegenError as reason:
-            return SchemePictures(tuple(stages), f"{element} is taken out of the equations only: {reason.what}")
+            why_not = f"{element} is taken out of the equations only: {reason.what}"
+            return SchemePictures(tuple(stages), why_not, notes)
         stages.append(found)
         scheme = found.simplified
-    return SchemePictures(tuple(stages))
+    return SchemePictures(tuple(stages), notes=notes)
+
+
+def _split_model(reduction: Reduction, limited: Limited) -> Model:
+    """The model whose fields are split, in which nothing has gone yet."""
+    before = {e.name: e for e in reduction.original.elements}
+    inside = {m for f in limited.model.fields for m in f.members}
+    elements = tuple(e if e.name in inside else before.get(e.name, e) for e in limited.model.elements)
+    return replace(limited.model, elements=elements)

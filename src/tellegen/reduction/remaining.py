@@ -1,5 +1,6 @@
 """What else of a model changes with a limit: experiment, rates, signals and parameters that nothing uses any more."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
@@ -63,7 +64,22 @@ def with_followed(model: Model, static: Values, lost: Iterable[str]) -> Model:
         for e in model.elements
     ]
     rates = {n: followed(rate, f"the displacement '{n}'") for n, rate in model.displacements.items()}
-    return replace(model, displacements=rates, signals=signals, elements=tuple(elements))
+    inputs = {n: _course(course, static) for n, course in model.experiment.inputs.items()}
+    experiment = replace(model.experiment, inputs=inputs)
+    return replace(model, displacements=rates, signals=signals, elements=tuple(elements), experiment=experiment)
+
+
+def _course(course: Signal, static: Values) -> Signal:
+    """What an input does, with the formulas of variables that are gone in its formula and in its text, which keeps its units."""
+    read = static.keys() & course.expression.free_symbols if course.expression is not None else set()
+    if course.expression is None or not read:
+        return course
+    text = course.text
+    for name in read:
+        formula = f"({to_text(static[name])})"
+        text = formula.join(re.split(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text))
+    arguments = tuple(e.substitute(static) for e in course.arguments)
+    return replace(course, expression=course.expression.substitute(static), text=text, arguments=arguments)
 
 
 def without_parameters(model: Model, candidates: Iterable[str]) -> Model:

@@ -151,7 +151,8 @@ class _Rewiring:
         self.fields.remove(owner)
         if len(kept) > 1:
             matrix = tuple(tuple(owner.matrix[i][j] for j in kept) for i in kept)
-            self.fields.append(replace(owner, members=tuple(owner.members[k] for k in kept), matrix=matrix))
+            members = tuple(owner.members[k] for k in kept)
+            self.fields.append(replace(owner, members=members, matrix=matrix, stiffness=None))
 
     def _add_zero(self, name: str, domain: str, side: Side, nodes: tuple[str, str]) -> None:
         while name in self.elements:

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 from tellegen.causality import assign_causality
 from tellegen.core.domains import other_side
+from tellegen.core.errors import GraphError
+from tellegen.core.names import did_you_mean
 from tellegen.equations.matrices import Matrix, congruent, zeros
 from tellegen.equations.port_inversion import invert_ports
 from tellegen.equations.system import EquationSystem, MatrixName, parameter_values
@@ -21,8 +23,10 @@ from tellegen.graph import SourceLaw, StorageLaw, lower
 from tellegen.reduction.matrix_models import Carrier, MatrixForm, model_of, parameters_in
 from tellegen.reduction.transforming import Given, Transformed, congruent_transformation
 from tellegen.schemes import rules
+from tellegen.schemes.inversion import invert_path
 from tellegen.schemes.pog_raising import pog
 from tellegen.schemes.pog_scheme import PogScheme
+from tellegen.schemes.port_exchange import on_ports, port_path
 from tellegen.schemes.rewriting import Rewriting
 from tellegen.schemes.scheme_matrices import scheme_matrices
 
@@ -36,9 +40,12 @@ def transform_scheme(scheme: PogScheme, T: Given, *, states: Sequence[str] | Non
     T may be rectangular, which ties states to each other, or singular: of columns that depend on each other the first ones are
     taken. A regular T is noticed by no input. Entries and names are given as to `congruent_transformation`.
 
-    Raises: GraphError (G232) for a scheme without constant matrices; ReductionError (T130) for a T that does not fit.
+    A, B, C and D may move with displacements, whose rates the new states give; L and T are constant.
+
+    Raises: GraphError (G232) for a scheme that is not linear or whose energy matrix moves; ReductionError (T130) for a T that does
+    not fit.
     """
-    system = _system(scheme)
+    system = _system(scheme, moving=True)
     found = congruent_transformation(system, T, states=states)
     kept = _independent(found.T)
     if len(kept) == len(found.equations.states):
@@ -59,7 +66,7 @@ def similarity(scheme: PogScheme, T: Given, *, states: Sequence[str] | None = No
 
     Raises: GraphError (G233) for other T; G232, T130 as `transform_scheme`.
     """
-    system = _system(scheme)
+    system = _system(scheme, moving=True)
     found = congruent_transformation(system, T, states=states)
     L = system.matrices["L"]
     n, columns = len(L), len(found.equations.states)
@@ -84,10 +91,17 @@ def similarity(scheme: PogScheme, T: Given, *, states: Sequence[str] | None = No
 def exchange_ports(scheme: PogScheme, inputs: Iterable[str] | None = None) -> Rewriting:
     """The scheme with some inputs (all of them unless named) exchanged for their own outputs, as one vector block.
 
-    Raises: GraphError (G232) for a scheme without constant matrices; EquationError (E130) for a name that is no input, and where an
-    output does not answer its input at once.
+    Where laws are not linear, or matrices move, the path of each input is inverted instead, and the laws stay as they are.
+
+    Raises: EquationError (E130) for a name that is no input, and where an output does not answer its input at once; GraphError
+    (G235) where no path may be inverted.
     """
-    system = _system(scheme)
+    try:
+        system = _system(scheme)
+    except GraphError as reason:
+        if reason.code != rules.NO_MATRICES.code:
+            raise
+        return _with_paths_inverted(scheme, scheme.inputs if inputs is None else tuple(inputs))
     wanted = list(system.inputs) if inputs is None else list(inputs)
     found = invert_ports(system, wanted)
     states, before = _carriers(scheme)
@@ -99,14 +113,33 @@ def exchange_ports(scheme: PogScheme, inputs: Iterable[str] | None = None) -> Re
     return Rewriting(_raised(scheme, found, (states, after)), f"exchanged {pairs or 'nothing'}")
 
 
+def _with_paths_inverted(scheme: PogScheme, wanted: Sequence[str]) -> Rewriting:
+    """The scheme, port by port, with the path from each input wanted to its own output inverted."""
+    result, pairs = on_ports(scheme), []
+    for name in wanted:
+        if name not in result.inputs:
+            fix = did_you_mean(name, result.inputs) or f"the inputs are {', '.join(result.inputs) or '(none)'}"
+            raise rules.NO_SUCH_SIGNAL.error(f"'{name}' is no input of the scheme", where=name, fix=fix)
+        output = result.outputs[result.inputs.index(name)].signal
+        path = port_path(result, name)
+        if path is None:
+            what = f"no loss that could be asked the other way answers '{name}' at once by '{output}'"
+            fix = "exchange other inputs, or put a resistive element beside the source"
+            raise rules.NO_PORT_PATH.error(what, where=name, fix=fix)
+        result = on_ports(invert_path(result, path.signals).scheme)
+        pairs.append(f"{name} for {output}")
+    return Rewriting(result, f"exchanged {', '.join(pairs) or 'nothing'}, each path inverted")
+
+
 # -- between schemes and systems ---------------------------------------------------------------------------------------------------
 
 Carriers = tuple[tuple[Carrier, ...], tuple[Carrier, ...]]
 
 
-def _system(scheme: PogScheme) -> EquationSystem:
+def _system(scheme: PogScheme, *, moving: bool = False) -> EquationSystem:
     """The scheme as equations, over the parameters of its model."""
-    found = scheme_matrices(scheme)
+    graph = scheme.causal.graph
+    found = scheme_matrices(scheme, moving=moving)
     block = found.block
     states, inputs = _carriers(scheme)
     n, m = len(states), len(inputs)
@@ -117,11 +150,13 @@ def _system(scheme: PogScheme) -> EquationSystem:
         tuple(c.variable for c in states),
         tuple(c.variable for c in inputs),
         tuple(c.conjugate for c in inputs),
-        scheme.causal.graph.parameters,
+        graph.parameters,
         matrices,
         {"f": (ZERO,) * n, "f_y": (ZERO,) * m},
         None,
         ZERO,
+        where=graph.moving,
+        displacements=graph.displacements,
     )
 
 
@@ -165,9 +200,11 @@ def _raised(scheme: PogScheme, system: EquationSystem, carriers: Carriers) -> Po
     }
     used = (e for M in written.values() for row in M for e in row)
     states, inputs = _free_names(carriers)
-    parameters = parameters_in(system.parameters, used)
+    rates = {name: substituted(e, system.where) for name, e in system.displacements.items()}
+    parameters = parameters_in(system.parameters, (*used, *rates.values()))
     form = MatrixForm(scheme.name, states, inputs, written, parameters)
-    return pog(assign_causality(lower(model_of(form))), vectorial=True)
+    model = replace(model_of(form), displacements=rates)
+    return pog(assign_causality(lower(model)), vectorial=True)
 
 
 def _free_names(carriers: Carriers) -> Carriers:

@@ -83,10 +83,17 @@ class _Teacher:
         if others:
             yield Sentence(
                 f"{_names(others)} carry the constraints: they follow from rates, and drop out of the congruent transformation."
+                if len(others) > 1
+                else f"{_names(others)} carries the constraint: it follows from rates, and drops out of the transformation."
             )
         frozen = [name for name in gone if name in self.small.inputs]
         if frozen:
-            yield Sentence(f"{_names(frozen)} keep the value that they start with: they are inputs now.")
+            keep = (
+                "keep the value that they start with: they are inputs"
+                if len(frozen) > 1
+                else "keeps the value that it starts with: it is an input"
+            )
+            yield Sentence(f"{_names(frozen)} {keep} now.")
 
     def _by_rates(self, name: str) -> bool:
         row = self.reduction.full_states.index(name)
@@ -110,8 +117,10 @@ class _Teacher:
     def _pictures(self) -> Iterator[Item]:
         """The same on the scheme: the loop, the inverted loop, the simplified scheme."""
         pictures = scheme_pictures(self.reduction)
+        for note in pictures.notes:
+            yield Sentence(f"On the scheme {note}.")
         for stage in pictures.stages:
-            yield Sentence(f"The same on the scheme, where the integrator of `{stage.element}` grows without bound:")
+            yield Sentence(f"The same on the scheme, where `{stage.element}` is at its limit:")
             for letter, account in zip("abc", stage.accounts, strict=True):
                 yield Sentence(f"{letter}) {account}", listed=True)
         if pictures.why_not:

@@ -40,6 +40,10 @@ def _gain(gains: Mapping[str, Mapping[str, Expression]], end: str, start: str | 
     return gains[end].get(start, ZERO) if start is not None else ZERO
 
 
+class UndeterminedError(Exception):
+    """Some signals of a scheme follow from nothing: causes were turned that cannot be."""
+
+
 def dependent_gains(scheme: PogScheme) -> tuple[list[Block], Matrix, Matrix]:
     """The dependent storages, and their outputs by states and by inputs: the rows of T and T_u."""
     blocks = [block for block in scheme.blocks.values() if block.kind == "derivative"]
@@ -79,7 +83,8 @@ def signal_gains(
         rows.append(row)
     elimination: Elimination[Entry] = Elimination(rows, field)
     left = elimination.eliminate_all([column[output] for output, _ in equations])
-    assert not left, "the causality of a scheme determines every signal"
+    if left:
+        raise UndeterminedError
     found = elimination.express([column[end] for end in ends])
     return {
         end: {names[c]: substituted(e.expression, field.where) for c, e in found[column[end]].items()}

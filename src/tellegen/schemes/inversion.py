@@ -14,6 +14,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.expressions import ONE, is_zero
 from tellegen.graph import ResistiveLaw
 from tellegen.schemes import rules
+from tellegen.schemes.gains import UndeterminedError
 from tellegen.schemes.loops import Loop
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Section, Summation
 from tellegen.schemes.recausing import with_causes
@@ -34,7 +35,12 @@ def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bo
     problem = refusal(scheme, found, derivative=derivative)
     if problem is not None:
         raise problem
-    return Rewriting(_inverted(scheme, found), _account(scheme, found))
+    try:
+        return Rewriting(_inverted(scheme, found), _account(scheme, found))
+    except UndeterminedError:
+        what = f"the path {found} cannot be inverted: some variables would follow from nothing"
+        why = "elsewhere in the mesh the same variables go on in the old direction"
+        raise rules.NO_INVERSION.error(what, where=found.signals[0], why=why) from None
 
 
 def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) -> TellegenError | None:

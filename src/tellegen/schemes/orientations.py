@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import other_side
+from tellegen.core.errors import GraphError
 from tellegen.core.names import did_you_mean
 from tellegen.schemes import rules
-from tellegen.schemes.inversion import invert_path, refusal
+from tellegen.schemes.inversion import invert_path
 from tellegen.schemes.loops import elementary_loops
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.rewriting import Rewriting
@@ -58,10 +59,10 @@ def _candidates(scheme: PogScheme, most: int) -> Iterator[tuple[str, SignalPath]
 
 
 def _orientation(scheme: PogScheme, name: str, path: SignalPath) -> Orientation:
-    problem = refusal(scheme, path)
-    if problem is None:
+    try:
         return Orientation(name, path.signals, invert_path(scheme, path.signals).scheme)
-    return Orientation(name, path.signals, None, f"{problem.what}; {problem.finding.why}")
+    except GraphError as problem:
+        return Orientation(name, path.signals, None, f"{problem.what}; {problem.finding.why}")
 
 
 def flip(scheme: PogScheme) -> Rewriting:

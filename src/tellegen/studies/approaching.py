@@ -62,7 +62,7 @@ class _Scaling:
             tuple(self._scaled(field.name, entry_name(field.name, i, j), e) for j, e in enumerate(row))
             for i, row in enumerate(field.matrix)
         )
-        return replace(field, matrix=matrix)
+        return replace(field, matrix=matrix, stiffness=None)
 
     def _scaled(self, owner: str, place: str, expression: Expression) -> Expression:
         marked = self.places.value(place, expression)

@@ -14,6 +14,7 @@ from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments.courses import Course
 from tellegen.experiments.initial_values import initial_names
 from tellegen.experiments.quantities import Quantity
+from tellegen.experiments.setting_up import Setup, set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.graph import lower
 from tellegen.reduction import Limits, Reduction, reduce_model
@@ -74,21 +75,31 @@ class Setting:
 
     def run(self, model: Model, times: Array | None = None) -> Run:
         """The run of a model, which takes the values that it knows."""
-        starts = initial_names(lower(model), model) if self.initial else {}
+        initial, parameters = self._known(model)
         return simulate(
             model,
             self.until,
             inputs=self.inputs,
-            initial={name: value for name, value in self.initial.items() if name in starts},
-            parameters={name: value for name, value in self.parameters.items() if name in model.parameters},
+            initial=initial,
+            parameters=parameters,
             rtol=self.rtol,
             times=times,
             progress=False,
         )
 
+    def ready(self, model: Model) -> Setup:
+        """A model compiled once for many runs."""
+        initial, parameters = self._known(model)
+        return set_up(model, until=self.until, inputs=self.inputs, initial=initial, parameters=parameters)
+
     def scaled(self, name: str, value: float) -> "Setting":
         """The setting with one more parameter."""
         return replace(self, parameters={**self.parameters, name: value})
+
+    def _known(self, model: Model) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
+        starts = initial_names(lower(model), model) if self.initial else {}
+        initial = {name: value for name, value in self.initial.items() if name in starts}
+        return initial, {name: value for name, value in self.parameters.items() if name in model.parameters}
 
 
 @final

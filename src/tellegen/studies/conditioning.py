@@ -227,7 +227,8 @@ def _conditioned(
 
 def _record(conditioned: Conditioned, run: Run, fine: Run) -> FormRecord:
     error, relative = difference_of(conditioned, run, fine)
-    states = len(run.trajectory.segments[0].model.states)
+    model = run.trajectory.segments[0].model
+    states = len(model.states) + sum(name in conditioned.starts.formulas for name in model.signal_states)
     excess = states - len(conditioned.found.causal.integral)
     return FormRecord(conditioned.form, run, states, excess, error, relative, _violation(conditioned, run))
 

@@ -10,8 +10,10 @@ from dataclasses import replace
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import DIMENSIONLESS
 from tellegen.description.model import Model, Parameter
+from tellegen.experiments.simulating import run_problem
 from tellegen.expressions import ONE, symbol
 from tellegen.results.run import Run
+from tellegen.simulation.problem import Problem
 from tellegen.studies.approaching import new_name
 from tellegen.studies.comparing import Setting
 from tellegen.studies.losses import loss_of
@@ -28,14 +30,17 @@ def estimated_losses(model: Model, elements: Sequence[str], setting: Setting) ->
     does not count: it is what the limit takes away.
     """
     scaled, factors = _with_factors(model, elements)
-    rough = replace(setting, rtol=max(setting.rtol, ROUGH))
-    full = rough.run(scaled)
+    ready = setting.ready(scaled)
+    rough = Problem(
+        ready.numeric, ready.until, y0=dict(ready.start), inputs=dict(ready.inputs), rtol=max(setting.rtol, ROUGH)
+    )
+    full = run_problem(ready, rough)
     names = tuple(dict.fromkeys((*full.state_names, *full.output_names)))
     own = {p.element: p.state for p in full.graph.ports}
 
     def loss(element: str, factor: float) -> float:
         try:
-            other = rough.scaled(factors[element], factor).run(scaled, full.t)
+            other = run_problem(ready, replace(rough, parameters={factors[element]: factor}, times=full.t, books=False))
         except TellegenError:
             return float("inf")
         told = [name for name in names if name != own.get(element)] or list(names)
