@@ -33,6 +33,8 @@ Where to go next
   .venv/bin/tellegen draw crank_rod --as pog -o crank.svg
   .venv/bin/tellegen simulate buck_converter             a run through the modes of a switch and a diode
   .venv/bin/tellegen condition mobile_manipulator        one mechanism in six forms
+  .venv/bin/tellegen report crank_rod_mechanism -o crank.html
+                                                         a page like the one above, of any model, also of yours
   README.md                                              a two-minute tour
 """
 
@@ -43,15 +45,22 @@ def main() -> int:
     report = sys.argv[2] if len(sys.argv) > 2 else REPORT
     began = time.perf_counter()
     machine = tg.read(model) if model.endswith(".yaml") else tg.load(model)
-    print(f"{machine.name}: {len(machine.elements)} elements\n")
+    print(
+        f"{machine.name}, {len(machine.elements)} elements\n{machine.about}\nOne cycle under PID speed control, by four models:\n"
+    )
     runs = {name: _run(name, machine, limits) for name, limits in MODELS.items()}
     _errors(runs)
     _tracking(next(iter(runs.values())))
-    print(f"\nwriting {report} ...")
-    tg.report(model, report, limits=[NUTS, BELTS, INERTIAS])
-    print(f"written to {report}: open it in a browser ({time.perf_counter() - began:.0f} s in all)")
+    print(f"\nwriting {report}:", end="", flush=True)
+    tg.report(model, report, limits=[NUTS, BELTS, INERTIAS], progress=_tell)
+    print(f"\nwritten to {report}: open it in a browser ({time.perf_counter() - began:.0f} s in all)")
     print(NEXT)
     return 0
+
+
+def _tell(section: str) -> None:
+    """The section of the report that is being made."""
+    print(f" {section.lower()} ...", end="", flush=True)
 
 
 def _run(name: str, machine: tg.Model, limits: dict[str, float]) -> tg.Run:
@@ -78,7 +87,7 @@ def _errors(runs: dict[str, tg.Run]) -> None:
 def _tracking(run: tg.Run) -> None:
     x = 1000 * np.abs(run.values("x") - run.values("x_ref")).max()
     theta = np.degrees(np.abs(run.values("theta") - run.values("theta_ref")).max())
-    print(f"largest error of the motion itself         x {x:.2f} mm   theta {theta:.1f} degrees")
+    print(f"largest distance from the references of the controllers: x {x:.2f} mm, theta {theta:.1f} degrees")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from code_blocks import ROOT, Block, blocks, commands, is_ours, is_plot, matches, pages, pictures, run
+from code_blocks import ROOT, Block, blocks, commands, is_ours, is_plot, matches, pages, pictures, run, shows_error
+from refresh_outputs import CommandFailedError, refreshed
 
 PAGES = [page for page in pages() if any(b.language in {"console", "python"} for b in blocks(page))]
 
@@ -38,8 +39,7 @@ def run_console(block: Block, folder: Path) -> None:
     """Run the `tellegen` commands of a block; one whose output shows an error must end with 1."""
     for command in filter(is_ours, commands(block)):
         status, output = run(command, folder)
-        shows_errors = re.search(r"^error ", command.output or "", re.MULTILINE) is not None
-        assert status == int(shows_errors), f"line {command.line}: $ {command.words}\n{output}"
+        assert status == int(shows_error(command)), f"line {command.line}: $ {command.words}\n{output}"
         if command.output is not None:
             assert matches(command.output, output), f"line {command.line}: $ {command.words}\n{output}"
 
@@ -55,6 +55,13 @@ def run_python(block: Block, names: dict[str, object], page: str) -> None:
     runner.run(test, out=complaints.append, clear_globs=False)
     names.update(test.globs)
     assert not runner.failures, "".join(complaints)
+
+
+def test_a_page_is_left_alone_where_a_command_fails(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ tellegen check no_such_model\nno_such_model: no errors\n```\n", encoding="utf-8")
+    with pytest.raises(CommandFailedError, match="no_such_model"):
+        refreshed(page)
 
 
 def test_documented_make_targets_exist() -> None:
@@ -74,3 +81,10 @@ def test_links_between_pages_lead_somewhere() -> None:
         if not (page.parent / target).exists()
     ]
     assert not dead
+
+
+def test_what_changes_from_run_to_run_may_be_left_out_of_a_line() -> None:
+    shown = "solving  ... s, ... steps\n\nenergy [J]\n...\n"
+    assert matches(shown, "solving  0.1 s, 20 steps\n\nenergy [J]\n  supplied 2\n  stored 1\n")
+    assert not matches(shown, "solving  0.1 s\n\nenergy [J]\n")
+    assert not matches("a ... c\n", "a\nb c\n")

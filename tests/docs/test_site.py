@@ -26,6 +26,25 @@ def test_every_page_is_there(site: Path) -> None:
     assert not {page for page in pages if not (site / page).is_file()}
 
 
+def test_every_page_but_those_of_errors_is_in_the_sidebar(site: Path) -> None:
+    """Tutorials are listed one by one, in the order of reading: a new one is not to be forgotten."""
+    start = (site / "index.html").read_text(encoding="utf-8")
+    pages = {
+        str(p.relative_to(site))
+        for p in site.rglob("*.html")
+        if (ROOT / "docs" / p.relative_to(site)).with_suffix(".md").is_file()
+    }
+    linked = set(re.findall(r'class="reference internal" href="([^"#]+)"', start))
+    assert not {page for page in pages - linked if not page.startswith("errors/")} - {"index.html"}
+
+
+def test_signatures_name_types_without_their_modules(site: Path) -> None:
+    page = (site / "reference/python.html").read_text(encoding="utf-8")
+    shown = re.sub(r"<[^>]+>", "", page)
+    assert "~tellegen" not in shown
+    assert "&lt;factory&gt;" not in shown
+
+
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     outside = re.compile(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?:https?:)?//[^"]*"')
     assert not [page.name for page in site.rglob("*.html") if outside.search(page.read_text(encoding="utf-8"))]

@@ -45,7 +45,6 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     ("tellegen.reduction.account", "numpy"): "poles are compared when asked for; equations do without numbers",
     ("tellegen.results.figures", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.drawing.raster", "matplotlib"): "SVG and TikZ do without matplotlib, which takes a second to load",
-    ("tellegen.drawing.animation_raster", "matplotlib"): "only videos need matplotlib, which takes a second to load",
     ("tellegen.drawing.animation_raster", "PIL"): "pictures are read when a GIF or a video is written",
     ("tellegen.results.labelling", "xarray"): "labelled arrays are made when asked for; a run does without",
     (

@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 
 import tellegen as tg
+from tellegen.core.errors import Finding
 from tellegen.reporting import run_sections
-from tellegen.reporting.formulas import formula_lines, to_mathml
+from tellegen.reporting.formula_widths import width_of
+from tellegen.reporting.formulas import WIDEST, formula_lines, page_lines, to_mathml
 from tellegen.reporting.html import to_html
-from tellegen.reporting.pages import Formulas, Listing, Picture, Report, Section, Table, Words
+from tellegen.reporting.model_sections import findings
+from tellegen.reporting.pages import Folded, Formulas, Listing, Picture, Report, Section, Table, Words
 from tellegen.reporting.run_sections import FRAMES
+from tellegen.reporting.subject import Subject
+from tellegen.reporting.writing import write_report
 
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ALONE = [*QUIET, "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -166,3 +171,127 @@ def test_lines_of_formulas_leave_matrices_whole() -> None:
     assert second == "E = m"
     assert "<mtable>" in to_mathml(first)
     assert to_html(Report("t", "", (Section("s", (Formulas((first, second)),)),))).count("<math") == 2
+
+
+# -- On paper ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_matrices_of_a_wide_equation_follow_below_it() -> None:
+    latex = tg.derive("mobile_manipulator").to_latex()
+    lines = page_lines(latex)
+    assert (
+        lines[0]
+        == r"\mathbf{L} \dot{\mathbf{x}} + \mathbf{N} \mathbf{x} = -\mathbf{A} \mathbf{x} + \mathbf{B} \mathbf{u}"
+    )
+    told = [line.partition(" = ")[0] for line in lines]
+    for letter in (r"\mathbf{L}", r"\mathbf{N}", r"\mathbf{A}", r"\mathbf{B}", r"\mathbf{x}", r"\mathbf{u}"):
+        assert told.count(letter) == 1
+    assert max(width_of(to_mathml(line)) for line in lines[:7]) < WIDEST
+
+
+def test_long_entries_of_a_wide_matrix_are_told_below_it_and_equal_ones_once() -> None:
+    long, wide = r"\frac{a + b + c + d + e + f}{g}", " & ".join("a + b + c" for _ in range(12))
+    rows = rf"{long} & {wide} \\ {long} & {wide}"
+    matrix = rf"\left[\begin{{array}}{{{'c' * 13}}} {rows} \end{{array}}\right]"
+    latex = rf"\begin{{align*}} \underbrace{{{matrix}}}_{{\mathbf{{A}}}} &= 0 \end{{align*}}"
+    equation, shown, entry = page_lines(latex)
+    assert equation == r"\mathbf{A} = 0"
+    assert long not in shown
+    assert shown.count("a + b + c") == 24
+    assert entry == rf"\mathbf{{A}}_{{1,1}} = \mathbf{{A}}_{{2,1}} = {long}"
+
+
+def test_narrow_equations_stay_as_they_are() -> None:
+    latex = tg.derive("dc_motor").to_latex()
+    assert page_lines(latex) == formula_lines(latex)
+
+
+def test_widths_of_formulas_are_foreseen(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
+    examples = ("mobile_manipulator", "dc_motor_pump", "crank_rod")
+    lines = [line for name in examples for line in page_lines(tg.derive(name).to_latex())]
+    measured = _measured(lines, system_tool("chromium"), tmp_path)
+    ratios = [width_of(to_mathml(line)) / width for line, width in zip(lines, measured, strict=True)]
+    assert min(ratios) > 0.9
+    assert max(ratios) < 1.6
+
+
+MEASURE = """<script>
+document.body.textContent = Array.from(document.querySelectorAll("div"), d => d.getBoundingClientRect().width / 16).join(" ");
+</script>"""
+
+
+def _measured(lines: list[str], browser: str, folder: Path) -> list[float]:
+    """The widths of formulas in em, as a browser sets them."""
+    shown = "".join(f'<div style="display: table; font-size: 16px">{to_mathml(line)}</div>' for line in lines)
+    (folder / "widths.html").write_text(f"<!DOCTYPE html><body>{shown}{MEASURE}</body>", encoding="utf-8")
+    options = [*ALONE, f"--user-data-dir={folder / 'profile'}", "--window-size=20000,800", "--dump-dom"]
+    page = (folder / "widths.html").as_uri()
+    done = subprocess.run([browser, *options, page], capture_output=True, text=True, check=False, timeout=120)
+    return [float(word) for word in re.sub("<[^>]*>", "", done.stdout).split()]
+
+
+def test_wide_formulas_say_how_wide_they_are_and_parts_of_a_sum_have_their_rows() -> None:
+    wide = " + ".join("x" for _ in range(40))
+    page = to_html(Report("t", "", (Section("s", (Formulas(("x = 1", f"y = {wide}", rf"\qquad + {wide}")),)),)))
+    assert '<div class="formula"><math' in page
+    assert len(re.findall(r'<div class="formula alone" style="--em: \d+">', page)) == 2
+
+
+def test_what_is_folded_away_is_printed(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
+    system_tool("chromium")
+    file = tmp_path / "page.pdf"
+    write_report(Report("t", "", (Section("s", (Folded("more", (Words("hidden treasure"),)),)),)), file)
+    read = [system_tool("pdftotext"), str(file), "-"]
+    text = subprocess.run(read, capture_output=True, text=True, check=True).stdout
+    assert "hidden treasure" in text
+
+
+def test_many_notices_are_folded_by_their_reason() -> None:
+    notices = tuple(Finding("K201", "notice", f"'C{k}' depends", why="they share") for k in range(7))
+    warning = Finding("S120", "warning", "energy is missing")
+    first, second = findings(Subject("m", (*notices, warning), "", "m"))
+    assert isinstance(first, Words)
+    assert first.strong
+    assert isinstance(second, Folded)
+    assert second.title == "7 notices K201"
+    assert second.blocks[0] == Words("Because they share.")
+    few = list(findings(Subject("m", notices[:2], "", "m")))
+    assert [type(block) for block in few] == [Words, Words]
+
+
+# -- How to make it again ---------------------------------------------------------------------------------------------------------
+
+
+def commands_of(made: Report) -> list[str]:
+    (block,) = made.sections[-1].blocks
+    assert isinstance(block, Listing)
+    return block.text.splitlines()
+
+
+def test_page_says_how_it_was_made_with_its_limits_and_without_folders(tmp_path: Path) -> None:
+    (tmp_path / "my motor.yaml").write_text(
+        "system: Motor\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 1 ohm}\n"
+        "  L: {inductor: [b, c], L: 1 mH}\n  C: {capacitor: [c, gnd], C: 1 uF}\n",
+        encoding="utf-8",
+    )
+    made = tg.report(tmp_path / "my motor.yaml", tmp_path / "motor.html", limits=[{"L": 0}, {"R": 0}])
+    assert commands_of(made) == [
+        "$ tellegen report 'my motor.yaml' -o report.html --limit L=0 --limit R=0",
+        "$ tellegen derive 'my motor.yaml' --steps",
+        "$ tellegen analyse 'my motor.yaml'",
+    ]
+    assert str(tmp_path) not in (tmp_path / "motor.html").read_text(encoding="utf-8")
+
+
+def test_page_of_a_model_with_mistakes_leads_to_check(tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text("system: [", encoding="utf-8")
+    made = tg.report(tmp_path / "wrong.yaml", tmp_path / "wrong.html")
+    assert made.title == "wrong.yaml"
+    assert commands_of(made)[0] == "$ tellegen check wrong.yaml"
+    assert not any("simulate" in line for line in commands_of(made))
+
+
+def test_matrix_of_one_long_entry_is_told_in_one_line() -> None:
+    long = " + ".join("a" for _ in range(60))
+    latex = rf"\begin{{align*}} \underbrace{{\begin{{bmatrix}} {long} \end{{bmatrix}}}}_{{\mathbf{{L}}}} &= 0 \end{{align*}}"
+    assert page_lines(latex) == (r"\mathbf{L} = 0", rf"\mathbf{{L}} = \begin{{bmatrix}} {long} \end{{bmatrix}}")

@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
+from tellegen.drawing.geometry import Point
 from tellegen.drawing.options import ThemeName
 from tellegen.drawing.scene import Origin, Scene, Shape
 from tellegen.drawing.strokes import LAYERS, Circle, Glyphs, Path, Primitive, layer_of, primitives
 from tellegen.drawing.themes import PAPER, THEMES, Theme
 from tellegen.drawing.typesetting import Outline
+
+ALIKE = 0.005
+"""Outlines of letters whose points are nearer than this, in pixels, differ by rounding only."""
 
 
 def to_svg(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, symbols: bool = False) -> str:
@@ -40,6 +44,7 @@ class Writer:
         self.scene, self.theme, self.scale = scene, theme, scale
         self.used: Counter[str] = Counter()
         self.symbols: dict[str, str] | None = {} if symbols else None
+        self.letters: dict[str, dict[tuple[Point, ...], str]] = {}
 
     def bare(self, shapes: Iterable[Shape]) -> str:
         """Shapes without attributes, in the order of layers: for the frames of an animation."""
@@ -129,9 +134,20 @@ class Writer:
 
     def _letter(self, outline: Outline, x: float, y: float) -> str:
         """One use of a letter: its outline, drawn from where it begins, is a symbol."""
-        assert self.symbols is not None
         left, top = outline[0][1][0]
+        return f'<use href="#{self._symbol(outline, left, top)}" x="{number(x + left)}" y="{number(y + top)}"/>'
+
+    def _symbol(self, outline: Outline, left: float, top: float) -> str:
+        """The name of the symbol for an outline, from where it begins; outlines that nobody can tell apart share one."""
+        assert self.symbols is not None
+        steps = "".join(step for step, _ in outline)
+        points = tuple((x - left, y - top) for _, ends in outline for x, y in ends)
+        known = self.letters.setdefault(steps, {})
+        for other, name in known.items():
+            if all(abs(x - u) < ALIKE and abs(y - v) < ALIKE for (x, y), (u, v) in zip(points, other, strict=True)):
+                return name
         data = path_data(outline, -left, -top)
         # Several figures on one page share a namespace of ids, so that a name is made from what it stands for.
-        name = self.symbols.setdefault(data, f"t-{sha256(data.encode()).hexdigest()[:12]}")
-        return f'<use href="#{name}" x="{number(x + left)}" y="{number(y + top)}"/>'
+        known[points] = name = f"t-{sha256(data.encode()).hexdigest()[:12]}"
+        self.symbols[data] = name
+        return name

@@ -35,7 +35,7 @@ def build_report(subject: Subject, progress: Progress = lambda _: None) -> Repor
 
 def _sections(subject: Subject, progress: Progress) -> Iterator[Section]:
     yield from _section("Findings", findings, subject, progress)
-    if subject.model is not None and not any(f.severity == "error" for f in subject.findings):
+    if subject.is_sound:
         for title, maker in MAKERS.items():
             yield from _section(title, maker, subject, progress)
     yield from _section("The model", listing, subject, progress)

@@ -6,7 +6,7 @@ from tellegen.analysis.summary import Analysis
 from tellegen.core.errors import TellegenError
 from tellegen.equations.steps import derivation_steps
 from tellegen.experiments.analysing import analyse
-from tellegen.reporting.formulas import formula_lines
+from tellegen.reporting.formulas import page_lines
 from tellegen.reporting.pages import Block, Folded, Formulas, Listing, Picture, Words
 from tellegen.reporting.plots import plot_svg
 from tellegen.reporting.subject import Subject
@@ -20,7 +20,7 @@ MOST_CHANNELS = 16
 def equations(subject: Subject) -> Iterator[Block]:
     """The POG form, and its derivation."""
     system = subject.equations
-    yield Formulas(formula_lines(system.to_latex()))
+    yield Formulas(page_lines(system.to_latex()))
     if system.origin is not None and len(system.states) <= MOST_STEPS:
         yield Folded("How they follow, step by step", (Listing(derivation_steps(system).to_text()),))
 

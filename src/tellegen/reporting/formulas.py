@@ -1,8 +1,18 @@
-"""LaTeX for a page: lines taken out of their environment, and MathML, which browsers show without scripts or fonts."""
+"""LaTeX for a page: lines taken out of their environment, wide matrices set apart; and MathML, which needs no scripts or fonts."""
 
 import re
+from collections.abc import Iterator
+
+from tellegen.reporting.formula_widths import width_of
+
+WIDEST = 58.0
+"""A formula wider than this many em shows letters for its matrices, which follow below it."""
+
+LONGEST_ENTRY = 9.0
+"""An entry of a wide matrix that takes more room than this has a line of its own."""
 
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
+_BRACE = r"\underbrace{"
 
 
 def formula_lines(latex: str) -> tuple[str, ...]:
@@ -31,6 +41,78 @@ def _without_marks(line: str) -> str:
             continue
         kept.append(piece)
     return "".join(kept)
+
+
+def page_lines(latex: str) -> tuple[str, ...]:
+    """The lines of an environment as a page has room for them: the matrices of a wide equation follow below it, each once."""
+    shown: list[str] = []
+    apart: dict[str, str] = {}
+    for line in formula_lines(latex):
+        if _BRACE not in line or width_of(to_mathml(line)) <= WIDEST:
+            shown.append(line)
+            continue
+        found = dict(_matrices(line))
+        shown.append(_with_letters(line))
+        shown += [text for letter in found if letter not in apart for text in _matrix_lines(letter, found[letter])]
+        apart |= found
+    return tuple(shown)
+
+
+def _matrix_lines(letter: str, body: str) -> list[str]:
+    """`letter = matrix`; where that is still too wide, long entries are told below it, equal ones together."""
+    whole = f"{letter} = {body}"
+    begin, inside, end = _opened(body)
+    cells = [row.split(" & ") for row in inside.split(r" \\ ")]
+    if width_of(to_mathml(whole)) <= WIDEST or (len(cells) == 1 and len(cells[0]) == 1):
+        return [whole]
+    places: dict[str, list[str]] = {}
+    for i, row in enumerate(cells):
+        for j, entry in enumerate(row):
+            if width_of(to_mathml(entry)) > LONGEST_ENTRY:
+                row[j] = f"{letter}_{{{i + 1},{j + 1}}}"
+                places.setdefault(entry, []).append(row[j])
+    shown = r" \\ ".join(" & ".join(row) for row in cells)
+    return [f"{letter} = {begin}{shown}{end}", *(" = ".join([*where, entry]) for entry, where in places.items())]
+
+
+def _opened(body: str) -> tuple[str, str, str]:
+    """How a matrix begins, its rows, and how it ends."""
+    found = re.fullmatch(r"(.*?\\begin\{(?:bmatrix\}|array\}\{c+\}) )(.*)( \\end\{.*)", body, re.DOTALL)
+    assert found is not None, f"not a matrix: {body!r}"
+    return found[1], found[2], found[3]
+
+
+def _with_letters(line: str) -> str:
+    """The line with the letter of each matrix instead of the matrix above it."""
+    for letter, body in _braced(line):
+        line = line.replace(f"{_BRACE}{body}}}_{{{letter}}}", letter, 1)
+    return line
+
+
+def _matrices(line: str) -> Iterator[tuple[str, str]]:
+    """Letters and what stands above them; of a vector and its rate, the vector alone."""
+    return ((letter, body) for letter, body in _braced(line) if not letter.startswith(r"\dot"))
+
+
+def _braced(line: str) -> Iterator[tuple[str, str]]:
+    """What stands under each brace of a line, and the matrix above it: `\\underbrace{matrix}_{letter}`."""
+    start = line.find(_BRACE)
+    while start >= 0:
+        end = _closing(line, start + len(_BRACE))
+        last = _closing(line, end + len("}_{"))
+        yield line[end + len("}_{") : last], line[start + len(_BRACE) : end]
+        start = line.find(_BRACE, last)
+
+
+def _closing(line: str, start: int) -> int:
+    """Where the group that begins at `start` is closed."""
+    depth = 1
+    for at in range(start, len(line)):
+        if line[at] in "{}" and line[at - 1] != "\\":
+            depth += 1 if line[at] == "{" else -1
+        if depth == 0:
+            return at
+    raise AssertionError(f"a brace is not closed in {line!r}")
 
 
 def to_mathml(latex: str) -> str:

@@ -3,8 +3,16 @@
 from base64 import b64encode
 from html import escape
 
+from tellegen.reporting.formula_widths import width_of
 from tellegen.reporting.formulas import to_mathml
 from tellegen.reporting.pages import Block, Folded, Formulas, Listing, Picture, Report, Section, Table, Words
+
+CONTINUED = r"\qquad"
+"""How a line begins that continues a sum."""
+ROOM = 44.0
+"""The width of a page of paper, in em of its formulas."""
+MANY = 40
+"""More formulas than this stand beside each other where there is room."""
 
 STYLE = """
 :root { color-scheme: light; --ink: #1b1d21; --quiet: #5c6470; --line: #d9dde3; --link: #1f5fa8; }
@@ -20,6 +28,9 @@ a { color: var(--link); text-decoration: none; } a:hover { text-decoration: unde
 figure { margin: 18px 0; } figure img { max-width: 100%; height: auto; display: block; margin: 0 auto; }
 figcaption { text-align: center; font-size: 0.9em; margin-top: 6px; }
 .scroll { overflow-x: auto; } .formula { overflow: auto hidden; margin: 10px 0; padding: 4px 0 6px; }
+.formula[style] { font-size: clamp(11px, calc(1000px / var(--em)), 16px); }
+.many { display: flex; flex-wrap: wrap; gap: 0 36px; } .many .formula { max-width: 100%; margin: 6px 0; }
+.many .alone { flex-basis: 100%; }
 table { border-collapse: collapse; font-size: 0.93em; margin: 12px 0; }
 th, td { text-align: left; padding: 4px 14px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { border-bottom: 1.5px solid var(--ink); } td { font-variant-numeric: tabular-nums; }
@@ -27,9 +38,15 @@ pre { background: #f5f6f8; border: 1px solid var(--line); border-radius: 4px; pa
       font: 13.5px/1.45 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 .strong { border-left: 4px solid #c45500; padding: 6px 12px; background: #fff6ee; white-space: pre-wrap; }
+@page { margin: 15mm; }
 @media print {
-  main { max-width: none; padding: 0; } nav { display: none; } h2 { break-after: avoid; }
-  figure, table, .formula { break-inside: avoid; } pre { white-space: pre-wrap; }
+  body { font-size: 13px; } main { max-width: none; padding: 0; } nav { display: none; } h2, h3, summary { break-after: avoid; }
+  figure, tr, .formula { break-inside: avoid; } figure { margin: 10px 0; } figure img { max-height: 150mm; }
+  .scroll, .formula, pre { overflow: visible; } pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 10.5px; }
+  .formula { font-size: 14px; } .formula[style] { font-size: min(14px, calc(640px / var(--em))); }
+  table { font-size: 0.85em; } td { overflow-wrap: anywhere; }
+  details::details-content { content-visibility: visible; display: block; block-size: auto; }
+  summary { color: var(--ink); font-weight: 600; list-style: none; }
 }
 """
 
@@ -58,7 +75,8 @@ def _block(block: Block) -> str:
         case Words(text, strong):
             return f'<p class="strong">{escape(text)}</p>\n' if strong else f"<p>{escape(text)}</p>\n"
         case Formulas(lines):
-            return "".join(f'<div class="formula">{to_mathml(line)}</div>\n' for line in lines)
+            shown = "".join(map(_formula, lines, [*lines[1:], ""]))
+            return f'<div class="many">\n{shown}</div>\n' if len(lines) > MANY else shown
         case Picture():
             return _picture(block)
         case Table(head, rows):
@@ -68,6 +86,18 @@ def _block(block: Block) -> str:
             return f"<pre>{escape(text)}</pre>\n"
         case Folded(title, blocks):
             return f"<details><summary>{escape(title)}</summary>\n{''.join(map(_block, blocks))}</details>\n"
+
+
+def _formula(line: str, following: str) -> str:
+    """One formula; a wide one says how wide it is, so that it is set smaller where there is no room for it.
+
+    What goes on in the next line, or comes from the line before, has its row for itself.
+    """
+    mathml = to_mathml(line)
+    width = width_of(mathml)
+    style = f' style="--em: {width:.0f}"' if width > ROOM else ""
+    goes_on = any(text.startswith(CONTINUED) for text in (line, following))
+    return f'<div class="formula{" alone" if goes_on else ""}"{style}>{mathml}</div>\n'
 
 
 def _picture(picture: Picture) -> str:

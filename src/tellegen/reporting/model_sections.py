@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.units import describe
@@ -10,9 +11,11 @@ from tellegen.description.model import Parameter
 from tellegen.drawing import draw
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import Expression
-from tellegen.reporting.pages import Block, Listing, Picture, Table, Words
+from tellegen.reporting.pages import Block, Folded, Listing, Picture, Table, Words
 from tellegen.reporting.subject import Subject
 
+MOST_NOTICES = 6
+"""More notices than this are folded away: they are worth knowing, but not worth a page each time."""
 MOST_DRAWN = 150
 """Models with more elements are not drawn in a report: a page has an end."""
 
@@ -20,11 +23,25 @@ MOST_DRAWN = 150
 def findings(subject: Subject) -> Iterator[Block]:
     """Errors, warnings and notices, and what causality says."""
     for finding in subject.findings:
-        yield Words(str(_by_name(finding)), strong=finding.severity != "notice")
+        if finding.severity != "notice":
+            yield Words(str(_by_name(finding)), strong=True)
+    yield from _notices([_by_name(finding) for finding in subject.findings if finding.severity == "notice"])
     if not subject.findings:
         yield Words("No errors, no warnings.")
     if subject.summary:
         yield Table(("", ""), subject.summary)
+
+
+def _notices(notices: list[Finding]) -> Iterator[Block]:
+    """Notices; many are folded away, those with one reason together."""
+    if len(notices) <= MOST_NOTICES:
+        yield from (Words(str(notice)) for notice in notices)
+        return
+    for code, why in dict.fromkeys((notice.code, notice.why) for notice in notices):
+        alike = [notice for notice in notices if (notice.code, notice.why) == (code, why)]
+        rows = tuple((notice.what, str(notice.place or notice.where)) for notice in alike)
+        title = f"{len(alike)} notices {code}" if len(alike) > 1 else f"A notice {code}"
+        yield Folded(title, (Words(f"Because {why}."), Table(("what", "where"), rows)))
 
 
 def _by_name(finding: Finding) -> Finding:
@@ -77,7 +94,15 @@ def listing(subject: Subject) -> Iterator[Block]:
 
 
 def how(subject: Subject) -> Iterator[Block]:
-    """The commands that make the page, and its parts one by one."""
-    word = subject.word
-    commands = (f"report {word} -o report.html", f"derive {word} --steps", f"simulate {word} --plot", f"analyse {word}")
+    """The commands that make the page, and its parts one by one, for someone who stands beside the file."""
+    word = quote(subject.word)
+    limits = [",".join(f"{limit.name}={limit.value}" for limit in group) for group in subject.limits]
+    commands = [" ".join([f"report {word} -o report.html", *(f"--limit {quote(group)}" for group in limits)])]
+    if not subject.is_sound:
+        commands.insert(0, f"check {word}")
+    else:
+        assert subject.model is not None
+        commands.append(f"derive {word} --steps")
+        commands += [] if subject.model.experiment.until is None else [f"simulate {word} --plot"]
+        commands.append(f"analyse {word}")
     yield Listing("\n".join(f"$ tellegen {command}" for command in commands), "console")

@@ -8,7 +8,7 @@ import numpy as np
 from tellegen.description import Model
 from tellegen.experiments.simulating import simulate
 from tellegen.reduction import Limit, Reduction, reduce_model
-from tellegen.reporting.formulas import formula_lines
+from tellegen.reporting.formulas import page_lines
 from tellegen.reporting.pages import Block, Folded, Formulas, Listing, Picture, Table, Words
 from tellegen.reporting.plots import plot_svg
 from tellegen.reporting.subject import Subject
@@ -62,7 +62,7 @@ def _chain(model: Model, groups: tuple[tuple[Limit, ...], ...]) -> Iterator[Bloc
         title = ", ".join(f"{limit.name} = {limit.value}" for limit in group)
         smaller[title] = reduction = reduce_model(model, [f"{limit.name}={limit.value}" for limit in taken])
         yield Words(f"{title}{' as well' if len(smaller) > 1 else ''}: {_what_remains(reduction)}")
-        yield Folded("Its equations", (Formulas(formula_lines(reduction.equations.to_latex())),))
+        yield Folded("Its equations", (Formulas(page_lines(reduction.equations.to_latex())),))
     if model.experiment.until is not None:
         yield from _compared(model, smaller)
 

@@ -42,11 +42,12 @@ def report(
 
 def _subject(model: AnyModel) -> Subject:
     found = check(model)
-    word = str(model) if isinstance(model, str | os.PathLike) else "MODEL"
+    # Where a file lies on one machine says nothing on another.
+    word = Path(str(model)).name if isinstance(model, str | os.PathLike) else "MODEL"
     try:
         read_one = as_model(model)
     except TellegenError:
-        return Subject(found.name, found.findings, _source_text(model), word)
+        return Subject(word, found.findings, _source_text(model), word)
     return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, _summary(found))
 
 

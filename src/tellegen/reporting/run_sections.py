@@ -18,7 +18,7 @@ def experiment(subject: Subject) -> Iterator[Block]:
     """The run: its plots and its end."""
     assert subject.model is not None
     if subject.model.experiment.until is None:
-        yield Words("The model has no experiment: add one to see it move.")
+        yield Words("The model has no experiment: add one, such as 'experiment: {until: 1 s}', to see it move.")
         return
     run = subject.run
     if run.finding is not None:

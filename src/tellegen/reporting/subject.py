@@ -33,6 +33,11 @@ class Subject:
     summary: tuple[tuple[str, str], ...] = ()
     limits: tuple[tuple[Limit, ...], ...] = ()
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether there is a model without errors, from which all else follows."""
+        return self.model is not None and not any(finding.severity == "error" for finding in self.findings)
+
     @cached_property
     def causal(self) -> CausalGraph:
         """The model with its causality."""
