@@ -152,8 +152,10 @@ def _parameter_units(model: Model) -> dict[str, str]:
     for element in model.elements:
         quantity, value = element.kind.quantity, element.value
         parameter = model.parameters.get(value.name) if isinstance(value, Symbol) else None
-        # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb. A connection has none of its own.
-        if quantity and quantity.unit and parameter and parse_unit(quantity.unit).dimension == parameter.dimension:
+        if quantity is None or not quantity.unit or parameter is None:
+            continue  # a connection has no unit of its own
+        # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb. Netlists tell no dimensions.
+        if parameter.dimension in (None, parse_unit(quantity.unit).dimension):
             units[parameter.name] = quantity.unit
     return {name: unit for name, unit in units.items() if unit != "1"}
 

@@ -78,7 +78,9 @@ def _moves(system: EquationSystem) -> bool:
 def _supply(port: Port, system: EquationSystem) -> Port:
     """What a source supplies, as a source of its own at the same place; it counts into the element, so against the supply."""
     law = law_of(port)
-    return replace(port, element=f"{port.element}{SUPPLY}", law=SourceLaw(other_side(law.side), _supply_name(law.input)))
+    return replace(
+        port, element=f"{port.element}{SUPPLY}", law=SourceLaw(other_side(law.side), _supply_name(law.input))
+    )
 
 
 def law_of(port: Port) -> SourceLaw:

@@ -55,7 +55,9 @@ def _joined(node: Add) -> Expression:
                 else:
                     terms.pop(joined, None)
     if terms.keys() == written.keys():
-        return node  # nothing was joined; to write its terms again, however long, would cost far more than to look at them
+        return (
+            node  # nothing was joined; to write its terms again, however long, would cost far more than to look at them
+        )
     made = (number(c) * (written.get(factors) or _product(factors)) for factors, c in terms.items())
     return total([number(constant), *made])
 

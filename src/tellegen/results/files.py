@@ -37,7 +37,8 @@ def check_folder(target: Path) -> None:
     """
     if not target.parent.is_dir():
         raise rules.NOT_WRITTEN.error(
-            f"'{target}' cannot be written: there is no folder '{target.parent}'", fix="make the folder, or choose another"
+            f"'{target}' cannot be written: there is no folder '{target.parent}'",
+            fix="make the folder, or choose another",
         )
 
 

@@ -46,9 +46,7 @@ def running_away(model: NumericModel, context: Context, last: Standing) -> str:
         return ""
     step = SHARE * float(np.min(np.abs(last.y[moving] / last.yp[moving])))
     failed = context.struct.failed
-    here, ahead = (
-        model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in (0.0, step)
-    )
+    here, ahead = (model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in (0.0, step))
     context.struct.failed = failed
     with np.errstate(all="ignore"):
         growth = np.log(np.abs(ahead / here)) / SHARE
