@@ -42,13 +42,13 @@ def check_forms(chain: Chain) -> None:
 
 
 # Every chain of another structure is another program: few examples, always the same, and no shrinking.
-@settings(max_examples=6, phases=[Phase.generate], derandomize=True)
+@settings(max_examples=4, phases=[Phase.generate], derandomize=True)
 @given(open_chains(most=2))
 def test_all_forms_of_an_open_chain_move_alike(chain: Chain) -> None:
     check_forms(chain)
 
 
-@settings(max_examples=4, phases=[Phase.generate], derandomize=True)
+@settings(max_examples=2, phases=[Phase.generate], derandomize=True)
 @given(closed_chains(most=3))
 def test_all_forms_of_a_closed_chain_move_alike(chain: Chain) -> None:
     check_forms(chain)

@@ -276,12 +276,20 @@ def test_a_failure_may_be_returned_instead() -> None:
     assert run.finding.code in str(run)
 
 
-LONG = (
-    "import os, signal, threading\nimport tellegen\ntellegen.simulate('crank_rod', 0.1, samples=5, solver='runge-kutta')\n"
-    "threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-    "run = tellegen.simulate('crank_rod', 1e7, samples=1000000, rtol=1e-12, solver='runge-kutta')\n"
-    "assert run.status == 'cancelled', run.status\nassert 0 < run.t[-1] < 1e7\nprint('kept', len(run.t) > 1)\n"
-)
+LONG = """
+import os, signal, threading
+import tellegen
+
+def interrupt(t, once=[]):
+    if t > 0 and not once:  # the solver is at work
+        once.append(threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)))
+        once[0].start()
+
+run = tellegen.simulate("crank_rod", 1e7, samples=1000000, rtol=1e-12, solver="runge-kutta", progress=interrupt)
+assert run.status == "cancelled", run.status
+assert 0 < run.t[-1] < 1e7
+print("kept", len(run.t) > 1)
+"""
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 EXAMPLES = [example.name for example in tg.examples()]
 MOST = 4
 """Limits tried on each example: some of the first, some of the last elements."""
-SLOW = ("andrews_squeezer", "five_bar", "piston_cylinder", "mobile_manipulator", "trolley_folder")
+SLOW = ("andrews_squeezer", "five_bar", "piston_cylinder", "mobile_manipulator", "trolley_folder", "rapson_slide")
 """Mechanisms whose equations are long: one limit each."""
 LOSSES = {kind for kinds in RESISTIVE.values() for kind in kinds}
 MATRICES: tuple[MatrixName, ...] = ("L", "A", "N", "B", "C", "D", "B_1", "D_1")

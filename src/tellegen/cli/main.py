@@ -449,7 +449,7 @@ def stiffen(
 
 
 @app.command(
-    epilog="Examples: tellegen condition mobile_manipulator; tellegen condition crank_rod --as residual,parasitic --stiffness 1e8"
+    epilog="Examples: tellegen condition crank_rod; tellegen condition crank_rod --as residual,parasitic --stiffness 1e8"
 )
 def condition(
     model: ModelText,

@@ -66,7 +66,13 @@ def compiled(source: str, *, small: bool = False) -> ctypes.CDLL:
         mine = (source, small) not in _MADE
         made = _MADE.setdefault((source, small), Future())
     if mine:
-        built = build(source, small=small)
+        try:
+            built = build(source, small=small)
+        except BaseException as error:  # whoever waits for the library must hear of it
+            with _LOCK:
+                del _MADE[source, small]
+            made.set_exception(error)
+            raise
         if built.library is None:
             finding = built.findings[0]
             made.set_exception(
