@@ -52,7 +52,6 @@ WITHOUT_EXAMPLE = {
     "D305": "an operating point asked for, not something in a file",
     "D603": "nobody reads an example of seventeen files",
     "E107": "matrices without a model, not something in a file",
-    "E123": "a limit asked for, not something in a file",
     "E121": "a closed loop asked for, not something in a file",
     "E122": "a closed loop asked for, not something in a file",
     "G122": "a course given to a run, not something in a file",

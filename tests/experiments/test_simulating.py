@@ -280,6 +280,8 @@ LONG = """
 import os, signal, threading
 import tellegen
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+
 def interrupt(t, once=[]):
     if t > 0 and not once:  # the solver is at work
         once.append(threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)))

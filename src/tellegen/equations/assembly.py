@@ -29,7 +29,7 @@ from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.angles import joined_angles
 from tellegen.expressions.elimination import solve_definite
 from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
-from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
@@ -42,8 +42,8 @@ def derive_equations(causal: CausalGraph, measured: Mapping[str, str] = NO_NAMES
 
     `measured` are names of what is measured, each with the signal of the graph that is its formula.
 
-    Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel; E123 where
-    a law reads a signal that follows from it; E133 for something measured that is no function of states and inputs.
+    Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel; E133 for
+    something measured that is no function of states and inputs.
     """
     graph = causal.graph
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
@@ -52,28 +52,7 @@ def derive_equations(causal: CausalGraph, measured: Mapping[str, str] = NO_NAMES
     structure = causal_structure(causal, field)
     _refuse_denied_states(structure)
     told = solve_resistive(structure, field)
-    found = tidied(_Assembly(structure, told, field, measured).system(), field.where)
-    _refuse_readings_in_loops(found, graph)
-    return found
-
-
-def _refuse_readings_in_loops(system: EquationSystem, graph: PowerGraph) -> None:
-    """What a law reads is told by its formula, unless the formula needs what the law decides."""
-    if system.linear:
-        return
-    variables = {name for port in graph.ports for name in (port.across, port.through)}
-    told = {*system.states, *system.inputs, *system.where, *system.displacements, *system.algebraic.unknowns}
-    rows = [entry for matrix in system.matrices.values() for row in matrix for entry in row]
-    laws = [entry for vector in system.vectors.values() for entry in vector]
-    read = {name for e in (*rows, *laws, *system.algebraic.residuals) for name in e.free_symbols}
-    missing = sorted((read & variables) - told - {*system.parameters, *system.signals.names})
-    if missing:
-        raise rules.READING_IN_A_LOOP.error(
-            f"{listing(missing)} would follow from what the laws that read {'it' if len(missing) == 1 else 'them'} decide",
-            where=missing[0],
-            fix="keep a storage between the law and what it reads: an inertia, or the elasticity of a contact",
-            members=missing,
-        )
+    return tidied(_Assembly(structure, told, field, measured).system(), field.where)
 
 
 def _refuse_denied_states(structure: CausalStructure) -> None:

@@ -67,12 +67,6 @@ NO_HAMILTONIAN_FORM = RULES.rule(
     meaning="The port-Hamiltonian form was asked of matrices that contain rates of inputs, and the model behind them is not at hand.",
     why="a source that decides the output of a storage supplies what the storage takes; only the model tells which storage that is",
 )
-READING_IN_A_LOOP = RULES.rule(
-    "E123",
-    "law that reads what follows from it",
-    meaning="A law reads a variable, such as a normal force, and no storage stands between the law and what the variable is made of.",
-    why="the value of the law would have to be known to find it; a state in between breaks the circle",
-)
 CURVED_TRANSFORMATION = RULES.rule(
     "E108",
     "dependent storage behind a modulus without a known rate",
