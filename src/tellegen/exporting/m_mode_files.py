@@ -21,28 +21,18 @@ from tellegen.expressions.matlab import MatlabLines, matlab_name
 
 def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
     """A function that integrates a model with modes and gives the recorded signals over time."""
-    diagrams = [mode.diagram for mode in hybrid.modes if mode.diagram is not None]
-    parts = [
-        main_function(hybrid.first, name),
-        _start(hybrid),
-        _modes(hybrid),
-        _dispatch(hybrid),
-        *_all_blocks(hybrid),
-        _inertia(hybrid),
-        samples_functions(hybrid.first.holds),
-        STEPS,
-        CHOICE,
-        HELPERS,
-        TABLES if any(map(has_tables, diagrams)) else "",
-    ]
-    return "\n".join(part for part in parts if part)
+    return _joined(main_function(hybrid.first, name), _start(hybrid), *_mode_functions(hybrid))
 
 
 def modes_file(hybrid: HybridDiagram, name: str) -> str:
     """A function that tells which mode follows when a guard rises. The Simulink model asks it."""
+    return _joined(_next_mode(hybrid, name), *_mode_functions(hybrid))
+
+
+def _mode_functions(hybrid: HybridDiagram) -> list[str]:
+    """What both files need: the modes, their blocks, and the search for the mode that follows."""
     diagrams = [mode.diagram for mode in hybrid.modes if mode.diagram is not None]
-    parts = [
-        _next_mode(hybrid, name),
+    return [
         _modes(hybrid),
         _dispatch(hybrid),
         *_all_blocks(hybrid),
@@ -53,6 +43,9 @@ def modes_file(hybrid: HybridDiagram, name: str) -> str:
         HELPERS,
         TABLES if any(map(has_tables, diagrams)) else "",
     ]
+
+
+def _joined(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
