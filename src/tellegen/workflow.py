@@ -24,7 +24,7 @@ from tellegen.description.opening import AnyModel, as_model, load, open_model, r
 from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.checking import Check, check
-from tellegen.equations.closed_loop import close_loop, hold_signals
+from tellegen.equations.closed_loop import close_loop, following_inputs, hold_signals
 from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
 from tellegen.equations.hamiltonian import port_hamiltonian
 from tellegen.equations.hamiltonian_system import HamiltonianSystem
@@ -36,7 +36,8 @@ from tellegen.equations.numeric import with_values
 from tellegen.equations.steps import Derivation, derivation_steps
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix, transfer_matrix
-from tellegen.graph import lower, put_into_mode
+from tellegen.graph import PowerGraph, lower, put_into_mode
+from tellegen.graph.signal_lowering import drive_some
 from tellegen.reduction import Limits, Reduction, Stiffened, reduce_model, stiffen_model
 from tellegen.schemes import BondGraphScheme, PogScheme
 from tellegen.schemes.translation import NOTATIONS, Notation, translation
@@ -290,12 +291,18 @@ def derive_closed(
 
 
 def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | None) -> EquationSystem:
-    """The closed loop, with what is named among its outputs."""
-    loop = close_loop(_equations(model, mode), time)
+    """The closed loop, with what is named among its outputs; inputs that follow signals through the experiment belong to it."""
+    described = as_model(model)
+    follows = following_inputs(described)
+
+    def driven(graph: PowerGraph) -> PowerGraph:
+        return drive_some(put_into_mode(graph, mode), follows)
+
+    loop = close_loop(derive_equations(assign_causality(driven(lower(described)))), time)
     further = [name for name in outputs or () if name not in (*loop.outputs, *loop.states, *loop.displacements)]
     if not further:
         return loop
-    system = measured_equations(as_model(model), further, lambda graph: put_into_mode(graph, mode))
+    system = measured_equations(described, further, driven)
     return close_loop(with_measured_outputs(system, (*system.outputs, *further)), time)
 
 
@@ -447,10 +454,18 @@ def translate(
 
 
 def _written(text: str, output: str | os.PathLike[str], *, force: bool) -> str:
-    if not force and Path(output).exists():
-        raise WOULD_OVERWRITE.error(f"'{output}' is there already", fix="choose another name, or force it (--force)")
+    refuse_overwriting(output, force=force)
     write_text(Path(output), text)
     return text
+
+
+def refuse_overwriting(output: str | os.PathLike[str] | None, *, force: bool) -> None:
+    """Check that a file to be written takes the place of none; without a file there is nothing to check.
+
+    Raises: DescriptionError (D302) when `output` is there already and `force` is off.
+    """
+    if output is not None and not force and Path(output).exists():
+        raise WOULD_OVERWRITE.error(f"'{output}' is there already", fix="choose another name, or force it (--force)")
 
 
 def import_model(

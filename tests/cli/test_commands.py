@@ -1,56 +1,23 @@
 """The command line as a user meets it: arguments, two streams and an exit code."""
 
-import contextlib
-import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from tellegen.cli.main import run
+from command_line import record_of, tellegen
+from tellegen.cli.main import COMMANDS, run
 
 TELLEGEN = [sys.executable, "-c", "from tellegen.cli.main import main; main()"]
 NETLIST = "eV, 1, 2, En, V_a=10\neR, 1, 3, Kn, R_a=2\neL, 3, 2, Kn, L_a=0.1, Fn, I_L\n"
 
 
-class Finished(NamedTuple):
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def tellegen(*arguments: str, encoding: str = "utf-8") -> Finished:
-    """Run a command inside this process: the same code, without the start of an interpreter."""
-    streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2)]
-    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
-        code = run(list(arguments))
-    for stream in streams:
-        stream.flush()
-        stream.seek(0)
-    return Finished(code, streams[0].read(), streams[1].read())
-
-
 def tellegen_process(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command in an interpreter of its own."""
     return subprocess.run([*TELLEGEN, *arguments], capture_output=True, text=True, check=False, encoding="utf-8")
-
-
-@pytest.fixture(autouse=True)
-def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERMINAL_WIDTH", "100")):
-        monkeypatch.setenv(name, value)
-
-
-def record_of(*arguments: str) -> Any:
-    found = tellegen(*arguments, "--json")
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout)
 
 
 @pytest.fixture
@@ -69,11 +36,17 @@ def fight(tmp_path: Path) -> Path:
 def test_help_lists_every_command() -> None:
     found = tellegen("--help")
     assert found.returncode == 0
-    for command in ("examples", "check", "derive", "import", "schema", "--version"):
+    for command in (*COMMANDS, "--version"):
         assert command in found.stdout
 
 
-@pytest.mark.parametrize("command", ["examples", "check", "derive", "import", "schema"])
+def test_without_words_the_help_is_shown() -> None:
+    found = tellegen()
+    assert (found.returncode, found.stderr) == (2, "")
+    assert found.stdout.split() == tellegen("--help").stdout.split()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_a_command_has_an_example(command: str) -> None:
     found = tellegen(command, "--help")
     assert found.returncode == 0
@@ -340,7 +313,7 @@ def test_import_writes_a_model_that_derive_reads(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     (tmp_path / "circuit.txt").write_text(NETLIST, encoding="utf-8")
     found = tellegen("import", "circuit.txt", "-o", "circuit.yaml")
-    assert (found.returncode, found.stdout) == (0, ""), found.stderr
+    assert (found.returncode, found.stdout) == (0, "written to circuit.yaml\n"), found.stderr
     assert tellegen("check", "circuit.yaml").returncode == 0
     again = tellegen("import", "circuit.txt", "-o", "circuit.yaml")
     assert again.returncode == 1
@@ -354,6 +327,28 @@ def test_import_without_a_target_prints_the_model(tmp_path: Path, monkeypatch: p
     found = tellegen("import", "circuit.txt")
     assert found.returncode == 0
     assert "inductor" in found.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["translate", "rlc", "bond"],
+        ["stiffen", "planetary_gear", "J_s"],
+        ["reduce", "dc_motor_pump", "--limit", "J_m=0"],
+        ["reduce", "dc_motor_pump", "--order", "2"],
+    ],
+    ids=" ".join,
+)
+def test_a_model_is_written_or_printed_alike(words: list[str], tmp_path: Path) -> None:
+    target = tmp_path / "model.yaml"
+    found = tellegen(*words, "-o", str(target))
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.splitlines()[-1] == f"written to {target}"
+    assert tellegen(*words, "-o", "-").stdout.strip() == target.read_text(encoding="utf-8").strip()
+    again = tellegen(*words, "-o", str(target))
+    assert again.returncode == 1
+    assert "error D302" in again.stderr
+    assert "--force" in again.stderr
 
 
 def test_an_import_as_json_says_the_model_and_where_it_went(tmp_path: Path) -> None:
@@ -372,7 +367,7 @@ def test_derive_prints_the_closed_loop_in_every_way() -> None:
     record = record_of("derive", "dc_motor_speed_control", "--closed", "--json")
     assert record["states"] == ["I_a", "omega_m", "V_c_filter", "V_c_integral"]
     assert record["inputs"] == ["tau_l", "omega_ref"]
-    assert r"\dot{V}_{c,integral}" in tellegen("derive", "dc_motor_speed_control", "--closed", "--latex").stdout
+    assert r"\dot{V}_{\text{c,integral}}" in tellegen("derive", "dc_motor_speed_control", "--closed", "--latex").stdout
     assert "V_c_integral" in tellegen("derive", "dc_motor_speed_control", "--closed", "--numeric").stdout
 
 
@@ -381,6 +376,10 @@ def test_the_operating_point_of_a_closed_loop_is_given_by_name() -> None:
     beyond = record_of("derive", "dc_motor_speed_control", "--closed", "--at", "omega_m=-5000", "--json")
     assert at_rest["A"][0][3] == "-1"
     assert beyond["A"][0][3] == "0"
+    with_unit = record_of("derive", "dc_motor_speed_control", "--closed", "--at", "omega_m=-5e4 rpm", "--json")
+    assert with_unit["A"][0][3] == "0"
+    wrong = tellegen("derive", "dc_motor_speed_control", "--closed", "--at", "omega_m=x")
+    assert "error S303: the value of omega_m uses 'x', which has no value" in wrong.stderr
 
 
 @pytest.mark.parametrize(
@@ -388,7 +387,6 @@ def test_the_operating_point_of_a_closed_loop_is_given_by_name() -> None:
     [
         ["--at", "omega_m=3"],
         ["--closed", "--at", "omega_m"],
-        ["--closed", "--at", "omega_m=x"],
         ["--closed", "--steps"],
     ],
 )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.test_commands import tellegen
+from command_line import tellegen
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "tex", "json"])
@@ -25,6 +25,13 @@ def test_draw_knows_the_notations(tmp_path: Path, notation: str) -> None:
     assert "#16181D" in target.read_text(encoding="utf-8")
 
 
+def test_draw_writes_the_styles_of_the_bondgraphs_package(tmp_path: Path) -> None:
+    target = tmp_path / "rlc.tex"
+    found = tellegen("draw", "rlc", "--as", "bond", "--macros", "bondgraphs", "-o", str(target))
+    assert found.returncode == 0, found.stderr
+    assert r"{bondgraphs}" in target.read_text(encoding="utf-8")
+
+
 def test_draw_replaces_a_file_only_when_forced(tmp_path: Path) -> None:
     target = tmp_path / "rlc.svg"
     target.write_text("mine", encoding="utf-8")
@@ -43,6 +50,7 @@ def test_draw_replaces_a_file_only_when_forced(tmp_path: Path) -> None:
         (["rlc", "--as", "bond", "-o", "x.svg", "--theme", "monno"], "F102", "did you mean 'mono'?"),
         (["rcl", "--as", "bond", "-o", "x.svg"], "D300", "rlc"),
         (["rlc", "--as", "bond", "-o", "x.svg", "--at", "99 s"], "S205", "choose times from 0 s"),
+        (["rlc", "--as", "bond", "-o", "x.tex", "--macros", "bondgraf"], "F102", "did you mean 'bondgraphs'?"),
         (["rlc", "--animate", "-o", "x.sgv"], "F202", "did you mean '.svg'?"),
         (["rlc", "--animate", "--at", "1", "-o", "x.svg"], "F200", "leave --at out"),
     ],

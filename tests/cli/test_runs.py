@@ -1,49 +1,19 @@
 """`tellegen simulate` and `tellegen analyse` as a user meets them."""
 
-import contextlib
-import io
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
 import tellegen as tg
-from tellegen.cli.main import run
+from command_line import record_of, tellegen
 from tellegen.cli.plot_option import with_plot_target
 from tellegen.results import read_run
 
 
-class Finished(NamedTuple):
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def tellegen(*arguments: str) -> Finished:
-    """Run a command inside this process."""
-    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
-    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
-        code = run(list(arguments))
-    for stream in streams:
-        stream.flush()
-        stream.seek(0)
-    return Finished(code, streams[0].read(), streams[1].read())
-
-
-def record_of(*arguments: str) -> Any:
-    found = tellegen(*arguments, "--json")
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout)
-
-
 @pytest.fixture(autouse=True)
-def plain_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, value in (("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERMINAL_WIDTH", "100")):
-        monkeypatch.setenv(name, value)
 
 
 # simulate
@@ -252,6 +222,13 @@ def test_analyse_draws_step_responses(tmp_path: Path) -> None:
 def test_analyse_finds_poles_near_a_point() -> None:
     record = record_of("analyse", "dc_motor_pump", "--poles", "1", "--near", "-200")
     assert record["poles"][0]["re"] == pytest.approx(-191.477, abs=1e-3)
+
+
+@pytest.mark.parametrize("count", ["0", "-1"])
+def test_at_least_one_pole_is_asked_for(count: str) -> None:
+    found = tellegen("analyse", "dc_motor_pump", "--poles", count)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "--poles" in found.stderr
 
 
 def test_poles_of_a_controlled_plant_are_called_so() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tellegen.cli import output
-from tellegen.drawing import animate, draw, rules
+from tellegen.drawing import animate, draw, keep_layout, rules
 from tellegen.drawing.animation import check_animation_suffix
 from tellegen.drawing.figures import check_suffix
 from tellegen.drawing.notations import scene_maker
-from tellegen.workflow import WOULD_OVERWRITE
+from tellegen.workflow import refuse_overwriting
 
 
 class DrawOptions(NamedTuple):
@@ -23,6 +23,7 @@ class DrawOptions(NamedTuple):
     derivative: bool
     power_directions: bool
     style: str
+    macros: str
     max_width: float
     scale: float
 
@@ -39,7 +40,7 @@ def save_figure(
     """Draw a model, at a time of its experiment where one is given; what cannot be written is refused before that."""
     check_suffix(target)
     scene_maker(notation)
-    _check_free(target, force)
+    refuse_overwriting(target, force=force)
     figure = draw(model, notation, at=at, **chosen.by_name())
     figure.save(target)
     output.write(f"{target}: {figure}")
@@ -53,13 +54,16 @@ def save_animation(
     if at is not None:
         what = "an animation shows the whole experiment, and a time was given"
         raise rules.NO_OVERLAY.error(what, fix="leave --at out, or draw one moment without --animate")
-    _check_free(target, force)
+    refuse_overwriting(target, force=force)
     animation = animate(model, notation, frames=frames, **chosen.by_name())
     animation.save(target)
     output.write(f"{target}: {animation}")
 
 
-def _check_free(target: Path, force: bool) -> None:
-    if target.exists() and not force:
-        fix = "choose another name, or force it (--force)"
-        raise WOULD_OVERWRITE.error(f"'{target}' is there already", fix=fix)
+def keep_places(model: str, notation: str) -> None:
+    """Write into the file of a model where the items of its bond graph stand."""
+    if notation != "bond":
+        told = f"no places are kept of figures drawn as '{notation}'"
+        raise rules.NO_LAYOUT.error(told, fix="draw it as 'bond'")
+    kept = keep_layout(model)
+    output.write(f"{model}: {len(kept)} places in 'layout'")

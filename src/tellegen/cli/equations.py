@@ -44,7 +44,7 @@ class Wanted(NamedTuple):
     as_json: bool
     as_latex: bool
     mode: Mapping[str, str]
-    closed_at: Mapping[str, float] | None = None
+    closed_at: Mapping[str, str] | None = None
     outputs: tuple[str, ...] | None = None
 
 
@@ -67,7 +67,7 @@ def _derived(model: Model, wanted: Wanted) -> Derived:
             form=wanted.form,
             numeric=wanted.numeric,
             mode=wanted.mode,
-            at=wanted.closed_at,
+            at=_point(wanted.closed_at),
             outputs=wanted.outputs,
         )
     return derive_form(
@@ -78,6 +78,13 @@ def _derived(model: Model, wanted: Wanted) -> Derived:
         mode=wanted.mode,
         outputs=wanted.outputs,
     )
+
+
+def _point(texts: Mapping[str, str]) -> dict[str, float]:
+    # What reads quantities of an experiment is loaded for those who give a point.
+    from tellegen.experiments.quantities import value_of
+
+    return {name: value_of(text, None, f"the value of {name}") for name, text in texts.items()}
 
 
 def show_steps(

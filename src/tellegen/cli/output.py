@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from tellegen.core.errors import Finding
 
@@ -35,6 +36,24 @@ def write(text: str) -> None:
 def write_json(record: Mapping[str, object]) -> None:
     """Print a record on stdout: one line a key, one line a row of a matrix."""
     write(json_text(record))
+
+
+def say_written(*files: str | Path, below: bool = False) -> None:
+    """Say which files were written, one line each; `below` leaves a line free under a longer text."""
+    if files:
+        write("\n" * below + "\n".join(f"written to {file}" for file in files))
+
+
+def show_model(text: str, target: Path | None, *, as_json: bool, about: str = "", **further: object) -> None:
+    """Print the text of a model, or say in which file it is; JSON says both, and what else there is to say."""
+    if as_json:
+        write_json({**further, "model": text, "written": None if target is None else str(target)})
+    elif target is None:
+        write(text)
+    else:
+        if about:
+            write(about)
+        say_written(target)
 
 
 def json_text(record: Mapping[str, object]) -> str:

@@ -1,6 +1,5 @@
 """Options of the form `name=value`, given once for each name."""
 
-import math
 from collections.abc import Iterable
 
 import typer
@@ -25,19 +24,3 @@ def pairs(texts: Iterable[str], option: str, example: str) -> dict[str, str]:
 def name_list(text: str) -> tuple[str, ...]:
     """Names separated by commas."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def numbers(texts: Iterable[str], option: str, example: str) -> dict[str, float]:
-    """The names with their numbers.
-
-    Raises: typer.BadParameter for what is not a finite number.
-    """
-    found: dict[str, float] = {}
-    for name, text in pairs(texts, option, example).items():
-        try:
-            found[name] = float(text)
-        except ValueError:
-            found[name] = math.nan
-        if not math.isfinite(found[name]):
-            raise typer.BadParameter(f"'{text}' is not a number", param_hint=option)
-    return found

@@ -1,5 +1,7 @@
 """`--plot` with and without a file name."""
 
+from itertools import zip_longest
+
 SCREEN = "-"
 """Stands for a plot without a file name: a window where there is one, else a file named like the model."""
 
@@ -8,10 +10,9 @@ MODELS = (".yaml", ".yml", ".txt")
 
 def with_plot_target(arguments: list[str]) -> list[str]:
     """The arguments with a target for each `--plot` that names no file: the parser wants a value for every such option."""
-    following = [*arguments[1:], ""]
     return [
         f"--plot={SCREEN}" if word == "--plot" and not _names_file(after) else word
-        for word, after in zip(arguments, following, strict=True)
+        for word, after in zip_longest(arguments, arguments[1:], fillvalue="")
     ]
 
 

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from tellegen.cli import output
 from tellegen.cli.equations import units_of
+from tellegen.cli.options import PRINTED
 from tellegen.description import to_yaml
 from tellegen.description.document import write_text
 from tellegen.equations.display import Sign
@@ -14,7 +15,7 @@ from tellegen.equations.text import equations_to_text, steps_to_text
 from tellegen.reduction import Reduction
 from tellegen.reduction.steps import reduction_steps
 from tellegen.reduction.text import reduction_to_text
-from tellegen.workflow import WOULD_OVERWRITE, reduce, stiffen
+from tellegen.workflow import reduce, refuse_overwriting, stiffen
 
 
 class ReduceOptions(NamedTuple):
@@ -38,8 +39,11 @@ def show_reduction(name: str, wanted: ReduceOptions) -> None:
     if wanted.suggest:
         _show_suggestions(name, wanted)
         return
-    _refuse_overwriting(wanted.target, wanted.force)
+    refuse_overwriting(wanted.target, force=wanted.force)
     found = reduce(name, wanted.limits, keep=wanted.keep)
+    if wanted.target == PRINTED:
+        output.write(to_yaml(found.model))
+        return
     if wanted.target is not None:
         write_text(wanted.target, to_yaml(found.model))
     if wanted.loss or wanted.study:
@@ -49,27 +53,31 @@ def show_reduction(name: str, wanted: ReduceOptions) -> None:
     elif wanted.as_json:
         output.write_json(found.to_json(wanted.sign))
     elif wanted.as_latex:
-        output.write(equations_to_latex(found.equations, sign=wanted.sign))
+        output.write(found.to_latex(wanted.sign))
     else:
         units = units_of(found.model, found.equations)
         width, unicode = output.width(), output.shows_unicode()
         output.write(reduction_to_text(found, sign=wanted.sign, width=width, unicode=unicode, units=units))
+    _say_written(wanted)
 
 
-def _refuse_overwriting(target: Path | None, force: bool) -> None:
-    if target is not None and target.exists() and not force:
-        fix = "choose another name, or force it (--force)"
-        raise WOULD_OVERWRITE.error(f"'{target}' is there already", fix=fix)
+def _say_written(wanted: ReduceOptions) -> None:
+    """Name the file below a text for people; JSON and LaTeX stay alone on the stream."""
+    if wanted.target is not None and not (wanted.as_json or wanted.as_latex):
+        output.say_written(wanted.target, below=True)
 
 
 def show_projection(
     name: str, states: int, method: Literal["balanced", "moments"] | None, wanted: ReduceOptions
 ) -> None:
     """Project a linear model on a few states, write it where a file is named, and print its equations with what they lose."""
-    from tellegen.studies.projecting import project  # noqa: PLC0415
+    from tellegen.studies.projecting import project
 
-    _refuse_overwriting(wanted.target, wanted.force)
+    refuse_overwriting(wanted.target, force=wanted.force)
     found = project(name, states, method=method)
+    if wanted.target == PRINTED:
+        output.write(to_yaml(found.model))
+        return
     if wanted.target is not None:
         write_text(wanted.target, to_yaml(found.model))
     sign = wanted.sign
@@ -81,6 +89,7 @@ def show_projection(
         width, unicode = output.width(), output.shows_unicode()
         text = equations_to_text(found.equations, sign=sign, width=width, unicode=unicode)
         output.write(f"{text.rstrip()}\n\n{found}")
+    _say_written(wanted)
 
 
 class StiffenOptions(NamedTuple):
@@ -96,24 +105,20 @@ class StiffenOptions(NamedTuple):
 
 def show_stiffened(name: str, connection: str, wanted: StiffenOptions) -> None:
     """Make a connection elastic, and write or print the model."""
-    _refuse_overwriting(wanted.target, wanted.force)
+    refuse_overwriting(wanted.target, force=wanted.force)
     found = stiffen(name, connection, apart=wanted.apart, value=wanted.value, damped=wanted.damped)
     text = to_yaml(found.model)
     if wanted.target is not None:
         write_text(wanted.target, text)
-    if wanted.as_json:
-        record = {"parameter": found.parameter, "value": found.value, "limit": found.limit, "model": text}
-        output.write_json({**record, "written": None if wanted.target is None else str(wanted.target)})
-    elif wanted.target is None:
-        output.write(text)
-    else:
-        output.write(f"{found.parameter} = {found.value:.6g} in SI; {found.limit} gives the rigid model back")
+    about = f"{found.parameter} = {found.value:.6g} in SI; {found.limit} gives the rigid model back"
+    record = {"parameter": found.parameter, "value": found.value, "limit": found.limit}
+    output.show_model(text, wanted.target, as_json=wanted.as_json, about=about, **record)
 
 
 def _show_cost(name: str, found: Reduction, wanted: ReduceOptions) -> None:
     # Studies run models: what compiles and solves them is loaded for those who ask.
-    from tellegen.studies.comparing import trajectory_loss  # noqa: PLC0415
-    from tellegen.studies.convergence import reduction_study  # noqa: PLC0415
+    from tellegen.studies.comparing import trajectory_loss
+    from tellegen.studies.convergence import reduction_study
 
     if wanted.loss:
         loss = trajectory_loss(name, found)
@@ -124,7 +129,7 @@ def _show_cost(name: str, found: Reduction, wanted: ReduceOptions) -> None:
 
 
 def _show_suggestions(name: str, wanted: ReduceOptions) -> None:
-    from tellegen.studies.suggesting import suggest_limits  # noqa: PLC0415
+    from tellegen.studies.suggesting import suggest_limits
 
     found = suggest_limits(name)
     _show_record(found.to_json(), str(found), wanted)

@@ -1,7 +1,5 @@
 """How `simulate` and `analyse` show what they found: text, JSON, files and figures."""
 
-# ruff: noqa: PLC0415
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -94,8 +92,7 @@ def show_run(name: str, options: SimulateOptions) -> None:
         output.write_json(run_record(run))
     else:
         output.write(str(run))
-        for file in written:
-            output.write(f"\nwritten to {file}")
+        output.say_written(*written, below=True)
         warn(run)
     if run.status != "finished":
         raise typer.Exit(output.INTERRUPTED if run.status == "cancelled" else output.MODEL_ERRORS)
@@ -192,8 +189,7 @@ def show_analysis(name: str, options: AnalyseOptions) -> None:
         output.write_json(found.to_json())
         return
     output.write(str(found))
-    for file in written:
-        output.write(f"\nwritten to {file}")
+    output.say_written(*written, below=True)
 
 
 def show_poles(name: str, options: AnalyseOptions) -> None:

@@ -199,11 +199,6 @@ def dimension_of(text: str) -> Dimension:
     return parse_unit(text).dimension
 
 
-def same_dimension(a: str, b: str) -> bool:
-    """Whether two unit texts measure the same kind of quantity (angles count as numbers)."""
-    return dimension_of(a) == dimension_of(b)
-
-
 def convert(value: float, source: str, target: str, place: Place | None = None) -> float:
     """The value, given in unit `source`, as a number of unit `target`; temperature scales keep their offsets."""
     a, b = parse_unit(source, place), parse_unit(target)

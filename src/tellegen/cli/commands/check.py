@@ -1,0 +1,27 @@
+"""The command `check`."""
+
+import sys
+
+import typer
+
+from tellegen.cli import output
+from tellegen.cli.options import AsJson, ModelText
+
+EXAMPLES = ("tellegen check dc_motor_pump",)
+
+
+def command(model: ModelText, as_json: AsJson = False) -> None:
+    """Find errors, and say what the states are.
+
+    Also lists dependent storages and zero-order causal paths. Exits with 1 when there are errors.
+    """
+    from tellegen import workflow
+
+    found = workflow.check(model)
+    if as_json:
+        output.write_json(found.to_json())
+    else:
+        colours = sys.stdout.isatty()
+        output.write("\n\n".join(output.coloured(part, colours) for part in str(found).split("\n\n")))
+    if not found.ok:
+        raise typer.Exit(output.MODEL_ERRORS)

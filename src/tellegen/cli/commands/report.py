@@ -1,0 +1,32 @@
+"""The command `report`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tellegen.cli import output
+from tellegen.cli.options import ModelText
+
+EXAMPLES = ("tellegen report dc_motor_pump -o report.html",)
+
+
+def command(
+    model: ModelText,
+    target: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write: .html, .md or .pdf.")
+    ] = Path("report.html"),
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=0,NAME=inf", help="Show a smaller model too; each further --limit leads on from it."
+        ),
+    ] = None,
+) -> None:
+    """Show a model whole on one page: figures, equations, properties, its experiment and the energy books."""
+    from tellegen.cli.reports import reporting_progress
+    from tellegen.reporting.reports import report
+
+    with reporting_progress() as progress:
+        report(model, target, limits=[group.split(",") for group in limit or ()], progress=progress)
+    output.say_written(target)
