@@ -72,7 +72,7 @@ def test_signals_are_shown_in_text_and_latex() -> None:
     assert "signals\n" in system.to_text()
     assert "  e = I_ref - I\n" in system.to_text()
     assert "  V_c_integral' = K_i*e\n" in system.to_text()
-    assert r"\dot{V}_{c,integral} &= K_{i} e" in system.to_latex()
+    assert r"\dot{V}_{\text{c,integral}} &= K_{i} e" in system.to_latex()
 
 
 def test_variables_of_resistive_elements_are_written_by_states() -> None:

@@ -231,3 +231,14 @@ def test_the_zero_test_agrees_with_exact_values(p: Expression, at: dict[str, Fra
 def test_derivatives_of_numbers_are_zero_and_of_names_one() -> None:
     assert number(3).derivative("x") is ZERO
     assert x.derivative("x") is ONE
+
+
+@pytest.mark.parametrize(
+    "law", ["sqrt(max(x, 0))", "sqrt(max(x, 0)/a)", "sign(x)*sqrt(abs(x))", "a*abs(x)^0.3*max(x, 0)"]
+)
+def test_roots_of_what_rests_at_zero_have_no_slope_there(law: str) -> None:
+    """The chain rule would multiply zero by infinity."""
+    slope = parse(law).derivative("x")
+    assert slope.evaluate({"x": 0.0, "a": 2.0}) == 0.0
+    above = (parse(law).evaluate({"x": 0.3 + h, "a": 2.0}) for h in (1e-6, -1e-6))
+    assert slope.evaluate({"x": 0.3, "a": 2.0}) == pytest.approx((next(above) - next(above)) / 2e-6, rel=1e-6)

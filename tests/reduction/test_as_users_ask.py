@@ -95,6 +95,15 @@ def test_a_start_off_the_constraint_is_told(limits: dict[str, float], said: str)
     assert said in [finding.what for finding in found.findings if finding.code == "T203"]
 
 
+def test_what_follows_after_the_limit_does_not_start_by_itself() -> None:
+    """Two carts that move as one start as the one that keeps its state; the other start is told to be off the constraint."""
+    text = CART.replace("M: {mass: [c], m: 1 kg}", "M: {mass: [c], m: 1 kg, initial: 1 m/s}")
+    found = tg.reduce(read_model(text), {"K": inf})
+    assert "T203" in codes(found)
+    run = tg.simulate(read_model(to_yaml(found.model)))
+    assert float(run["v_M"][0]) == float(run["v"][0]) == 3
+
+
 def test_a_start_on_the_constraint_is_not() -> None:
     text = CART.replace("M: {mass: [c], m: 1 kg}", "M: {mass: [c], m: 1 kg, initial: 3 m/s}")
     assert "T203" not in codes(tg.reduce(read_model(text), {"K": inf}))
@@ -102,9 +111,29 @@ def test_a_start_on_the_constraint_is_not() -> None:
     assert "T203" not in codes(tg.reduce(read_model(text), {"m": 0}))
 
 
-def test_heat_that_goes_nowhere_is_no_model() -> None:
-    with pytest.raises(ReductionError, match=r"nothing moves any more: T_2 = 273\.15") as error:
-        tg.reduce("two_masses_heat", {"C_1": 0})
+def test_a_storage_with_which_nothing_exchanges_power_stays_at_rest() -> None:
+    """A hot mass without capacity takes the temperature of the other one at once, which then stays as it is."""
+    found = tg.reduce("two_masses_heat", {"C_1": 0})
+    assert found.equations.states == ("T_2",)
+    assert str(found.recovered["T_1"]) == "T_2"
+    assert found.equations.is_zero("A")
+    assert [f.what for f in found.findings if f.code == "T203"] == [
+        "'T_1' starts at 373.15, but the constraint of the limit says 273.15"
+    ]
+    assert float(tg.simulate(read_model(to_yaml(found.model)))["T_2"][-1]) == pytest.approx(273.15, rel=1e-6)
+
+
+def test_a_shorted_coil_keeps_its_current() -> None:
+    coil = "{system: coil, network: {L: {inductor: [a, gnd], L: 2 H, initial: 3 A}, R: {resistor: [a, gnd], R: 1 ohm}}}"
+    found = tg.reduce(read_model(coil), {"R": 0})
+    assert found.equations.states == ("I_L",)
+    assert float(tg.simulate(found, until=1)["I_L"][-1]) == pytest.approx(3, rel=1e-6)
+
+
+def test_a_model_of_which_nothing_is_left_is_refused() -> None:
+    coil = "{system: coil, network: {L: {inductor: [a, gnd], L: 2 H}, R: {resistor: [a, gnd], R: 1 ohm}}}"
+    with pytest.raises(ReductionError, match="nothing moves any more: nothing is left") as error:
+        tg.reduce(read_model(coil), {"L": 0})
     assert error.value.code == "T107"
 
 
@@ -144,3 +173,33 @@ experiment: {until: 0.1 s, inputs: {V: 12 V - 0.01 V*s*omega}}
     assert float(run["I"][-1]) == pytest.approx(float(again["I"][-1]), rel=1e-9)
     steady = tg.simulate(small, until=60)["I"][-1]
     assert float(steady) == pytest.approx(12 / (1 + 0.5 * 0.5 / 2e-3 + 0.01 * 0.5 / 2e-3), rel=1e-4)
+
+
+def test_one_limit_and_one_state_may_stand_alone() -> None:
+    found = tg.reduce("two_mass_drive", "K_s=inf", keep="omega_l")
+    assert found.equations.states == ("omega_l",)
+
+
+def test_a_printed_reduction_tells_what_came_out() -> None:
+    found = tg.reduce("dc_motor_pump", {"J_m": 0})
+    assert repr(found) == "<Reduction of 'DC motor driving a hydraulic pump' by J_m=0: states I_a, P_0>"
+    text = str(found)
+    for line in (
+        "limits         J_m=0",
+        "states kept    I_a, P_0",
+        "removed        omega_m",
+        "x = T z   (x the full states, z those kept)",
+        "  ⎢ omega_m ⎥ = ⎢ K_m/b_m  -K_p/b_m ⎥ ⎡ I_a ⎤",
+        "  omega_m = I_a*K_m/b_m - K_p*P_0/b_m",
+        "  removed  -191.48",
+    ):
+        assert line in text.splitlines()
+
+
+def test_a_notebook_shows_the_equations_and_the_transformation() -> None:
+    shown = tg.reduce("dc_motor_pump", {"J_m": 0})._repr_latex_()
+    equations, transformation = shown.split("\n\n")
+    assert all(part.startswith("$$\n") and part.endswith("\n$$") for part in (equations, transformation))
+    assert all(rf"_{{\mathbf{{{letter}}}}}" in equations for letter in ("L", "A", "B"))
+    assert r"\frac{K_{m}}{b_{m}}" in transformation
+    assert r"}_{\mathbf{T}}" in transformation

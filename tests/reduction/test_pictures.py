@@ -221,6 +221,7 @@ def test_pictures_of_a_mesh_are_read_off_its_blocks(name: str) -> None:
         ("pmsm", {"J": 0}, ["J"]),  # whose figure has vector lanes before
         ("dc_motor_pump", {"J_m": inf}, ["J_m"]),
         ("dc_motor_pump", {"R_a": inf}, ["R_a"]),
+        ("dc_motor_pump", {"K_m": 0, "J_m": 0}, ["motor", "J_m"]),
     ],
 )
 def test_pictures_can_be_drawn(name: str, limits: dict[str, float], elements: list[str]) -> None:
@@ -264,13 +265,37 @@ def test_a_field_that_loses_rank_is_split_first() -> None:
     pictures = scheme_pictures(reduction)
     assert not pictures.why_not
     assert "stand beside what is left of their field" in str(pictures)
+    assert "passes" not in str(pictures)  # nothing was cut
     assert_same_equations(pictures, reduction)
 
 
-def test_a_coupling_at_zero_inverts_no_loop() -> None:
-    pictures = scheme_pictures(tg.reduce("dc_motor_pump", {"K_p": 0}))
-    assert pictures.why_not == "with K_p=0 two blocks of a connection vanish, and no loop is inverted"
-    assert pictures.simplified is None
+GEAR = """
+system: gear
+parameters: {n: 2, J: 1 kg*m^2, b: 1 N*m*s, K: 3 N*m, J_2: 2 kg*m^2}
+network:
+  tau: {torque source: [frame, a]}
+  J: {inertia: [a]}
+  b: {friction: [a, frame]}
+  g: {gear: [a, frame, c, frame], gear ratio: n}
+  K: {torsion spring: [c, d]}
+  J_2: {inertia: [d]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "limits", "said"),
+    [
+        ("dc_motor_pump", {"K_p": 0}, "c) 'pump' passes no power: Q_pump_2 = 0, tau_pump_1 = 0"),
+        ("dc_motor_pump", {"K_m": 0, "J_m": 0}, "a) the loop omega_m -> tau_b_m"),
+        (GEAR, {"n": 0}, "b) J, K decide the other variable"),
+    ],
+)
+def test_a_coupling_at_zero_is_cut(model: str, limits: dict[str, float], said: str) -> None:
+    reduction = tg.reduce(model if "\n" not in model else read_model(model), limits)
+    pictures = scheme_pictures(reduction)
+    assert not pictures.why_not
+    assert said in str(pictures)
+    assert_same_equations(pictures, reduction)
 
 
 @pytest.mark.parametrize(

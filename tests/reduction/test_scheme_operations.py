@@ -325,6 +325,7 @@ def test_schemes_without_constant_matrices() -> None:
     ) as error:
         transform_scheme(tg.pog("crank_rod"), [[1]])
     assert error.value.code == "G232"
+    assert "constant storages behind a connection that moves make such a matrix" in str(error.value)
     scheme = tg.pog("dc_motor_pump")
     with pytest.raises(GraphError, match="is a transfer function"):
         exchange_ports(reduce_loop(scheme, elementary_loops(scheme)[-1]).scheme)

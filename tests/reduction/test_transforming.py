@@ -7,6 +7,8 @@ import tellegen as tg
 from support.networks import agree
 from support.transfers import POINTS, transfer_at
 from tellegen.core.errors import ReductionError
+from tellegen.expressions import is_zero, symbol
+from tellegen.expressions.entries import substituted
 from tellegen.reduction import congruent_transformation
 
 FULL = tg.derive("dc_motor_pump")
@@ -75,3 +77,13 @@ def test_a_state_may_follow_an_input() -> None:
     one = congruent_transformation(FULL, [[0, 0], [1, 0], [0, 1]], T_u=[[1, 0], [0, 0], [0, 0]])
     assert one.equations.states == ("omega_m", "P_0")
     assert not one.equations.is_zero("D_1")
+
+
+def test_matrices_that_read_states_read_the_new_ones() -> None:
+    """N of a mechanism is a multiple of its speed, whatever the speed is called."""
+    full = tg.derive("crank_rod")
+    found = congruent_transformation(full, [[2]], states=["w"]).equations
+    names = {name for e in (*found.entries(), *found.where.values()) for name in e.free_symbols}
+    assert "omega" not in names
+    N, before = (substituted(s.matrices["N"][0][0], s.where) for s in (found, full))
+    assert is_zero(N - 4 * before.substitute({"omega": 2 * symbol("w")}))

@@ -22,6 +22,7 @@ from tellegen.expressions import is_zero, parse
 from tellegen.schemes import (
     Loop,
     PogScheme,
+    change_sign,
     check_signs,
     elementary_loops,
     flip,
@@ -32,6 +33,7 @@ from tellegen.schemes import (
     port_paths,
     reduce_loop,
     reduction_pictures,
+    split_scheme,
     switch_signs,
 )
 
@@ -514,3 +516,8 @@ def test_a_storage_that_nothing_else_decides_has_no_pictures() -> None:
     scheme = scheme_of("system: x\nnetwork:\n  F: {force source: [frame, a]}\n  m: {mass: [a], m: 2 kg}\n")
     with pytest.raises(GraphError, match="add an element that decides"):
         reduction_pictures(scheme, "m")
+
+
+def test_one_name_may_stand_alone(motor_pump: PogScheme) -> None:
+    assert change_sign(motor_pump, "I_a") == change_sign(motor_pump, ["I_a"])
+    assert split_scheme(motor_pump, "I_a") == split_scheme(motor_pump, ["I_a"])

@@ -10,7 +10,7 @@ from tellegen.causality.demands import Demand, demands
 from tellegen.causality.exact import ExactCausality, exact_causality, generic_residue, given_residue
 from tellegen.causality.ideal_ports import idle_notices, mode_conflict, with_idle_ports
 from tellegen.causality.normal_tree import NormalTree
-from tellegen.causality.rigid_loops import junction_loops, refuse_rigid_loops
+from tellegen.causality.rigid_loops import junction_loops, rigid_loop
 from tellegen.core.domains import Side
 from tellegen.core.errors import CausalityError, Finding, Rule
 from tellegen.core.names import listing
@@ -30,15 +30,15 @@ def assign_causality(graph: PowerGraph) -> CausalGraph:
     Raises: CausalityError when sources, demands or laws contradict each other, or couplings lock or leave a variable open.
     """
     causal = assign_with_conflicts(graph)
-    if causal.conflicts:
-        raise CausalityError(causal.findings[: len(causal.conflicts)])
+    if causal.contradictions:
+        raise CausalityError(causal.contradictions)
     return causal
 
 
 def assign_with_conflicts(graph: PowerGraph) -> CausalGraph:
     """The causality of a figure that shows conflicts: ports that cannot decide what they must are listed, not refused.
 
-    Raises: CausalityError when couplings lock or leave a variable open.
+    So are the elements of a loop of couplings that locks or leaves a variable open.
     """
     with without_collector():
         order = demands(graph)
@@ -56,7 +56,10 @@ def _by_tree(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
 def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     generic = exact_causality(graph, order, generic_residue)
     given = exact_causality(graph, order, given_residue(graph))
-    refuse_rigid_loops(graph, generic, given)
+    loop = rigid_loop(graph, generic, given)
+    if loop is not None:
+        decides = given.decides if given.circulates else generic.decides
+        return CausalGraph(graph, decides, (), (), "elimination", (loop,), rigid=loop.members)
     special = _special_values(graph, generic, given)
     # An assignment that holds at the given values holds in general as well, but not the reverse: where only the choice among
     # resistive elements differs, the given values decide, so that nothing is divided by what they make zero.

@@ -35,8 +35,8 @@ class Dependence:
 class CausalGraph:
     """A PowerGraph with causality. `decides[k]` is the power variable that port k imposes on the interconnection.
 
-    `conflicts` are the ports that cannot decide what they must. Only a causality made for a figure has them, with
-    their findings first: no equations follow.
+    `conflicts` are the ports that cannot decide what they must, `rigid` the elements of a loop of couplings that locks or leaves a
+    variable open. Only a causality made for a figure has them, with their findings first: no equations follow.
     """
 
     graph: PowerGraph
@@ -46,6 +46,12 @@ class CausalGraph:
     method: Literal["normal tree", "elimination"]
     findings: tuple[Finding, ...]
     conflicts: tuple[int, ...] = ()
+    rigid: tuple[str, ...] = ()
+
+    @property
+    def contradictions(self) -> tuple[Finding, ...]:
+        """Why no equations follow: a finding for each conflict, and one for a rigid loop."""
+        return self.findings[: len(self.conflicts) + bool(self.rigid)]
 
     @property
     def integral(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""Loops that close through couplings alone: solvable ones are listed, rigid ones refused."""
+"""Loops that close through couplings alone: solvable ones are listed, rigid ones found out."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from tellegen.causality import rules
 from tellegen.causality.demands import demands
 from tellegen.causality.exact import ExactCausality, exact_causality, generic_residue, given_residue
 from tellegen.core.domains import Side, other_side
-from tellegen.core.errors import CausalityError, Finding
+from tellegen.core.errors import Finding
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
 from tellegen.expressions import ONE, ZERO, Add, symbol
@@ -76,19 +76,17 @@ def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[Powe
     return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(turned)), [decides[k] for k in ports]
 
 
-def refuse_rigid_loops(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> None:
-    """Raise when couplings lock a storage, or leave open what circulates between them.
-
-    Raises: CausalityError naming the couplings of the loop.
-    """
+def rigid_loop(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> Finding | None:
+    """The couplings that lock a storage, or leave open what circulates between them; None where there are none."""
     for causality, residue in ((generic, generic_residue), (given, given_residue(graph))):
         if causality.circulates:
             culprits = _needed(graph, lambda g, r=residue: exact_causality(g, demands(g), r).circulates)  # type: ignore[misc]
-            raise CausalityError(_open_loop(culprits))
+            return _open_loop(culprits)
     locked = _locked_by_ratios(graph, generic)
     if locked:
         culprits = _needed(graph, lambda g: bool(_locked_by_ratios(g, exact_causality(g, demands(g), generic_residue))))
-        raise CausalityError(_locked_loop(graph, locked, culprits))
+        return _locked_loop(graph, locked, culprits)
+    return None
 
 
 def _locked_by_ratios(graph: PowerGraph, causality: ExactCausality) -> list[int]:

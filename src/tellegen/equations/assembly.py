@@ -15,6 +15,7 @@ from tellegen.core.domains import other_side
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
 from tellegen.equations.congruence import Congruence, Motion, congruence
+from tellegen.equations.followers import without_followers
 from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
 from tellegen.equations.port_variables import PortVariables, Settled
 from tellegen.equations.readings import Balance, Readings
@@ -158,14 +159,12 @@ class _Assembly:
         graph = self.causal.graph
         laws = [port.law for port in graph.ports if isinstance(port.law, ResistiveLaw)]
         read = frozenset().union(*(c.free_symbols for c in graph.couplings), *(law.free_symbols for law in laws))
+        read |= frozenset().union(*(e.free_symbols for e in system.displacements.values()))
         wanted = (read & settled.names) - settled.given - settled.unknowns - settled.formulas.keys()
         if wanted:
-            wanted &= frozenset().union(*(e.free_symbols for e in (*system.entries(), *system.where.values())))
-        if not wanted:
-            return system
-        known = {name: settled.written(symbol(name)) for name in wanted}
-        changed = system.with_entries(lambda e: e.substitute(known))
-        return replace(changed, where={name: e.substitute(known) for name, e in system.where.items()})
+            shown = (*system.entries(), *system.where.values(), *system.displacements.values())
+            wanted &= frozenset().union(*(e.free_symbols for e in shown))
+        return without_followers(system, sorted(wanted), settled) if wanted else system
 
     # -- dependent storages ----------------------------------------------------------------------------------------------------
 

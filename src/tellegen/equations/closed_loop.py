@@ -4,12 +4,12 @@ States of controllers and filters stand behind the displacements, with their own
 equations in its place. Signals that depend on time alone are references: they become inputs.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 
 from tellegen.core.errors import EquationError
 from tellegen.core.names import TIME, listing
-from tellegen.description.model import SignalDefinition
+from tellegen.description.model import Model, Signal, SignalDefinition
 from tellegen.description.signals.ordering import ordered
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, zeros
@@ -33,6 +33,16 @@ def references(signals: SignalEquations, constants: Iterable[str]) -> tuple[str,
                 known.add(law.name)
                 found.append(law.name)
     return tuple(found)
+
+
+def following_inputs(model: Model, given: Container[str] = ()) -> dict[str, Signal]:
+    """The inputs that follow signals or variables through the experiment, unless a constant is given for them."""
+    known = {*model.parameters, TIME}
+    return {
+        name: signal
+        for name, signal in model.experiment.inputs.items()
+        if name not in given and signal.expression is not None and signal.expression.free_symbols - known
+    }
 
 
 def algebraic_unknowns(signals: SignalEquations) -> tuple[str, ...]:

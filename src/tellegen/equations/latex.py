@@ -4,29 +4,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tellegen.equations.display import (
+from tellegen.equations.display import Sign, Term, output_equation, readings, signal_lines, state_equation, summaries
+from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence
+from tellegen.equations.hamiltonian_display import Group, energy_functions, hamiltonian_output, hamiltonian_state
+from tellegen.equations.latex_lines import LONGEST_MATRICES, Change, ShortEntries, equation_lines, names_in
+from tellegen.equations.matrices import Matrix
+from tellegen.equations.readable_forms import (
     Equations,
     Explanation,
-    Group,
     HamiltonianForm,
-    Sign,
     Signals,
     SparseForm,
     SparseRows,
-    Term,
     TransferForm,
-    energy_functions,
-    hamiltonian_output,
-    hamiltonian_state,
-    output_equation,
-    readings,
-    signal_lines,
-    state_equation,
-    summaries,
 )
-from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence
-from tellegen.equations.latex_lines import LONGEST_MATRICES, Change, ShortEntries, equation_lines, names_in
-from tellegen.equations.matrices import Matrix
 from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, to_latex, to_text
 
 MOST_COLUMNS = 10
@@ -45,6 +36,14 @@ def equations_to_latex(equations: Equations, *, sign: Sign = "-", environment: s
     short = ShortEntries(_names_of(equations))
     lines = _lines(equations.with_entries(short.entry), equations, sign, short.formula)
     return _environment(environment, [*lines, *_parts(short, lines)])
+
+
+def relation_to_latex(
+    names: Iterable[str], terms: Iterable[Term], where: Mapping[str, Expression], *, environment: str = "align*"
+) -> str:
+    """Variables x as a sum of matrices times vectors, `x = T z + T_u u`, and what the names in it stand for."""
+    left = _braced(_column(map(latex_name, names)), r"\mathbf{x}")
+    return _environment(environment, [f"{left} &= {_terms(terms)}", *_definitions(where)])
 
 
 def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:

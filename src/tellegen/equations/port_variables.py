@@ -100,6 +100,17 @@ class Settled:
             found = substituted(found.substitute(replaced), self.where)
         return found
 
+    def following(self, expression: Expression) -> set[str]:
+        """Names of variables and formulas that are neither states, inputs nor unknowns."""
+        return {n for n in expression.free_symbols & self.names if n not in self.given and n not in self.unknowns}
+
+    def followed(self, names: Iterable[str]) -> dict[str, Expression]:
+        """What names stand for, one step away; those that only rates of states decide are left out."""
+        wanted = list(names)
+        found = {name: self.formulas[name] for name in wanted if name in self.formulas}
+        found |= self.known.replacements(name for name in wanted if name not in found)
+        return {name: substituted(e, self.where) for name, e in found.items()}
+
     def unsettled(self, expression: Expression) -> set[str]:
         """Names of variables that are neither states nor inputs."""
         return {n for n in expression.free_symbols if n in self.names and n not in self.given} | (

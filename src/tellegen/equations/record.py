@@ -4,21 +4,19 @@ from collections.abc import Iterable, Mapping
 from typing import final
 
 from tellegen.core.names import identifier
-from tellegen.equations.display import (
+from tellegen.equations.display import Sign, signed_power_matrix, vanishes
+from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence, ShownMatrix
+from tellegen.equations.matrices import Matrix, Vector
+from tellegen.equations.readable_forms import (
     Equations,
     Explanation,
     HamiltonianForm,
     MeasuredRows,
-    Sign,
     Signals,
     SparseForm,
     SparseRows,
     TransferForm,
-    signed_power_matrix,
-    vanishes,
 )
-from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Section, Sentence, ShownMatrix
-from tellegen.equations.matrices import Matrix, Vector
 from tellegen.expressions import ZERO, Expression, Number, symbol, to_python
 from tellegen.expressions.entries import used_names
 from tellegen.graph.signals import Delayed, Sampled, Table

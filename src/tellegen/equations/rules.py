@@ -55,6 +55,12 @@ NO_VALUE = RULES.rule(
     meaning="Numbers were asked for, but a parameter has none.",
     why="a symbol can be printed, not computed with",
 )
+NOT_COMPUTABLE = RULES.rule(
+    "E110",
+    "parameter that cannot be computed",
+    meaning="With the values of others, a parameter has no finite value: a division by zero, say, or a logarithm of a negative number.",
+    why="numbers are asked for, and no number stands for such a value",
+)
 NO_OPERATING_POINT = RULES.rule(
     "E106",
     "operating point that cannot be computed",

@@ -3,12 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, final
 
-from tellegen.equations.display import Modes, Sign
+from tellegen.core.names import listing
+from tellegen.equations import rules
+from tellegen.equations.display import Sign
 from tellegen.equations.latex import equations_to_latex
 from tellegen.equations.matrices import Matrix, Vector
 from tellegen.equations.measured import NOTHING_MEASURED, Measured
+from tellegen.equations.readable_forms import Modes
 from tellegen.equations.record import equations_to_record
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.equations.text import equations_to_text
@@ -187,7 +191,10 @@ class EquationSystem:
 
 
 def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, float]:
-    """Numbers for the parameters that have a value, whatever their order; a parameter of a valueless one has none."""
+    """Numbers for the parameters that have a value, whatever their order; a parameter of a valueless one has none.
+
+    Raises: EquationError (E110) where the values of some give no number for another, such as a division by zero.
+    """
     values: dict[str, float] = {}
     waiting = {name: e for name, e in parameters.items() if e is not None}
     while waiting:
@@ -195,8 +202,24 @@ def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, f
         if not ready:
             break
         for name in ready:
-            values[name] = waiting.pop(name).evaluate(values)
+            values[name] = _computed(name, waiting.pop(name), values)
     return {name: values[name] for name in parameters if name in values}
+
+
+def _computed(name: str, expression: Expression, values: Mapping[str, float]) -> float:
+    try:
+        value = expression.evaluate(values)
+    except OverflowError:
+        reason = "it is too large for a number"
+    except (ArithmeticError, ValueError) as problem:
+        reason = str(problem)
+    else:
+        if isfinite(value):
+            return value
+        reason = f"the result is {value}"
+    made_of = sorted(expression.free_symbols)
+    fix = f"change {listing(made_of)}, of which it is made" if made_of else "give a finite number"
+    raise rules.NOT_COMPUTABLE.error(f"the value of {name} cannot be computed: {reason}", fix=fix)
 
 
 def _half_sum(matrix: Matrix, sign: int) -> Matrix:

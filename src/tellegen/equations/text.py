@@ -5,21 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tellegen.equations.display import (
-    Equations,
-    Explanation,
-    Group,
-    HamiltonianForm,
-    Share,
     Sides,
     Sign,
-    Signals,
-    SparseForm,
-    SparseRows,
     Term,
-    TransferForm,
-    energy_functions,
-    hamiltonian_output,
-    hamiltonian_state,
     output_equation,
     readings,
     signal_lines,
@@ -27,6 +15,16 @@ from tellegen.equations.display import (
     summaries,
 )
 from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Sentence, ShownMatrix
+from tellegen.equations.hamiltonian_display import Group, Share, energy_functions, hamiltonian_output, hamiltonian_state
+from tellegen.equations.readable_forms import (
+    Equations,
+    Explanation,
+    HamiltonianForm,
+    Signals,
+    SparseForm,
+    SparseRows,
+    TransferForm,
+)
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
 
 WIDTH = 100
@@ -68,6 +66,11 @@ def equations_to_text(
     parts.append(_named_block("where", equations.where, width))
     parts.append(parameters_to_text(equations.parameters, equations.values(), units))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def relation_to_text(names: Sequence[str], terms: Sequence[Term], *, width: int = WIDTH, unicode: bool = True) -> str:
+    """Variables as a sum of matrices times vectors: `x = T z + T_u u`."""
+    return _equation(Sides((), tuple(terms)), names, "x", width, unicode)
 
 
 def descriptor_to_text(form: SparseForm, *, width: int = WIDTH) -> str:

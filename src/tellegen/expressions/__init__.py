@@ -2,6 +2,7 @@
 
 from tellegen.expressions.c import C_PRELUDE, to_c
 from tellegen.expressions.calculus import derivative
+from tellegen.expressions.calls import Macro
 from tellegen.expressions.canonical import (
     HALF,
     MINUS_ONE,
@@ -22,7 +23,8 @@ from tellegen.expressions.canonical import (
 from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
 from tellegen.expressions.evaluation import evaluate_exact
 from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE, Function, call
-from tellegen.expressions.latex import latex_name, to_latex
+from tellegen.expressions.latex import to_latex
+from tellegen.expressions.latex_names import latex_name
 from tellegen.expressions.nodes import (
     PRIME,
     Add,
@@ -40,7 +42,8 @@ from tellegen.expressions.nodes import (
     Symbol,
     postorder,
 )
-from tellegen.expressions.parser import RESERVED_WORDS, Macro, parse
+from tellegen.expressions.operands import RESERVED_WORDS
+from tellegen.expressions.parser import parse
 from tellegen.expressions.residues import is_zero, point
 from tellegen.expressions.rules import RULES
 from tellegen.expressions.structure import rebuild, substitute_all

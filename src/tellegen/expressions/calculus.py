@@ -1,10 +1,16 @@
 """Derivatives: one pass over the expression, each shared part differentiated once."""
 
+from typing import Final
+
 from tellegen.expressions.canonical import ONE, ZERO, number, power, product, total
+from tellegen.expressions.conditions import relation
 from tellegen.expressions.functions import FUNCTIONS, call
-from tellegen.expressions.nodes import ENGINE, Add, Call, Expression, Mul, Number, Pow, Symbol, postorder
+from tellegen.expressions.nodes import ENGINE, Add, Call, Expression, Mul, Number, Pow, Rational, Symbol, postorder
 
 Slopes = dict[Expression, Expression]
+
+CLIPPING: Final = ("abs", "if", "max", "min")
+"""Functions that are zero over a stretch of their arguments, or turn back there."""
 
 
 def derivative(expression: Expression, name: str) -> Expression:
@@ -34,16 +40,26 @@ def _slope_of_product(node: Mul, slopes: Slopes) -> Expression:
     for i, (base, q) in enumerate(node.factors):
         if slopes[base] is not ZERO:
             others = [power(b, number(e)) for k, (b, e) in enumerate(node.factors) if k != i]
-            terms.append(product([number(node.coefficient * q), power(base, number(q - 1)), slopes[base], *others]))
+            own = _kept_finite(base, q, product([power(base, number(q - 1)), slopes[base]]))
+            terms.append(product([number(node.coefficient * q), own, *others]))
     return total(terms)
 
 
 def _slope_of_power(node: Pow, slopes: Slopes) -> Expression:
     base, exponent = node.base, node.exponent
     if isinstance(exponent, Number):
-        return product([exponent, power(base, exponent - 1), slopes[base]])
+        own = product([power(base, exponent - 1), slopes[base]])
+        return product([exponent, _kept_finite(base, exponent.rational, own)])
     by_exponent = ZERO if slopes[exponent] is ZERO else product([node, call("log", base), slopes[exponent]])
     return by_exponent + product([exponent, power(base, exponent - 1), slopes[base]])
+
+
+def _kept_finite(base: Expression, q: Rational, slope: Expression) -> Expression:
+    """The slope of base^q where the base may stay at zero, as that of sqrt(max(x, 0)) does: zero there, not zero times infinity."""
+    factors = base.args if isinstance(base, Mul) else (base,)
+    if 0 < q < 1 and any(isinstance(factor, Call) and factor.name in CLIPPING for factor in factors):
+        return call("if", relation("==", base, ZERO), ZERO, slope)
+    return slope
 
 
 def _slope_of_call(node: Call, slopes: Slopes) -> Expression:

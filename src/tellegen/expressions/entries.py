@@ -143,6 +143,14 @@ def substituted(expression: Expression, mapping: Mapping[str, Expression]) -> Ex
     return expression
 
 
+def settled(where: Mapping[str, Expression]) -> dict[str, Expression]:
+    """Definitions that each read earlier ones only, by what none of them defines: every name is replaced once."""
+    found: dict[str, Expression] = {}
+    for name, expression in where.items():
+        found[name] = expression.substitute({n: found[n] for n in expression.free_symbols if n in found})
+    return found
+
+
 def used_names(expressions: Iterable[Expression], where: Mapping[str, Expression]) -> dict[str, int]:
     """How often each name of `where` occurs in the expressions and in the definitions they need."""
     uses: dict[str, int] = {}

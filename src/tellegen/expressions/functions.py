@@ -146,10 +146,6 @@ def _extreme_partials(operator: str) -> Callable[[Arguments], Sequence[Expressio
     return partials
 
 
-def _not_differentiated(args: Arguments) -> Sequence[Expression]:
-    return [ZERO] * len(args)
-
-
 def _if_partials(args: Arguments) -> Sequence[Expression]:
     return (ZERO, call("if", args[0], ONE, ZERO), call("if", args[0], ZERO, ONE))
 
@@ -171,10 +167,6 @@ def _atan2_partials(args: Arguments) -> Sequence[Expression]:
 
 def _choose(condition: float, yes: float, no: float) -> float:
     return yes if condition else no
-
-
-def _no_fold(args: Arguments) -> Expression | None:
-    return None
 
 
 def _row(

@@ -1,10 +1,10 @@
-"""Formulas and names in LaTeX, as papers set them."""
+"""Formulas in LaTeX, as papers set them."""
 
-import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
+from tellegen.expressions.latex_names import latex_name
 from tellegen.expressions.layout import (
     AND,
     ATOM,
@@ -38,74 +38,21 @@ from tellegen.expressions.nodes import (
     postorder,
 )
 
-GREEK = frozenset(
-    (
-        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu"),
-        *("xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
-        *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"),
-        *("varepsilon", "vartheta", "varphi", "varrho"),
-    )
-)
-_PART = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:\[([0-9,]+)\])?")
-_STEM = re.compile(r"([A-Za-z]+?)([0-9]*)")
 _RELATIONS = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne"}
 _LOGIC = {"and": r"\wedge", "or": r"\vee", "not": r"\neg", "true": r"\top", "false": r"\bot"}
 
 Pieces = dict[Expression, Piece]
 
 
-def latex_name(name: str) -> str:
-    """A name or path in LaTeX: `omega_m` is \\omega_{m}, `drive.motor.L_a[3]` is L_{a,3,drive.motor}."""
-    *owners, own = name.split(".")
-    head, subscripts = _split(own)
-    if owners:
-        subscripts.append(".".join(_owner(owner) for owner in owners))
-    return f"{head}_{{{','.join(subscripts)}}}" if subscripts else head
-
-
-def _split(part: str) -> tuple[str, list[str]]:
-    """The letter of one part of a path, and its subscripts."""
-    match = _PART.fullmatch(part)
-    if match is None:
-        return rf"\mathrm{{{_escaped(part)}}}", []
-    words = [word for word in match[1].split("_") if word]
-    stem = _STEM.fullmatch(words[0])
-    letters, digits = (stem[1], stem[2]) if stem else (words[0], "")
-    subscripts = [*([digits] if digits else []), *map(_greek, words[1:])]
-    if match[2]:
-        subscripts.append(match[2])
-    return _head(letters), subscripts
-
-
-def _owner(part: str) -> str:
-    return _escaped(part.replace("[", r"\,").replace("]", ""))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("_", r"\_")
-
-
-def _greek(word: str) -> str:
-    return rf"\{word}" if word in GREEK else word
-
-
-def _head(letters: str) -> str:
-    if letters in GREEK:
-        return rf"\{letters}"
-    return letters if len(letters) == 1 else rf"\mathrm{{{letters}}}"
-
-
-def to_latex(expression: Expression) -> str:
-    """The formula in LaTeX, for math mode."""
+def to_latex(expression: Expression, names: Callable[[str], str] = latex_name) -> str:
+    """The formula in LaTeX, for math mode; `names` says how its variables are written."""
     pieces: Pieces = {}
     for node in postorder(expression):
-        pieces[node] = _piece(node, pieces)
+        pieces[node] = Piece(names(node.name), ATOM, 1) if isinstance(node, Symbol) else _piece(node, pieces)
     return pieces[expression].text
 
 
 def _piece(node: Expression, pieces: Pieces) -> Piece:
-    if isinstance(node, Symbol):
-        return Piece(latex_name(node.name), ATOM, 1)
     if isinstance(node, Number):
         return _signed(node.rational < 0, _quotient(magnitude(node.rational), (), pieces))
     if isinstance(node, Add):

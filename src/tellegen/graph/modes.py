@@ -22,12 +22,14 @@ class Transition:
     """A change of mode when `guard` rises through zero, or is positive where the mode begins.
 
     Guards are over ACROSS, THROUGH, parameters, states, displacements, signals and time. With `restitution` the change is an
-    impact: the across variable of the port leaves it with that factor, reversed, by an impulse of the through variable.
+    impact: the across variable of the port leaves it with that factor, reversed, by an impulse of the through variable; `gap` is
+    then what is positive before it, and zero in the mode that it leads to.
     """
 
     to: str
     guard: Expression
     restitution: Expression | None = None
+    gap: Expression | None = None
 
 
 @final

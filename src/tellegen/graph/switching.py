@@ -163,7 +163,7 @@ def _stop(modes: tuple[str, ...], settings: Settings) -> tuple[Laws, Transitions
         # Only an approach is an impact: after it the gap may still count as closed for a rounding error.
         hits = call("min", closed, across)
         return {apart: FREE, contact: HELD}, {
-            apart: (Transition(contact, hits, restitution),),
+            apart: (Transition(contact, hits, restitution, settings["gap"]),),
             contact: (Transition(apart, -through),),
         }
     force = settings["stiffness"] * closed + settings.get("damping", ZERO) * argument()

@@ -13,6 +13,9 @@ from tellegen.equations.values import number_of
 from tellegen.expressions import ZERO, Expression, Number
 from tellegen.reduction import rules
 
+ROUNDING = 1e-13
+"""Poles that are smaller than this share of the fastest one are at rest but for rounding."""
+
 MOST_STATES = 400
 """Poles of larger models are left to those who ask for them."""
 
@@ -95,7 +98,10 @@ def poles_of(system: EquationSystem, at: Mapping[str, float]) -> list[complex]:
     else:
         linear = linearise_equations(system, at)
         L, A = (np.array([[_number(e) for e in row] for row in linear.matrices[m]]) for m in names)
-    found = sorted((complex(v) for v in np.linalg.eigvals(np.linalg.solve(L, -A))), key=lambda v: (abs(v), v.imag))
+    exact = [complex(v) for v in np.linalg.eigvals(np.linalg.solve(L, -A))]
+    fastest = max(map(abs, exact))
+    poles = [0j if abs(v) <= ROUNDING * fastest else v for v in exact]
+    found = sorted(poles, key=lambda v: (abs(v), v.imag))
     # A displacement adds an integrator that is no storage: as many poles at rest as there are displacements do not count.
     return found[len(L) - len(system.states) :]
 

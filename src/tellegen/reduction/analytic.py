@@ -57,6 +57,8 @@ def reduce_equations(system: EquationSystem, limits: Limits, *, keep: Iterable[s
 class _Analysis:
     def __init__(self, system: EquationSystem, limits: tuple[Limit, ...], keep: tuple[str, ...]) -> None:
         self.limits = limits
+        # A name would hide that an entry vanishes together with others.
+        system = system.with_entries(lambda e: substituted(e, system.where))
         names = (*system.states, *system.inputs, *system.displacements, *system.where)
         self.field = NamedEntries(system.parameters, names, prefix="a")
         self._take_limits(system, EntryLimits(system, limits))

@@ -25,12 +25,10 @@ from tellegen.expressions import (
     rebuild,
 )
 from tellegen.reduction.factored_limits import IndeterminateError, TooLongError, leading_term, limit_by_parts
+from tellegen.reduction.orders import PLAIN, Orders, divides, times
 
-Orders = tuple[tuple[str, Fraction], ...]
 Sum = dict[Orders, Expression]
 """Coefficients by the powers of small things."""
-
-PLAIN: Orders = ()
 
 
 class DependsOnRatioError(Exception):
@@ -105,7 +103,7 @@ def _factored_limit(expression: Expression, orders: Mapping[str, int], reason: N
 
 def _common_ratio(above: Sum, below: Sum) -> Expression | None:
     """The factor by which one sum is the other, up to what is smaller than it: (a + b) c/(a + b) is c, whatever a/b."""
-    leading = next((m for m in below if not any(n != m and _divides(n, m) for n in below)), None)
+    leading = next((m for m in below if not any(n != m and divides(n, m) for n in below)), None)
     if leading is None or leading not in above:
         return None
     ratio = above[leading] / below[leading]
@@ -119,20 +117,12 @@ def _without_zeros(terms: Sum) -> Sum:
 
 def _smaller(a: Sum, b: Sum) -> bool:
     """Whether every term of a is smaller than some term of b, whatever the ratios."""
-    return all(any(m != n and _divides(n, m) for n in b) for m in a)
-
-
-def _divides(n: Orders, m: Orders) -> bool:
-    return all(q >= 0 for _, q in _over(m, n))
-
-
-def _over(m: Orders, n: Orders) -> Orders:
-    return _times(m, tuple((name, -q) for name, q in n))
+    return all(any(m != n and divides(n, m) for n in b) for m in a)
 
 
 def _leader(terms: Sum) -> Orders | None:
     """The term that no other outgrows, where there is one."""
-    return next((m for m in terms if all(_divides(m, other) for other in terms)), None)
+    return next((m for m in terms if all(divides(m, other) for other in terms)), None)
 
 
 def _names(*sums: Sum) -> list[str]:
@@ -203,7 +193,7 @@ class _Quotients:
                 self.work += 1 + len(c.args) + len(d.args)
                 if self.work > MOST_WORK:
                     raise TooManyFractionsError("a formula of many fractions")
-                key = _times(m, n)
+                key = times(m, n)
                 found[key] = found.get(key, ZERO) + c * d
         return found
 
@@ -225,13 +215,6 @@ def _root(terms: Sum, q: Fraction, base: Expression) -> Sum:
     if leader is None:
         raise NoLimitError(str(base))
     return {tuple((name, n * q) for name, n in leader): power(terms[leader], number(q))}
-
-
-def _times(m: Orders, n: Orders) -> Orders:
-    powers = dict(m)
-    for name, q in n:
-        powers[name] = powers.get(name, Fraction(0)) + q
-    return tuple(sorted((name, q) for name, q in powers.items() if q))
 
 
 def _sum(a: Sum, b: Sum) -> Sum:

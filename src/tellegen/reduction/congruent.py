@@ -78,9 +78,10 @@ class _Transformed:
         return replace(
             before,
             states=self.states,
-            matrices={name: _cleared(M) for name, M in matrices.items()},
+            matrices={name: _cleared(tuple(map(self._followed, M))) for name, M in matrices.items()},
             vectors={"f": terms.f, "f_y": terms.f_y},
             displacements=self.rates,
+            where={name: e.substitute(self.gone) for name, e in before.where.items()},
             stored_energy=None if before.stored_energy is None else before.stored_energy.substitute(self.gone),
             dissipated_power=before.dissipated_power.substitute(self.gone),
             algebraic=Algebraic(unknowns, self._followed(before.algebraic.residuals)),

@@ -25,12 +25,11 @@ from tellegen.expressions import (
     product,
     total,
 )
+from tellegen.reduction.orders import PLAIN, Orders, divides, times
 
-Orders = tuple[tuple[str, Fraction], ...]
 Terms = frozenset[tuple[Orders, Expression]]
 """A sum: coefficients with the powers of small things before them."""
 
-PLAIN: Orders = ()
 MOST_WORK = 200_000
 
 
@@ -113,23 +112,12 @@ def leading_term(expression: Expression, orders: Mapping[str, int]) -> tuple[Exp
     found = _Factoring(orders).of(expression)
     coefficient, total = found.coefficient, found.orders
     for terms, exponent in found.sums.items():
-        leader = next((t for t in terms if all(_divides(t[0], other) for other, _ in terms)), None)
+        leader = next((t for t in terms if all(divides(t[0], other) for other, _ in terms)), None)
         if leader is None:
             return None
-        total = _times(total, leader[0], exponent)
+        total = times(total, leader[0], exponent)
         coefficient = coefficient * power(leader[1], number(exponent))
     return coefficient, total
-
-
-def _divides(n: Orders, m: Orders) -> bool:
-    return all(q >= 0 for _, q in _times(m, n, -1))
-
-
-def _times(m: Orders, n: Orders, exponent: int = 1) -> Orders:
-    powers = dict(m)
-    for name, q in n:
-        powers[name] = powers.get(name, Fraction(0)) + exponent * q
-    return tuple(sorted((name, q) for name, q in powers.items() if q))
 
 
 class _Factoring:
@@ -178,13 +166,13 @@ class _Factoring:
             return Factored(ZERO, PLAIN, {})
         if len(left) == 1:
             ((orders, coefficient),) = left.items()
-            return Factored(coefficient, _times(shared, orders), common)
+            return Factored(coefficient, times(shared, orders), common)
         return _product(
             ONE, [(Factored(ONE, shared, common), 1), (Factored(ONE, PLAIN, {frozenset(left.items()): 1}), 1)]
         )
 
     def _expanded(self, term: Factored, shared: Orders, sums: Mapping[Terms, int]) -> dict[Orders, Expression]:
-        found: dict[Orders, Expression] = {_times(term.orders, shared, -1): term.coefficient}
+        found: dict[Orders, Expression] = {times(term.orders, shared, -1): term.coefficient}
         for terms, exponent in sums.items():
             for _ in range(exponent):
                 found = self._multiplied(found, terms)
@@ -197,7 +185,7 @@ class _Factoring:
         found: dict[Orders, Expression] = {}
         for m, c in one.items():
             for n, d in terms:
-                key = _times(m, n)
+                key = times(m, n)
                 found[key] = found.get(key, ZERO) + c * d
         return found
 
@@ -213,7 +201,7 @@ def _product(coefficient: Expression, factors: Iterable[tuple[Factored, int]]) -
     sums: dict[Terms, int] = {}
     for factor, exponent in factors:
         coefficient = coefficient * power(factor.coefficient, number(exponent))
-        orders = _times(orders, factor.orders, exponent)
+        orders = times(orders, factor.orders, exponent)
         for terms, e in factor.sums.items():
             sums[terms] = sums.get(terms, 0) + e * exponent
     if coefficient is ZERO:

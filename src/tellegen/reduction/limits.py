@@ -11,7 +11,7 @@ from tellegen.reduction import rules
 
 Target = float | int | str | Expression
 Limits = Mapping[str, Target] | Iterable[str]
-"""`{"J_m": 0, "K": inf, "M_0": "L_e"}`, or the same as texts: `["J_m=0", "K=inf", "M_0=L_e"]`."""
+"""`{"J_m": 0, "K": inf, "M_0": "L_e"}`, or the same as texts: `["J_m=0", "K=inf", "M_0=L_e"]`; `"J_m=0"` is one limit."""
 
 _INFINITE = {"inf", "infinity", "oo", "+inf", "∞"}
 
@@ -45,7 +45,8 @@ def read_limits(limits: Limits) -> tuple[Limit, ...]:
 
     Raises: ReductionError when one cannot be read, when two contradict each other, or when there is none.
     """
-    pairs = limits.items() if isinstance(limits, Mapping) else [_split(text) for text in limits]
+    texts = [limits] if isinstance(limits, str) else limits  # one text is one limit, not its letters
+    pairs = texts.items() if isinstance(texts, Mapping) else [_split(text) for text in texts]
     found: dict[str, Limit] = {}
     for name, target in pairs:
         limit = Limit(name.strip(), _target(name, target))

@@ -9,7 +9,7 @@ from tellegen.description.model import Model
 from tellegen.graph import lower
 from tellegen.reduction.limited import Limited, at_limits
 from tellegen.reduction.reduction import Reduction
-from tellegen.schemes import PogScheme, ReductionPictures, frozen_pictures, pog, reduction_pictures
+from tellegen.schemes import PogScheme, ReductionPictures, cut_pictures, frozen_pictures, pog, reduction_pictures
 
 
 @final
@@ -36,34 +36,45 @@ class SchemePictures:
 
 
 def scheme_pictures(reduction: Reduction) -> SchemePictures:
-    """How a reduction looks on the scheme of the full model, element by element: storages that freeze, then what vanishes.
+    """How a reduction looks on the scheme of the full model: links that are cut, storages that freeze, then what vanishes.
 
-    A field that loses rank is split first into what vanishes and what is left. A coupling at zero has no loop to invert: `why_not`
-    says so, and where a law admits no inverse.
+    A field that loses rank is split first into what vanishes and what is left. `why_not` says where a law admits no inverse.
     """
     graph = reduction.causal.graph
     limited = at_limits(reduction.original, graph, reduction.limits)
-    if not limited.vanishing and not limited.frozen:
-        name = str(reduction.limits[0])
-        return SchemePictures((), f"with {name} two blocks of a connection vanish, and no loop is inverted")
     known = {port.element for port in graph.ports}
     split = [name for name in (*limited.vanishing, *limited.frozen) if name not in known]
-    causal = assign_causality(lower(_split_model(reduction, limited))) if split else reduction.causal
+    model = _split_model(reduction, limited) if split else reduction.original
     notes = (f"{', '.join(split)} first stand beside what is left of their field",) if split else ()
-    scheme = pog(causal, derivative=True)
+    scheme = pog(assign_causality(lower(model)) if split else reduction.causal, derivative=True)
     stages: list[ReductionPictures] = []
-    for element in (*limited.frozen, *limited.vanishing):
+    for name in (*_cut(reduction, limited), *limited.frozen, *limited.vanishing):
         try:
-            if element in limited.frozen:
-                found = frozen_pictures(scheme, element)
+            if name in limited.frozen:
+                found = frozen_pictures(scheme, name)
+            elif name in limited.vanishing:
+                found = reduction_pictures(scheme, name, zero=limited.vanishing[name])
             else:
-                found = reduction_pictures(scheme, element, zero=limited.vanishing[element])
+                model = _with_coupling(model, limited, name)
+                found = cut_pictures(scheme, name, pog(assign_causality(lower(model)), derivative=True))
         except TellegenError as reason:
-            why_not = f"{element} is taken out of the equations only: {reason.what}"
+            why_not = f"{name} is taken out of the equations only: {reason.what}"
             return SchemePictures(tuple(stages), why_not, notes)
         stages.append(found)
         scheme = found.simplified
     return SchemePictures(tuple(stages), notes=notes)
+
+
+def _cut(reduction: Reduction, limited: Limited) -> list[str]:
+    """The couplings of which a modulus vanishes."""
+    before = {e.name: e for e in reduction.original.elements}
+    couplings = [e for e in limited.model.elements if e.kind.role == "coupling" and e.name in before]
+    return [e.name for e in couplings if e != before[e.name]]
+
+
+def _with_coupling(model: Model, limited: Limited, name: str) -> Model:
+    at_limit = next(e for e in limited.model.elements if e.name == name)
+    return replace(model, elements=tuple(at_limit if e.name == name else e for e in model.elements))
 
 
 def _split_model(reduction: Reduction, limited: Limited) -> Model:

@@ -21,10 +21,11 @@ from tellegen.reduction.account import Account, account_of
 from tellegen.reduction.limits import Limit
 from tellegen.reduction.naming import Glossary
 from tellegen.reduction.recovery import Constraints, Recovered
+from tellegen.reduction.text import reduction_to_latex, reduction_to_text
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reduction:
     """A reduced model with its equations, and how the states of the full model follow: x = T z + T_u u.
 
@@ -43,7 +44,7 @@ class Reduction:
     input_transformation: Matrix
     static: Mapping[str, Expression]
     constraints: Constraints
-    glossary: Glossary = field(compare=False, repr=False)
+    glossary: Glossary = field(compare=False)
     indeterminate: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -107,6 +108,26 @@ class Reduction:
     def T_u(self) -> Any:
         """T_u as a SymPy matrix."""
         return matrix_to_sympy(self.input_transformation)
+
+    def to_text(self, sign: Sign = "-") -> str:
+        """The reduced equations, T and T_u, the removed variables, the poles and the findings, as text for a terminal."""
+        return reduction_to_text(self, sign=sign)
+
+    def to_latex(self, sign: Sign = "-") -> str:
+        """The reduced equations and `x = T z + T_u u` as amsmath `align*` environments."""
+        return "\n".join(reduction_to_latex(self, sign=sign))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        limits = ", ".join(map(str, self.limits))
+        return (
+            f"<Reduction of {self.original.name!r} by {limits}: states {', '.join(self.equations.states) or '(none)'}>"
+        )
+
+    def _repr_latex_(self) -> str:
+        return "\n\n".join(f"$$\n{part}\n$$" for part in reduction_to_latex(self, environment="aligned"))
 
     def to_json(self, sign: Sign = "-") -> dict[str, object]:
         """The record of the equations, with `T`, `T_u`, `recovered`, `removed_poles`, `origin` and what else there is to say."""

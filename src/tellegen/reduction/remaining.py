@@ -7,7 +7,7 @@ from dataclasses import replace
 from tellegen.core.domains import Side, other_side
 from tellegen.description.model import Element, Model, Signal
 from tellegen.expressions import Expression, to_text
-from tellegen.graph import PowerGraph
+from tellegen.graph import Port
 from tellegen.reduction import rules
 
 Values = Mapping[str, Expression]
@@ -116,13 +116,29 @@ def initial_value(model: Model, element: Element, state: str) -> Expression | No
     return element.initial
 
 
-def keeping_names(model: Model, before: PowerGraph, after: PowerGraph) -> Model:
+def without_starts(model: Model, dependent: Iterable[Port]) -> Model:
+    """The model in which storages that follow others do not start by themselves."""
+    ports = list(dependent)
+    elements, states = {p.element for p in ports}, {p.state for p in ports}
+    if states.isdisjoint(model.experiment.initial) and not any(
+        e.name in elements and e.initial is not None for e in model.elements
+    ):
+        return model
+    initial = {name: e for name, e in model.experiment.initial.items() if name not in states}
+    return replace(
+        model,
+        elements=tuple(replace(e, initial=None) if e.name in elements else e for e in model.elements),
+        experiment=replace(model.experiment, initial=initial),
+    )
+
+
+def keeping_names(model: Model, before: Iterable[Port], after: Iterable[Port]) -> Model:
     """The model whose variables have the names that they had, also where a name has become free for another one."""
     sides: tuple[Side, Side] = ("across", "through")
-    old = {p.element: p for p in before.ports}
+    old = {p.element: p for p in before}
     changed: dict[str, dict[str, str]] = {
         p.element: {side: old[p.element].variable(side) for side in sides}
-        for p in after.ports
+        for p in after
         if p.element in old and any(p.variable(side) != old[p.element].variable(side) for side in sides)
     }
     elements = (

@@ -1,7 +1,8 @@
 """The reduced model as a network: what is rigid joins its nodes, what carries nothing is taken out.
 
 Elements that are left idle go too: what lies between nodes that became one, and what hangs on a node that joins nothing else.
-A source or coupling in such a place stays, beside an element of value zero that says so.
+A source or coupling in such a place stays, beside an element of value zero that says so; and so do storages that keep what they
+have, where nothing else would be left.
 """
 
 from collections import Counter
@@ -9,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
-from tellegen.core.domains import REFERENCES, Side
+from tellegen.core.domains import REFERENCES, Side, other_side
 from tellegen.core.union_find import UnionFind
 from tellegen.description.model import Element, MatrixField, Model
-from tellegen.elements import kinds_of
+from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ZERO
 
 Node = tuple[str, str]
@@ -28,20 +29,25 @@ class Rewired:
     idle: Mapping[str, Side | None]
 
 
-def rewired(model: Model, vanishing: Mapping[str, Side]) -> Rewired:
+def rewired(model: Model, vanishing: Mapping[str, Side], carriers: Iterable[str] = ()) -> Rewired:
     """Join the nodes of what is rigid, take out what carries nothing, and then what is idle.
 
-    `vanishing` gives for the elements at their limit the power variable that is zero.
+    `vanishing` gives for the elements at their limit the power variable that is zero. Those of `carriers` stay as elements of value
+    zero, because others read their other variable.
     """
-    return _Rewiring(model, vanishing).result()
+    return _Rewiring(model, vanishing, frozenset(carriers)).result()
 
 
 class _Rewiring:
-    def __init__(self, model: Model, vanishing: Mapping[str, Side]) -> None:
+    def __init__(self, model: Model, vanishing: Mapping[str, Side], carriers: frozenset[str]) -> None:
         self.model = model
-        self.vanishing = vanishing
-        self.elements: dict[str, Element] = {e.name: e for e in model.elements}
+        self.vanishing = {name: side for name, side in vanishing.items() if name not in carriers}
+        carrying = {name: side for name, side in vanishing.items() if name in carriers}
+        self.elements: dict[str, Element] = {
+            e.name: _carrier(e, carrying[e.name]) if e.name in carrying else e for e in model.elements
+        }
         self.idle: dict[str, Side | None] = {}
+        self.taken: list[tuple[Element, Side]] = []
         self.fields = list(model.fields)
         self.ports = dict(model.ports)
 
@@ -51,6 +57,8 @@ class _Rewiring:
         self._join([removed[n] for n, side in self.vanishing.items() if side == "across"])
         self._part_from_itself()
         self._cut_dangling()
+        if not self.elements:
+            self._leave_at_rest()
         self._hold_together([removed[n] for n, side in self.vanishing.items() if side == "through"])
         model = replace(
             self.model,
@@ -115,6 +123,18 @@ class _Rewiring:
                 if a in lonely or b in lonely:
                     self._add_zero(f"{loose.name}_open", loose.kind.domains[k], "through", (a[0], b[0]))
 
+    def _leave_at_rest(self) -> None:
+        """Nothing acts on anything: the storages that keep what they have stay, each open or shorted by itself."""
+        for element, zero in self.taken:
+            if element.kind.role == "storage" and self.idle[element.name] is None:
+                del self.idle[element.name]
+                plus, minus = element.nodes
+                if zero == "across" and plus == minus:
+                    plus = self._fresh(f"{minus}_{element.name}")
+                self.elements[element.name] = replace(element, nodes=(plus, minus))
+                word = "open" if zero == "through" else "short"
+                self._add_zero(f"{element.name}_{word}", element.kind.domains[0], zero, (plus, minus))
+
     def _hold_together(self, opened: Iterable[Element]) -> None:
         """Where the model falls apart, an open element stays as one of value zero, so that it is one model still."""
         for e in opened:
@@ -142,6 +162,7 @@ class _Rewiring:
         if owner is not None:
             self._shrink(owner, element.name)
         del self.elements[element.name]
+        self.taken.append((element, zero))
         output = element.kind.side if element.kind.role == "storage" else None
         self.idle[element.name] = zero if output == zero else None
 
@@ -157,14 +178,25 @@ class _Rewiring:
     def _add_zero(self, name: str, domain: str, side: Side, nodes: tuple[str, str]) -> None:
         while name in self.elements:
             name += "_"
-        kind = next(k for k in kinds_of(domain, "resistive") if k.side == side)
-        self.elements[name] = Element(name, kind, nodes, ZERO)
+        self.elements[name] = Element(name, _resistive(domain, side), nodes, ZERO)
 
     def _fresh(self, name: str) -> str:
         used = {node for e in self.elements.values() for node in e.nodes}
         while name in used or name in REFERENCES:
             name += "_"
         return name
+
+
+def _resistive(domain: str, side: Side) -> ElementKind:
+    return next(k for k in kinds_of(domain, "resistive") if k.side == side)
+
+
+def _carrier(element: Element, zero: Side) -> Element:
+    """An element of value zero in the place of one at its limit; the variable that it carries keeps its name."""
+    other: str = other_side(zero)
+    variables = {side: name for side, name in element.variables.items() if side == other}
+    kind = _resistive(element.kind.domains[0], zero)
+    return Element(element.name, kind, element.nodes, ZERO, variables=variables, place=element.place)
 
 
 def _nodes(element: Element) -> list[Node]:

@@ -88,6 +88,12 @@ BAD_TRANSFORMATION = RULES.rule(
     meaning="A matrix T or T_u was given that has not one row a state, or that reads names the system does not know.",
     why="x = T z + T_u u has a row for each old state, a column for each new one, and a column of T_u for each input",
 )
+LETTER_IN_USE = RULES.rule(
+    "T140",
+    "law whose letter is the name of another variable",
+    meaning="A law reads a variable that the limit removes, and what stands for it contains a variable named like the law's own letter.",
+    why="in the law `F = mu*N*tanh(v/v_s)` the letter v is the velocity of the element itself, so it can mean no other one",
+)
 INDETERMINATE = RULES.rule(
     "T201",
     "indeterminate force of a redundant constraint",

@@ -24,6 +24,7 @@ from tellegen.reduction.matrix_models import Carrier, MatrixForm, model_of, para
 from tellegen.reduction.transforming import Given, Transformed, congruent_transformation
 from tellegen.schemes import rules
 from tellegen.schemes.inversion import invert_path
+from tellegen.schemes.names import listed
 from tellegen.schemes.pog_raising import pog
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.port_exchange import on_ports, port_path
@@ -88,7 +89,7 @@ def similarity(scheme: PogScheme, T: Given, *, states: Sequence[str] | None = No
     return Rewriting(_raised(scheme, kept, _coordinates(scheme, system, found)), account)
 
 
-def exchange_ports(scheme: PogScheme, inputs: Iterable[str] | None = None) -> Rewriting:
+def exchange_ports(scheme: PogScheme, inputs: str | Iterable[str] | None = None) -> Rewriting:
     """The scheme with some inputs (all of them unless named) exchanged for their own outputs, as one vector block.
 
     Where laws are not linear, or matrices move, the path of each input is inverted instead, and the laws stay as they are.
@@ -101,8 +102,8 @@ def exchange_ports(scheme: PogScheme, inputs: Iterable[str] | None = None) -> Re
     except GraphError as reason:
         if reason.code != rules.NO_MATRICES.code:
             raise
-        return _with_paths_inverted(scheme, scheme.inputs if inputs is None else tuple(inputs))
-    wanted = list(system.inputs) if inputs is None else list(inputs)
+        return _with_paths_inverted(scheme, scheme.inputs if inputs is None else listed(inputs))
+    wanted = list(system.inputs) if inputs is None else listed(inputs)
     found = invert_ports(system, wanted)
     states, before = _carriers(scheme)
     after = tuple(

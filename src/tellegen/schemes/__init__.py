@@ -13,7 +13,7 @@ from tellegen.schemes.orientations import Orientation, flip, orientations, switc
 from tellegen.schemes.pog_raising import pog
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Section, Summation, VectorBlock
 from tellegen.schemes.raising import bond_graph
-from tellegen.schemes.reduction_pictures import ReductionPictures, frozen_pictures, reduction_pictures
+from tellegen.schemes.reduction_pictures import ReductionPictures, cut_pictures, frozen_pictures, reduction_pictures
 from tellegen.schemes.rewriting import Rewriting
 from tellegen.schemes.scheme_matrices import SchemeMatrices, scheme_matrices
 from tellegen.schemes.sign_changes import change_sign
@@ -50,6 +50,7 @@ __all__ = [
     "bond_graph_text",
     "change_sign",
     "check_signs",
+    "cut_pictures",
     "elementary_loops",
     "flip",
     "frozen_pictures",

@@ -129,6 +129,8 @@ class _Finisher:
     def _strokes(self, bonds: list[DraftBond]) -> Strokes:
         search = StrokeSearch(self.draft)
         if not search.run(list(self._decided()), bonds):
+            if self.causal.rigid:
+                return StrokeSearch(self.draft).run_through(list(self._decided()), bonds)
             names = [c.element for c in self.graph.couplings]
             raise rules.NO_STROKES.error(
                 f"no choice of strokes suits all junctions around {', '.join(names)}",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import Entry, NamedEntries, substituted
+from tellegen.expressions.entries import Entry, NamedEntries, settled
 from tellegen.graph import StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, Summation
@@ -86,8 +86,9 @@ def signal_gains(
     if left:
         raise UndeterminedError
     found = elimination.express([column[end] for end in ends])
+    where = settled(field.where)
     return {
-        end: {names[c]: substituted(e.expression, field.where) for c, e in found[column[end]].items()}
+        end: {names[c]: e.expression.substitute(where) for c, e in found[column[end]].items()}
         if column[end] in found
         else {end: ONE}
         for end in ends

@@ -40,3 +40,8 @@ class UniqueNames:
             name = f"{wanted.rstrip('_')}_{count}"
         self._taken.add(name)
         return name
+
+
+def listed(names: str | Iterable[str]) -> list[str]:
+    """The names, each once; a text is one name, not its letters."""
+    return [names] if isinstance(names, str) else list(dict.fromkeys(names))

@@ -84,6 +84,28 @@ def frozen_pictures(scheme: PogScheme, element: str) -> ReductionPictures:
     return ReductionPictures(name, signals, scheme, inverted, simplified, tuple(accounts))
 
 
+def cut_pictures(scheme: PogScheme, coupling: str, simplified: PogScheme) -> ReductionPictures:
+    """The scheme with a connection whose modulus tends to zero, which passes no power any more; `simplified` is without it.
+
+    Its blocks tend to zero too, unless they stand the other way round: then other elements take over what it decided.
+    """
+
+    def own(one: PogScheme) -> list[Block]:
+        return [b for b in one.blocks.values() if b.kind == "connection" and b.element == coupling]
+
+    left = {(b.input, b.output) for b in own(simplified)}
+    gone = [b for b in own(scheme) if (b.input, b.output) not in left]
+    decided = {item.port.element: item.decides for item in simplified.elements.values()}
+    changed = [n for n, item in scheme.elements.items() if decided.get(item.port.element, item.decides) != item.decides]
+    paths = " and ".join(f"from {b.input} to {b.output}" for b in gone) or f"of '{coupling}'"
+    tend = "grow without bound, and its causes change" if changed else "tend to zero"
+    takes = f"{', '.join(changed)} decide{'s' if len(changed) == 1 else ''} the other variable"
+    zero = "" if changed else ", ".join(f"{b.output} = 0" for b in gone)
+    cut = f"'{coupling}' passes {'less' if left else 'no'} power" + (f": {zero}" if zero else "")
+    accounts = (f"no loop: the gains {paths} {tend}", takes if changed else "nothing to invert", cut)
+    return ReductionPictures(coupling, (), scheme, scheme, simplified, accounts)
+
+
 def _on_ladder(scheme: PogScheme, name: str, side: Side) -> ReductionPictures:
     block = scheme.blocks[name]
     if scheme.elements[name].decides == side:

@@ -11,6 +11,12 @@ from tellegen.schemes.gains import signal_gains
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, VectorBlock
 from tellegen.schemes.vector import vector_block
 
+MOVING = (
+    "constant storages behind a connection that moves make such a matrix: new coordinates would be the output of none of them, and "
+    "the blocks of a scheme hold storages"
+)
+"""Why a scheme does not take new coordinates where its energy matrix moves, although its equations do."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,7 @@ def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable
     ):
         read = sorted({name for M in matrices for row in M for e in row for name in e.free_symbols & names})
         if read:
-            raise _refused(scheme, f"{word} with {', '.join(read)}", read[0])
+            raise _refused(scheme, f"{word} with {', '.join(read)}", read[0], MOVING if matrices is energy else None)
 
 
 def _in_field(scheme: PogScheme, name: str) -> bool:
@@ -74,6 +80,7 @@ def _signed(entry: Expression, sign: int) -> Expression:
     return entry if sign > 0 else -entry
 
 
-def _refused(scheme: PogScheme, what: str, where: str) -> TellegenError:
-    fix = "linearise the model at an operating point, or work on its equations"
-    return rules.NO_MATRICES.error(f"'{scheme.name}' is no system of constant matrices: {what}", where=where, fix=fix)
+def _refused(scheme: PogScheme, what: str, where: str, why: str | None = None) -> TellegenError:
+    fix = "linearise the model at an operating point, or transform its equations (tellegen.reduction.congruent_transformation)"
+    what = f"'{scheme.name}' is no system of constant matrices: {what}"
+    return rules.NO_MATRICES.error(what, where=where, why=why, fix=fix)

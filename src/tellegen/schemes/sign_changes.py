@@ -8,20 +8,21 @@ from tellegen.expressions import Expression
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import ARGUMENT, PortLaw, argument
 from tellegen.schemes import rules
+from tellegen.schemes.names import listed
 from tellegen.schemes.pog_scheme import Block, Output, PogScheme, Section, Summation
 from tellegen.schemes.rewriting import Rewriting
 from tellegen.schemes.vector import vector_block
 
 
-def change_sign(scheme: PogScheme, variables: Iterable[str]) -> Rewriting:
-    """The scheme with some variables counted the other way.
+def change_sign(scheme: PogScheme, variables: str | Iterable[str]) -> Rewriting:
+    """The scheme with a variable, or some, counted the other way.
 
     The own variable of an element follows the shared one, so that storages and resistive elements keep their sign; a connection
     with one variable changed gets a minus sign in its gain. A section flips when one of its two variables changes.
 
     Raises: GraphError (G206) for a name that is no variable of the scheme, G201 for part of a field.
     """
-    wanted = list(dict.fromkeys(variables))
+    wanted = listed(variables)
     changed = _with_elements(scheme, _known(scheme, wanted))
 
     def sign(name: str) -> int:

@@ -52,6 +52,13 @@ class StrokeSearch:
             else:
                 return False
 
+    def run_through(self, decided: Sequence[tuple[DraftBond, Key]], bonds: Sequence[DraftBond]) -> Strokes:
+        """Strokes on all bonds as far as they agree: where causality contradicts itself, the figure shows it."""
+        for bond, end in (*decided, *((bond, bond.head) for bond in bonds)):
+            if id(bond) not in self.strokes:
+                self._settle(bond, end)
+        return self.strokes
+
     def _undo(self, length: int) -> None:
         while len(self.trail) > length:
             bond = self.trail.pop()

@@ -69,8 +69,16 @@ def _rate(entry: Expression, graph: PowerGraph) -> Expression:
 
 
 def _congruent(left: Rows, middle: dict[tuple[int, int], Expression], right: Rows, rows: int, columns: int) -> Matrix:
-    """left^T * middle * right."""
-    return tuple(
-        tuple(total(left[a][i] * e * right[b][j] for (a, b), e in middle.items()) for j in range(columns))
-        for i in range(rows)
-    )
+    """left^T * middle * right, by the entries that are not zero."""
+    lefts, rights = _sparse(left), _sparse(right)
+    terms: dict[tuple[int, int], list[Expression]] = {}
+    for (a, b), e in middle.items():
+        for i, first in lefts[a].items():
+            for j, last in rights[b].items():
+                terms.setdefault((i, j), []).append(first * e * last)
+    found = {place: total(several) for place, several in terms.items()}
+    return tuple(tuple(found.get((i, j), ZERO) for j in range(columns)) for i in range(rows))
+
+
+def _sparse(rows: Rows) -> list[dict[int, Expression]]:
+    return [{j: entry for j, entry in enumerate(row) if entry is not ZERO} for row in rows]

@@ -11,6 +11,7 @@ from functools import reduce
 from tellegen.core.names import did_you_mean
 from tellegen.expressions import ZERO, Expression, is_zero
 from tellegen.schemes import rules
+from tellegen.schemes.names import listed
 from tellegen.schemes.pog_scheme import Matrix, PogScheme, VectorBlock
 from tellegen.schemes.rewriting import Rewriting
 from tellegen.schemes.vector import vector_block
@@ -27,14 +28,14 @@ def merge_scheme(scheme: PogScheme) -> Rewriting:
     return Rewriting(replace(scheme, vector=block, ladders=()), account)
 
 
-def split_scheme(scheme: PogScheme, states: Iterable[str]) -> Rewriting:
+def split_scheme(scheme: PogScheme, states: str | Iterable[str]) -> Rewriting:
     """The scheme with a vector block of the states named and one of the others, which are told each other's states.
 
     A scheme that was split already is split again in the block that has these states.
 
     Raises: GraphError (G213) for a name that is no state, where nothing is left, and where the two hold energy together.
     """
-    wanted = list(states)
+    wanted = listed(states)
     whole = scheme if scheme.vector is not None else merge_scheme(scheme).scheme
     assert whole.vector is not None, "merged schemes are vector blocks"
     parts = whole.parts or (whole.vector,)
@@ -110,12 +111,12 @@ def _entry(block: VectorBlock, row: int, name: str, own: str, told: str, sign: i
     return ZERO
 
 
-def split_block(block: VectorBlock, states: Iterable[str]) -> tuple[VectorBlock, VectorBlock]:
+def split_block(block: VectorBlock, states: str | Iterable[str]) -> tuple[VectorBlock, VectorBlock]:
     """Two blocks for one: that of the states named, and that of the others. Each has the states it is told as further inputs.
 
     Raises: GraphError (G213) for a name that is no state, where nothing is left, and where the two hold energy together.
     """
-    wanted = list(states)
+    wanted = listed(states)
     for name in wanted:
         if name not in block.states:
             fix = did_you_mean(name, block.states) or f"the states are {', '.join(block.states)}"
