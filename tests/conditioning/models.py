@@ -116,6 +116,34 @@ network:
 experiment: {until: 20 ms, inputs: {V: "sine(10 V, 50 Hz)"}}
 """
 
+BESIDE_A_SOURCE = """
+system: loop beside a source
+parameters: {C_1: 1 uF, C_2: 2 uF, C_3: 1 uF, C_4: 3 uF, R: 1 kohm, R_2: 3 kohm}
+network:
+  V:   {voltage source: [a, gnd]}
+  C_1: {capacitor: [a, gnd]}
+  R:   {resistor: [a, b]}
+  C_2: {capacitor: [b, gnd]}
+  C_3: {capacitor: [b, gnd]}
+  C_4: {capacitor: [a, b]}
+  R_2: {resistor: [b, gnd]}
+experiment: {until: 20 ms, inputs: {V: "sine(10 V, 50 Hz)"}}
+"""
+
+DRIVEN_ARM = """
+system: arm at a given speed
+mechanism:
+  bodies:
+    arm: {mass: 1 kg, inertia: 0.3 kg*m^2, centre: [0.2 m, 0 m], points: {tip: [0.5 m, 0.1 m]}}
+    link: {mass: 0.7 kg, inertia: 0.2 kg*m^2, centre: [0.1 m, 0.05 m]}
+  joints:
+    hinge: {revolute: [ground, arm]}
+    pin: {revolute: [arm.tip, link]}
+network:
+  speed: {angular velocity source: [frame, arm]}
+experiment: {until: 0.5 s, inputs: {speed: "sine(2 rad/s, 1 Hz)"}, initial: {arm.phi: 0.3}}
+"""
+
 DOMAINS = {
     "capacitor loop": CAPACITOR_LOOP,
     "inductor cut-set": INDUCTOR_CUT_SET,

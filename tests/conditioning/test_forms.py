@@ -9,7 +9,7 @@ import tellegen as tg
 from conditioning.models import BEHIND_A_SOURCE, CAPACITOR_LOOP, DOMAINS, GEARS, JOINED_ENTROPIES, model_of
 from tellegen.conditioning import FORMS
 from tellegen.conditioning.constrained import constrained
-from tellegen.conditioning.opening import open_constraints
+from tellegen.conditioning.placing import open_constraints
 from tellegen.results.run import Run
 
 EXACT = tuple(form for form in FORMS if form != "parasitic")
@@ -68,6 +68,22 @@ def test_parasitic_elements_come_close(name: str) -> None:
     )
     assert stiff < 0.3 * soft
     assert stiff < 0.01
+
+
+def test_parasitic_springs_begin_with_the_force_of_the_rigid_model() -> None:
+    """Without a jolt: the force stays close from the first instant on, for other inputs, too."""
+    for inputs in ({}, {"F": 30.0}):
+        rigid, elastic = (
+            tg.simulate(tg.condition("crank_rod", form), 0.02, inputs=inputs, rtol=1e-8, samples=20)
+            for form in ("derivative", "parasitic")
+        )
+        assert elastic.values("lambda_m_p") == pytest.approx(rigid.values("lambda_m_p"), rel=2e-3)
+
+
+def test_a_single_speed_without_inertia_of_its_own_has_the_lagrange_form() -> None:
+    """The disk rolls on at its speed, round a circle of radius v/omega."""
+    run = tg.simulate(tg.condition("rolling_disk", "lagrange"), samples=20)
+    assert run.values("x") == pytest.approx(1.5 / 0.8 * np.sin(0.8 * run.t), abs=1e-8)
 
 
 def _two_stiffnesses(model: tg.Model) -> tuple[dict[str, float], dict[str, float]]:

@@ -15,7 +15,7 @@ import tellegen as tg
 from tellegen.conditioning import lagrange_form
 from tellegen.conditioning.constrained import constrained
 from tellegen.conditioning.hamilton import hamilton_of
-from tellegen.conditioning.opening import open_constraints
+from tellegen.conditioning.placing import open_constraints
 from tellegen.conditioning.residual import constraint_forces
 from tellegen.expressions import Expression
 from tellegen.results.run import Run

@@ -13,7 +13,8 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import assign_causality
 from tellegen.conditioning.constrained import Constrained, constrained
-from tellegen.conditioning.opening import Opened, open_constraints, source
+from tellegen.conditioning.opening import Opened, source
+from tellegen.conditioning.placing import open_constraints
 from tellegen.conditioning.residual import constraint_forces
 from tellegen.core.errors import ConditioningError, TellegenError
 from tellegen.equations.assembly import derive_equations
@@ -51,7 +52,7 @@ def rates(system: EquationSystem, values: Mapping[str, float]) -> dict[str, floa
 @given(networks(), st.integers(0, 1000))
 def test_forces_of_residual_sinks_give_the_constrained_motion(network: Network, seed: int) -> None:
     found, opened = with_constraints(network)
-    freed = derive_equations(assign_causality(lower(opened.filled(source))))
+    freed = derive_equations(assign_causality(lower(opened.freed(source))))
     assert not freed.dependent
     try:
         known = constraint_forces(found, opened)

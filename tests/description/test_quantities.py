@@ -184,3 +184,19 @@ def test_every_float_is_written_so_that_it_reads_back(value: float) -> None:
     text = decimal_text(exact.rational)
     assert text is not None
     assert float(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "what"),
+    [
+        ("1/(1 V - 1)", "D009", "division by zero in SI units"),
+        ("0^(-1 s)", "D009", "division by zero in SI units"),
+        ("9^9^9^9 ohm", "D004", "a power with more than 4000 digits in SI units is out of range"),
+    ],
+)
+def test_what_is_impossible_in_si_units_alone_is_told(text: str, code: str, what: str) -> None:
+    found = error(x=text)
+    assert (found.code, found.what) == (code, f"'{text}': {what}")
+    assert found.place is not None
+    assert (found.place.line, found.place.column) == (3, 6)
+    assert found.fix == "check the units and the parentheses"

@@ -306,6 +306,19 @@ def test_an_error_says_what_where_why_and_what_to_do() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("2R", "start with a letter; then letters, digits and single underscores"),
+        ("5 ohm", "start with a letter; a decimal number has a point and no comma, which starts a new entry"),
+        ("Ω", "use the letters a to z and A to Z, digits and single underscores"),
+    ],
+)
+def test_a_name_that_is_none_is_told_what_one_is_made_of(name: str, fix: str) -> None:
+    found = error(f"system: Test\nparameters: {{R: 1, {name}: 2}}\nnetwork: {{R: {{resistor: [a]}}}}\n")
+    assert (found.what, found.fix) == (f"'{name}' cannot name a parameter", fix)
+
+
 def test_all_errors_of_a_file_come_at_once() -> None:
     found = errors(
         """
@@ -497,3 +510,11 @@ def test_a_damaged_file_is_read_or_refused_with_findings_and_nothing_else(damage
     for at, length, piece in damages:
         text = text[:at] + piece + text[at + length :]
     assert all(f.place is not None for f in findings(text))
+
+
+@pytest.mark.parametrize("rate", ["1 +", "v_m" + " + v_m" * 2000])
+def test_a_rate_that_cannot_be_read_is_an_error_and_nothing_else(rate: str) -> None:
+    text = f"{{system: a, displacements: {{q: '{rate}'}}, network: {{m: {{mass: [a]}}, b: {{damper: [a, frame]}}}}}}"
+    with pytest.raises(DescriptionError) as error:
+        read_model(text)
+    assert error.value.code in ("D001", "D003")

@@ -2,33 +2,17 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 import yaml
 
+from support.model_schema import VALIDATOR, is_valid, plain
 from tellegen.core.errors import DescriptionError
 from tellegen.description import read_model, schema
-from tellegen.description.document import Mapping, Node, Scalar, Sequence, read_document
 from tellegen.elements import KINDS
 
 SYSTEMS = sorted((Path(__file__).parents[2] / "src" / "tellegen" / "systems").glob("*.yaml"))
-VALIDATOR = jsonschema.Draft202012Validator(schema())
-
-
-def plain(node: Node) -> Any:
-    """The document as JSON, every scalar a text."""
-    if isinstance(node, Scalar):
-        return node.text
-    if isinstance(node, Sequence):
-        return [plain(item) for item in node]
-    assert isinstance(node, Mapping)
-    return {key.text: plain(value) for key, value in node.items()}
-
-
-def is_valid(text: str) -> bool:
-    return bool(VALIDATOR.is_valid(plain(read_document(text).root)))
 
 
 def test_the_schema_is_itself_valid_and_is_json() -> None:
@@ -38,7 +22,7 @@ def test_the_schema_is_itself_valid_and_is_json() -> None:
 
 @pytest.mark.parametrize("path", SYSTEMS, ids=lambda path: path.stem)
 def test_the_systems_that_come_along_keep_the_schema(path: Path) -> None:
-    VALIDATOR.validate(plain(read_document(path).root))
+    VALIDATOR.validate(plain(path))
     VALIDATOR.validate(yaml.safe_load(path.read_text()))  # as an editor reads it
 
 

@@ -2,20 +2,14 @@
 
 from pathlib import Path
 
-import jsonschema
 import pytest
-import yaml
 
 from description.test_signals import EVERYTHING, text
-from tellegen.description import BLOCKS, schema
+from support.model_schema import is_valid
+from tellegen.description import BLOCKS
 from tellegen.description.signals.ordering import ELEMENTARY
 
-VALIDATOR = jsonschema.Draft202012Validator(schema())
 SYSTEMS = Path(__file__).parents[2] / "src" / "tellegen" / "systems"
-
-
-def is_valid(source: str) -> bool:
-    return bool(VALIDATOR.is_valid(yaml.safe_load(source)))
 
 
 def test_every_block_passes_the_schema() -> None:

@@ -64,7 +64,7 @@ def test_stiff_rod_is_proposed_rigid_and_its_loss_is_that_of_the_reduction() -> 
     assert (proposal.element, proposal.limit) == ("K", "K=inf")
     assert proposal.loss is not None
     direct = tg.trajectory_loss("crank_rod_elastic", ["K=inf"])
-    assert proposal.loss.relative_rms == pytest.approx(direct.relative_rms, rel=1e-6)
+    assert proposal.loss.relative_rms == pytest.approx(direct.relative_rms, rel=1e-4)
 
 
 def test_small_inductance_is_proposed_to_vanish() -> None:

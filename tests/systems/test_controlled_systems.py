@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import expm
 
 from tellegen.core.errors import EquationError
+from tellegen.description import read_model
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
 from tellegen.graph.signals import Integral, Sampled, Value
@@ -96,3 +97,18 @@ def test_an_output_that_the_closed_loop_does_not_have_is_named_with_the_nearest(
     with pytest.raises(EquationError, match="'omega_n' is nothing that can be measured") as caught:
         derive("dc_motor_speed_control", closed=True, outputs=["omega_n"])
     assert "omega_m" in caught.value.findings[0].fix
+
+
+def test_a_loop_that_the_experiment_closes_is_closed() -> None:
+    """Its input follows a signal there, and not in the network: R C v' = -v + K (w - v)."""
+    model = read_model(
+        "system: Loop\nparameters: {R: 1 ohm, C: 1 F, K: 4}\nnetwork:\n  V: {voltage source: [a, gnd]}\n"
+        "  R: {resistor: [a, b]}\n  C: {capacitor: [b, gnd], voltage: v}\n"
+        "signals:\n  w: step(3 V)\n  u: K*(w - v)\nexperiment: {until: 5 s, inputs: {V: u}}\n"
+    )
+    loop = derive(model, closed=True, numeric=True)
+    assert loop.inputs == ("w",)
+    assert [[entry.evaluate({}) for entry in row] for row in (*loop.matrices["A"], *loop.matrices["B"])] == [
+        [5.0],
+        [4.0],
+    ]

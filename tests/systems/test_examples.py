@@ -291,6 +291,8 @@ def test_every_parameter_of_an_example_has_a_value_and_is_used(name: str) -> Non
     expressions += [argument for signal in model.experiment.inputs.values() for argument in signal.arguments]
     expressions += [e for element in model.elements if element.switching for e in element.switching.settings.values()]
     expressions += model.experiment.initial.values()
+    if model.mechanism is not None:  # where the ground is decides what figures show, not how bodies move
+        expressions += [length for point in model.mechanism.bodies["ground"].points.values() for length in point]
     for expression in expressions:
         used |= expression.free_symbols
     assert set(model.parameters) <= used

@@ -15,19 +15,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-from tellegen.causality import CausalGraph, assign_causality
+from tellegen.causality import CausalGraph
 from tellegen.conditioning import rules
 from tellegen.conditioning.constrained import Constrained
 from tellegen.conditioning.definite import Named, elimination_order, solved_definite
-from tellegen.conditioning.opening import Opened, fresh, source
+from tellegen.conditioning.opening import Opened, fresh
+from tellegen.core.domains import other_side
 from tellegen.core.names import listing
-from tellegen.equations.assembly import derive_equations
 from tellegen.equations.congruence import Motion
 from tellegen.equations.matrices import Matrix, Vector, dot
+from tellegen.equations.port_readings import port_readings
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import ZERO, Expression, symbol, total
 from tellegen.expressions.entries import substituted
-from tellegen.graph import lower
+from tellegen.graph import StorageLaw
 
 THIN = 6
 """With at most so many entries a row in the factors of E, formulas are as short as the chain is long: any number is solved for."""
@@ -70,8 +71,8 @@ class Balance:
 
     def __init__(self, found: Constrained, opened: Opened) -> None:
         self.found, self.opened = found, opened
-        self.causal: CausalGraph = assign_causality(lower(opened.filled(source)))
-        self.system: EquationSystem = derive_equations(self.causal)
+        self.causal: CausalGraph = opened.causal
+        self.system: EquationSystem = opened.system
         self.graph = self.causal.graph
         system = self.system
         self.names = tuple(opening.name for opening in opened.openings)
@@ -79,12 +80,24 @@ class Balance:
         self.where = {n: e for n, e in system.where.items() if n not in opened.model.parameters}
         self.x = [symbol(name) for name in system.states]
         self.motion = Motion(self.graph.moving, system.displacements)
-        self.L = [self._written(row[i]) for i, row in enumerate(system.matrices["L"])]
+        self.L = [self._inertia(i) for i in range(len(system.states))]
         self.massless = [i for i, inertia in enumerate(self.L) if inertia is ZERO]
+
+    @property
+    def held(self) -> bool:
+        """Whether storages behind sources stay as they are: what they take stands by its name in what others take."""
+        return bool(self.opened.held)
+
+    def _inertia(self, i: int) -> Expression:
+        law = self.graph.ports[self.causal.integral[i]].law
+        own = law.inertia if isinstance(law, StorageLaw) else None
+        return own if self.held and own is not None else self._written(self.system.matrices["L"][i][i])
 
     @property
     def apart(self) -> bool:
         """Whether each state has an inertia of its own, or none, and its equation is that of the storage."""
+        if self.held:
+            return not any(k in field.ports for field in self.graph.fields for k in self.causal.integral)
         L = self.system.matrices["L"]
         return all(e is ZERO or i == j for i, row in enumerate(L) for j, e in enumerate(row))
 
@@ -124,6 +137,10 @@ class Balance:
 
     def forces(self) -> Forces:
         """The linear system for the forces and rates."""
+        return self._system_of_forces
+
+    @cached_property
+    def _system_of_forces(self) -> Forces:
         C = [self.constraint(i) for i in self.at]
         pull = [self._pull(i) for i in range(len(self.x))]
         by_forces = self._by_forces()
@@ -139,6 +156,9 @@ class Balance:
 
     def _by_forces(self) -> list[dict[int, Expression]]:
         """What each force gives to each state."""
+        if self.held:
+            slopes = ({k: e.derivative(name) for k, name in enumerate(self.names)} for e in self._taken)
+            return [{k: e for k, e in row.items() if e is not ZERO} for row in slopes]
         B = self.system.matrices["B"]
         return [{k: self._written(row[m]) for k, m in enumerate(self.at) if row[m] is not ZERO} for row in B]
 
@@ -170,7 +190,7 @@ class Balance:
         model, system = self.found.model, self.system
         taken = {*self.names, *system.states, *system.inputs, *model.signals, *system.displacements}
         taken |= {n for p in self.graph.ports for n in (p.across, p.through, p.state)}
-        return taken | {*self.graph.parameters, *self.graph.moving}
+        return taken | {*self.graph.parameters, *self.graph.moving, *(e.name for e in model.elements)}
 
     def constraint(self, i: int) -> Vector:
         """The row of an output that is to vanish: the difference of velocities at a sink.
@@ -196,10 +216,20 @@ class Balance:
 
     def _pull(self, i: int) -> Expression:
         """What pulls state i but for the forces: B u - A x - N x - f."""
+        if self.held:
+            return self._taken[i].substitute(dict.fromkeys(self.names, ZERO))
         system, m = self.system, self.system.matrices
         inputs = total(m["B"][i][k] * symbol(n) for k, n in enumerate(system.inputs) if k not in self.at)
         rest = dot(m["A"][i], self.x) + dot(m["N"][i], self.x) + system.vectors["f"][i]
         return self._written(inputs - rest)
+
+    @cached_property
+    def _taken(self) -> list[Expression]:
+        """What the storages with states take, by states, inputs, forces and what storages behind sources take."""
+        ports = [self.graph.ports[k] for k in self.causal.integral]
+        names = [port.variable(other_side(port.law.side)) for port in ports]
+        readings = port_readings(self.causal, names)
+        return [readings.get(name, ZERO) for name in names]
 
     def _written(self, expression: Expression) -> Expression:
         return substituted(expression, self.where)

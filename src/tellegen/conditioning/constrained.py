@@ -9,7 +9,8 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.causality.causal_graph import PathKind
 from tellegen.conditioning import rules
 from tellegen.core.domains import other_side
-from tellegen.core.names import did_you_mean, identifier, listing
+from tellegen.core.names import TIME, did_you_mean, identifier, listing
+from tellegen.description.mechanisms.assembly import assembled
 from tellegen.description.model import Element, Model
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.congruence import Motion
@@ -48,10 +49,14 @@ class Constraint:
 @final
 @dataclass(frozen=True)
 class Constrained:
-    """A model, its causal graph, and the ports of the dependent storages: those that follow storages, and those behind sources."""
+    """A model, its causal graph, and the ports of the dependent storages: those that follow storages, and those behind sources.
+
+    With `sources`, both are treated: the rate of an input then is left to the solver, or to a spring.
+    """
 
     model: Model
     causal: CausalGraph
+    sources: bool = False
 
     @cached_property
     def system(self) -> EquationSystem:
@@ -62,12 +67,14 @@ class Constrained:
     def behind_sources(self) -> tuple[int, ...]:
         """Ports of dependent storages that follow an input, too."""
         ports = self.causal.graph.ports
-        return tuple(d.port for d in self.causal.dependent if any(isinstance(ports[k].law, SourceLaw) for k in d.on))
+        behind = (d.port for d in self.causal.dependent if any(isinstance(ports[k].law, SourceLaw) for k in d.on))
+        return tuple(k for k in behind if not self._is_massless(k))
 
     @cached_property
     def ports(self) -> tuple[int, ...]:
-        """Ports of dependent storages that follow storages only; one without inertia stores nothing, and stays as it is."""
-        return tuple(k for k in self.causal.derivative if k not in self.behind_sources and not self._is_massless(k))
+        """Ports of dependent storages that are treated; one without inertia stores nothing, and stays as it is."""
+        left = () if self.sources else self.behind_sources
+        return tuple(k for k in self.causal.derivative if k not in left and not self._is_massless(k))
 
     def _is_massless(self, port: int) -> bool:
         law = self.causal.graph.ports[port].law
@@ -123,9 +130,9 @@ class Constrained:
             on = next(d.on for d in self.causal.dependent if d.port == k)
             source = next(ports[j].element for j in on if isinstance(ports[j].law, SourceLaw))
             raise rules.FOLLOWS_A_SOURCE.error(
-                f"'{ports[k].element}' follows the source '{source}'",
+                f"'{ports[k].element}' follows the source '{source}', so the form {form} has nothing to do",
                 where=ports[k].element,
-                fix=f"put a resistance or a compliance between '{source}' and '{ports[k].element}', or run the form derivative",
+                fix=f"choose the form derivative or parasitic, or put a compliance between '{source}' and '{ports[k].element}'",
                 place=ports[k].place,
                 members=[ports[k].element, source],
             )
@@ -199,15 +206,25 @@ def _check_chosen(found: Constrained, coordinates: Sequence[str]) -> None:
 
 
 def start_values(model: Model, given: Mapping[str, float], causal: CausalGraph) -> dict[str, float]:
-    """Numbers for states, displacements and constant inputs at the start; what nobody gives is zero."""
+    """Numbers for states, displacements and inputs at the start; what nobody gives is zero, and loops fit."""
     values = numbers_of(model)
     states = [causal.graph.ports[k] for k in causal.integral]
     inputs = [port.law.input for port in causal.graph.ports if isinstance(port.law, SourceLaw)]
     found = dict.fromkeys((*(port.state for port in states), *causal.graph.displacements, *inputs), 0.0)
     written: dict[str, Expression] = {port.state: e for port in states if (e := port.initial) is not None}
     written |= model.experiment.initial
-    written |= {n: s.arguments[0] for n, s in model.experiment.inputs.items() if s.shape == "constant"}
+    written |= {n: e for n, s in model.experiment.inputs.items() if (e := s.expression or s.arguments[0]) is not None}
+    known = {TIME: 0.0, **values}
     for name, expression in written.items():
-        if name in found and expression.free_symbols <= values.keys():
-            found[name] = expression.evaluate(values)
-    return {**values, **found, **given}
+        if name in found and expression.free_symbols <= known.keys():
+            found[name] = expression.evaluate(known)
+    found |= given
+    equations = [e for closure in model.closures for e in closure.equations]
+    unknown = [name for closure in model.closures for name in closure.solves]
+    fitting = assembled(equations, unknown, {**values, **found}, found) if _is_known(equations, values, found) else None
+    return {**values, **found, **(fitting or {})}
+
+
+def _is_known(equations: Sequence[Expression], *values: Mapping[str, float]) -> bool:
+    names = {name for known in values for name in known}
+    return bool(equations) and all(e.free_symbols <= names for e in equations)

@@ -1,6 +1,7 @@
 """The equations of each form in words, relations and matrices: one derivation, printed as text, as LaTeX or as JSON."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from tellegen.causality import assign_causality
 from tellegen.conditioning.balance import Forces, Solution
@@ -9,7 +10,7 @@ from tellegen.conditioning.fields import named_matrix
 from tellegen.conditioning.hamilton import hamilton_of
 from tellegen.conditioning.lagrange import lagrange_of, lagrange_sections
 from tellegen.conditioning.merging import merge_dependent
-from tellegen.conditioning.opening import Opened, open_constraints, source
+from tellegen.conditioning.opening import Opened
 from tellegen.conditioning.residual import constraint_forces
 from tellegen.core.errors import ConditioningError
 from tellegen.description.model import Model
@@ -24,9 +25,9 @@ from tellegen.graph import lower
 Names = Mapping[str, Expression]
 
 
-def explained_form(form: str, found: Constrained, model: Model) -> Derivation:
+def explained_form(form: str, found: Constrained, opened: Opened, model: Model) -> Derivation:
     """The equations of a form: the constraints, and what became of them."""
-    sections, where = _WRITERS[form](found, open_constraints(found), model)
+    sections, where = _WRITERS[form](found, opened, model)
     system = found.system
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters}
     where = {n: e for n, e in where.items() if n not in kept}
@@ -37,7 +38,7 @@ def explained_form(form: str, found: Constrained, model: Model) -> Derivation:
         system.inputs,
         (),
         found.causal.graph.parameters,
-        (_constraints(found), *sections),
+        (_constraints(replace(found, sources=True)), *sections),
         {**kept, **where},
     )
 
@@ -56,13 +57,14 @@ def _constraints(found: Constrained) -> Section:
 
 def _raw_set(opened: Opened) -> tuple[Section, EquationSystem]:
     """Every storage with its own equation and the forces of the constraints: of index two, and never given to a solver."""
-    system = derive_equations(assign_causality(lower(opened.filled(source))))
+    system = opened.system
     items: list[Item] = [Sentence("Each storage by itself, with the force of each constraint:")]
     items += _rates(system)
     items.append(Sentence("Where the constraints hold, these differences vanish:"))
     for opening in opened.openings:
-        row = system.matrices["C"][system.inputs.index(opening.name)]
-        difference = dot(row, [symbol(name) for name in system.states])
+        i = system.inputs.index(opening.name)
+        by_states = dot(system.matrices["C"][i], [symbol(name) for name in system.states])
+        difference = by_states + dot(system.matrices["D"][i], [symbol(name) for name in system.inputs])
         items.append(Relation(f"c_{opening.constraint.output}", difference))
     return Section("The constrained set", tuple(items)), system
 
@@ -133,7 +135,7 @@ def _parasitic(found: Constrained, opened: Opened, model: Model) -> tuple[tuple[
 
 
 def _field(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Section, ...], Names]:
-    merged = merge_dependent(found)
+    merged = merge_dependent(replace(found, sources=True))
     M, names = named_matrix(merged)
     p = [f"p_{speed}" for speed in merged.speeds]
     items: list[Item] = [Sentence("The dependent storages and those that they follow are one field: $p = M z$")]
@@ -160,6 +162,8 @@ def _hamilton(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Secti
     matrices: list[Item] = [ShownMatrix("J", form.J)]
     matrices += [ShownMatrix("R", form.R)] if not _empty(form.R) else []
     matrices.append(ShownMatrix("g", form.g))
+    if form.g_1:
+        matrices += [Sentence("Storages follow sources: $g_1 u'$ is added, with"), ShownMatrix("g_1", form.g_1)]
     text = "The constraints are holonomic: the gyroscopic block is zero, and J is canonical."
     if not form.holonomic:
         text = "The constraints are not holonomic: J has the gyroscopic block S beside the canonical ones."
@@ -178,7 +182,10 @@ def _pulls(found: Constrained, rows: list[int]) -> Vector:
     """What the rest of the model gives to the momenta."""
     system, m = found.system, found.system.matrices
     x, u = [symbol(name) for name in system.states], [symbol(name) for name in system.inputs]
-    pulls = (dot(m["B"][i], u) - dot(m["A"][i], x) - system.vectors["f"][i] for i in rows)
+    pulls = [dot(m["B"][i], u) - dot(m["A"][i], x) - system.vectors["f"][i] for i in rows]
+    if not system.is_zero("B_1"):
+        rates = [symbol(f"{name}'") for name in system.inputs]
+        pulls = [e + dot(m["B_1"][i], rates) for i, e in zip(rows, pulls, strict=True)]
     return tuple(found.written(e) for e in pulls)
 
 

@@ -12,11 +12,12 @@ from tellegen.conditioning.signals import formula_signal
 from tellegen.conditioning.starting import Starts
 from tellegen.core.domains import Side, other_side
 from tellegen.core.names import TIME, named_after
-from tellegen.description.fields import energy_letters
+from tellegen.core.units import Dimension
+from tellegen.description.fields import energy_letters, entry_dimension
 from tellegen.description.model import Element, Law, MatrixField, Model, Multiport, Parameter
 from tellegen.elements import ElementKind, connection, kinds_of
 from tellegen.equations.matrices import Matrix, dot
-from tellegen.expressions import HALF, ONE, ZERO, Expression, symbol, to_text
+from tellegen.expressions import HALF, ONE, ZERO, Expression, Mul, Symbol, symbol, to_text
 from tellegen.expressions.entries import leaves
 
 SHORT = 2
@@ -38,7 +39,8 @@ def speed_field(merged: Merged, efforts: Sequence[Expression]) -> FieldModel:
     M, names = named_matrix(merged)
     changed = {e.name: replace(_plain(e), value=M[i][i], law=None) for i, e in enumerate(members)}
     field = MatrixField(_field_name(merged), tuple(e.name for e in members), M)
-    model = _with_parameters(_with_field(merged, changed, field), names)
+    dimensions = _entry_dimensions(merged, M, names)
+    model = _with_parameters(_with_field(merged, changed, field), names, dimensions)
     return FieldModel(with_efforts(model, merged, efforts), Starts())
 
 
@@ -63,7 +65,8 @@ def momentum_field(merged: Merged, efforts: Sequence[Expression]) -> FieldModel:
         changed[element.name] = replace(_plain(element), value=None, law=law, initial=None, variables=variables)
     energy = HALF * dot(p, [dot(row, p) for row in inverse])
     field = MatrixField(_field_name(merged), tuple(changed), _identity(len(members)), energy=energy, letters=letters)
-    model = _with_parameters(_with_field(merged, changed, field), {**names, **more})
+    dimensions = _entry_dimensions(merged, M, names)
+    model = _with_parameters(_with_field(merged, changed, field), {**names, **more}, dimensions)
     z = [symbol(name) for name in merged.speeds]
     starts = Starts({state: dot(row, z) for state, row in zip(states, merged.M, strict=True)}, merged.speeds)
     return FieldModel(with_efforts(model, merged, efforts), starts)
@@ -100,11 +103,11 @@ def _driven(elements: list[Element], member: Element, effort: Expression) -> lis
     if member.kind.side == "across":
         return [
             *elements,
-            Element(name, kind, (member.nodes[1], member.nodes[0]), signal=effort, signal_text=to_text(effort)),
+            Element(name, kind, (member.nodes[1], member.nodes[0]), signal=effort),
         ]
     inner = fresh(f"{member.nodes[0]}_{name}", {n for e in elements for n in e.nodes})
     moved = [replace(e, nodes=(inner, e.nodes[1])) if e.name == member.name else e for e in elements]
-    return [*moved, Element(name, kind, (inner, member.nodes[0]), signal=effort, signal_text=to_text(effort))]
+    return [*moved, Element(name, kind, (inner, member.nodes[0]), signal=effort)]
 
 
 def _source(member: Element, side: Side) -> ElementKind:
@@ -152,11 +155,11 @@ def _member_elements(merged: Merged) -> list[Element]:
 
 
 def _plain(element: Element) -> Element:
-    """The element with a kind whose parameter multiplies: a compliance in the place of a spring."""
-    if not element.kind.inverse:
+    """The element with a kind whose parameter multiplies: a compliance for a spring, a mass for a point without any."""
+    if not (element.kind.inverse or element.kind.weightless):
         return element
-    kinds = kinds_of(element.kind.domains[0], "storage")
-    kind = next(k for k in kinds if k.side == element.kind.side and not k.inverse and not k.energy)
+    kinds = [k for k in kinds_of(element.kind.domains[0], "storage") if k.side == element.kind.side]
+    kind = next(k for k in kinds if not (k.inverse or k.energy or k.weightless))
     return replace(element, kind=kind)
 
 
@@ -172,11 +175,25 @@ def named_matrix(merged: Merged) -> tuple[Matrix, dict[str, Expression]]:
     for i in range(n):
         for j in range(i + 1):
             entry = merged.M[i][j]
-            if leaves(entry) > SHORT:
+            if not _is_short(entry):
                 name = fresh(f"M_{j + 1}_{i + 1}", taken)
                 names[name], entry = entry, symbol(name)
             rows[i][j] = rows[j][i] = entry
     return tuple(map(tuple, rows)), names
+
+
+def _is_short(entry: Expression) -> bool:
+    """Whether an entry needs no name; a factor that is a number may stand for a length, so that its unit would be lost."""
+    return leaves(entry) <= SHORT and not (isinstance(entry, Mul) and entry.coefficient not in (1, -1))
+
+
+def _entry_dimensions(merged: Merged, M: Matrix, names: Mapping[str, Expression]) -> dict[str, Dimension]:
+    """The dimensions of the entries of M that have names."""
+    kinds = [_plain(e).kind for e in _member_elements(merged)]
+    pairs = (
+        (entry, one, two) for one, row in zip(kinds, M, strict=True) for two, entry in zip(kinds, row, strict=True)
+    )
+    return {e.name: entry_dimension(a, b) for e, a, b in pairs if isinstance(e, Symbol) and e.name in names}
 
 
 def named_inverse(merged: Merged, M: Matrix, names: Mapping[str, Expression]) -> tuple[Matrix, dict[str, Expression]]:
@@ -195,8 +212,9 @@ def _identity(n: int) -> Matrix:
     return tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
 
 
-def _with_parameters(model: Model, names: Mapping[str, Expression]) -> Model:
-    return replace(model, parameters={**model.parameters, **{n: Parameter(n, e) for n, e in names.items()}})
+def _with_parameters(model: Model, names: Mapping[str, Expression], dimensions: Mapping[str, Dimension]) -> Model:
+    made = {n: Parameter(n, e, dimensions.get(n)) for n, e in names.items()}
+    return replace(model, parameters={**model.parameters, **made})
 
 
 def _field_name(merged: Merged) -> str:

@@ -1,7 +1,7 @@
 """`condition_model`: one model with dependent storages, six ways."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, final, get_args
 
 from tellegen.conditioning import rules
@@ -10,14 +10,16 @@ from tellegen.conditioning.constrained import Constrained, Constraint, constrain
 from tellegen.conditioning.coordinates import coordinates_of
 from tellegen.conditioning.explaining import explained_form
 from tellegen.conditioning.fields import FieldModel, momentum_field, speed_field, with_gyrators
+from tellegen.conditioning.force_starts import ForceStarts
 from tellegen.conditioning.hamilton import hamilton_of
 from tellegen.conditioning.lagrange import lagrange_of
 from tellegen.conditioning.merging import merge_dependent
-from tellegen.conditioning.opening import Opened, has_sinks, open_constraints
+from tellegen.conditioning.opening import Opened, has_sinks
 from tellegen.conditioning.parasitic import SUGGESTED, Stiffness, parasitic_model
+from tellegen.conditioning.placing import open_constraints
 from tellegen.conditioning.reactions import with_forces
 from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, taken_model
-from tellegen.conditioning.starting import Starts, dependent_starts, started
+from tellegen.conditioning.starting import NOTHING, Starts, dependent_starts, started
 from tellegen.core.names import did_you_mean, identifier
 from tellegen.description.model import Model
 from tellegen.equations.steps import Derivation
@@ -28,6 +30,9 @@ FORMS: Final[tuple[FormName, ...]] = get_args(FormName)
 
 DRIFT: Final = 10.0
 """The rate at which errors of constraints decay in the residual form, in 1/s."""
+
+WITH_SOURCES: Final[tuple[FormName, ...]] = ("derivative", "parasitic")
+"""Forms that need no formula for the rate of an input: storages that follow a source stay as they are in the others."""
 
 SOLVERS: Final[Mapping[str, str]] = {"derivative": "ida", "parasitic": "cvode"}
 """Implicit equations are for a DAE solver, stiff ones for a stiff solver; the choice is free for the others."""
@@ -49,6 +54,7 @@ class Conditioned:
     solver: str
     constraints: tuple[Constraint, ...]
     found: Constrained = field(repr=False, compare=False)
+    opened: Opened = field(repr=False, compare=False)
     starts: Starts = field(default_factory=Starts, repr=False)
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
 
@@ -64,7 +70,7 @@ class Conditioned:
 
     def explained(self) -> Derivation:
         """The equations of the form, with its constraints: a value with text, LaTeX and JSON."""
-        return explained_form(self.form, self.found, self.model)
+        return explained_form(self.form, self.found, self.opened, self.model)
 
     def to_text(self) -> str:
         """The equations as text for a terminal."""
@@ -90,9 +96,11 @@ class Conditioned:
     def __str__(self) -> str:
         return self.to_text()
 
-    def begun(self, initial: Mapping[str, float], parameters: Mapping[str, float]) -> Model:
-        """The model with other initial values, by the names of the model as it was, and for other parameters."""
-        return started(self.model, self.found, self.starts, initial, parameters)
+    def begun(
+        self, initial: Mapping[str, float], parameters: Mapping[str, float], inputs: Mapping[str, float] = NOTHING
+    ) -> Model:
+        """The model with other initial values, by the names of the model as it was, for other parameters and inputs."""
+        return started(self.model, self.found, self.starts, initial, parameters, inputs)
 
 
 @final
@@ -131,18 +139,24 @@ def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Con
     if form not in FORMS:
         raise rules.NO_SUCH_FORM.error(f"'{form}' is no form of a model", fix=did_you_mean(form, FORMS) or "")
     found = constrained(model, options.coordinates)
-    found.refuse_none(form)
-    opened = open_constraints(found)
+    whole = replace(found, sources=True) if found.behind_sources else found
     word: FormName = next(known for known in FORMS if known == form)
+    if word in WITH_SOURCES:
+        found = whole
+    found.refuse_none(form)
+    opened = open_constraints(whole).holding(
+        {c.storage for c in whole.constraints} - {c.storage for c in found.constraints}
+    )
     made = _MAKERS[word](found, opened, options)
     return Conditioned(
         form=word,
         base=model,
-        model=started(made.model, found, made.starts, {}, {}),
+        model=started(made.model, found, made.starts),
         picture=made.picture or made.model,
         solver=SOLVERS.get(word, "auto"),
-        constraints=found.constraints,
+        constraints=whole.constraints,
         found=found,
+        opened=opened,
         starts=made.starts,
         stiffnesses=made.stiffnesses,
     )
@@ -159,8 +173,10 @@ def _residual(found: Constrained, opened: Opened, options: Options) -> _Made:
 
 
 def _parasitic(found: Constrained, opened: Opened, options: Options) -> _Made:
-    model, used = parasitic_model(found, opened, options.stiffness)
-    return _Made(model, dependent_starts(found, Balance(found, opened)), None, used)
+    balance = Balance(found, opened)
+    made = parasitic_model(found, balance, options.stiffness)
+    starts = replace(dependent_starts(found, balance), forces=ForceStarts(balance, made.states))
+    return _Made(made.model, starts, None, made.stiffnesses)
 
 
 def _field(found: Constrained, opened: Opened, options: Options) -> _Made:

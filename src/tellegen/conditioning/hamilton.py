@@ -9,7 +9,7 @@ as the coordinates that the constraints read move.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.conditioning.constrained import Constrained
@@ -26,7 +26,8 @@ from tellegen.expressions import HALF, ZERO, Expression, is_zero, symbol, to_pyt
 class HamiltonForm:
     """States q and p, the energy H with its gradient, and the matrices J, R and g; `speeds` gives z by the states.
 
-    `where` are names for entries of M and of its inverse, in order. `S` is the gyroscopic block, part of J.
+    `where` are names for entries of M and of its inverse, in order. `S` is the gyroscopic block, part of J. Where a storage follows
+    a source, g_1 u' stands beside g u, and H leaves out what the sources give to such storages by themselves.
     """
 
     q: tuple[str, ...]
@@ -41,6 +42,7 @@ class HamiltonForm:
     g: Matrix
     S: Matrix
     f: Vector
+    g_1: Matrix = ()
     where: Mapping[str, Expression] = field(default_factory=dict)
 
     @property
@@ -62,6 +64,8 @@ class HamiltonForm:
             "speeds": {identifier(n): to_python(e) for n, e in self.speeds.items()},
             "where": {identifier(n): to_python(e) for n, e in self.where.items()},
         }
+        if self.g_1:
+            record["g_1"] = [[to_python(e) for e in row] for row in self.g_1]
         return record | ({"f": [to_python(e) for e in self.f]} if any(e is not ZERO for e in self.f) else {})
 
 
@@ -70,7 +74,7 @@ def hamilton_of(found: Constrained) -> HamiltonForm:
 
     Raises: ConditioningError (C104) for a storage with another law.
     """
-    merged = merged_inertias(found)
+    merged = merged_inertias(replace(found, sources=True))
     M, names = named_matrix(merged)
     inverse, more = named_inverse(merged, M, names)
     system = found.system
@@ -92,7 +96,8 @@ def hamilton_of(found: Constrained) -> HamiltonForm:
         speeds=speeds,
         J=_interconnection(merged, plus(S, negative(_half(A, -1)))),
         R=_padded(_half(A, 1), len(q)),
-        g=(*((ZERO,) * len(system.inputs) for _ in q), *_written(found, system.matrices["B"])),
+        g=_below(len(q), _written(found, system.matrices["B"])),
+        g_1=() if system.is_zero("B_1") else _below(len(q), _written(found, system.matrices["B_1"])),
         S=S,
         f=tuple(found.written(e) for e in system.vectors["f"]),
         where={**names, **more},
@@ -112,6 +117,11 @@ def _padded(matrix: Matrix, count: int) -> Matrix:
     """The matrix with `count` rows and columns of zeros before it."""
     width = count + len(matrix)
     return (*((ZERO,) * width for _ in range(count)), *((*(ZERO,) * count, *row) for row in matrix))
+
+
+def _below(count: int, matrix: Matrix) -> Matrix:
+    """The matrix with `count` rows of zeros above it."""
+    return (*((ZERO,) * len(row) for row in matrix[:1] for _ in range(count)), *matrix)
 
 
 def _half(matrix: Matrix, sign: int) -> Matrix:

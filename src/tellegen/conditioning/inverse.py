@@ -3,7 +3,7 @@
 W is solved through W^T W, which is definite wherever W has full rank, so that no pivot vanishes along the motion.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -15,7 +15,7 @@ from tellegen.conditioning.opening import fresh
 from tellegen.conditioning.signals import formula_signal
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
-from tellegen.description.model import Element, Model
+from tellegen.description.model import Closure, Element, Model
 from tellegen.equations.matrices import Matrix, Vector, dot, product
 from tellegen.expressions import ZERO, Expression, symbol, to_text
 from tellegen.expressions.entries import substituted
@@ -26,12 +26,16 @@ NOTHING: Mapping[str, Expression] = {}
 @final
 @dataclass(frozen=True)
 class InverseDynamics:
-    """Inputs by time that produce a motion, over the names of `where`, in order, and the motion: coordinates and their rates."""
+    """Inputs by time that produce a motion, over the names of `where`, in order, and the motion: coordinates and their rates.
+
+    Where loops decide further coordinates, inputs read these by name, and `closures` tell where they are.
+    """
 
     form: LagrangeSystem
     motion: Mapping[str, Expression]
     inputs: Mapping[str, Expression]
     where: Mapping[str, Expression] = field(default_factory=dict)
+    closures: tuple[Closure, ...] = ()
 
     def written(self, name: str) -> Expression:
         """An input as a formula of time and parameters."""
@@ -43,17 +47,18 @@ def inverse_of(
     motion: Mapping[str, Expression],
     by: Sequence[str] = (),
     others: Mapping[str, Expression] = NOTHING,
+    closures: tuple[Closure, ...] = (),
 ) -> InverseDynamics:
-    """The inputs that produce a motion: every coordinate as a formula of time.
+    """The inputs that produce a motion: every coordinate that has a speed of its own as a formula of time.
 
     `by` names the inputs asked for, where not all are; `others` says what the rest do. Weights do what the model says.
 
     Raises: ConditioningError (C108) where the inputs do not act in every direction, (C109) for a motion that leaves something out.
     """
-    _check_motion(form, motion)
+    _check_motion(form, motion, closures)
     chosen = _chosen(form, by)
     plain = replace(form.with_entries(lambda e: substituted(e, form.where)), where={})
-    speeds = {nu: motion[q].derivative(TIME) for q, nu in zip(form.q, form.nu, strict=True)}
+    speeds = {nu: motion[q].derivative(TIME) for q, nu in zip(form.q, form.nu, strict=False)}
     rates = [speed.derivative(TIME) for speed in speeds.values()]
     along = plain.with_entries(lambda e: e.substitute({**motion, **speeds}))
     courses = {**along.loads, **others}
@@ -62,7 +67,7 @@ def inverse_of(
     efforts = tuple(e - dot(row, given) for e, row in zip(needed, along.matrices["W"], strict=True))
     named = Named("w", {*form.parameters, *form.q, *form.nu, *form.tau, TIME})
     inputs = solved_inputs(along, efforts, chosen, named)
-    return InverseDynamics(form, {**motion, **speeds}, inputs, named.where)
+    return InverseDynamics(form, {**motion, **speeds}, inputs, named.where, closures)
 
 
 def needed_efforts(form: LagrangeSystem, rates: Sequence[Expression], speeds: Sequence[Expression]) -> Vector:
@@ -101,13 +106,13 @@ def track(
     read = lagrange_of(constrained(model))
     names = {n: e for n, e in read.where.items() if n not in model.parameters}
     form = read.with_entries(lambda e: substituted(e, names))
-    _check_motion(form, reference)
+    _check_motion(form, reference, model.closures)
     chosen = _chosen(form, by)
     taken = {*model.parameters, *model.signals, *(e.name for e in model.elements), *form.q, *form.nu, *form.tau}
     named = Named("k", taken)
     signals: dict[str, Expression] = {}
     wanted: list[Expression] = []
-    for q, nu in zip(form.q, form.nu, strict=True):
+    for q, nu in zip(form.q, form.nu, strict=False):
         new = [fresh(f"{q}_{ending}", named.taken) for ending in ("d", "d_rate", "d_rate_2", "e", "v")]
         named.taken |= {*new}
         position, rate, second, error, command = new
@@ -146,19 +151,15 @@ def _chosen(form: LagrangeSystem, by: Sequence[str]) -> tuple[str, ...]:
     return tuple(by) or tuple(name for name in form.tau if name not in form.loads)
 
 
-def _check_motion(form: LagrangeSystem, motion: Mapping[str, Expression]) -> None:
-    if not form.plain:
-        more = form.q[len(form.nu) :]
-        raise rules.BAD_MOTION.error(
-            f"'{form.name}' has more coordinates than speeds: {listing(more)} cannot be given a motion of their own",
-            where=form.name,
-            fix="describe the model with one displacement for each speed",
-        )
+def _check_motion(form: LagrangeSystem, motion: Mapping[str, Expression], closures: Sequence[Closure]) -> None:
+    led = form.q[: len(form.nu)]
+    _check_coordinates(form, led, {name for closure in closures for name in closure.solves})
     for name in motion:
-        if name not in form.q:
-            fix = did_you_mean(name, form.q) or f"the coordinates are {listing(form.q, 20)}"
-            raise rules.BAD_MOTION.error(f"'{name}' is no coordinate of '{form.name}'", where=name, fix=fix)
-    for name in form.q:
+        if name not in led:
+            fix = did_you_mean(name, led) or f"the coordinates are {listing(led, 20)}"
+            follows = " that moves by itself" if name in form.q else ""
+            raise rules.BAD_MOTION.error(f"'{name}' is no coordinate of '{form.name}'{follows}", where=name, fix=fix)
+    for name in led:
         if name not in motion:
             what = f"the motion says nothing about '{name}'"
             raise rules.BAD_MOTION.error(what, where=name, fix=f"give '{name}' a course, such as 0")
@@ -169,14 +170,35 @@ def _check_motion(form: LagrangeSystem, motion: Mapping[str, Expression]) -> Non
             raise rules.BAD_MOTION.error(what, where=name, fix="write it as a formula of time and of parameters")
 
 
+def _check_coordinates(form: LagrangeSystem, led: Sequence[str], followed: Set[str]) -> None:
+    """Each speed is the rate of a coordinate, and what else the equations read follows from loops."""
+    for q, nu in zip(led, form.nu, strict=False):
+        if form.kinematics[q] is not symbol(nu):
+            raise rules.BAD_MOTION.error(
+                f"the speed '{nu}' of '{form.name}' is the rate of no coordinate, so that no motion of one gives it",
+                where=nu,
+                fix="describe the model with one displacement for each speed",
+            )
+    read = {name for e in (*form.G, *form.f, *form.where.values()) for name in e.free_symbols}
+    read |= {name for m in form.matrices.values() for row in m for e in row for name in e.free_symbols}
+    more = [q for q in form.q[len(form.nu) :] if q in read and q not in followed]
+    if more:
+        raise rules.BAD_MOTION.error(
+            f"'{form.name}' has more coordinates than speeds: {listing(more)} cannot be given a motion of their own",
+            where=form.name,
+            fix="describe the model with one displacement for each speed",
+        )
+
+
 def _check_directions(form: LagrangeSystem, W: Matrix, chosen: Sequence[str]) -> None:
     """No coordinate without input, and as many inputs as there are speeds."""
-    idle = [q for q, row in zip(form.q, W, strict=True) if all(e is ZERO for e in row)]
+    led = form.q[: len(form.nu)]
+    idle = [q for q, row in zip(led, W, strict=True) if all(e is ZERO for e in row)]
     if idle:
         raise _no_inverse(form, f"no input acts along {listing(idle)}", idle)
-    count = f"{len(chosen)} inputs ({listing(chosen)}) act on {len(form.nu)} coordinates ({listing(form.q)})"
+    count = f"{len(chosen)} inputs ({listing(chosen)}) act on {len(form.nu)} coordinates ({listing(led)})"
     if len(chosen) < len(form.nu):
-        raise _no_inverse(form, f"{count}, which cannot all move as they like", form.q)
+        raise _no_inverse(form, f"{count}, which cannot all move as they like", led)
     if len(chosen) > len(form.nu):
         raise _no_inverse(form, f"{count}, so that many courses give one motion", chosen)
 

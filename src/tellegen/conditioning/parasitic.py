@@ -12,9 +12,10 @@ from typing import final
 
 from tellegen.causality import assign_causality
 from tellegen.conditioning import rules
-from tellegen.conditioning.constrained import Constrained, numbers_of
-from tellegen.conditioning.opening import Opened, Opening, conductor_at, fresh, kind_at, no_opening
-from tellegen.conditioning.signals import force_signal
+from tellegen.conditioning.balance import Balance
+from tellegen.conditioning.constrained import Constrained, numbers_of, start_values
+from tellegen.conditioning.force_starts import ForceStarts
+from tellegen.conditioning.opening import Opening, conductor_at, force_signal, fresh, kind_at, no_opening
 from tellegen.conditioning.small_inertias import with_small_inertias
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
@@ -54,34 +55,46 @@ def stiffness_for(force: float, energy: float, share: float) -> float:
     return force * force / (2.0 * share * energy)
 
 
-def parasitic_model(found: Constrained, opened: Opened, stiffness: Stiffness) -> tuple[Model, dict[str, float]]:
-    """The model with parasitic elements at the openings, and their stiffnesses by the name of the force.
+@final
+@dataclass(frozen=True)
+class Elastic:
+    """A model with parasitic elements: their stiffnesses, and their states, by the name of the force that they carry."""
+
+    model: Model
+    stiffnesses: Mapping[str, float]
+    states: Mapping[str, str]
+
+
+def parasitic_model(found: Constrained, balance: Balance, stiffness: Stiffness) -> Elastic:
+    """The model with parasitic elements at the openings.
 
     Raises: ConditioningError (C107) for a stiffness that cannot be used.
     """
-    return _Parasitic(found, opened, stiffness).model()
+    return _Parasitic(found, balance, stiffness).model()
 
 
 class _Parasitic:
-    def __init__(self, found: Constrained, opened: Opened, stiffness: Stiffness) -> None:
-        self.found, self.opened, self.stiffness = found, opened, stiffness
+    def __init__(self, found: Constrained, balance: Balance, stiffness: Stiffness) -> None:
+        self.found, self.opened, self.stiffness = found, balance.opened, stiffness
+        self.forces = ForceStarts(balance)
         self.values = numbers_of(found.model)
         self.taken = {*found.model.parameters, *(e.name for e in found.model.elements)}
-        self.nodes = {n for e in opened.model.elements for n in e.nodes}
+        self.nodes = {n for e in self.opened.model.elements for n in e.nodes}
         self.parameters: dict[str, Parameter] = {}
         self.signals: dict[str, SignalDefinition] = {}
         self.used: dict[str, float] = {}
+        self.states: dict[str, str] = {}
         self._check_names()
 
-    def model(self) -> tuple[Model, dict[str, float]]:
-        filled = self.opened.filled(self._elements)
+    def model(self) -> Elastic:
+        filled = self.opened.freed(self._elements)
         model = replace(
             filled,
             parameters={**filled.parameters, **self.parameters},
             signals={**filled.signals, **self.signals},
         )
         resonances = {o.name: self.used[o.name] / self._inertia(o) for o in self.opened.openings}
-        return with_small_inertias(model, self.found, resonances), self.used
+        return Elastic(with_small_inertias(model, self.found, resonances), self.used, self.states)
 
     def _check_names(self) -> None:
         given = self.stiffness.value
@@ -118,6 +131,7 @@ class _Parasitic:
         spring, damper = (
             replace(e, variables={"through": name}) for e, name in zip((storage, damper), names, strict=True)
         )
+        self.states[opening.name] = names[0]
         self._signal(opening, symbol(names[0]) + symbol(names[1]))
         return spring, damper
 
@@ -129,6 +143,7 @@ class _Parasitic:
         damper = self._damper(opening, (plus, inner), sqrt(stiffness * self._inertia(opening)), "across")
         across = DOMAINS[opening.domain].across.symbol
         name = self._name(f"{across}_{storage.name}")
+        self.states[opening.name] = name
         self._signal(opening, symbol(name))
         return replace(storage, nodes=(inner, minus), variables={"across": name}), damper
 
@@ -197,8 +212,16 @@ class _Parasitic:
         return value
 
     def _inertia(self, opening: Opening) -> float:
-        """The energy parameter of the dependent storage: a mass, a capacitance; a compliance or an inductance beside."""
+        """The energy parameter of the dependent storage: a mass, a capacitance; a compliance or an inductance beside.
+
+        A joint that holds what turns by what slides moves neither a mass nor an inertia alone.
+        """
         element = self.found.elements[opening.constraint.storage]
+        if element.kind.domains[0] != opening.domain:
+            moved = self.forces.inertia(opening.name, start_values(self.found.model, {}, self.found.causal))
+            if moved is None:
+                raise self._no_value(opening)
+            return moved
         if element.value is None or not element.value.free_symbols <= self.values.keys():
             raise self._no_value(opening)
         value = element.value.evaluate(self.values)

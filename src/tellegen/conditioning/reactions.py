@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from tellegen.conditioning.balance import Balance, Forces
 from tellegen.conditioning.constrained import Constrained
-from tellegen.conditioning.opening import Opened
+from tellegen.conditioning.opening import Opened, force_signal
 from tellegen.conditioning.residual import MOST_DRIVEN
-from tellegen.conditioning.signals import force_signal, formula_signal, unit_of
+from tellegen.conditioning.signals import formula_signal, unit_of
 from tellegen.core.domains import Side
 from tellegen.description.model import Model, SignalDefinition
 from tellegen.equations.matrices import dot
@@ -27,10 +27,8 @@ STATIC = "_static"
 def with_forces(model: Model, found: Constrained, opened: Opened) -> Model:
     """A model without its dependent storages, with the forces of their constraints and of its joints as signals.
 
-    Where the forces have no formula, because storages follow a source or are fields of their own, the model stays as it is.
+    Where the forces have no formula, because storages are fields of their own, the model stays as it is.
     """
-    if found.behind_sources:
-        return model
     balance = Balance(found, opened)
     if not balance.apart:
         return model
@@ -46,6 +44,7 @@ def with_forces(model: Model, found: Constrained, opened: Opened) -> Model:
         signals[name] = force_signal(openings[name], written) if name in openings else formula_signal(name, written)
     for name, (_, _, unit, formula) in sensed.items():
         signals[name] = formula_signal(name, formula.substitute(hidden), unit)
+    signals |= {opening.name: force_signal(opening, symbol(opening.sensor)) for opening in opened.held}
     renamed: dict[str, dict[str, str]] = {e: {side: f"{name}{STATIC}"} for name, (e, side, _, _) in sensed.items()}
     elements = tuple(
         replace(e, variables={**e.variables, **renamed[e.name]}) if e.name in renamed else e for e in model.elements
@@ -75,5 +74,5 @@ def _sensed(balance: Balance, forces: Forces) -> dict[str, tuple[str, Side, str,
             side = balance.causal.follows(k)
             places[port.variable(side)] = (port.element, side, unit_of(port.domain, side))
     readings = port_readings(balance.causal, places)
-    names = {*forces.unknowns}
-    return {n: (*places[n], e) for n, e in readings.items() if names & e.free_symbols}
+    names, held = {*forces.unknowns}, {opening.sensor for opening in balance.opened.held}
+    return {n: (*places[n], e) for n, e in readings.items() if names & e.free_symbols or n in held}

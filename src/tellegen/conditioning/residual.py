@@ -11,11 +11,12 @@ from dataclasses import replace
 from tellegen.conditioning import rules
 from tellegen.conditioning.balance import Balance, Forces, Solution
 from tellegen.conditioning.constrained import Constrained, output_of
-from tellegen.conditioning.opening import Opened, Opening, fresh, sink, source
-from tellegen.conditioning.signals import driven_source, force_signal, formula_signal, integral_signal
+from tellegen.conditioning.opening import Opened, Opening, force_signal, fresh, sink, source
+from tellegen.conditioning.signals import driven_source, formula_signal, integral_signal
 from tellegen.conditioning.starting import Starts, dependent_starts
 from tellegen.core.domains import other_side
-from tellegen.description.model import Element, Model, SignalDefinition
+from tellegen.core.units import parse_unit
+from tellegen.description.model import Element, Model, Parameter, SignalDefinition
 from tellegen.equations.matrices import dot
 from tellegen.expressions import ZERO, Expression, number, symbol
 from tellegen.graph import Port, StorageLaw
@@ -48,9 +49,11 @@ def residual_model(found: Constrained, opened: Opened, rate: float) -> tuple[Mod
     """
     balance = Balance(found, opened)
     _refuse_unmoved(balance)
-    explicit = balance.solvable and (len(balance.names) <= MOST_DRIVEN or balance.thin)
-    made = _explicit_model(balance, number(rate)) if explicit else _implicit_model(balance, number(rate))
-    model, starts = _with_speeds(made, balance)
+    explicit = balance.solvable and not balance.held and (len(balance.names) <= MOST_DRIVEN or balance.thin)
+    drift = fresh("drift", balance.taken)
+    made = _explicit_model(balance, symbol(drift)) if explicit else _implicit_model(balance, symbol(drift))
+    decay = Parameter(drift, number(rate), parse_unit("s^-1").dimension, "s^-1")
+    model, starts = _with_speeds(replace(made, parameters={**made.parameters, drift: decay}), balance)
     return model, dependent_starts(found, balance).joined(starts)
 
 
@@ -85,7 +88,7 @@ def _explicit_model(balance: Balance, drift: Expression) -> Model:
         (element,) = source(opening)
         return (replace(element, signal=solution.formulas[opening.name]),)
 
-    model = balance.opened.filled(driven)
+    model = balance.opened.freed(driven)
     named = {**solution.where, **{name: solution.formulas[name] for name in balance.rates}}
     return replace(model, signals={**model.signals, **{n: formula_signal(n, e) for n, e in named.items()}})
 
@@ -104,7 +107,7 @@ def _implicit_model(balance: Balance, drift: Expression) -> Model:
         inertia = balance.L[system.states.index(opening.constraint.output)]
         return (replace(element, signal=symbol(opening.name) + inertia * closing),)
 
-    model = balance.opened.filled(driven)
+    model = balance.opened.freed(driven)
     signals: dict[str, SignalDefinition] = {}
     for i, name in unknown.items():  # what acts on a speed without inertia vanishes
         force = taken[system.states[i]].variable("through")

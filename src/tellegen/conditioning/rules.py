@@ -19,7 +19,7 @@ NOTHING_DEPENDS = RULES.rule(
 FOLLOWS_A_SOURCE = RULES.rule(
     "C103",
     "dependent storage that follows a source",
-    meaning="A storage follows an input, so that its constraint cannot be opened or merged without the rate of the input.",
+    meaning="All dependent storages follow an input, so that no constraint can be opened or merged without the rate of the input.",
     why="between a source and a storage no state is left over: the force of the constraint contains the derivative of the input",
 )
 NOT_LINEAR = RULES.rule(

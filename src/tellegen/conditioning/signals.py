@@ -2,38 +2,29 @@
 
 from dataclasses import replace
 
-from tellegen.conditioning.opening import Opening
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.model import Element, SignalDefinition
 from tellegen.elements import kinds_of
-from tellegen.expressions import ZERO, Expression, to_text
+from tellegen.expressions import ZERO, Expression
 from tellegen.graph import Port
 
 
 def formula_signal(name: str, formula: Expression, unit: str = "") -> SignalDefinition:
     """A signal given by a formula."""
-    texts = {"formula": to_text(formula)}
-    return SignalDefinition(name, "formula", {"formula": formula}, _dimension(unit), texts=texts, unit=unit)
-
-
-def force_signal(opening: Opening, formula: Expression) -> SignalDefinition:
-    """The force of a constraint as a signal."""
-    return formula_signal(opening.name, formula, unit_of(opening.domain, opening.side))
+    return SignalDefinition(name, "formula", {"formula": formula}, _dimension(unit), unit=unit)
 
 
 def integral_signal(name: str, rate: Expression, domain: str, side: Side) -> SignalDefinition:
     """A power variable that is the integral of a rate."""
     settings = {"integral": rate, "initial": ZERO}
-    texts = {key: to_text(value) for key, value in settings.items()}
     unit = unit_of(domain, side)
-    return SignalDefinition(name, "integral", settings, _dimension(unit), texts=texts, unit=unit)
+    return SignalDefinition(name, "integral", settings, _dimension(unit), unit=unit)
 
 
 def starting_at(signal: SignalDefinition, value: Expression) -> SignalDefinition:
     """An integral that starts elsewhere."""
-    texts = {**signal.texts, "initial": to_text(value)}
-    return replace(signal, settings={**signal.settings, "initial": value}, texts=texts)
+    return replace(signal, settings={**signal.settings, "initial": value})
 
 
 def unit_of(domain: str, side: Side) -> str:
@@ -49,6 +40,4 @@ def driven_source(element: Element, port: Port, signal: Expression) -> Element:
     """A source in the place of a storage, which imposes what the storage decided."""
     side = port.law.side
     kind = next(k for k in kinds_of(port.domain, "source") if k.side == side)
-    return replace(
-        element, kind=kind, value=None, prefer=None, forced=False, signal=signal, signal_text=to_text(signal)
-    )
+    return replace(element, kind=kind, value=None, prefer=None, forced=False, signal=signal)

@@ -6,10 +6,13 @@ from typing import final
 
 from tellegen.conditioning.balance import Balance
 from tellegen.conditioning.constrained import Constrained, start_values
+from tellegen.conditioning.force_starts import ForceStarts
 from tellegen.conditioning.signals import starting_at
 from tellegen.description.model import Model
 from tellegen.expressions import ZERO, Expression, Number, number, symbol, total
 from tellegen.expressions.entries import substituted
+
+NOTHING: Mapping[str, float] = {}
 
 
 @final
@@ -17,25 +20,32 @@ from tellegen.expressions.entries import substituted
 class Starts:
     """Initial values of new states by the names of the model as it was, and the names that are no states any more.
 
-    A formula may read the states whose formulas come before it.
+    A formula may read the states whose formulas come before it. `forces` are found with numbers, when all others are known.
     """
 
     formulas: Mapping[str, Expression] = field(default_factory=dict)
     replaced: tuple[str, ...] = ()
+    forces: ForceStarts | None = None
 
     def joined(self, others: "Starts") -> "Starts":
         """These and others."""
-        return Starts({**self.formulas, **others.formulas}, (*self.replaced, *others.replaced))
+        forces = self.forces or others.forces
+        return Starts({**self.formulas, **others.formulas}, (*self.replaced, *others.replaced), forces)
 
 
 def started(
-    model: Model, found: Constrained, starts: Starts, given: Mapping[str, float], parameters: Mapping[str, float]
+    model: Model,
+    found: Constrained,
+    starts: Starts,
+    given: Mapping[str, float] = NOTHING,
+    parameters: Mapping[str, float] = NOTHING,
+    inputs: Mapping[str, float] = NOTHING,
 ) -> Model:
-    """The conditioned model with its initial values; `given` and `parameters` come before those that the model has.
+    """The conditioned model with its initial values; `given`, `parameters` and `inputs` come before those that the model has.
 
     States whose start cannot be told, for want of a number, begin at zero.
     """
-    values = start_values(_with_parameters(found.model, parameters), given, found.causal)
+    values = {**start_values(_with_parameters(found.model, parameters), given, found.causal), **inputs}
     initial = {n: e for n, e in model.experiment.initial.items() if n not in starts.replaced}
     initial |= {n: number(v) for n, v in given.items() if n not in starts.replaced}
     moving, signals = found.causal.graph.moving, dict(model.signals)
@@ -47,6 +57,8 @@ def started(
             signals[name] = starting_at(signals[name], number(value))
         elif value:
             initial[name] = number(value)
+    carried = starts.forces.at(values) if starts.forces is not None else {}
+    initial |= {name: number(value) for name, value in carried.items() if value and name not in given}
     return replace(model, signals=signals, experiment=replace(model.experiment, initial=initial))
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
@@ -87,6 +88,7 @@ class Context:
         self.driven: list[Driven] = []
         self.heated: list[Heated] = []
         self.functions: Mapping[str, Callable[..., float]] = {}
+        self.folder: Path | None = None  # where the tables of a model lie that is no file
         self.variables: dict[str, str] = {}
         self.counts: dict[str, int] = {}  # whole numbers that ranges may use
         self.counted: set[str] = set()  # those of them that ranges and indices did use
@@ -213,6 +215,10 @@ class Context:
     def bad_name(self, node: Scalar, subject: str) -> TellegenError:
         """The error for a name that is none."""
         fix = "start with a letter; then letters, digits and single underscores"
+        if not node.text.isascii():
+            fix = "use the letters a to z and A to Z, digits and single underscores"
+        elif node.text.partition(" ")[0].isdigit():
+            fix = "start with a letter; a decimal number has a point and no comma, which starts a new entry"
         return self.error(rules.BAD_NAME, node, f"'{node.text}' cannot name {subject}", fix=fix)
 
     # Quantities

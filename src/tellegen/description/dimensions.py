@@ -54,11 +54,6 @@ def mark(dimension: Dimension) -> Symbol:
 _MARKS: dict[str, Dimension] = {}
 
 
-def is_marked(expression: Expression) -> bool:
-    """Whether a unit stands in the expression."""
-    return any(name[0] == "@" for name in expression.free_symbols)
-
-
 def without_marks(expression: Expression) -> Expression:
     """The expression in SI units, the marks replaced by 1."""
     marks = {name: 1 for name in expression.free_symbols if name[0] == "@"}

@@ -330,7 +330,9 @@ class Model:
     closures: tuple[Closure, ...] = ()
     mechanism: "Mechanism | None" = field(default=None, compare=False, repr=False)
     sketch: Sketch | None = field(default=None, compare=False, repr=False)
+    layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
 
+    # `layout` tells by kind of figure where a person put the items that it shows.
     # `sketch` is how the description itself draws the elements.
     # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
     # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.

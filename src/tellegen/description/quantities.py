@@ -11,6 +11,8 @@ from tellegen.core.units import OFFSET_UNIT, Dimension, Unit, is_unit, parse_uni
 from tellegen.description import rules
 from tellegen.description.dimensions import mark, without_marks
 from tellegen.expressions import Expression, Macro, number, parse
+from tellegen.expressions.rules import DIVISION, OUT_OF_RANGE
+from tellegen.expressions.tokens import shortened
 
 _WORD = r"[A-Za-z%°µμΩΩ]+(?:\^-?[0-9]+)?"
 _PLAIN = re.compile(
@@ -137,4 +139,22 @@ def parse_marked(
     def is_joined(word: str) -> bool:
         return word not in names and is_unit(word)
 
-    return parse(text, place=place, unit=unit, is_unit=is_joined, indices=indices, macros=macros)
+    found = parse(text, place=place, unit=unit, is_unit=is_joined, indices=indices, macros=macros)
+    _refuse_impossible(found, text, place)
+    return found
+
+
+def _refuse_impossible(marked: Expression, text: str, place: Place | None) -> None:
+    """Units stay symbols while a formula is read, so that only in SI does `1/(1 V - 1)` divide by zero.
+
+    Raises: DescriptionError (D004, D009).
+    """
+    try:
+        without_marks(marked)
+    except ZeroDivisionError:
+        rule, what = DIVISION, "division by zero in SI units"
+    except OverflowError as problem:
+        rule, what = OUT_OF_RANGE, f"{problem} in SI units is out of range"
+    else:
+        return
+    raise rule.error(f"'{shortened(text)}': {what}", fix="check the units and the parentheses", place=place)

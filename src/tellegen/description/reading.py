@@ -23,6 +23,7 @@ from tellegen.description.heat import add_heat_sources
 from tellegen.description.indexing import read_name
 from tellegen.description.keys import form_of, make_form
 from tellegen.description.ladders import read_ladder
+from tellegen.description.layouts import Places, read_layout
 from tellegen.description.mechanisms import Lowering, read_mechanism
 from tellegen.description.model import Closure, Experiment, Model, Parameter, Part, Port, SignalPorts
 from tellegen.description.multiports import is_multiport, read_multiport
@@ -38,7 +39,7 @@ from tellegen.description.signals.formulas import Scope
 from tellegen.description.signals.reading import SignalsReader
 from tellegen.description.switching import check_switching
 from tellegen.description.values import check_physics, definition_order, evaluate_in_order
-from tellegen.description.variables import input_name, known_variables, state_variables
+from tellegen.description.variables import input_name, known_variables, sensed_variables, state_variables
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number, parse
 
 TOP_KEYS = {
@@ -58,7 +59,7 @@ TOP_KEYS = {
     "signals": "references, sensors and controllers: formulas and blocks that are causal and carry no power",
     "elements": "laws, values and initial values of the elements of a bond graph or a ladder",
     "experiment": "how long to run, with which inputs, from where",
-    "layout": "where things are drawn",
+    "layout": "where items stand in figures: 'bond: {L_a: [340, 120]}'",
 }
 VERSION = 1
 
@@ -91,10 +92,10 @@ def model_of(
     """The model that a document describes.
 
     `functions` are those of its signals that are Python functions, by signal; `parts` are systems that its parts may use besides
-    files, by name. Files of parts lie in the folder of the document, or in `folder` where it is no file.
+    files, by name. Files of parts and tables lie in the folder of the document, or in `folder` where it is no file.
     """
     context = Context(document)
-    context.functions = functions or {}
+    context.functions, context.folder = functions or {}, folder
     return _read(context, Shelf(_read_part, document.file, parts or {}, folder))
 
 
@@ -160,6 +161,7 @@ class _ModelReader:
         self._check_values()
         self._sum_up_notices()
         signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
+        layout = None if (node := root.get("layout")) is None else self._attempt(self._read_layout, node)
         elements = tuple(context.elements.values())
         return Model(
             name,
@@ -181,6 +183,7 @@ class _ModelReader:
             ),
             (*(closures or ()), *(() if mechanism is None else mechanism.closures), *closures_of(parts)),
             None if mechanism is None else mechanism.mechanism,
+            layout=layout or {},
         )
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
@@ -211,6 +214,9 @@ class _ModelReader:
         node = root.get("about")
         return "" if node is None else self.context.scalar(node, "'about'").text.strip()
 
+    def _read_layout(self, node: Node) -> dict[str, Places]:
+        return read_layout(self.context, node)
+
     # Displacements
 
     def _read_displacements(self, node: Node) -> None:
@@ -221,15 +227,18 @@ class _ModelReader:
             self.context.displacements[name] = parse(rate.text, place=self.context.text_place(rate))
 
     def _check_rates(self) -> None:
-        """Rates are expressions of parameters, of inputs and of what storages decide."""
+        """Rates are expressions of parameters, of inputs, of what storages decide and of what ideal sensors read."""
         known = {
             *state_variables(self.context.elements.values()),
+            *sensed_variables(self.context.elements.values()),
             *self.context.parameters,
             *self.context.displacements,
         }
         known |= {input_name(e) for e in self.context.elements.values() if e.kind.role == "source"}
         for name in self.rates:  # those of a mechanism are made of its own speeds
-            rate = self.context.displacements[name]
+            rate = self.context.displacements.get(name)
+            if rate is None:  # it could not be read, which is told already
+                continue
             if name in self.context.parameters:
                 what = f"'{name}' is a displacement and a parameter"
                 self.context.collect(
@@ -237,7 +246,7 @@ class _ModelReader:
                 )
             for other in sorted(rate.free_symbols - known):
                 fix = did_you_mean(other, known) or f"some that are: {listing(sorted(known))}"
-                what = f"the rate of {name} uses '{other}', which is no variable of a storage"
+                what = f"the rate of {name} uses '{other}', which is no variable of a storage or of a sensor"
                 self.context.collect(self.context.error(rules.UNKNOWN_VARIABLE, self.rates[name], what, fix=fix))
 
     def _check_formulas(self) -> None:

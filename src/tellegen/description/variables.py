@@ -6,6 +6,9 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.names import named_after
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.description.model import Element
+from tellegen.expressions import ZERO
+
+SIDES: tuple[Side, Side] = ("across", "through")
 
 
 def input_name(source: Element) -> str:
@@ -23,13 +26,20 @@ def variable_name(element: Element, side: Side) -> str:
 def state_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
     """What storages remember: their outputs and their contents."""
     found: dict[str, Dimension] = {}
-    for element in elements:
+    listed = list(elements)
+    for element in listed:
         if element.kind.role == "storage":
             domain, side = element.kind.domain, element.kind.side
             found[variable_name(element, side)] = _dimension(domain.power(side).unit)
             stored = element.variables.get("energy") or named_after(domain.energy(side).symbol, element.name)
             found.setdefault(stored, _dimension(domain.energy(side).unit))
-    return found
+    return found | _given_way(listed, of_storages=True)
+
+
+def sensed_variables(elements: Iterable[Element]) -> set[str]:
+    """What ideal sensors read: the variable that an element with the law zero is told."""
+    ideal = (e for e in elements if e.kind.role == "resistive" and e.value is ZERO)
+    return {variable_name(element, other_side(element.kind.side)) for element in ideal}
 
 
 def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
@@ -40,6 +50,22 @@ def known_variables(elements: Iterable[Element]) -> dict[str, Dimension]:
         found |= _coupling_variables(element) if element.kind.role == "coupling" else _port_variables(element)
         found.setdefault(f"power.{element.name}", _dimension("W"))
         found.setdefault(f"energy.{element.name}", _dimension("J"))
+    return found | _given_way(listed)
+
+
+def _given_way(elements: list[Element], *, of_storages: bool = False) -> dict[str, Dimension]:
+    """Variables without a chosen name whose default another element has chosen: a trailing underscore tells them apart."""
+    ports = [element for element in elements if element.kind.role != "coupling"]
+    chosen = {name for element in ports for name in element.variables.values()}
+    chosen |= {input_name(element) for element in ports if element.kind.role == "source"}
+    found: dict[str, Dimension] = {}
+    for element in ports:
+        for side in SIDES:
+            imposed = element.kind.role == "source" and side == element.kind.side
+            counts = not of_storages or (element.kind.role == "storage" and side == element.kind.side)
+            if counts and side not in element.variables and not imposed and variable_name(element, side) in chosen:
+                name = variable_name(element, side)
+                found[f"{name}_"] = _dimension(element.kind.domain.power(side).unit)
     return found
 
 

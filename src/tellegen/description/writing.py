@@ -5,10 +5,11 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
+from types import MappingProxyType
 
 from tellegen.core.domains import DOMAINS, Variable
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import is_name
+from tellegen.core.names import is_name, named_after
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.description.closures import closure_texts, closures_of
 from tellegen.description.curves import curve_keys
@@ -71,7 +72,7 @@ def to_yaml(model: Model) -> str:
     structure = [writer.parts(), writer.network()]
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
-    end = [writer.closures(), writer.signals(), writer.experiment()]
+    end = [writer.closures(), writer.signals(), writer.experiment(), writer.layout()]
     return "\n".join(text for text in [*begin, *described, *end] if text)
 
 
@@ -154,10 +155,18 @@ def number_text(value: int | Fraction, unit: str) -> str:
 class UnitTexts:
     """Expressions as texts whose units agree: `3*d` that was `3 N * d` becomes `3*(1 N)*d`."""
 
-    def __init__(self, parameters: Mapping[str, Parameter], variables: Mapping[str, Dimension]) -> None:
+    def __init__(
+        self,
+        parameters: Mapping[str, Parameter],
+        variables: Mapping[str, Dimension],
+        signals: Mapping[str, SignalDefinition] = MappingProxyType({}),
+    ) -> None:
         self.parameters = parameters
         self.variables = variables
+        self.formulas = {n: p.expression for n, p in parameters.items() if p.dimension is None}
+        self.formulas |= {n: _own_formula(s) for n, s in signals.items() if s.dimension is None}
         self.used: list[str] = []
+        self._measures: dict[str, Measure] = {}
 
     def text(self, expression: Expression, wanted: Dimension | None, unit: str = "", *, keep: bool = False) -> str:
         """The text of an expression; `keep` means that its dimension must follow from the text alone."""
@@ -165,6 +174,8 @@ class UnitTexts:
             return self._number(expression, wanted, unit)
         if wanted is not None:
             expression = self.annotated(expression, wanted, keep)
+        elif self.measure(expression) is None:  # terms that do not agree: lengths that were numbers
+            expression = self.mended(expression)
         return re.sub(r"\?([0-9]+)", lambda match: f"(1 {self.used[int(match[1])]})", to_text(expression))
 
     def _number(self, expression: Number, wanted: Dimension | None, unit: str) -> str:
@@ -190,10 +201,20 @@ class UnitTexts:
     def _known(self, name: str) -> Measure:
         if name.startswith("?"):
             return parse_unit(self.used[int(name[1:])]).dimension
+        if name in self.formulas:
+            return self._found(name)
         parameter = self.parameters.get(name)
-        if parameter is None:
-            return self.variables.get(name, UNKNOWN)
-        return UNKNOWN if parameter.dimension is None else parameter.dimension
+        known = self.variables.get(name) if parameter is None else parameter.dimension
+        return UNKNOWN if known is None else known
+
+    def _found(self, name: str) -> Measure:
+        """What a reader finds for a name whose unit nobody said: that of its formula as it is written."""
+        if name not in self._measures:
+            self._measures[name] = UNKNOWN  # of a name that its own formula reads
+            formula = self.formulas[name]
+            if formula is not None:
+                self._measures[name] = self.measure(formula) or self.measure(self.mended(formula)) or UNKNOWN
+        return self._measures[name]
 
     def annotated(self, expression: Expression, wanted: Dimension, keep: bool) -> Expression:
         """The expression times units where a reader would otherwise find another dimension."""
@@ -233,13 +254,20 @@ class UnitTexts:
         return symbol(f"?{len(self.used) - 1}")
 
 
+def _own_formula(definition: SignalDefinition) -> Expression | None:
+    """The formula of a signal that is nothing else."""
+    formula = definition.settings.get(FORMULA) if definition.block == FORMULA else None
+    return formula if isinstance(formula, Expression) else None
+
+
 class _Writer:
     """Writes the sections of one model; what `kept` parts bring along stands in their files."""
 
     def __init__(self, model: Model, kept: KeptParts = KeptParts()) -> None:  # noqa: B008  # a value that never changes
         self.model = model
         self.kept = kept
-        self.units = UnitTexts(model.parameters, {**state_variables(model.elements), **readable(model)})
+        variables = {**state_variables(model.elements), **readable(model)}
+        self.units = UnitTexts(model.parameters, variables, model.signals)
         self.inline = {e.name for e in model.elements if self._is_inline(e)}
         self.implied = {e.name for e in model.elements if self._is_implied(e)}
         self.implied |= {name for e in model.elements for name in self._implied_settings(e)}
@@ -355,6 +383,18 @@ class _Writer:
             pairs.append(("initial", _list(self.units.text(start, unit) for start, unit in starts)))
         return _line([*pairs, self.field_law(field, members, kinds)])
 
+    def _contents_of_fields(self) -> dict[str, str]:
+        """What members of fields store, by the names that they have and the names that a reader gives them."""
+        elements = {element.name: element for element in self.model.elements}
+        found = {}
+        for field in self.model.fields:
+            for k, member in enumerate(field.members, start=1):
+                element = elements[member]
+                letter = element.kind.domain.energy(element.kind.side).symbol
+                own = element.variables.get("energy") or named_after(letter, member)
+                found[own] = named_after(letter, f"{field.name}[{k}]")
+        return found
+
     def field_law(self, field: MatrixField, members: list[Element], kinds: list[ElementKind]) -> tuple[str, str]:
         if field.energy is not None:
             return "energy", quoted(to_text(field.energy))
@@ -469,6 +509,13 @@ class _Writer:
             return quoted(str(keys[0][1]))
         return _line([(key, _nested(text)) for key, text in keys])
 
+    def layout(self) -> str:
+        """Where items stand in figures, a line each."""
+        lines: list[str] = []
+        for notation, places in self.model.layout.items():
+            lines += [f"  {notation}:", *(f"    {quoted(name)}: [{x:g}, {y:g}]" for name, (x, y) in places.items())]
+        return "\n".join(["layout:", *lines, ""]) if lines else ""
+
     # The experiment
 
     def experiment(self) -> str:
@@ -482,7 +529,9 @@ class _Writer:
             lines.append(f"inputs: {_mapping({name: signal.text for name, signal in experiment.inputs.items()})}")
         if experiment.initial:
             known = state_variables(self.model.elements)
-            texts = {name: self.units.text(value, known.get(name)) for name, value in experiment.initial.items()}
+            here = self._contents_of_fields()
+            starts = experiment.initial.items()
+            texts = {here.get(name, name): self.units.text(value, known.get(name)) for name, value in starts}
             lines.append(f"initial: {_mapping(texts)}")
         if experiment.outputs:
             lines.append(f"outputs: {_list(experiment.outputs)}")

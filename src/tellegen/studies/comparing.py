@@ -114,10 +114,9 @@ class ReducedCourse:
 
 def reduced_course(reduction: Reduction, setting: Setting) -> ReducedCourse:
     """Run the reduced model with rows that are dense after the start and after every jump of an input."""
-    run = setting.run(reduction.model)
-    end = float(run.t[-1])
-    jumps = tuple(float(t) for t in run.trajectory.model.break_times(end))
-    run = run.refined(_dense(end, jumps))
+    ready = setting.ready(reduction.model)
+    jumps = tuple(float(t) for t in ready.numeric.break_times(ready.until))
+    run = setting.run(reduction.model, _dense(ready.until, jumps))
     names = dict.fromkeys((*reduction.full_states, *reduction.recovered))
     return ReducedCourse(run, recovered_courses(reduction, run, names), jumps)
 

@@ -1,15 +1,18 @@
 """Motions that are wanted: the inputs that produce them, and the controller that tracks them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tellegen.conditioning import lagrange_form, rules
+from tellegen.conditioning import rules
+from tellegen.conditioning.constrained import constrained, start_values
 from tellegen.conditioning.inverse import InverseDynamics, inverse_of, track
-from tellegen.core.names import TIME
+from tellegen.conditioning.lagrange import lagrange_of
+from tellegen.core.names import TIME, listing
+from tellegen.description.mechanisms.assembly import assembled
 from tellegen.description.model import Model, Signal
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments.courses import Course, with_courses
@@ -23,43 +26,73 @@ Array = NDArray[np.float64]
 @final
 @dataclass(frozen=True)
 class InputCourses:
-    """The inputs that produce a motion, as formulas of time and as numbers. `found` has them with names for long parts."""
+    """The inputs that produce a motion, as formulas of time and as numbers. `found` has them with names for long parts.
+
+    Coordinates that loops decide stand in the formulas by name; `start` is where they are at first.
+    """
 
     found: InverseDynamics
     values: Mapping[str, float]
+    start: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def courses(self) -> dict[str, Expression]:
-        """Each input as a formula of time and parameters: what `simulate` takes as inputs."""
+        """Each input as a formula of time, parameters and coordinates of loops: what `simulate` takes as inputs."""
         return {name: self.found.written(name) for name in self.found.inputs}
 
     def at(self, times: ArrayLike) -> dict[str, Array]:
         """The inputs at given times, for the sizes of actuators."""
         moments = np.asarray(times, dtype=float)
         found: dict[str, list[float]] = {name: [] for name in self.found.inputs}
+        at = dict(self.start)
         for t in moments.tolist():
             values = {**self.values, TIME: t}
+            at = self._followed(values, at)
+            values |= at
             for name, formula in self.found.where.items():
                 values[name] = formula.evaluate(values)
             for name, formula in self.found.inputs.items():
                 found[name].append(formula.evaluate(values))
         return {name: np.array(column) for name, column in found.items()}
 
+    def _followed(self, values: Mapping[str, float], near: Mapping[str, float]) -> dict[str, float]:
+        """Where loops put the coordinates that they decide.
+
+        Raises: ConditioningError (C109) where a loop does not reach round.
+        """
+        closures = self.found.closures
+        if not closures:
+            return {}
+        known = {**values, **{n: e.evaluate(values) for n, e in self.found.motion.items()}}
+        equations = [e for closure in closures for e in closure.equations]
+        unknown = [name for closure in closures for name in closure.solves]
+        fitting = assembled(equations, unknown, {**near, **known}, near)
+        if fitting is None:
+            raise rules.BAD_MOTION.error(
+                f"at t = {values[TIME]:g} s the loops {listing([c.name for c in closures])} fit in no position",
+                where=closures[0].name,
+                fix="choose a motion that the mechanism can make",
+            )
+        return fitting
+
 
 def inverse_dynamics(model: AnyModel, motion: Mapping[str, Course], *, by: Sequence[str] = ()) -> InputCourses:
     """The inputs that produce a motion: sizes of actuators, feed-forward.
 
-    `motion` gives each coordinate a course: a number, a formula of time, a shape such as "quintic(0, 1, from=0, to=2)". `by` names
-    the inputs asked for where there are more than coordinates; the others do what the experiment says.
+    `motion` gives each coordinate a course: a number, a formula of time, a shape such as "quintic(0, 1, from=0, to=2)". Those that
+    loops decide follow. `by` names the inputs asked for where there are more than coordinates; the others do what the experiment
+    says.
 
     Raises: ConditioningError for a model without Lagrange form (C105), inputs that cannot produce the motion (C108), a motion that
     leaves a coordinate out (C109).
     """
     described = as_model(model)
-    form = lagrange_form(described)
+    constraints = constrained(described)
+    form = lagrange_of(constraints)
     given = {n: s.expression for n, s in described.experiment.inputs.items() if s.expression is not None}
-    found = inverse_of(form, motion_of(described, motion), by, given)
-    return InputCourses(found, form.values())
+    found = inverse_of(form, motion_of(described, motion), by, given, described.closures)
+    start = start_values(described, {}, constraints.causal) if described.closures else {}
+    return InputCourses(found, form.values(), {n: v for n, v in start.items() if n in form.q})
 
 
 def feedback_linearise(

@@ -1,10 +1,11 @@
 """The course of variables that a reduction removed, from the run of the reduced model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.expressions import ZERO, Expression
 from tellegen.expressions.entries import used_names
 from tellegen.reduction import Reduction
 from tellegen.results.run import Run
@@ -26,12 +27,31 @@ def recovered_courses(reduction: Reduction, run: Run, names: Iterable[str]) -> d
     for rate, name in reduction.input_rates.items():
         if rate in free:
             moving[rate] = np.gradient(run.values(name), run.t)
-    found: dict[str, list[float]] = {name: [] for name in wanted}
-    for row in range(len(run.t)):
-        values = {**run.parameters, **{name: float(course[row]) for name, course in moving.items()}}
-        for name, e in defined.items():
-            if e.free_symbols <= values.keys():
-                values[name] = e.evaluate(values)
-        for name, e in wanted.items():
-            found[name].append(e.evaluate(values) if e.free_symbols <= values.keys() else np.nan)
-    return {name: course for name, rows in found.items() if np.isfinite(course := np.array(rows)).all()}
+    courses = dict(moving)
+    constants: dict[str, float] = dict(run.parameters)
+    found: dict[str, Array] = {}
+    for name, e in {**defined, **wanted}.items():
+        if not e.free_symbols <= {*constants, *courses}:
+            continue
+        if courses.keys().isdisjoint(e.free_symbols) and name in defined:
+            constants[name] = e.evaluate(constants)
+            continue
+        course = _course(e, constants, courses, len(run.t))
+        if name in defined:
+            courses[name] = course
+        else:
+            found[name] = course
+    return {name: course for name, course in found.items() if np.isfinite(course).all()}
+
+
+def _course(e: Expression, constants: Mapping[str, float], courses: Mapping[str, Array], rows: int) -> Array:
+    """An expression along the rows: at once where it is linear in what moves, as most constraint forces are."""
+    names = sorted(e.free_symbols & courses.keys())
+    slopes = {name: e.derivative(name) for name in names}
+    if all(courses.keys().isdisjoint(slope.free_symbols) for slope in slopes.values()):
+        course = np.full(rows, e.substitute(dict.fromkeys(names, ZERO)).evaluate(constants))
+        for name, slope in slopes.items():
+            course += slope.evaluate(constants) * courses[name]
+        return course
+    moments = ({**constants, **{n: float(courses[n][row]) for n in names}} for row in range(rows))
+    return np.array([e.evaluate(values) for values in moments])

@@ -13,7 +13,7 @@ from tellegen.expressions import Symbol
 from tellegen.reduction import reduce_model
 from tellegen.results.run import Run
 from tellegen.studies.activities import Activity, Array, activity
-from tellegen.studies.comparing import NO_VALUES, RTOL, Setting, compared, reduced_course
+from tellegen.studies.comparing import NO_VALUES, Setting, compared, reduced_course
 from tellegen.studies.losses import TrajectoryLoss
 from tellegen.studies.screening import estimated_losses
 from tellegen.studies.tables import finite, text_table
@@ -24,9 +24,11 @@ SHARE = 0.01
 MOST = 30
 """At most so many of them are looked at, the least active first."""
 
-TRIED = 6
+TRIED = 3
 """So many limits, the cheapest ones by estimate, are taken and compared; the others keep their estimate."""
 
+ACCURATE = 1e-7
+"""The tolerance of the runs: a proposal is not a study, which takes a hundredth of it."""
 
 CLOSE = 3.0
 """Both limits of an element are proposed where their expected losses differ by less than this factor."""
@@ -93,7 +95,7 @@ def suggest_limits(
     inputs: Mapping[str, Course] | None = None,
     initial: Mapping[str, Quantity] | None = None,
     parameters: Mapping[str, Quantity] | None = None,
-    rtol: float = RTOL,
+    rtol: float = ACCURATE,
 ) -> Suggestions:
     """Limits for the elements that together have at most `share` of the activity, at most `most` of them.
 

@@ -85,7 +85,7 @@ def _newton(
             return {name: values[name] for name in unknown}
         best = min(best, now)
         step = least_step(J, g)
-        if step is None:
+        if step is None or not any(step):  # what is left over moves with nothing that may change
             return None
         factor = min(1.0, 1.0 / max(map(abs, step)))  # an angle that jumps by more than a radian has lost its way
         for name, change in zip(unknown, step, strict=True):

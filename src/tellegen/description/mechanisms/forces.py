@@ -159,8 +159,10 @@ class Forces:
         self.findings.initial[name] = gap
         touching = relation("<", symbol(name), ZERO)
         normal = -K * call("min", symbol(name), ZERO)
-        if (b := joint.settings.get("b")) is not None:
-            self._law(f"{joint.name}.b", "damper", node, call("if", touching, b * symbol("v"), ZERO), {})
+        if (b := joint.settings.get("b")) is not None:  # no more than the spring pushes: nothing sticks
+            damped = call("if", touching, call("min", b * symbol("v"), -K * symbol(name)), ZERO)
+            self._law(f"{joint.name}.b", "damper", node, damped, {"through": f"{joint.name}.F_b"})
+            normal = normal - symbol(f"{joint.name}.F_b")
         self.findings.signals[f"{joint.name}.N"] = (normal, "N")
         turning = {one.body: radius} if radius is not ZERO else {}
         self._relative(joint, f"{joint.name}.tangent", slip, ((one, along), (wall, minus(along))), turning)

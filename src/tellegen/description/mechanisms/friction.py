@@ -7,6 +7,7 @@ this equation has a slope everywhere.
 
 from typing import final
 
+from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.description.mechanisms import rules
 from tellegen.description.mechanisms.bodies import Bodies
@@ -51,7 +52,7 @@ class Friction:
             law = self._moment(joint) if joint.kind == "revolute" else self._force(joint)
             name, word = (f"{joint.name}.mu", "M_f" if joint.kind == "revolute" else "F_f")
             self.maker.add(name, kind, nodes, None, {"through": f"{joint.name}.{word}"})
-            self.maker.give_law(name, Law("resistive", "v", law, "through", to_text(law)))
+            self.maker.give_law(name, Law("resistive", _speed(joint), law, "through", to_text(law)))
 
     def _turning(self, joint: Joint) -> tuple[str, str]:
         return self.bodies.turning(joint.first.body).node, self.bodies.turning(joint.second.body).node
@@ -83,7 +84,9 @@ class Friction:
         x, y = self._passed_on(joint)
         rounding = joint.settings.get("rounding", ROUNDING)
         size = call("sqrt", x * x + y * y + rounding * rounding)
-        return joint.settings["friction coefficient"] * radius * size * self._sense(joint, radius * symbol("v"))
+        return (
+            joint.settings["friction coefficient"] * radius * size * self._sense(joint, radius * symbol(_speed(joint)))
+        )
 
     def _force(self, joint: Joint) -> Expression:
         """mu times the sizes of the normal forces, against the sliding.
@@ -100,10 +103,15 @@ class Friction:
             contacts = [normal * HALF - lever, normal * HALF + lever]
         sizes = [call("sqrt", n * n + rounding * rounding) for n in contacts]
         size = sizes[0] if len(sizes) == 1 else sizes[0] + sizes[1]
-        return joint.settings["friction coefficient"] * size * self._sense(joint, symbol("v"))
+        return joint.settings["friction coefficient"] * size * self._sense(joint, symbol(_speed(joint)))
 
     def _sense(self, joint: Joint, speed: Expression) -> Expression:
         return call("tanh", speed / joint.settings.get("slip speed", SLIP_SPEED))
+
+
+def _speed(joint: Joint) -> str:
+    """What laws of friction call the speed of turning or of sliding."""
+    return DOMAINS["rotational" if joint.kind == "revolute" else "translational"].across.letters[0]
 
 
 def _no_radius(joint: Joint) -> TellegenError:

@@ -101,14 +101,6 @@ def direction(angle: Angle) -> Vector:
     return (Part(ONE, ZERO, angle),)
 
 
-def coordinates_in(vector: Vector) -> set[str]:
-    """The names that a vector depends on, parameters among them."""
-    found: set[str] = set()
-    for along, across, angle in vector:
-        found |= along.free_symbols | across.free_symbols | angle.expression.free_symbols
-    return found
-
-
 def _between(one: Angle, two: Angle) -> Expression:
     if one.coordinate == two.coordinate:
         return two.offset - one.offset

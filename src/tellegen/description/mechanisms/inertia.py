@@ -6,7 +6,7 @@ from tellegen.description.mechanisms.geometry import components
 from tellegen.description.mechanisms.loops import Loop
 from tellegen.description.mechanisms.tree import Tree
 from tellegen.description.mechanisms.values import CENTRE, GROUND, Mark
-from tellegen.expressions import ZERO, Expression
+from tellegen.expressions import ZERO, Add, Expression
 
 NOTHING = 1e-12
 """An inertia below this share of the largest one counts as none."""
@@ -47,10 +47,12 @@ def _weighted_rows(tree: Tree, values: Mapping[str, float]) -> list[Row]:
 
 def _by_speeds(tree: Tree, position: Expression, values: Mapping[str, float], size: float) -> Row:
     row: Row = {}
-    for name in position.free_symbols & tree.coordinates.keys():
-        slope = position.derivative(name).evaluate(values) * size
-        for speed, factor in tree.coordinates[name].rates.items():
-            row[speed] = row.get(speed, 0.0) + slope * factor.evaluate(values)
+    terms = position.terms if isinstance(position, Add) else ((position, 1),)
+    for term, count in terms:  # one by one: each reads few of the coordinates of a long chain
+        for name in term.free_symbols & tree.coordinates.keys():
+            slope = term.derivative(name).evaluate(values) * float(count) * size
+            for speed, factor in tree.coordinates[name].rates.items():
+                row[speed] = row.get(speed, 0.0) + slope * factor.evaluate(values)
     return row
 
 

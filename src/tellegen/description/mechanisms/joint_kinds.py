@@ -8,7 +8,10 @@ Shape = Literal["quantity", "name", "formula"]
 
 @final
 class Key(NamedTuple):
-    """A key of a joint. `default` is what a name is made of where none is given: the name of the joint stands before it."""
+    """A key of a joint. `default` is what a name is made of where none is given: the name of the joint stands before it.
+
+    `parameter` is the word of the parameter that a number becomes, where that is not the key itself.
+    """
 
     name: str
     summary: str
@@ -16,6 +19,7 @@ class Key(NamedTuple):
     required: bool = False
     shape: Shape = "quantity"
     default: str = ""
+    parameter: str = ""
 
 
 @final
@@ -125,7 +129,7 @@ JOINTS: dict[str, JointKind] = {
             (
                 _STIFFNESS,
                 _DAMPING,
-                Key("length", "the length at which it is relaxed", "m"),
+                Key("length", "the length at which it is relaxed", "m", parameter="relaxed_length"),
                 Key("force", "the name of its force, a pull being positive", shape="name", default="F"),
             ),
             outputs="`F`: its pull",
@@ -171,7 +175,7 @@ JOINTS: dict[str, JointKind] = {
                 _SLIP,
                 Key("gap", "the name of the gap", shape="name", default="gap"),
             ),
-            outputs="`N`: the normal force, `F_f`: the friction force",
+            outputs="`N`: the normal force, with what the damper gives; `F_f`: the friction force",
         ),
     )
 }

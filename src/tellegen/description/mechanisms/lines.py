@@ -61,13 +61,13 @@ class Lines:
             return symbol(own)
         return settled.expression
 
-    def pair(self, node: Node, wanted: Dimension, subject: str) -> Pair:
-        """Two quantities."""
+    def pair(self, node: Node, wanted: Dimension, subject: str, own: str) -> Pair:
+        """Two quantities; plain numbers become the parameters `own`_x and `own`_y."""
         if not isinstance(node, Sequence) or len(node) != 2:
             raise self.context.error(
                 rules.NOT_A_POINT, node, f"{subject} is not a pair of coordinates", fix="write '[0.1 m, 0 m]'"
             )
-        x, y = (self.quantity(item, wanted, subject) for item in node)
+        x, y = (self.quantity(item, wanted, subject, f"{own}_{axis}") for item, axis in zip(node, "xy", strict=True))
         return x, y
 
     # -- bodies ----------------------------------------------------------------------------------------------------------------
@@ -86,12 +86,15 @@ class Lines:
         for point, at in context.mapping(given, f"the points of {name}").items() if given is not None else ():
             if not is_name(point.text) or point.text in (ORIGIN, CENTRE):
                 raise context.bad_name(point, "a point")
-            points[point.text] = self.pair(at, LENGTH, f"the point {name}.{point.text}")
+            mark = f"{name}.{point.text}"
+            points[point.text] = self.pair(at, LENGTH, f"the point {mark}", mark)
         if name == GROUND:
             self.bodies[GROUND] = ground(points)
             return
         centre = mapping.get("centre")
-        points[CENTRE] = NOWHERE if centre is None else self.pair(centre, LENGTH, f"the centre of {name}")
+        points[CENTRE] = (
+            NOWHERE if centre is None else self.pair(centre, LENGTH, f"the centre of {name}", f"{name}.centre")
+        )
         mass = self._optional(mapping, "mass", "kg", name)
         inertia = self._optional(mapping, "inertia", "kg*m^2", name)
         self.bodies[name] = Body(
@@ -189,7 +192,7 @@ class Lines:
             else:
                 wanted = parse_unit(key.unit).dimension if key.unit else DIMENSIONLESS
                 settings[key.name] = self.quantity(
-                    value, wanted, f"the {key.name} of {name}", f"{name}.{key.name.replace(' ', '_')}"
+                    value, wanted, f"the {key.name} of {name}", f"{name}.{key.parameter or key.name.replace(' ', '_')}"
                 )
         missing = [key for key in kind.keys if key.required and key.name not in settings]
         if missing:

@@ -95,8 +95,8 @@ class _Reader:
     def _gravity(self, node: Node) -> Pair:
         wanted = parse_unit("m/s^2").dimension
         if isinstance(node, Sequence):
-            return self.lines.pair(node, wanted, "gravity")
-        return ZERO, -self.lines.quantity(node, wanted, "gravity")
+            return self.lines.pair(node, wanted, "gravity", "gravity")
+        return ZERO, -self.lines.quantity(node, wanted, "gravity", "gravity")
 
     def _check_coordinates(self, names: list[Scalar]) -> None:
         bodies, joints = self.lines.bodies, self.lines.joints

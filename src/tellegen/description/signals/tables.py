@@ -152,10 +152,11 @@ class _FileReader:
     def _path(self) -> Path:
         """The file, which must lie in the folder of the model or below it."""
         model = Path(self.context.file)
-        if not model.is_file():
+        beside = model.parent if model.is_file() else self.context.folder
+        if beside is None:
             what = f"the model of the table {self.name} is no file, so nothing lies beside it: '{self.file.text}'"
             raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "give the points themselves: {points: [...]}")
-        folder = model.resolve().parent
+        folder = beside.resolve()
         path = (folder / self.file.text).resolve()
         if not path.is_relative_to(folder):
             what = f"the table of {self.name} reads '{self.file.text}', which is outside the folder of the model"
