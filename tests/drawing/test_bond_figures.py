@@ -4,6 +4,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 import tellegen as tg
 from schemes.comparing import legal_causality
 from support.bond_graphs import Graph, graphs
-from support.networks import Network
+from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
@@ -21,7 +22,7 @@ from tellegen.drawing import Figure, check_scene, draw
 from tellegen.drawing.bond_pen import Pen
 from tellegen.drawing.bond_plan import Link
 from tellegen.drawing.bond_scene import about, bond_scene
-from tellegen.drawing.geometry import Box
+from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import read_options
 from tellegen.drawing.scene import Band, Bond, Label, Ring, Scene, Wire
 from tellegen.drawing.scene_json import from_json
@@ -70,7 +71,7 @@ def marked(name: str, model: Model) -> object:
 
 @pytest.mark.parametrize("name", [marked(name, model) for name, model in EXAMPLES.items()])
 def test_examples_are_drawn_without_overlaps(name: str) -> None:
-    assert_well_drawn(scheme_of(EXAMPLES[name]))
+    assert "left out" not in assert_well_drawn(scheme_of(EXAMPLES[name])).about
 
 
 @pytest.mark.parametrize(
@@ -242,6 +243,35 @@ def _ladder(stages: int) -> Model:
     return read_model(
         f"system: ladder\nparameters: {{{values}}}\nnetwork:\n  V: {{voltage source: [n_0, gnd]}}\n" + "\n".join(lines)
     )
+
+
+def _mesh(*pairs: str) -> Model:
+    """A source at node a, capacitors at the others, and a resistor for each pair of nodes."""
+    nodes = sorted({node for pair in pairs for node in pair} - {"a"})
+    parts = [("V", "voltage source", "a", "gnd"), *((f"C_{node}", "capacitor", node, "gnd") for node in nodes)]
+    return network(*parts, *((f"R_{pair}", "resistor", *pair) for pair in pairs)).model()
+
+
+def test_where_every_node_is_joined_to_every_other_all_labels_have_a_place() -> None:
+    scheme = scheme_of(_mesh(*(one + two for one, two in combinations("abcdefgh", 2))))
+    scene = assert_well_drawn(scheme)
+    assert "left out" not in scene.about
+    assert len(scheme.bonds) > 80
+
+
+def test_a_triangle_needs_no_crossing() -> None:
+    scene = assert_well_drawn(scheme_of(_mesh("ab", "bc", "ac")))
+    bonds = [s for s in scene.shapes if isinstance(s, Bond)]
+    pieces = [(one, two, bond) for bond in bonds for one, two in pairwise(bond.points)]
+    assert len(pieces) > len(bonds)  # some bond goes round
+    assert not any(_cross(a, b, c, d) for (a, b, one), (c, d, two) in combinations(pieces, 2) if one is not two)
+
+
+def _cross(a: Point, b: Point, c: Point, d: Point) -> bool:
+    def side(p: Point, q: Point, r: Point) -> float:
+        return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+
+    return side(a, b, c) * side(a, b, d) < -1e-6 and side(c, d, a) * side(c, d, b) < -1e-6
 
 
 @given(networks())

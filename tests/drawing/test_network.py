@@ -190,6 +190,15 @@ def test_an_element_on_one_node_is_drawn_all_the_same(node: str) -> None:
     assert check_scene(network_scene(network(*parts).model()), ["V", "C", "R"]) == ()
 
 
+def test_a_wire_to_a_node_without_another_element_ends_in_a_circle() -> None:
+    ends = {"R_1": "ab", "R_2": "ac", "R_3": "bc", "R_4": "bd", "R_5": "ad", "R_6": "ce"}
+    parts = [("V", "voltage source", "a", "gnd"), ("C", "capacitor", "c", "gnd")]
+    parts += [(name, "resistor", *pair) for name, pair in ends.items()]
+    scene = network_scene(network(*parts).model())
+    assert check_scene(scene) == ()
+    assert {shape.origin.port for shape in scene.shapes if shape.origin.part == "end"} == {"e"}
+
+
 def test_a_circuit_without_a_reference_has_a_rail_at_the_node_where_most_elements_end() -> None:
     parts = (("V", "voltage source", "a", "z"), ("R", "resistor", "a", "b"), ("C", "capacitor", "b", "z"))
     scene = network_scene(network(*parts).model())

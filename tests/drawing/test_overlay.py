@@ -180,7 +180,7 @@ def test_time_outside_the_run_is_refused() -> None:
 
 
 def test_vector_block_shows_what_comes_in_and_what_is_lost() -> None:
-    shown = overlay("planetary_gear", "pog")
+    shown = overlay_of(run_of("planetary_gear"), "pog", read_options({"vectorial": True}))
     run = shown.run
     powers = shown.measure(run).powers
     sources, losses = ("tau_s", "tau_c"), ("b_c", "b_r")
@@ -189,6 +189,22 @@ def test_vector_block_shows_what_comes_in_and_what_is_lost() -> None:
     scene = shown.at(middle(run))
     assert arrows(scene).keys() == {"all supplied", "all lost", "scale"}
     assert list(arrows(scene, "energy bar")) == ["J_c J_r J_s"]
+
+
+def test_storages_that_share_a_block_keep_the_sections_of_their_ladder() -> None:
+    shown = overlay("planetary_gear", "pog")
+    run = shown.run
+    powers = shown.measure(run).powers
+    lost = run.power_values("b_c") + run.power_values("b_r")
+    stored = sum(run.power_values(name) for name in ("J_s", "J_c", "J_r"))
+    np.testing.assert_allclose(powers["1"], run.power_values("tau_s"), atol=1e-6)
+    np.testing.assert_allclose(powers["2"], powers["1"], atol=1e-6)  # a connection takes nothing
+    np.testing.assert_allclose(powers["2"] - powers["3"], stored, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(powers["3"] - powers["4"], lost, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(powers["5"], -run.power_values("tau_c"), atol=1e-6)
+    scene = shown.at(middle(run))
+    assert list(arrows(scene, "energy bar")) == ["J_s J_r J_c"]
+    assert [set(name.split()) for name in arrows(scene, "loss")] == [{"b_c", "b_r"}]
 
 
 # -- schematics and mechanisms -------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def test_a_reduction_shows_the_loop_the_inverted_loop_and_what_is_left() -> None
     assert blocks(scene, "a") == {("J_m", "integrator"), ("J_m", "gain"), ("b_m", "gain")}
     assert blocks(scene, "b") == {("J_m", "derivative"), ("J_m", "gain"), ("b_m", "gain")}
     assert blocks(scene, "c") == {("b_m", "gain")}
-    assert texts(scene, "caption")[-1] == "J_{m} = 0"
+    assert texts(scene, "caption")[-1] == "J_m = 0"
     assert texts(scene, "step") == [r"\Rightarrow", r"\Rightarrow"]
     assert check_scene(scene) == ()
 

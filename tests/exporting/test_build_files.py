@@ -10,6 +10,7 @@ import pytest
 from exporting.octave import run_octave
 from exporting.recorded_models import RecordedBlock, RecordedModel, read_calls
 from exporting.test_run_files import PLAIN_TEXTS as TEXTS
+from exporting.test_run_files import TEXTS_WITH_MODES
 from tellegen.description import Model, read_model
 from tellegen.description.opening import example_names, load
 from tellegen.exporting.diagram_building import block_diagram
@@ -21,7 +22,9 @@ from tellegen.exporting.simulink_modes import mode_diagram, mode_name
 from tellegen.exporting.simulink_program import build_file
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 
-HYBRIDS = ["bouncing_ball", "buck_converter", "clutch_drive", "stick_slip"]
+KEEPING = ["sampled_switch", "delayed_switch"]
+"""Models with modes that sample or delay."""
+HYBRIDS = ["bouncing_ball", "buck_converter", "clutch_drive", "stick_slip", *KEEPING]
 EXAMPLES = [name for name in example_names() if name not in HYBRIDS]
 NAMES = [*TEXTS, *EXAMPLES]
 
@@ -48,20 +51,29 @@ class BuiltModels:
         for name, diagram in self.diagrams.items():
             (self.folder / f"{name}_parameters.m").write_text(parameters_file(diagram, name), encoding="utf-8")
             (self.folder / f"{name}_build.m").write_text(build_file(diagram, name), encoding="utf-8")
-        self.hybrids = {name: mode_diagrams(load(name)) for name in HYBRIDS}
+        self.hybrids = {name: mode_diagrams(described(name)) for name in HYBRIDS}
         for name, hybrid in self.hybrids.items():
-            for file, text in simulink_files(load(name), name).items():
+            for file, text in simulink_files(described(name), name).items():
                 (self.folder / file).write_text(text, encoding="utf-8")
             assert hybrid.first is not None
         ball = "[m, x] = bouncing_ball_modes(0.4, [-3; 1e-12], 1); printf('impact %d %.6f\\n', m, x(1));"
+        ball += "\n" + "\n".join(f"printf('{name} %d\\n', {call});" for name, call in CHANGES.items())
         builds = "\n".join(f"{name}_build();" for name in (*NAMES, *HYBRIDS))
         self.output = run_octave(octave, self.folder, f"{builds}\n{ball}")
         assert (self.folder / "calls.txt").exists(), self.output
         self.models = read_calls((self.folder / "calls.txt").read_text(encoding="utf-8"))
 
 
+CHANGES = {
+    "sampled_switch": "sampled_switch_modes(0.01, 3.2, 1, 3.1, [])",
+    "delayed_switch": "delayed_switch_modes(0.01, 3.2, 1, [], 3.1)",
+}
+"""A switch that opens because what is held or comes late is more than 3 V."""
+
+
 def described(name: str) -> Model:
-    return read_model(TEXTS[name]) if name in TEXTS else load(name)
+    texts = TEXTS | TEXTS_WITH_MODES
+    return read_model(texts[name]) if name in texts else load(name)
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +150,32 @@ def test_states_of_models_with_modes_are_chosen_by_the_mode_and_reset_by_events(
     assert "_modes(" in model.block("", "event").script
 
 
+def test_what_modes_give_to_samples_and_delays_is_chosen_by_the_mode(hybrid: BuiltHybrid) -> None:
+    diagrams, model = hybrid
+    for hold in diagrams.first.holds:
+        assert model.sources(model.block("", matlab_name(hold.name))) == [f"{hold.name}_taken"]
+        mode, *taken = model.sources(model.block("", f"{hold.name}_taken"))
+        assert (mode, taken) == ("apart:1", [f"m{k}_{hold.name}_taken" for k in range(1, len(diagrams.modes) + 1)])
+        assert model.sources(model.block("", f"{hold.name}_before")) == [hold.name]
+    for delay in diagrams.first.delays:
+        block = model.block("", matlab_name(delay.name))
+        assert (block.kind, model.sources(block)) == ("transport delay", [f"{delay.name}_source"])
+        _, *sources = model.sources(model.block("", f"{delay.name}_source"))
+        assert sources == [f"m{k}_{delay.source}" for k in range(1, len(diagrams.modes) + 1)]
+    told = {name for name in model.block("", "event").arguments if name not in ("t", "hit", "before")}
+    assert told >= {hold.name for hold in diagrams.first.holds} | {delay.name for delay in diagrams.first.delays}
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_the_program_of_modes_reads_what_samples_hold_and_delays_repeat(
+    name: str, built_models: BuiltModels, system_tool: Callable[[str], str]
+) -> None:
+    built_models.of(system_tool("octave-cli"), NAMES[0])
+    (line,) = [line for line in built_models.output.splitlines() if line.startswith(name)]
+    words = built_models.hybrids[name].modes[int(line.split()[1]) - 1].words
+    assert words == ("open",)
+
+
 def test_the_program_of_modes_turns_a_ball_back_that_hits_the_ground(
     built_models: BuiltModels, system_tool: Callable[[str], str]
 ) -> None:
@@ -159,6 +197,11 @@ def test_the_blocks_say_what_the_diagram_says(built: Built) -> None:
         assert block.kind == "integrator"
         assert float(block.settings["InitialCondition"]) == integrator.initial
         assert model.sources(block) == [signal(integrator.rate, diagram, makers)]
+    for delay in diagram.delays:
+        block = makers[delay.name]
+        assert block.kind == "transport delay"
+        assert (float(block.settings["DelayTime"]), float(block.settings["InitialOutput"])) == (delay.by, delay.initial)
+        assert model.sources(block) == [signal(delay.source, diagram, makers)]
     for k, name in enumerate(diagram.recorded, 1):
         (outport,) = [b for b in model.inside("", "outport") if b.settings["Port"] == str(k)]
         assert model.sources(outport) == [signal(name, diagram, makers)]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.test_commands import tellegen
+from command_line import tellegen
 from tellegen import ExportError, export_model, load
 from tellegen.description import read_model
 from tellegen.exporting.exports import simulink_files
@@ -76,12 +76,12 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
         export_model("rlc", "simulink", tmp_path / "taken")
 
 
-def test_delayed_signals_are_refused_by_name() -> None:
+def test_delayed_signals_are_transport_delays() -> None:
     text = RC.format(title="RC").replace("[a, gnd]}", "[a, gnd], signal: late}", 1).replace(", inputs: {V: 3 V}", "")
-    model = read_model(text + "signals:\n  late: {delay: 1 V - V_C, by: 0.1 s}\n")
-    with pytest.raises(ExportError, match="X402: the signal 'late' is delayed") as refused:
-        simulink_files(model, "late")
-    assert "transfer function" in refused.value.finding.fix
+    model = read_model(text + "signals:\n  late: {delay: 1 V - V_C, by: 0.1 s, initial: 0.5 V}\n")
+    built = simulink_files(model, "late")["late_build.m"]
+    (line,) = [line for line in built.splitlines() if "Transport Delay" in line]
+    assert line.endswith("'DelayTime', '0.1', 'InitialOutput', '0.5');")
 
 
 def test_too_many_modes_are_refused() -> None:
@@ -120,10 +120,12 @@ experiment: {until: 1 s, inputs: {push: 1 N + seen*(1 N*s/m)}, initial: {h: 1 m}
 """
 
 
-def test_a_model_with_modes_and_samples_says_that_it_is_not_built() -> None:
+def test_the_program_that_chooses_modes_is_told_what_samples_hold() -> None:
     files = simulink_files(read_model(SAMPLED_STOP), "ball")
-    assert "use ball_run, which needs no Simulink" in files["ball_build.m"]
-    assert "add_block" not in files["ball_build.m"]
+    assert "[tg_mode, tg_x] = ball_modes(t, tg_x, tg_mode, [seen], []);" in files["ball_build.m"]
+    assert files["ball_modes.m"].startswith(
+        "function [tg_mode, tg_x] = ball_modes(tg_now, tg_x, tg_mode, tg_held, tg_late)"
+    )
 
 
 def test_a_model_with_modes_is_built_with_the_program_that_chooses_them() -> None:
@@ -149,7 +151,8 @@ def test_texts_of_matlab_hold_just_their_characters() -> None:
 def test_the_command_writes_the_files_and_lists_them(tmp_path: Path) -> None:
     found = tellegen("export", "rlc", "--to", "simulink", "-o", str(tmp_path / "out"))
     assert found.returncode == 0, found.stderr
-    assert found.stdout.split() == [str(tmp_path / "out" / f"rlc_{part}.m") for part in ("parameters", "run", "build")]
+    files = [tmp_path / "out" / f"rlc_{part}.m" for part in ("parameters", "run", "build")]
+    assert found.stdout.splitlines() == [f"written to {file}" for file in files]
     again = tellegen("export", "rlc", "--to", "simulink", "-o", str(tmp_path / "out"))
     assert (again.returncode, "X405" in again.stderr) == (1, True)
     forced = tellegen("export", "rlc", "--to", "simulink", "-o", str(tmp_path / "out"), "--force", "--json")

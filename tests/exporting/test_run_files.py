@@ -147,6 +147,63 @@ signals:
 experiment: {until: 40 ms, inputs: {V: 5 V}}
 """
 
+DELAYS = """
+system: Delayed feedback
+parameters: {C: 1 mF, R: 10 ohm, w: 300 rad/s}
+network:
+  V: {voltage source: [a, gnd], signal: u}
+  R: {resistor: [a, c]}
+  C: {capacitor: [c, gnd], voltage: V_C}
+signals:
+  seen:  {sample: V_C, every: 7.1 ms}
+  late:  {delay: 2*V_C + 1 V*sin(w*t), by: 4.3 ms, initial: 1 V}
+  later: {delay: late + 1 V, by: 6.1 ms}
+  u:     step(5 V, 2.2 ms) - later - seen
+experiment: {until: 40 ms}
+"""
+
+STIFF_DELAY = """
+system: Delay in a stiff circuit
+parameters: {C_1: 1 uF, C_2: 1 mF, R: 1 ohm}
+network:
+  V:   {voltage source: [a, gnd], signal: u}
+  R_1: {resistor: [a, b], R: R}
+  C_1: {capacitor: [b, gnd], voltage: V_1}
+  R_2: {resistor: [b, c], R: 100*R}
+  C_2: {capacitor: [c, gnd], voltage: V_2}
+signals:
+  late: {delay: V_2, by: 30 ms}
+  u:    3 V - 4*late
+experiment: {until: 0.2 s}
+"""
+
+DELAYED_INPUT = """
+system: A delayed sine without a state
+parameters: {R: 10 ohm, omega: 400 rad/s}
+network:
+  V: {voltage source: [a, gnd], signal: u}
+  R: {resistor: [a, gnd]}
+signals:
+  w: sin(omega*t)
+  d: {delay: w, by: 1.3 ms}
+  u: d*5 V + step(2 V, 10 ms)
+experiment: {until: 40 ms}
+"""
+
+DELAYED_SWITCH = """
+system: A switch that reacts late
+parameters: {C: 1 mF, R: 10 ohm}
+network:
+  V: {voltage source: [a, gnd]}
+  S: {switch: [a, b], control: 3 V - late}
+  R: {resistor: [b, c]}
+  C: {capacitor: [c, gnd], voltage: V_C}
+  G: {resistor: [c, gnd], R: 4*R}
+signals:
+  late: {delay: V_C, by: 2.3 ms}
+experiment: {until: 60 ms, inputs: {V: 5 V}}
+"""
+
 PLAIN_TEXTS = {
     "tables": TABLES,
     "sampled_late": SAMPLED_LATE,
@@ -155,12 +212,16 @@ PLAIN_TEXTS = {
     "choices": CHOICES,
     "awkward_names": AWKWARD_NAMES,
     "static": STATIC,
+    "delays": DELAYS,
+    "stiff_delay": STIFF_DELAY,
+    "delayed_input": DELAYED_INPUT,
 }
 TEXTS_WITH_MODES = {
     "switched_capacitors": SWITCHED_CAPACITORS,
     "rectifier": RECTIFIER,
     "collision": COLLISION,
     "sampled_switch": SAMPLED_SWITCH,
+    "delayed_switch": DELAYED_SWITCH,
 }
 TEXTS = PLAIN_TEXTS | TEXTS_WITH_MODES
 WITH_MODES = [*TEXTS_WITH_MODES, "bouncing_ball", "buck_converter", "clutch_drive", "stick_slip"]
@@ -189,3 +250,10 @@ def test_octave_integrates_the_run_file_to_our_trajectory(
         assert np.abs(values[:, column] - expected).max() <= allowed, f"{written} of {name}"
     if name in WITH_MODES:
         assert len(ours.events) >= 2, "a run through one mode shows little"
+
+
+def test_a_delayed_signal_is_what_it_was(octave_runs: OctaveRuns, system_tool: Callable[[str], str]) -> None:
+    names, t, values = octave_runs.result(system_tool("octave-cli"), "delayed_input")
+    late = np.where(t < 1.3e-3, 0.0, np.sin(400 * (t - 1.3e-3)))
+    np.testing.assert_allclose(values[:, names.index("d")], late, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(values[:, names.index("V")], 5 * late + np.where(t < 0.01, 0, 2), rtol=0, atol=1e-8)

@@ -7,7 +7,7 @@ from tellegen.drawing import rules
 from tellegen.drawing.animation import Animation
 from tellegen.drawing.animation_motion import motion_of
 from tellegen.drawing.mechanism_pose import Pose
-from tellegen.drawing.options import Options, read_options
+from tellegen.drawing.options import Options, read_options, with_layout
 from tellegen.drawing.overlay_flows import Array
 from tellegen.drawing.overlay_network import network_overlay
 from tellegen.drawing.overlay_results import drawn_model, overlaid_notation, run_of
@@ -49,7 +49,8 @@ def animate(
     else:
         overlaid = overlaid_notation(notation)
         shown, graph = run_of(what, run)
-        overlay = overlay_of(shown, overlaid, chosen, graph)
+        placed = chosen if isinstance(what, Run) else with_layout(chosen, as_model(what))
+        overlay = overlay_of(shown, overlaid, placed, graph)
     times = _times(shown, frames)
     return Animation(overlay.still, tuple(overlay.frames(times)), tuple(times.tolist()), float(seconds), chosen)
 

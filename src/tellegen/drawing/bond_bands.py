@@ -35,7 +35,8 @@ def bands_of(plan: Plan, layout: Layout, ink: Box, options: Options) -> tuple[li
     bands: list[Band] = []
     borders = [layout.at[node.name][0] for node in plan.nodes.values() if not node.domain and node.name in layout.at]
     for regions, part in parts:
-        area = Box(ink.left - PAD_SIDE, part.top - PAD_TOP, ink.right + PAD_SIDE, part.bottom + PAD_BOTTOM)
+        own = ink if len(parts) == 1 else part  # bonds that close meshes may lie beyond all items
+        area = Box(ink.left - PAD_SIDE, own.top - PAD_TOP, ink.right + PAD_SIDE, own.bottom + PAD_BOTTOM)
         found = _columns(regions, area, borders) or _boxes(regions)
         if not found:
             return [], ink

@@ -55,7 +55,9 @@ _THEN: Mapping[str, tuple[Slot, ...]] = {
     "storage": ("E", "W", "S", "NE", "NW", "SE", "SW"),
     "resistive": ("E", "W", "N", "SE", "SW", "NE", "NW"),
 }
-
+_SIDES: Mapping[str, tuple[Slot, ...]] = {
+    kind: tuple(slot for slot in slots if len(slot) == 1) for kind, slots in _THEN.items()
+}
 _ANY: Mapping[str, tuple[Slot, ...]] = {kind: tuple(_VECTOR) for kind in _THEN}
 
 
@@ -110,12 +112,12 @@ def cluster_of(
         return _wide_cluster(plan, node, ports, options, against=against)
     pen = Pen()
     taken = list(taken)
-    gap = _gap(node, (0, 0), "N")
+    gap = gap_of(node, (0, 0), "N")
     if node.text.modulus and "N" in taken:
-        gap = _draw_beside(pen, node, gap, right=against)
+        gap = draw_beside(pen, node, gap, right=against)
         taken.append("E" if against else "W")
     else:
-        _draw_text(pen, node, (0, 0), "name")
+        draw_text(pen, node, (0, 0), "name")
     for side in taken:
         if side in ("N", "S") or side in closing:
             _keep_free(pen, gap, side)
@@ -162,8 +164,8 @@ def _wide_cluster(
         _keep_free(pen, gap, "S", found[id(link)][0])
     for link in plan.leaves[node.name]:
         leaf, x = plan.nodes[link.other(node.name)], found[id(link)][0]
-        _draw_text(pen, leaf, (x, ONE_PORT), "name", "S")
-        inner, outer = clipped((x, 0), (x, ONE_PORT), gap, _gap(leaf, (x, ONE_PORT), "S"))
+        draw_text(pen, leaf, (x, ONE_PORT), "name", "S")
+        inner, outer = clipped((x, 0), (x, ONE_PORT), gap, gap_of(leaf, (x, ONE_PORT), "S"))
         pen.bond(link, (inner, outer) if link.tail == node.name else (outer, inner), options, element=leaf.element)
     return Cluster(pen, gap, found)
 
@@ -183,8 +185,8 @@ def choose_slots(
     if node.text.modulus:
         used.add("N")
     slots: dict[str, Slot] = {}
-    for table in (_FIRST, _THEN, _ANY):
-        used -= {*avoided} - taken if table is _ANY else set()
+    for table in (_FIRST, _SIDES, _THEN, _ANY):
+        used -= {*avoided} - taken if table is _THEN else set()
         for leaf in leaves:
             if leaf.name in slots:
                 continue
@@ -225,7 +227,7 @@ def _exit(point: Point, unit: Point, box: Box) -> float:
     return max(reach, 0.0)
 
 
-def _gap(node: Node, centre: Point, slot: Slot) -> Box:
+def gap_of(node: Node, centre: Point, slot: Slot) -> Box:
     """The box about a node at which bonds stop."""
     x, y = centre
     if node.role == "junction":
@@ -252,7 +254,7 @@ def _text_label(node: Node, centre: Point, slot: Slot, part: str) -> Label:
     return Label(latex, (centre[0], centre[1] + CAP), ITEM, level="baseline", origin=origin)
 
 
-def _draw_text(pen: Pen, node: Node, centre: Point, part: str, slot: Slot = "N") -> Box:
+def draw_text(pen: Pen, node: Node, centre: Point, part: str, slot: Slot = "N") -> Box:
     """The text of an item, with its modulus above and the signals that move it."""
     label = _text_label(node, centre, slot, part)
     pen.put(label)
@@ -270,15 +272,16 @@ def _draw_text(pen: Pen, node: Node, centre: Point, part: str, slot: Slot = "N")
     return target
 
 
-def _draw_beside(pen: Pen, node: Node, gap: Box, *, right: bool) -> Box:
-    """An item with its modulus beside it, since a bond comes from above."""
+def draw_beside(pen: Pen, node: Node, gap: Box, *, right: bool, centre: Point = (0.0, 0.0)) -> Box:
+    """An item with its modulus beside it, since a bond comes from above; `gap` is about the centre."""
     way = 1 if right else -1
-    pen.put(_text_label(node, (0, 0), "N", "name"))
-    edge = (gap.right if right else gap.left) - way * TEXT_GAP[0]
-    pen.put(Label(r"{\cdot}\,{\cdot}", (edge + way * 9, 0), VARIABLE, origin=_origin(node, "dots")))
+    x, y = centre
+    pen.put(_text_label(node, centre, "N", "name"))
+    edge = x + (gap.right if right else gap.left) - way * TEXT_GAP[0]
+    pen.put(Label(r"{\cdot}\,{\cdot}", (edge + way * 9, y), VARIABLE, origin=_origin(node, "dots")))
     align: Literal["left", "right"] = "left" if right else "right"
     modulus = Label(
-        node.text.modulus, (edge + way * 18, CAP - 1), VARIABLE, align, "baseline", origin=_origin(node, "modulus")
+        node.text.modulus, (edge + way * 18, y + CAP - 1), VARIABLE, align, "baseline", origin=_origin(node, "modulus")
     )
     pen.put(modulus)
     if node.text.signals:
@@ -304,8 +307,8 @@ def _origin(node: Node, part: str) -> Origin:
 def _draw_leaf(pen: Pen, plan: Plan, name: str, link: Link, slot: Slot, gap: Box, options: Options) -> None:
     leaf = plan.nodes[link.other(name)]
     centre = _leaf_centre(leaf, link, slot, gap, options)
-    _draw_text(pen, leaf, centre, "name", slot)
-    inner_gap, outer_gap = gap, _gap(leaf, centre, slot)
+    draw_text(pen, leaf, centre, "name", slot)
+    inner_gap, outer_gap = gap, gap_of(leaf, centre, slot)
     if len(slot) > 1:
         inner_gap, outer_gap = _corner_gap(gap), outer_gap.grown(4)
     inner, outer = clipped((0, 0), centre, inner_gap, outer_gap)

@@ -3,7 +3,7 @@
 from tellegen.drawing import rules
 from tellegen.drawing.bond_bands import bands_of
 from tellegen.drawing.bond_lanes import plan_lanes
-from tellegen.drawing.bond_layout import lay_out
+from tellegen.drawing.bond_layout import PLAIN, lay_out
 from tellegen.drawing.bond_plan import Plan
 from tellegen.drawing.bond_rows import skeleton_of
 from tellegen.drawing.bond_scene import MARGIN
@@ -25,7 +25,7 @@ def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     Raises: FigureError (F153) where the branches of the model do not run side by side.
     """
     figure, plan = _plans(scheme, options)
-    layout = lay_out(plan, skeleton_of(plan), options)
+    layout = lay_out(plan, skeleton_of(plan), options, PLAIN[0])
     layout.pen.settle()
     bands, box = bands_of(plan, layout, layout.extent(), options)
     legend = legend_shapes(figure, box, options)

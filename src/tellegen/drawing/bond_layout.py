@@ -42,7 +42,9 @@ class Spacing:
     rows: float
 
 
-PLAIN, MESHED = Spacing(14.0, 20.0), Spacing(44.0, 60.0)
+PLAIN = Spacing(14.0, 20.0), Spacing(30.0, 40.0)
+MESHED = Spacing(44.0, 60.0), Spacing(70.0, 100.0), Spacing(110.0, 150.0)
+"""Tried one after the other, until every label finds a place."""
 
 
 class Layout:
@@ -55,6 +57,8 @@ class Layout:
         self.ports: dict[tuple[str, int], Point] = {}
         """Where a bond ends at a wide node, by the name of the node and the identity of the link, about its centre."""
         self.closing: dict[str, list[Side]] = {}
+        self.routes: dict[int, tuple[Point, ...]] = {}
+        """The lines of bonds round others, by the identity of the link."""
         self.top: dict[int, float] = {}
         self.bottom: dict[int, float] = {}
         self._seen = 0
@@ -73,6 +77,7 @@ class Layout:
         self.at |= {name: (x + dx, y + dy) for name, (x, y) in other.at.items()}
         self.gaps |= other.gaps
         self.ports |= other.ports
+        self.routes |= {key: tuple((x + dx, y + dy) for x, y in points) for key, points in other.routes.items()}
         self._note_heights()
 
     def join(self, link: Link, options: Options) -> None:
@@ -102,10 +107,10 @@ class Layout:
         return union(self.pen.boxes())
 
 
-def lay_out(plan: Plan, skeleton: Skeleton, options: Options) -> Layout:
+def lay_out(plan: Plan, skeleton: Skeleton, options: Options, spacing: Spacing) -> Layout:
     """Places for everything but the bonds that close meshes. Parts without a connection stand under each other."""
     ends = ClosingEnds(skeleton.closing)
-    rows = _Rows(plan, options, ends, MESHED if skeleton.closing else PLAIN)
+    rows = _Rows(plan, options, ends, spacing)
     whole = Layout()
     for trunk in skeleton.trunks:
         part = rows.trunk(trunk)
@@ -244,7 +249,7 @@ class _Rows:
         given: list[Side] = []
         for _ in self.ends.links.get(name, ()):
             wide = is_wide(self.plan, name)
-            given.append("S" if wide else self._free(name, [*used, *given], ("S", "N", *level)))
+            given.append("S" if wide else self._free(name, [*used, *given], ("S", *level, "N")))
         if name in self.ends.links:
             self.ends.sides[name] = list(given)
         return given

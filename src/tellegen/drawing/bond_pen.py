@@ -1,6 +1,6 @@
 """Draws bonds with their labels: effort above or left, flow below or right, the barb on the side of the flow."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import hypot
@@ -10,7 +10,7 @@ from tellegen.drawing.bond_plan import Link
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.moving import moved
 from tellegen.drawing.options import Options
-from tellegen.drawing.overlaps import Grid, Ink, inks, touch
+from tellegen.drawing.overlaps import Grid, Ink, inks, strokes_through, touch
 from tellegen.drawing.placing import label_box
 from tellegen.drawing.scene import Align, Bond, Label, Level, Origin, Ring, Shape, Tone
 from tellegen.drawing.strokes import along, direction
@@ -75,6 +75,9 @@ class Pen:
         self._unnumbered: list[tuple[int, list[tuple[Point, Point]], Bond]] = []
         self._inks: list[Ink] = []
         self._kept: set[int] = set()
+        self._labelled: dict[int, tuple[Waiting, Label]] = {}
+        """The labels of bonds, by their ink: they may have to give way."""
+        self._gone: set[int] = set()
         self._grid = Grid()
 
     def put(self, shape: Shape) -> None:
@@ -88,8 +91,12 @@ class Pen:
         """Draw all that another pen has drawn, elsewhere."""
         self.left_out += other.left_out
         self._waiting += (waiting.moved(dx, dy) for waiting in other._waiting)
+        labelled = {id(label): waiting for waiting, label in other._labelled.values()}
         for shape in other.shapes:
-            self.put(moved(shape, dx, dy))
+            elsewhere = moved(shape, dx, dy)
+            if isinstance(elsewhere, Label) and (waiting := labelled.get(id(shape))) is not None:
+                self._labelled[len(self._inks)] = waiting.moved(dx, dy), elsewhere
+            self.put(elsewhere)
         for k in sorted(other._kept):
             box = other._inks[k]
             assert isinstance(box, Box), "what is kept free is a box"
@@ -98,20 +105,35 @@ class Pen:
     def is_free(self, box: Box, margin: float = 2.0) -> bool:
         """Whether a text may stand here."""
         wide = box.grown(margin)
-        return not any(touch(wide, self._inks[k], 0) for k in self._grid.near(wide))
+        return not any(touch(wide, self._inks[k], 0) for k in self._grid.near(wide) if k not in self._gone)
+
+    def clear_way(self, points: tuple[Point, ...]) -> None:
+        """Take labels of bonds off a line that had to go through them; they find other places when all is drawn."""
+        for stroke in strokes_through(points):
+            for k in self._grid.near(stroke.box):
+                if k in self._labelled and touch(self._inks[k], stroke):
+                    waiting, label = self._labelled.pop(k)
+                    self._gone.add(k)
+                    self._waiting.append(waiting)
+                    self.shapes.remove(label)
 
     @property
     def count(self) -> int:
         """The number of inks."""
         return len(self._inks)
 
-    def drawn(self, since: int) -> list[Ink]:
-        """The ink drawn after the first few; not what is only kept free."""
-        return [ink for k, ink in enumerate(self._inks[since:], since) if k not in self._kept]
+    def drawn(self, since: int) -> Iterator[tuple[Ink, bool]]:
+        """The ink drawn after the first few, not what is only kept free; and whether it is the label of a bond."""
+        for k, ink in enumerate(self._inks[since:], since):
+            if k not in self._kept:
+                yield ink, k in self._labelled
 
     def boxes(self, since: int = 0) -> list[Box]:
         """The extents of all ink, or of that drawn after the first few."""
-        return [ink if isinstance(ink, Box) else ink.box for ink in self._inks[since:]]
+        inks = self._inks[since:]
+        if self._gone:
+            inks = [ink for k, ink in enumerate(inks, since) if k not in self._gone]
+        return [ink if isinstance(ink, Box) else ink.box for ink in inks]
 
     def keep_free(self, box: Box) -> None:
         """Let nothing that is drawn later stand here."""
@@ -183,6 +205,7 @@ class Pen:
             beside = _beside(wanted.text, size, piece, place, upper=part != "flow", further=further)
             label = Label(wanted.text, *beside, tone=tone, origin=_part(bond, part))
             if self.is_free(label_box(label), margin):
+                self._labelled[len(self._inks)] = wanted, label
                 self.put(label)
                 return True
         return False

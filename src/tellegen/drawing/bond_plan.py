@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, final
 
 from tellegen.core.domains import DOMAINS
+from tellegen.drawing.bond_conflicts import Warnings
 from tellegen.drawing.bond_texts import BondTexts, ItemText
 from tellegen.drawing.options import Options
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme
@@ -78,8 +79,7 @@ class _Planner:
     def __init__(self, scheme: BondGraphScheme, options: Options) -> None:
         self.scheme = scheme
         self.texts = BondTexts(scheme, options)
-        ports = scheme.causal.graph.ports
-        self.conflicts = {ports[k].element for k in scheme.causal.conflicts}
+        self.warnings = Warnings(scheme)
         self.nodes: dict[str, Node] = {}
         self.home: dict[tuple[str, int], str] = {}  # the node that a bond of a split junction ends at
         self.joints: list[Link] = []
@@ -166,10 +166,5 @@ class _Planner:
         tail = self.home.get((bond.tail, bond.number), bond.tail)
         head = self.home.get((bond.head, bond.number), bond.head)
         effort, flow = self.texts.variables(bond)
-        warned = any(
-            end in self.conflicts or self.scheme.one_ports[end].causality == "derivative"
-            for end in (bond.tail, bond.head)
-            if end in self.scheme.one_ports
-        )
         stroke = head if bond.stroke == "head" else tail
-        return Link(bond.number, tail, head, stroke, bond.domain, effort, flow, bond.size, warned)
+        return Link(bond.number, tail, head, stroke, bond.domain, effort, flow, bond.size, self.warnings.marks(bond))

@@ -1,11 +1,14 @@
 """Bond graphs as scenes."""
 
+from tellegen.core.names import did_you_mean, listing
+from tellegen.drawing import rules
 from tellegen.drawing.bond_bands import bands_of
 from tellegen.drawing.bond_clusters import Side
-from tellegen.drawing.bond_layout import Layout, lay_out
+from tellegen.drawing.bond_layout import MESHED, PLAIN, Layout, lay_out
+from tellegen.drawing.bond_moved import moved_layout
 from tellegen.drawing.bond_plan import Link, Plan, plan_bonds
 from tellegen.drawing.bond_routes import Router
-from tellegen.drawing.bond_rows import skeleton_of
+from tellegen.drawing.bond_rows import Skeleton, skeleton_of
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.options import DEFAULTS, Options
@@ -13,20 +16,52 @@ from tellegen.drawing.scene import Scene, Shape
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
 MARGIN = 26.0
+MOST_AGAIN = 800
+"""Figures with more bonds are arranged once."""
+MOST_NAMED = 12
+"""Items that a message names."""
 
 
 def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
-    """The figure of a bond graph: a trunk from its first source, branches under and over it, meshes closed round them."""
+    """The figure of a bond graph: a trunk from its first source, branches under and over it, meshes closed round them.
+
+    Raises: FigureError (F160) where a place is given for an item that is not there.
+    """
     plan = plan_bonds(scheme, options)
     title = f"Bond graph: {scheme.name}" if scheme.name else "Bond graph"
     if not plan.nodes:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     skeleton = skeleton_of(plan)
-    layout = lay_out(plan, skeleton, options)
-    if skeleton.closing:
-        _close_meshes(layout, skeleton.closing, options)
-    layout.pen.settle()
+    layout = _arranged(plan, skeleton, options)
+    if options.places:
+        layout = _moved(plan, layout, options)
     return _framed(title, about(scheme, layout.pen.left_out), plan, layout, options)
+
+
+def _arranged(plan: Plan, skeleton: Skeleton, options: Options) -> Layout:
+    """Places for everything, with more space between rows where labels find no place otherwise."""
+    made: list[Layout] = []
+    for spacing in MESHED if skeleton.closing else PLAIN:
+        layout = lay_out(plan, skeleton, options, spacing)
+        if skeleton.closing:
+            _close_meshes(layout, skeleton.closing, options)
+        layout.pen.settle()
+        made.append(layout)
+        if not layout.pen.left_out or len(plan.links) > MOST_AGAIN:
+            break
+    return min(made, key=lambda layout: layout.pen.left_out)
+
+
+def _moved(plan: Plan, usual: Layout, options: Options) -> Layout:
+    """The layout with items where a person put them, in the coordinates of the figure."""
+    for name in options.places:
+        if name not in plan.nodes:
+            fix = did_you_mean(name, plan.nodes) or f"the items are {listing(list(plan.nodes), MOST_NAMED)}"
+            raise rules.NO_SUCH_ITEM.error(f"there is no '{name}' in this bond graph to be put anywhere", fix=fix)
+    box = _frame(plan, usual, options)[1]
+    elsewhere = Layout()
+    elsewhere.absorb(usual, -box.left, -box.top)
+    return moved_layout(plan, elsewhere, options)
 
 
 def about(scheme: BondGraphScheme, left_out: int = 0) -> str:
@@ -43,12 +78,11 @@ def about(scheme: BondGraphScheme, left_out: int = 0) -> str:
 
 def conflicts_of(scheme: BondGraphScheme) -> list[str]:
     """What contradicts itself in the causality of a bond graph, in words."""
-    causal = scheme.causal
-    return [finding.what for finding in causal.findings[: len(causal.conflicts)]]
+    return [finding.what for finding in scheme.causal.contradictions]
 
 
 def _close_meshes(layout: Layout, links: tuple[Link, ...], options: Options) -> None:
-    router = Router(layout.pen)
+    router = Router(layout.pen, len(links))
     sides = [[layout.closing[end].pop(0) for end in (link.tail, link.head)] for link in links]
     ends = [
         [_port(layout, end, side, link) for end, side in zip((link.tail, link.head), pair, strict=True)]
@@ -58,7 +92,7 @@ def _close_meshes(layout: Layout, links: tuple[Link, ...], options: Options) -> 
         router.reserve(start, first)
         router.reserve(end, last)
     for link, (start, end), (first, last) in zip(links, ends, sides, strict=True):
-        points = router.route(start, first, end, last)
+        layout.routes[id(link)] = points = router.route(start, first, end, last)
         layout.pen.bond(link, points, options)
         router.look()
 
@@ -77,12 +111,16 @@ def _port(layout: Layout, name: str, side: Side, link: Link) -> Point:
             return x + gap.left, y
 
 
-def _framed(title: str, text: str, plan: Plan, layout: Layout, options: Options) -> Scene:
-    """Move everything so that the figure begins at the origin, on the grid."""
+def _frame(plan: Plan, layout: Layout, options: Options) -> tuple[list[Shape], Box]:
+    """What stands behind the figure, and the box round all of it."""
     ink = layout.extent()
     bands, box = bands_of(plan, layout, ink, options)
-    if not bands:
-        box = ink.grown(MARGIN)
-    dx, dy = -box.left, -box.top
-    shapes: list[Shape] = [moved(shape, dx, dy) for shape in (*bands, *layout.pen.shapes)]
-    return tidy(Scene(title, text, Box(0, 0, box.width, box.height), tuple(shapes)))
+    return (bands, box) if bands else ([], ink.grown(MARGIN))
+
+
+def _framed(title: str, text: str, plan: Plan, layout: Layout, options: Options) -> Scene:
+    """The figure as a scene that begins at the origin; where items were put somewhere, that is where they are."""
+    bands, box = _frame(plan, layout, options)
+    dx, dy = (0.0, 0.0) if options.places else (-box.left, -box.top)
+    shapes = tuple(moved(shape, dx, dy) for shape in (*bands, *layout.pen.shapes))
+    return tidy(Scene(title, text, box.moved(dx, dy), shapes))

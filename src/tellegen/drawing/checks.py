@@ -92,22 +92,26 @@ def _holds(shape: Shape, text: Box) -> bool:
 
 
 def _free_ends(scene: Scene) -> Iterator[Problem]:
-    targets: list[Shape] = [shape for shape in scene.shapes if not isinstance(shape, Bond | Band | Section | Ring)]
+    for shape, end, _ in free_ends(scene.shapes):
+        yield Problem("free end", f"{_name(shape)} ends at ({end[0]:g}, {end[1]:g}), where nothing is")
+
+
+def free_ends(shapes: Iterable[Shape]) -> Iterator[tuple[Wire | Bond, Point, Point]]:
+    """The ends of wires and bonds where nothing is, each with the point of the line before it."""
+    drawn = tuple(shapes)
+    targets: list[Shape] = [shape for shape in drawn if not isinstance(shape, Bond | Band | Section | Ring)]
     grid = Grid()
     for k, shape in enumerate(targets):
         for ink in inks(shape):
             grid.add(_box(ink).grown(BOND_GAP), k)
-    for shape in scene.shapes:
-        if isinstance(shape, Wire) and shape.origin.part != LEAD:
-            reach, ends = NEAR, (shape.points[0], shape.points[-1])
-        elif isinstance(shape, Bond):
-            reach, ends = BOND_GAP, (shape.points[0], shape.points[-1])
-        else:
+    for shape in drawn:
+        if not isinstance(shape, Wire | Bond) or shape.origin.part == LEAD:
             continue
-        for end in ends:
+        reach, points = (NEAR if isinstance(shape, Wire) else BOND_GAP), shape.points
+        for end, before in ((points[0], points[1]), (points[-1], points[-2])):
             others = [targets[k] for k in grid.near(Box(*end, *end))]
             if not any(_reached(end, other, reach) for other in others if other is not shape):
-                yield Problem("free end", f"{_name(shape)} ends at ({end[0]:g}, {end[1]:g}), where nothing is")
+                yield shape, end, before
 
 
 def _reached(end: Point, shape: Shape, reach: float) -> bool:

@@ -1,12 +1,13 @@
 r"""How names, formulas and values stand in figures, as LaTeX: one place for all notations.
 
-`omega_m` is \omega_m, `V_R_a` the voltage at R_a, V_{R_a}; words of several letters are upright. The rate of an energy variable
-takes the subscript of its element, \dot{\phi}_a for L_a, as long as no other storage of the figure would get the same.
+Names are set as in equations. The rate of an energy variable takes the subscript of its element, \dot{\phi}_a for L_a, as long as
+no other storage of the figure would get the same.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
@@ -15,33 +16,17 @@ from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 
-_WORDS = re.compile(r"(?P<own>[A-Za-z]\w*)(?:\[(?P<index>[\d,]+)\])?")
-_SINGLE = re.compile(r"\w|\\[A-Za-z]+|\\text\{[\w,]*\}")
+_BRACED = re.compile(r"_\{(\w|\\[A-Za-z]+|\\text\{[\w,]*\})\}")
 """A subscript that is one thing: a letter, a Greek letter, or a text."""
-_RATES = {"dPhi": r"\dot{\Phi}", "dS": r"\dot{S}"}
-"""Power variables that are named as rates."""
 _PREFIXES = {-12: "p", -9: "n", -6: r"\mu ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 _WITHOUT_PREFIX = {"kg", "s", "rad", ""}
 """Units whose prefixes nobody reads aloud: a mass of 2 g may be the inertia of something measured in kg."""
 
 
+@lru_cache(maxsize=10_000)
 def name_latex(name: str) -> str:
-    """A name or path as it stands in a figure."""
-    *owners, last = name.split(".")
-    found = _WORDS.fullmatch(last)
-    if found is None:
-        return latex_name(name)
-    head, *words = [word for word in found["own"].split("_") if word]
-    letters = head.rstrip("0123456789") or head
-    symbol = _RATES.get(letters) or latex_name(letters)
-    parts = [part for owner in owners for part in owner.replace("[", "_").rstrip("]").split("_")]
-    subscripts = [*_digits(head[len(letters) :]), *_nested(words), *_digits(found["index"]), *map(_word, parts)]
-    return f"{symbol}_{_braced(_joined(subscripts))}" if subscripts else symbol
-
-
-def _braced(text: str) -> str:
-    """Braces where LaTeX needs them: each pair doubles the work of typesetting."""
-    return text if _SINGLE.fullmatch(text) else f"{{{text}}}"
+    """A name or path as it stands in a figure, without braces that LaTeX does not need: each pair doubles the work of setting."""
+    return _BRACED.sub(lambda found: f"_{found[1]}", latex_name(name))
 
 
 def dotted_latex(latex: str) -> str:
@@ -66,38 +51,12 @@ def formula_latex(expression: Expression) -> str:
     for sign, form in (("", expression), ("-", -expression)):
         if form is not ZERO and isinstance(inverse := ONE / form, Symbol):
             return f"{sign}1/{name_latex(inverse.name)}"
-    return name_latex(expression.name) if isinstance(expression, Symbol) else to_latex(expression)
+    return figure_latex(expression)
 
 
-def _digits(text: str | None) -> list[str]:
-    return [text] if text else []
-
-
-def _word(word: str) -> str:
-    """A subscript: Greek letters, single letters and numbers as they are, other words upright."""
-    latex = latex_name(word) if word[:1].isalpha() else word
-    return rf"\text{{{word}}}" if "_" in latex or latex.startswith(r"\mathrm") else latex
-
-
-def _joined(subscripts: list[str]) -> str:
-    """Subscripts with commas; with a word among plain ones, all are one upright text."""
-    plain = [text.removeprefix(r"\text{").removesuffix("}") for text in subscripts]
-    if plain != subscripts and all(text.isalnum() for text in plain):
-        return rf"\text{{{','.join(plain)}}}"
-    return ",".join(subscripts)
-
-
-def _nested(words: list[str]) -> list[str]:
-    """Subscripts that name an element with a subscript of its own stand one under the other."""
-    first, *rest = [_word(word) for word in words] or [""]
-    is_letter = bool(first) and not first.startswith(r"\text") and not first.isdigit()
-    if (
-        rest
-        and is_letter
-        and ((len(rest[0].lstrip("\\")) == 1 and not rest[0].isdigit()) or first[0].isupper() or first[0] == "\\")
-    ):
-        return [f"{first}_{_braced(rest[0])}", *rest[1:]]
-    return [first, *rest] if first else []
+def figure_latex(expression: Expression) -> str:
+    """A formula with names as they stand in figures."""
+    return to_latex(expression, name_latex)
 
 
 def energy_names(items: Iterable[OnePort]) -> dict[str, str]:

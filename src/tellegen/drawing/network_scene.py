@@ -1,12 +1,15 @@
 """Physical schematics as scenes."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from tellegen.core.domains import REFERENCES
 from tellegen.description.model import NOTHING, Element, Model
+from tellegen.drawing.checks import free_ends
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.network_bands import PAD, bands_behind
+from tellegen.drawing.network_bodies import TERMINAL
 from tellegen.drawing.network_drawing import LEAD, RING, Drawing
 from tellegen.drawing.network_layout import Layout
 from tellegen.drawing.network_mesh import mesh_sketch
@@ -17,7 +20,9 @@ from tellegen.drawing.network_source import elements_of
 from tellegen.drawing.network_texts import NetworkTexts, extent
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.overlaps import inks
-from tellegen.drawing.scene import Band, Scene, Shape
+from tellegen.drawing.scene import Band, Origin, Scene, Shape
+from tellegen.drawing.strokes import along, direction
+from tellegen.drawing.symbols_parts import curves, placed
 
 MARGIN, BETWEEN = 26.0, 34.0
 """Round the figure, and between parts that nothing links."""
@@ -33,11 +38,26 @@ def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     texts = NetworkTexts(model, options)
     shapes = sketch_shapes(elements, model.sketch, texts) if model.sketch is not None else []
     shapes = shapes or network_shapes(elements, texts, _ports(model))
+    shapes += _open_ends(elements, shapes)
     if not shapes:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     box = ink_box(shapes).grown(MARGIN)
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
     return tidy(Scene(title, "; ".join(_words(elements)), Box(0, 0, box.width, box.height), placed))
+
+
+def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:
+    """Small circles at the wires of nodes that join only one element: they end at nothing on purpose."""
+    joined = Counter(node for element in elements for node in element.nodes)
+    loose = {node for node, count in joined.items() if count == 1}
+    found: list[Shape] = []
+    if loose:
+        for wire, end, before in free_ends(shapes):
+            if wire.origin.port in loose:
+                way = direction(before, end)
+                centre = along(end, way, TERMINAL.length / 2)
+                found += curves(TERMINAL.parts, placed(centre, (1, 0)), Origin(part="end", port=wire.origin.port))
+    return found
 
 
 def _ports(model: Model) -> dict[str, str]:

@@ -1,18 +1,20 @@
 """`draw`: a model, a scheme made from it, or its equations, as a figure."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tellegen.causality import assign_causality, assign_with_conflicts
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.drawing import rules
 from tellegen.drawing.bond_lane_scene import vector_bond_scene
+from tellegen.drawing.bond_moved import places_in
 from tellegen.drawing.bond_scene import bond_scene
 from tellegen.drawing.equation_scene import equation_scene
 from tellegen.drawing.figures import Figure
 from tellegen.drawing.mechanism_scene import mechanism_scene
 from tellegen.drawing.network_scene import network_scene
-from tellegen.drawing.options import Options, read_options
+from tellegen.drawing.options import Options, read_options, with_layout
 from tellegen.drawing.overlay_results import SANKEY, result_scene
 from tellegen.drawing.pog_layout import model_pog_scene, pog_scene
 from tellegen.drawing.pog_steps import reduction_scene
@@ -28,11 +30,19 @@ from tellegen.results import Run
 from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
 
 Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
-Drawable = AnyModel | BondGraphScheme | PogScheme | ReductionPictures | Derived | Run
+Finished = BondGraphScheme | PogScheme | ReductionPictures | Derived | Run
+"""What is drawn as what it is."""
+Drawable = AnyModel | Finished
 
 
 def draw(
-    what: Drawable, notation: str = "", *, run: Run | None = None, at: Quantity | None = None, **options: object
+    what: Drawable,
+    notation: str = "",
+    *,
+    run: Run | None = None,
+    at: Quantity | None = None,
+    like: Figure | None = None,
+    **options: object,
 ) -> Figure:
     """A figure of a model, of a scheme, or of equations.
 
@@ -45,13 +55,18 @@ def draw(
     bond graph, a schematic or a mechanism, which then is where it is at that time; a model without a run is simulated. A run alone,
     or `sankey`, is a Sankey diagram of its energy.
 
-    Raises: FigureError for notations, options and values that do not exist (F101 to F103), or where a result does not fit the
-    figure (F200, F201, F205); TellegenError of the layer that cannot go on.
+    A bond graph `like` an earlier one keeps its items where they are there: after a small change of the model nothing else moves.
+
+    Raises: FigureError for notations, options and values that do not exist (F101 to F103), for another figure than a bond graph
+    that shall be like one (F161), or where a result does not fit the figure (F200, F201, F205); TellegenError of the layer that
+    cannot go on.
 
     >>> draw("dc_motor_pump", "bond", theme="mono").scene.title
     'Bond graph: DC motor driving a hydraulic pump'
     """
     chosen = read_options(options)
+    if like is not None:
+        chosen = _like(like, what, notation, chosen)
     if isinstance(what, Run) or run is not None or at is not None:
         return Figure(result_scene(what, notation, run, at, chosen), chosen)
     if isinstance(what, BondGraphScheme):
@@ -63,6 +78,17 @@ def draw(
     if isinstance(what, Derived):
         return Figure(equation_scene(what, chosen), chosen)
     return Figure(scene_maker(notation)(what, chosen), chosen)
+
+
+def _like(figure: Figure, what: Drawable, notation: str, options: Options) -> Options:
+    """The options with the places of an earlier figure, for the items that are still there."""
+    if notation != "bond" or options.vectorial or isinstance(what, Finished):
+        told = "only the bond graph of a model can be drawn like an earlier one"
+        raise rules.NO_LAYOUT.error(told, fix="draw(model, 'bond', like=figure)")
+    scheme = bond_graph(assign_with_conflicts(lower(as_model(what))), vectors=True)
+    items = {*scheme.junctions, *scheme.one_ports, *scheme.two_ports}
+    kept = {name: place for name, place in places_in(figure.scene).items() if name in items}
+    return replace(options, places={**kept, **options.places})
 
 
 def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
@@ -79,10 +105,11 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
-    causal = assign_with_conflicts(lower(as_model(model)))
+    read = as_model(model)
+    causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
-    return bond_scene(bond_graph(causal, vectors=True), options)
+    return bond_scene(bond_graph(causal, vectors=True), with_layout(options, read))
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:

@@ -1,11 +1,13 @@
 """How a figure is drawn: one value with a default for every choice. Unknown words are refused with the nearest known one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from math import isfinite
+from dataclasses import dataclass, field, fields, replace
+from math import isfinite, nan
 from typing import Any, Literal, final, get_args, get_type_hints
 
 from tellegen.core.names import did_you_mean, listing
+from tellegen.description.layouts import Places
+from tellegen.description.model import Model
 from tellegen.drawing import rules
 
 ThemeName = Literal["colour", "mono", "dark"]
@@ -33,7 +35,8 @@ class Options:
     100 %. `scale` is the size of the whole figure.
 
     A POG draws like branches as `lanes` of one vector ladder where it has them. `derivative` draws dependent storages as derivative
-    blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds.
+    blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds. `places` are where items of a
+    bond graph shall stand, by name, before those in the layout of the file.
     """
 
     theme: ThemeName = "colour"
@@ -55,6 +58,7 @@ class Options:
     scale: float = 1
     style: Style = "flat"
     macros: MacroChoice = "own"
+    places: Places = field(default_factory=dict)
 
     @property
     def shows_bands(self) -> bool:
@@ -70,12 +74,18 @@ class Options:
 DEFAULTS = Options()
 
 
+def with_layout(options: Options, model: Model) -> Options:
+    """The options with the places that the file of a model gives to the items of bond graphs, beside those asked for."""
+    kept = model.layout.get("bond")
+    return options if not kept else replace(options, places={**kept, **options.places})
+
+
 def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Options:
     """Options with some choices changed.
 
     Raises: FigureError for an option that does not exist (F101) or a value that it does not have (F102).
     """
-    known = {field.name for field in fields(Options)}
+    known = {option.name for option in fields(Options)}
     for name in chosen:
         if name not in known:
             fix = did_you_mean(name, known) or f"the options are {listing(sorted(known), len(known))}"
@@ -85,6 +95,8 @@ def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Opti
 
 
 def _checked(name: str, value: object, kind: Any) -> Any:
+    if name == "places":
+        return _checked_places(value)
     if choices := get_args(kind):
         if value in choices:
             return value
@@ -97,3 +109,18 @@ def _checked(name: str, value: object, kind: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value > 0:
         return float(value)
     raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="give a positive number")
+
+
+def _checked_places(value: object) -> Places:
+    if not isinstance(value, Mapping):
+        raise rules.BAD_OPTION.error(f"'{value}' is no value of the option 'places'", fix="give {name: (x, y)}")
+    found: dict[str, tuple[float, float]] = {}
+    for name, place in value.items():
+        try:
+            x, y = (float(part) for part in place)
+        except (TypeError, ValueError):
+            x = y = nan
+        if not (isfinite(x) and isfinite(y)):
+            raise rules.BAD_OPTION.error(f"'{place}' is no place of '{name}'", fix="give two numbers, (x, y)")
+        found[str(name)] = x, y
+    return found

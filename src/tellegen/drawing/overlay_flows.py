@@ -38,8 +38,11 @@ SUPPLIED, LOST = "all supplied", "all lost"
 """The powers of a vector block: what its inputs bring in, and what its matrix A takes."""
 
 
-def pog_flows(scheme: PogScheme, run: Run) -> Flows:
-    """The flows of a POG figure. A vector block has no order of sections; what all sources give and all losses take is known."""
+def pog_flows(scheme: PogScheme, run: Run, carried: Mapping[str, tuple[str, ...]]) -> Flows:
+    """The flows of a POG figure. `carried` are the sections of the scheme and the elements whose powers make up that of a section.
+
+    A vector block has no order of sections; what all sources give and all losses take is known.
+    """
     stored, lost = _by_item(scheme.elements, run)
     if scheme.vectorial:
         items = {item.port.element: name for name, item in scheme.elements.items()}
@@ -47,7 +50,16 @@ def pog_flows(scheme: PogScheme, run: Run) -> Flows:
         given = [run.power_values(element) for element in sorted(supplying(run.graph))]
         return Flows({SUPPLIED: sum(given, start=zero), LOST: sum(lost.values(), start=zero)}, stored, lost, items)
     sections = SectionPowers(scheme, run.channels)
-    return Flows({name: sections.power(name) for name in sections.names}, stored, lost)
+    known = {name: sections.power(name) for name in sections.names}
+    taken = {item.port.element: lost[name] for name, item in scheme.elements.items() if name in lost}
+    powers: dict[str, Array] = {}
+    for shown, names in carried.items():
+        through = [name for name in names if name in scheme.sections]
+        if all(name in known for name in through):
+            rows = [*(known[name] for name in through), *(taken[name] for name in names if name in taken)]
+            powers[shown] = np.asarray(sum(rows, start=np.zeros(len(run.t))))
+    items = {item.port.element: name for name, item in scheme.elements.items()}
+    return Flows(powers, stored, lost, items)
 
 
 def bond_flows(scheme: BondGraphScheme, run: Run) -> Flows:

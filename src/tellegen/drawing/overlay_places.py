@@ -86,18 +86,21 @@ def _leads_down(scene: Scene, section: Section) -> bool:
 
 
 def _block_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
+    # What the matrix A of a whole model takes leaves by the last section already.
+    shown = ("gain",) if SUPPLIED in flows.powers else ("gain", "A")
     for shape in scene.shapes:
-        if not isinstance(shape, Block) or shape.origin.part != "gain":
+        if not isinstance(shape, Block) or shape.origin.part not in shown:
             continue
-        # A vector block names elements as the model does.
+        # A vector block names elements as the model does, connections among them.
         names = tuple(flows.items.get(name, name) for name in shape.origin.element.split())
+        holding, taking = ([name for name in names if name in rows] for rows in (flows.stored, flows.lost))
         box, domain = shape.box, shape.origin.domain
-        if names and all(name in flows.stored for name in names):
+        if holding:
             bar = Box(box.left - BESIDE - BAR, box.top, box.left - BESIDE, box.bottom)
-            yield Mark("stored", names, bar.centre, box=bar, domain=domain)
-        elif names and all(name in flows.lost for name in names):
+            yield Mark("stored", tuple(holding), bar.centre, box=bar, domain=domain)
+        elif taking:
             centre = box.left - BESIDE / 2 - LOSS_LENGTH / 2, box.centre[1]
-            yield Mark("lost", names, centre, (-1.0, 0.0), LOSS_LENGTH, domain=domain)
+            yield Mark("lost", tuple(taking), centre, (-1.0, 0.0), LOSS_LENGTH, domain=domain)
 
 
 # -- bonds -----------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from tellegen.description import Model, Network
 from tellegen.description.opening import Modelled, as_model
 from tellegen.drawing import rules
 from tellegen.drawing.mechanism_pose import Pose
-from tellegen.drawing.options import Options
+from tellegen.drawing.options import Options, with_layout
 from tellegen.drawing.overlay_network import network_overlay
 from tellegen.drawing.overlay_scene import OVERLAID, Overlaid, overlay_of
 from tellegen.drawing.sankey_scene import sankey_scene
@@ -42,6 +42,8 @@ def result_scene(what: object, notation: str, run: object, at: Quantity | None, 
     time = float(shown.t[-1]) if at is None else value_of(at, SECOND, "the time of the figure")
     if model is not None:
         return network_overlay(model, shown, options, time).at(time)
+    if not isinstance(what, Run):
+        options = with_layout(options, as_model(what))  # type: ignore[arg-type]  # `run_of` refused what else it may be
     return overlay_of(shown, overlaid_notation(word), options, graph).at(time)
 
 

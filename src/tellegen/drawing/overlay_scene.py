@@ -17,12 +17,13 @@ from tellegen.drawing.overlay_flows import Array, Flows, bond_flows, pog_flows
 from tellegen.drawing.overlay_marks import LENGTH, NOTHING, Mark, mark_shapes
 from tellegen.drawing.overlay_places import bond_marks, pog_marks, without_directions
 from tellegen.drawing.placing import label_box
-from tellegen.drawing.pog_layout import pog_scene
+from tellegen.drawing.pog_layout import plan_scene
 from tellegen.drawing.pog_meshes import FEW, linked_ladders
+from tellegen.drawing.pog_planning import plan_of_model
 from tellegen.drawing.scene import Label, Origin, Scene, Shape
 from tellegen.graph import PowerGraph
 from tellegen.results import Run
-from tellegen.schemes import bond_graph, pog
+from tellegen.schemes import bond_graph
 
 Overlaid = Literal["pog", "bond"]
 OVERLAID: tuple[Overlaid, ...] = get_args(Overlaid)
@@ -111,11 +112,12 @@ def overlaid(
 def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Flows]]:
     """The ladder of a run, where it has one; each branch has a power of its own, so that lanes are drawn apart."""
     wanted = replace(options, power_directions=True, lanes=False)
-    scheme = pog(assign_causality(graph), derivative=options.derivative, vectorial=options.vectorial)
+    plan, scheme = plan_of_model(assign_causality(graph), wanted)
     linked = linked_ladders(scheme, FEW) if scheme.vectorial and options.meshes == "auto" else None
     shown = scheme if linked is None else linked.scheme
-    scene = pog_scene(scheme, wanted)
-    return replace(scene, shapes=without_directions(scene.shapes)), lambda at: pog_flows(shown, at)
+    carried = {s.name: s.carries for ladder in plan.ladders for s in ladder.all_sections() if s.carries}
+    scene = plan_scene(plan, wanted)
+    return replace(scene, shapes=without_directions(scene.shapes)), lambda at: pog_flows(shown, at, carried)
 
 
 def _bond(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Flows]]:

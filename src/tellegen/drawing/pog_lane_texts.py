@@ -4,9 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from tellegen.drawing.naming import figure_latex
 from tellegen.drawing.pog_plan import BoxPlan
-from tellegen.drawing.pog_texts import INTEGRATOR, Texts, bold, listed_names, matrix_latex, size, too_long
-from tellegen.expressions import ONE, ZERO, Expression, symbol, to_latex
+from tellegen.drawing.pog_texts import (
+    INTEGRATOR,
+    MOST_ENTRIES,
+    Texts,
+    bold,
+    entries_latex,
+    listed_names,
+    matrix_latex,
+    size,
+    too_long,
+)
+from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.graph import ResistiveLaw, StorageLaw
 from tellegen.schemes.lane_walk import NoLanesError
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
@@ -54,7 +65,7 @@ class LaneTexts:
         self._letters[letter] = number = self._letters.get(letter, 0) + 1
         text = rf"{letter}_{{{number}}}"
         if entries:
-            self.texts.legend[text] = rf"{{\begin{{bmatrix}} {' & '.join(entries)} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"
+            self.texts.legend[text] = entries_latex(entries)
         return text
 
     def explain(self) -> None:
@@ -63,7 +74,8 @@ class LaneTexts:
             return
         for letter, matrix in self._matrices.items():
             entries = [entry for row in matrix for entry in row if entry is not ZERO]
-            if any(map(too_long, entries)) or sum(map(size, entries)) > LONGEST_MATRIX:
+            wide = max(len(matrix), len(matrix[0])) > MOST_ENTRIES
+            if wide or any(map(too_long, entries)) or sum(map(size, entries)) > LONGEST_MATRIX:
                 self.texts.left_out[letter] = None
             else:
                 self.texts.legend[letter] = _diagonal(matrix) or matrix_latex(matrix)
@@ -157,7 +169,7 @@ def _diagonal(matrix: Matrix) -> str:
     off = any(entry is not ZERO for i, row in enumerate(matrix) for j, entry in enumerate(row) if i != j)
     if off or len(matrix) != len(matrix[0]):
         return ""
-    listed = ",\\,".join(to_latex(row[i]) for i, row in enumerate(matrix))
+    listed = ",\\,".join(figure_latex(row[i]) for i, row in enumerate(matrix))
     return rf"\mathrm{{diag}}\left({listed}\right)"
 
 

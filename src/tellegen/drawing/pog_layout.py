@@ -42,7 +42,7 @@ def model_pog_scene(causal: CausalGraph, options: Options = DEFAULTS) -> Scene:
 
     Raises: FigureError as `pog_scene` does, and F152 where the path gains of the scheme are not those of the model.
     """
-    return plan_scene(plan_of_model(causal, options), options)
+    return plan_scene(plan_of_model(causal, options)[0], options)
 
 
 def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:

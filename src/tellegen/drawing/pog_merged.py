@@ -122,16 +122,17 @@ class _GroupPlanner:
         self._explain()
         group, entry = self.group, self.left
         if self.left is not None and group.left is not None and not _is_one(group.left):
-            entry = self._section(rightwards=True)
+            entry = self._section(self.left.carries, rightwards=True)
             content = self._connection("l", group.left)
             yield ColumnPlan(self.left, entry, content, wire_domain=self.left.domain)
         blocks = list(self._after())
         told = {(self.acting, "right")} if blocks or self.right is not None else set()
         if self.left is not None and self.left.direction == "left":
             told.add((self.acting, "left"))
-        ends = [self._section(rightwards=False) for _ in blocks]
+        beyond = () if self.right is None else self.right.carries
+        ends = [self._section(carried, rightwards=False) for carried in self._carried(blocks, beyond)]
         inner = bool(group.right is not None and not _is_one(group.right))
-        last = self._section(rightwards=False) if inner else self.right
+        last = self._section(beyond, rightwards=False) if inner else self.right
         sections = [*ends, last]
         yield ColumnPlan(entry, sections[0], self._storages(), frozenset(told), self.domain)  # type: ignore[arg-type]
         for k, block in enumerate(blocks):
@@ -149,14 +150,22 @@ class _GroupPlanner:
             return "upper" if self.left.upper_goes_right else "lower"
         return "lower" if self.right is not None and self.right.upper_goes_right else "upper"
 
-    def _section(self, *, rightwards: bool) -> SectionPlan:
+    def _carried(self, blocks: Sequence[ElementPlan], beyond: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """What goes through the sections before the blocks: before A, what goes on and what A takes.
+
+        Before N it is not known: with ratios that move, N z is a share of the power that the storages take.
+        """
+        for block in blocks:
+            yield (*beyond, *self.group.others) if block.element else ()
+
+    def _section(self, carries: tuple[str, ...], *, rightwards: bool) -> SectionPlan:
         """A section inside the group; `rightwards` tells how what acts on the states runs."""
         self._count += 1
         acting = self.texts.names.fresh(self._symbol) if self._symbol else rf"{bold('e')}_{{{self._e()}}}"
         upper = self.acting == "upper"
         labels = (acting, self.z) if upper else (self.z, acting)
         name = f"{self.group.states[0]} {self._count}"
-        return SectionPlan(name, *labels, rightwards == upper, "right", self.domain, self.weight)
+        return SectionPlan(name, *labels, rightwards == upper, "right", self.domain, self.weight, carries=carries)
 
     def _e(self) -> str:
         return f"{self.index},{self._count}" if self.index else str(self._count)

@@ -4,12 +4,11 @@ Variables of elements and of two-ports keep their names, energy variables take t
 between two elements of a junction has no name of its own in the model; it gets the letter of its domain and a number: V_1.
 """
 
-import re
 from typing import final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.drawing.naming import energy_names, name_latex, short_names
-from tellegen.expressions import Expression, latex_name, to_latex
+from tellegen.expressions import Expression, to_latex
 from tellegen.schemes.pog_scheme import Block, PogScheme, Section
 
 
@@ -45,10 +44,7 @@ class PogNames:
 
     def formula(self, expression: Expression) -> str:
         """A formula with names as they stand in the figure."""
-        text = to_latex(expression)
-        for name in sorted(expression.free_symbols, key=len, reverse=True):
-            text = _renamed(text, latex_name(name), self._called.get(name) or self.variable(name))
-        return text
+        return to_latex(expression, lambda name: self._called.get(name) or self.variable(name))
 
     def fresh(self, symbol: str) -> str:
         """A variable that no section has: the letter with the next number."""
@@ -60,12 +56,6 @@ class PogNames:
             number += 1
         self._taken.add(f"{symbol}_{number}")
         return f"{symbol}_{number}"
-
-
-def _renamed(text: str, old: str, new: str) -> str:
-    """A formula with another name for a variable; a name that ends in a command needs a space behind it."""
-    spaced = new + " " if re.search(r"\\[A-Za-z]+$", new) else new
-    return re.sub(rf"(?<![A-Za-z\\]){re.escape(old)}(?![A-Za-z_])", lambda _: spaced, text)
 
 
 def _symbol(section: Section, name: str) -> str:

@@ -30,7 +30,8 @@ class SectionPlan:
     """A power section with its labels (LaTeX). The upper variable goes right or left, the lower one the other way.
 
     `link` is the letter under which a ladder goes on elsewhere. `lanes` are the domains of a vector section, each with the side of
-    its upper variable.
+    its upper variable. `carries` are the sections of the scheme and the elements whose powers make up its power; none where that is
+    not known.
     """
 
     name: str
@@ -42,6 +43,7 @@ class SectionPlan:
     weight: Weight = "thin"
     link: str = ""
     lanes: tuple[tuple[str, Side], ...] = ()
+    carries: tuple[str, ...] = ()
 
     def goes_right(self, line: Line) -> bool:
         """Whether the signal on a line goes to the right."""
@@ -159,6 +161,12 @@ class LadderPlan:
     def sections(self) -> list[SectionPlan | None]:
         """The sections from left to right, one more than there are columns."""
         return [self.entry, *(column.right for column in self.columns)]
+
+    def all_sections(self) -> Iterator[SectionPlan]:
+        """The sections of this ladder and of its side ladders."""
+        ladders = [self, *(c.content.ladder for c in self.all_columns() if isinstance(c.content, BranchPlan))]
+        for ladder in ladders:
+            yield from (section for section in ladder.sections() if section is not None)
 
     def all_columns(self) -> Iterator[ColumnPlan]:
         """The columns of this ladder and of its side ladders."""

@@ -59,8 +59,8 @@ def plan_of(scheme: PogScheme, options: Options) -> FigurePlan:
     return _figure(scheme, ladders, texts, ())
 
 
-def plan_of_model(causal: CausalGraph, options: Options) -> FigurePlan:
-    """The plan of the POG of a model: storages that depend on others share one block of a ladder where they can.
+def plan_of_model(causal: CausalGraph, options: Options) -> tuple[FigurePlan, PogScheme]:
+    """The plan of the POG of a model, and its scheme: storages that depend on others share one block of a ladder where they can.
 
     Raises: FigureError (F150, F151), or F152 where the path gains of the scheme are not those of the model.
     """
@@ -69,8 +69,9 @@ def plan_of_model(causal: CausalGraph, options: Options) -> FigurePlan:
     check_gains(scheme)
     plan = _merged(scheme, options) if together else None
     if plan is not None:
-        return plan
-    return plan_of(pog(causal) if together and scheme.vector is None else scheme, options)
+        return plan, scheme
+    shown = pog(causal) if together and scheme.vector is None else scheme
+    return plan_of(shown, options), shown
 
 
 def _split(scheme: PogScheme, texts: Texts, options: Options) -> tuple[LadderPlan, ...]:

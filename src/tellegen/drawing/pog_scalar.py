@@ -46,7 +46,9 @@ class ScalarPlanner:
         upper, lower = (self.texts.names.variable(_variable(section, line)) for line in LINES)
         goes_right = section.rightward == section.upper
         link = self.links.get(name, "")
-        return SectionPlan(name, upper, lower, goes_right, section.direction, section.domain, link=link)
+        return SectionPlan(
+            name, upper, lower, goes_right, section.direction, section.domain, link=link, carries=(name,)
+        )
 
     # -- columns ---------------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import final
 
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.moving import moved, tidy
+from tellegen.drawing.naming import figure_latex, name_latex
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog_layout import ink_boxes, plan_scene
 from tellegen.drawing.pog_measures import MARGIN, NOTE, SMALL
@@ -16,7 +17,7 @@ from tellegen.drawing.pog_planning import plan_of
 from tellegen.drawing.pog_texts import matrix_latex
 from tellegen.drawing.scene import Label, Origin, Scene, Shape
 from tellegen.drawing.typesetting import set_math, set_words
-from tellegen.expressions import ONE, latex_name, to_latex
+from tellegen.expressions import ONE
 from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.orientations import orientations
 from tellegen.schemes.pog_scheme import Ladder, Matrix, PogScheme
@@ -50,10 +51,10 @@ def rewriting_scene(scheme: PogScheme, steps: Sequence[Rewriting], options: Opti
 def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS, *, T: Matrix | None = None) -> Scene:
     """The three pictures of a reduction: the loop, the inverted loop, what is left; with the congruence x = T z beside it.
 
-    Only the columns of the loop are drawn where they stand next to each other in one ladder.
+    Only the columns of the loop are drawn where they stand next to each other in one ladder; where a link is cut, all of them.
     """
     stages = (pictures.original, pictures.inverted, pictures.simplified)
-    ends = _ends(pictures)
+    ends = _ends(pictures) if pictures.element in pictures.original.elements else None
     scenes = [_scene(scheme, options, ends) for scheme in stages]
     there, gone = _limit(pictures)
     captions = (("extended model,", there), ("loop inverted,", there), ("reduced,", gone))
@@ -125,24 +126,29 @@ def _ladders(ladders: Iterable[Ladder]) -> Iterable[Ladder]:
 
 
 def _limit(pictures: ReductionPictures) -> tuple[str, str]:
-    """The energy coefficient before and in the limit, in the words of its parameter."""
+    """The energy coefficient before and in the limit, in the words of its parameter; for a connection, its modulus."""
+    if pictures.element not in pictures.original.elements:
+        coupling = next(c for c in pictures.original.causal.graph.couplings if c.element == pictures.element)
+        alone = len(coupling.K) == 1 == len(coupling.K[0])
+        text = figure_latex(coupling.K[0][0]) if alone else name_latex(pictures.element)
+        return text, rf"{text} \rightarrow 0"
     law = pictures.original.elements[pictures.element].port.law
     after = pictures.simplified.elements[pictures.element].port.law
-    name = latex_name(pictures.element)
+    name = name_latex(pictures.element)
     if isinstance(law, ResistiveLaw):
-        text = name if law.coefficient is None else to_latex(law.coefficient)
+        text = name if law.coefficient is None else figure_latex(law.coefficient)
         vanishes = law.side == pictures.inverted.elements[pictures.element].decides
         return text, rf"{text} \rightarrow {'0' if vanishes else INFINITY}"
     inertia = law.inertia if isinstance(law, StorageLaw) else None
     if isinstance(after, SourceLaw):
-        text = name if inertia is None else to_latex(inertia)
+        text = name if inertia is None else figure_latex(inertia)
         return text, rf"{text} \rightarrow {INFINITY}"
     if inertia is None:
         return f"{name} > 0", rf"{name} \rightarrow 0"
-    inverse = to_latex(ONE / inertia)
+    inverse = figure_latex(ONE / inertia)
     if len(inertia.args) and r"\frac" not in inverse:
         return rf"{inverse} < \infty", rf"{inverse} \rightarrow \infty"
-    text = to_latex(inertia)
+    text = figure_latex(inertia)
     return f"{text} > 0", f"{text} = 0"
 
 

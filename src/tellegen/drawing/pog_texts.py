@@ -1,15 +1,15 @@
 """What stands in the blocks of a POG figure: gains, laws, values, and the equations of a legend."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import final
 
 from tellegen.core.errors import TellegenError
-from tellegen.drawing.naming import name_latex
+from tellegen.drawing.naming import figure_latex, name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_measures import text_size, width_of
 from tellegen.drawing.pog_names import PogNames, letter_latex
 from tellegen.drawing.pog_plan import BoxPlan
-from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, postorder, symbol, to_latex
+from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, postorder, symbol
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
@@ -18,6 +18,8 @@ WIDEST = 110.0
 """A text that is wider than this gets a letter, and an equation in the legend."""
 LONGEST, LONGEST_MATRIX = 45, 160
 """The terms and factors of an equation that a legend shows; nested fractions take long to set, and longer to read."""
+MOST_ENTRIES = 24
+"""Nobody reads more rows or columns under a figure, and setting them takes long."""
 DERIVATIVE = "s"
 INTEGRATOR = r"\frac{1}{s}"
 
@@ -51,7 +53,8 @@ class Texts:
     def explain_matrix(self, letter: str, matrix: Matrix) -> None:
         """A matrix in the legend, unless it is too long."""
         entries = [entry for row in matrix for entry in row]
-        if any(map(too_long, entries)) or sum(map(size, entries)) > LONGEST_MATRIX:
+        wide = max(len(matrix), len(matrix[0]) if matrix else 0) > MOST_ENTRIES
+        if wide or any(map(too_long, entries)) or sum(map(size, entries)) > LONGEST_MATRIX:
             self.left_out[letter] = None
         else:
             self.legend.setdefault(letter, matrix_latex(matrix))
@@ -252,12 +255,18 @@ def number_latex(value: float) -> str:
 def matrix_latex(rows: tuple[tuple[Expression, ...], ...]) -> str:
     """A matrix in brackets; a single entry has none."""
     if len(rows) == 1 and len(rows[0]) == 1:
-        return to_latex(rows[0][0])
-    body = r" \\ ".join(" & ".join(map(to_latex, row)) for row in rows)
+        return figure_latex(rows[0][0])
+    body = r" \\ ".join(" & ".join(map(figure_latex, row)) for row in rows)
     return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
 
 def column_latex(names: tuple[str, ...]) -> str:
     """A vector as a row with a transposition sign."""
+    return entries_latex(list(map(name_latex, names)))
+
+
+def entries_latex(entries: Sequence[str]) -> str:
+    """Entries as a row with a transposition sign; of many, the first ones and the last."""
+    shown = entries if len(entries) <= MOST_ENTRIES else [*entries[:3], r"\cdots", entries[-1]]
     # The braces are for ziamath, which cannot raise an environment.
-    return rf"{{\begin{{bmatrix}} {' & '.join(map(name_latex, names))} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"
+    return rf"{{\begin{{bmatrix}} {' & '.join(shown)} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"

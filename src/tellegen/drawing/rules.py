@@ -71,6 +71,18 @@ NO_LANES = RULES.rule(
     meaning="A bond graph of vectors was asked for, and the branches of the model do not run side by side from its sources.",
     why="a vector bond stands for like bonds that go from the same items to the same items, in one causality",
 )
+NO_SUCH_ITEM = RULES.rule(
+    "F160",
+    "place of an item that is not there",
+    meaning="The layout of a file, or the option `places`, says where an item of a bond graph shall stand, and there is no such item.",
+    why="a place under a misspelt name would be ignored, and the item would stand elsewhere",
+)
+NO_LAYOUT = RULES.rule(
+    "F161",
+    "file without a layout",
+    meaning="The places of a figure were to be kept in a file that has no part for them, or in none at all.",
+    why="a layout is a part of a YAML file; built-in examples stay as they are, and netlists have a geometry of their own",
+)
 NO_SCHEMATIC = RULES.rule(
     "F180",
     "model without a schematic",

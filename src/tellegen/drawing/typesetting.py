@@ -37,8 +37,10 @@ _COLON_GAP, _COLON_SPACE = 0.08, 0.36
 """Before and behind a colon, in sizes."""
 
 
-_NUMBERED = re.compile(r"(?P<symbol>[^\d^&_]*)_(?P<subscript>[^^&=]*)")
-"""A symbol whose only digits are in its subscript, or in that of its subscript."""
+_NUMBERED = re.compile(r"(?P<symbol>[^^&_]*)_(?P<subscript>[^^&=]*[1-9][^^&=]*)")
+"""A symbol with a number in its subscript, or in that of its subscript."""
+ALIKE = 0.02
+"""Sizes of letters differ by less than this where only rounding tells them apart."""
 _PIECE = re.compile(r"\\[A-Za-z]+|\S")
 _UPRIGHT = (r"\text", r"\mathrm")
 _DIGIT = re.compile(r"\d")
@@ -52,9 +54,8 @@ def set_math(latex: str, size: float) -> Typeset:
         start = _beside(set_math(before, size), set_math("{:}", size), _COLON_GAP * size)
         return _beside(start, set_math(after, size), _COLON_SPACE * size)
     found = _NUMBERED.fullmatch(latex)
-    several = len({*_DIGIT.findall(latex)}) > 1
-    if several and found is not None and _is_whole(found["symbol"]) and _is_whole(found["subscript"]):
-        return _numbered(latex, found["subscript"], size)
+    if found is not None and _is_whole(found["symbol"]) and _is_whole(found["subscript"]):
+        return _numbered(found["symbol"], found["subscript"], size)
     return _set(latex, size)
 
 
@@ -68,31 +69,38 @@ def _is_whole(text: str) -> bool:
     return depth == 0
 
 
-def _numbered(latex: str, subscript: str, size: float) -> Typeset:
-    """A symbol with a number in its subscript, from those with one digit repeated: large figures have thousands of them.
+def _numbered(symbol: str, subscript: str, size: float) -> Typeset:
+    """A symbol with numbers in its subscript, from the one with zeros in their place: large figures have thousands of them.
 
     The last outlines are those of the subscript, one for each character that is seen. A digit moves what follows by the difference
-    between its width and that of the digit which stood there.
+    between its width and that of a zero.
     """
+    usual = _set_once(f"{symbol}_{_DIGIT.sub('0', subscript)}", size)
     seen = list(_seen(subscript))
-    like = {digit: _set_once(_DIGIT.sub(digit, latex), size) for digit in {*_DIGIT.findall(latex)}}
-    usual = next(character for character, _, _ in seen if character in like)
-    some = like[usual]
-    if len(some.outlines) <= len(seen) or any(len(other.outlines) != len(some.outlines) for other in like.values()):
-        return _set(latex, size)
-    first = len(some.outlines) - len(seen)
+    first = len(usual.outlines) - len(seen)
     ends: list[Outline] = []
-    shift, before = 0.0, dict.fromkeys(like, 0.0)
-    for k, (character, depth, upright) in enumerate(seen):
-        own = like.get(character)
-        ends.append(_shifted((own or some).outlines[first + k], shift - before.get(character, 0.0)))
-        if own is not None:
-            wider = {
-                digit: _advance(digit, depth, upright, size) - _advance(usual, depth, upright, size) for digit in like
-            }
-            shift += wider[character]
-            before = {digit: far + wider[digit] for digit, far in before.items()}
-    return _of((*some.outlines[:first], *ends))
+    shift = 0.0
+    if first <= 0:
+        return _set(f"{symbol}_{subscript}", size)
+    for outline, (character, depth, upright) in zip(usual.outlines[first:], seen, strict=True):
+        if not character.isdecimal():
+            ends.append(_shifted(outline, shift))
+            continue
+        zero, own = (_digit(digit, depth, upright, size) for digit in ("0", character))
+        if not _alike(zero, outline):
+            return _set(f"{symbol}_{subscript}", size)
+        (x, y), (u, v) = outline[0][1][0], zero[0][1][0]
+        ends.append(_shifted(own, x - u + shift, y - v))
+        shift += _advance(character, depth, upright, size) - _advance("0", depth, upright, size)
+    return _of((*usual.outlines[:first], *ends))
+
+
+def _alike(one: Outline, two: Outline) -> bool:
+    """Whether two outlines are the same letter in the same size."""
+    if [step for step, _ in one] != [step for step, _ in two]:
+        return False
+    boxes = [hull(point for _, points in outline for point in points) for outline in (one, two)]
+    return abs(boxes[0].width - boxes[1].width) < ALIKE and abs(boxes[0].height - boxes[1].height) < ALIKE
 
 
 def _seen(subscript: str) -> Iterator[tuple[str, int, bool]]:
@@ -115,15 +123,27 @@ def _seen(subscript: str) -> Iterator[tuple[str, int, bool]]:
 
 
 @lru_cache(maxsize=1024)
-def _advance(digit: str, depth: int, upright: bool, size: float) -> float:
-    """From a digit to an equal one beside it."""
+def _pair(digit: str, depth: int, upright: bool, size: float) -> tuple[Outline, Outline]:
+    """A digit and an equal one beside it, in a subscript."""
     pair = rf"\text{{{digit}{digit}}}" if upright else digit + digit
     *_, one, two = _set(f"x_{{{pair}}}" if depth == 1 else f"x_{{x_{{{pair}}}}}", size).outlines
+    return one, two
+
+
+def _digit(digit: str, depth: int, upright: bool, size: float) -> Outline:
+    return _pair(digit, depth, upright, size)[0]
+
+
+def _advance(digit: str, depth: int, upright: bool, size: float) -> float:
+    """From a digit to an equal one beside it."""
+    one, two = _pair(digit, depth, upright, size)
     return two[0][1][0][0] - one[0][1][0][0]
 
 
-def _shifted(outline: Outline, shift: float) -> Outline:
-    return tuple((letter, tuple((x + shift, y) for x, y in points)) for letter, points in outline) if shift else outline
+def _shifted(outline: Outline, shift: float, down: float = 0.0) -> Outline:
+    if not shift and not down:
+        return outline
+    return tuple((letter, tuple((x + shift, y + down) for x, y in points)) for letter, points in outline)
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from tellegen.exporting.ladder_diagrams import ladder_blocks, ladder_columns
 from tellegen.exporting.port_formulas import PortFormulas
 from tellegen.exporting.starting import Start, begun, first_moment
 from tellegen.exporting.vector_diagrams import vector_blocks
-from tellegen.graph.signals import Delayed, External, Table
+from tellegen.graph.signals import External, Table
 from tellegen.schemes import pog
 
 Items = list[Formula | Table]
@@ -22,7 +22,7 @@ Items = list[Formula | Table]
 def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
     """The diagram of a model with the inputs, parameters and start of its experiment.
 
-    Raises: ExportError for what a block diagram cannot hold: elements with modes, delays, Python functions.
+    Raises: ExportError for what a block diagram cannot hold: elements with modes, Python functions.
     """
     setup = set_up(model, until=until)
     if setup.graph.switching:
@@ -44,10 +44,10 @@ def refuse_signals(system: EquationSystem) -> None:
     Raises: ExportError (X402).
     """
     for law in system.signals.others:
-        if isinstance(law, Delayed | External):
-            what = "is delayed" if isinstance(law, Delayed) else "is a Python function"
+        if isinstance(law, External):
+            what = f"the signal '{law.name}' is a Python function, which is not exported"
             fix = "export a model without it, or describe it by a transfer function or a table"
-            raise rules.SIGNALS.error(f"the signal '{law.name}' {what}, which is not exported", where=law.name, fix=fix)
+            raise rules.SIGNALS.error(what, where=law.name, fix=fix)
 
 
 def _ladder(start: Start) -> Diagram | None:
@@ -109,6 +109,7 @@ def _plain(start: Start) -> Diagram:
         recorded,
         setup.until,
         holds=start.holds(),
+        delays=start.delays(),
         stops=start.stops(),
         stiff=start.is_stiff(),
         vectorial=True,

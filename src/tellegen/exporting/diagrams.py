@@ -1,4 +1,4 @@
-"""A block diagram as a value: integrators, gains, sums and functions joined by named signals, in the order of their evaluation.
+"""A block diagram as a value: integrators, gains, sums, functions, samples and delays joined by named signals, in order.
 
 It is what a Power-Oriented Graph says when its sections are forgotten. Simulink draws it; the m-file integrates it. A ladder
 keeps its blocks. What a ladder cannot say (dependent storages, fields, algebraic loops, unknowns) is told by the vector block
@@ -58,6 +58,17 @@ class Hold:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Delay:
+    """A signal that repeats another one, `source`, a constant time later; `initial` until that time has passed."""
+
+    name: str
+    source: str
+    by: float
+    initial: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Inertia:
     """The rates of states that are coupled: `matrix` times them is what arrives at the integrators."""
 
@@ -112,6 +123,7 @@ class Diagram:
     inertia: Inertia | None = None
     unknowns: Unknowns = NO_UNKNOWNS
     holds: tuple[Hold, ...] = ()
+    delays: tuple[Delay, ...] = ()
     stops: tuple[float, ...] = ()
     stiff: bool = False
     vectorial: bool = False
@@ -128,7 +140,7 @@ class Diagram:
 
     def names_given(self) -> set[str]:
         """The names of all signals."""
-        made = {item.name for item in (*self.formulas, *self.readings, *self.integrators, *self.holds)}
+        made = {item.name for item in (*self.formulas, *self.readings, *self.integrators, *self.holds, *self.delays)}
         return made | {*self.unknowns.names, *(self.inertia.rates if self.inertia is not None else ())}
 
 

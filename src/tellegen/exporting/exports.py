@@ -12,8 +12,8 @@ from tellegen.exporting import rules
 from tellegen.exporting.diagram_building import block_diagram
 from tellegen.exporting.diagrams import Diagram
 from tellegen.exporting.m_files import parameters_file, program_name, run_file
-from tellegen.exporting.m_mode_files import hybrid_run_file, modes_file, no_build_file
-from tellegen.exporting.mode_diagrams import HybridDiagram, mode_diagrams
+from tellegen.exporting.m_mode_files import hybrid_run_file, modes_file
+from tellegen.exporting.mode_diagrams import mode_diagrams
 from tellegen.exporting.simulink_program import build_file, hybrid_build_file
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
@@ -30,7 +30,7 @@ def export_model(
 
     `to="simulink"` writes three MATLAB programs: `NAME_parameters.m`, `NAME_build.m`, which builds the scheme in Simulink block by
     block, and `NAME_run.m`, which integrates it in MATLAB or Octave without Simulink. A model with modes has a subsystem for each
-    of them, and `NAME_modes.m` tells the model which one follows; beside sampled signals it runs, but is not built.
+    of them, and `NAME_modes.m` tells the model which one follows.
 
     Raises: ExportError for an unknown tool (X403), for what the tool cannot hold (X401, X402, X406), for a file that is there
     already (X405) or cannot be written (X404). Nothing is written then, or what was written is whole.
@@ -62,7 +62,8 @@ def simulink_files(model: Model, name: str) -> Files:
         return {
             f"{name}_parameters.m": parameters_file(hybrid.first, name),
             f"{name}_run.m": hybrid_run_file(hybrid, name),
-            **_hybrid_build(hybrid, name),
+            f"{name}_modes.m": modes_file(hybrid, name),
+            f"{name}_build.m": hybrid_build_file(hybrid, name),
         }
     diagram = block_diagram(model)
     _refuse_one_name(diagram)
@@ -71,12 +72,6 @@ def simulink_files(model: Model, name: str) -> Files:
         f"{name}_run.m": run_file(diagram, name),
         f"{name}_build.m": build_file(diagram, name),
     }
-
-
-def _hybrid_build(hybrid: HybridDiagram, name: str) -> Files:
-    if hybrid.first.holds:
-        return {f"{name}_build.m": no_build_file(hybrid, name)}
-    return {f"{name}_modes.m": modes_file(hybrid, name), f"{name}_build.m": hybrid_build_file(hybrid, name)}
 
 
 TARGETS: dict[str, Callable[[Model, str], Files]] = {"simulink": simulink_files}

@@ -2,7 +2,7 @@
 
 The program evaluates the blocks in order and integrates the integrators: by Radau's method where the model is stiff, by Dormand
 and Prince's otherwise, both written out, so that Octave and MATLAB take the same steps. It stops where inputs jump and where
-sampled signals take their values.
+sampled signals take their values, and remembers its steps where signals are delayed.
 """
 
 import math
@@ -13,12 +13,16 @@ import numpy as np
 from tellegen.compiler.tables import monotone_slopes
 from tellegen.core.names import TIME
 from tellegen.exporting.diagrams import Diagram, Formula, Hold, Inertia
+from tellegen.exporting.m_past import COLLOCATION, HERMITE, STAND, past_functions, plain_hooks, with_hooks
 from tellegen.exporting.m_runtime import EXPLICIT, HELPERS, STIFF, TABLES
 from tellegen.expressions.matlab import MatlabLines, matlab_name
 from tellegen.graph.signals import Table
 
 LONGEST_NAME = 40
 """MATLAB takes names of programs up to 63 characters; endings such as `_parameters` come behind."""
+
+PLACE = 5
+"""Which result of the blocks what goes into delays is: behind rates, recorded signals, residuals and samples."""
 
 
 def program_name(title: str) -> str:
@@ -46,8 +50,9 @@ def run_file(diagram: Diagram, name: str) -> str:
         _initial(diagram),
         blocks_function(diagram, [item.name for item in diagram.integrators]),
         samples_functions(diagram.holds),
-        STIFF if diagram.stiff else EXPLICIT,
+        with_hooks(STIFF if diagram.stiff else EXPLICIT, plain_hooks(diagram.delays, stiff=diagram.stiff)),
         HELPERS,
+        *([past_functions(PLACE), STAND, COLLOCATION if diagram.stiff else HERMITE] if diagram.delays else []),
         TABLES if has_tables(diagram) else "",
     ]
     return "\n".join(part for part in parts if part)
@@ -57,6 +62,7 @@ def main_function(diagram: Diagram, name: str) -> str:
     """The function that a user calls."""
     stops = ", ".join(map(number_text, diagram.stops))
     shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
+    late = "".join(f", tg_samples + {number_text(by)}" for by in _comes_back(diagram)) if diagram.holds else ""
     return f"""function [tg_t, tg_values, tg_names] = {name}_run(tg_until, tg_rows)
 % Integrate '{comment_text(diagram.name)}' without Simulink.
 %   [t, values, names] = {name}_run()              the experiment of the model
@@ -69,10 +75,19 @@ tg_p = {name}_parameters();
 tg_names = {{{shown}}};
 tg_t = linspace(0, tg_until, tg_rows)';
 tg_stops = [{stops}];
-tg_stops = [tg_stops(tg_stops < tg_until), tg_sample_times(tg_until)];
-tg_values = tg_march(tg_p, tg_t, unique(tg_stops));
+tg_samples = tg_sample_times(tg_until);
+tg_stops = unique([tg_stops(tg_stops < tg_until), tg_samples{late}]);
+% Two times that are one but for rounding are one stop: nothing is sampled twice.
+tg_stops([false, diff(tg_stops) < 1e-12 * tg_until]) = [];
+tg_values = tg_march(tg_p, tg_t, tg_stops);
 end
 """
+
+
+def _comes_back(diagram: Diagram) -> list[float]:
+    """When jumps come back through one delay or two; then they are smooth enough."""
+    once = {delay.by for delay in diagram.delays}
+    return sorted(once | {one + two for one in once for two in once})
 
 
 def _initial(diagram: Diagram) -> str:
@@ -109,6 +124,8 @@ def blocks_function(
         "tg_taken": "; ".join([made.text(hold.expression) for hold in diagram.holds]),
         **(further or {}),
     }
+    if diagram.delays:
+        results["tg_before"] = "; ".join(_m(delay.source) for delay in diagram.delays)
     head = f"function [tg_dx, {', '.join(results)}] = {name}({_m(TIME)}, tg_x, tg_held, tg_w, tg_p)"
     return "\n".join([head, *made.lines, *(f"{key} = [{text}];" for key, text in results.items()), "end", ""])
 
@@ -119,6 +136,9 @@ def _unpacked(diagram: Diagram, states: Sequence[str]) -> Iterator[str]:
     yield from (f"{_m(name)} = tg_x({k});" for k, name in enumerate(states, 1) if name in own)
     yield from (f"{_m(hold.name)} = tg_held({k});" for k, hold in enumerate(diagram.holds, 1))
     yield from (f"{_m(name)} = tg_w({k});" for k, name in enumerate(diagram.unknowns.names, 1))
+    for k, delay in enumerate(diagram.delays, 1):
+        then = f"{_m(TIME)} - {number_text(delay.by)}"
+        yield f"{_m(delay.name)} = tg_delayed({k}, {then}, {number_text(delay.initial)}, tg_p);"
 
 
 def _evaluate(item: Formula | Table, made: MatlabLines) -> None:

@@ -1,6 +1,6 @@
 """A model with modes as a program: one function of blocks for each mode, and the tables that tell how modes follow each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tellegen.exporting.diagrams import Diagram, Formula
 from tellegen.exporting.m_files import (
@@ -14,22 +14,30 @@ from tellegen.exporting.m_files import (
 )
 from tellegen.exporting.m_mode_choice import CHOICE
 from tellegen.exporting.m_mode_runtime import STEPS
+from tellegen.exporting.m_past import GIVEN_PAST, HERMITE, hooks_in_modes, past_functions, with_hooks
 from tellegen.exporting.m_runtime import HELPERS, TABLES
 from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
 from tellegen.expressions.matlab import MatlabLines, matlab_name
 
+PLACE = 9
+"""Which result of the blocks what goes into delays is: behind those of models without modes and what tells of the mode."""
+
 
 def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
     """A function that integrates a model with modes and gives the recorded signals over time."""
-    return _joined(main_function(hybrid.first, name), _start(hybrid), *_mode_functions(hybrid))
+    delays = hybrid.first.delays
+    past = [past_functions(PLACE), HERMITE] if delays else []
+    return _joined(
+        main_function(hybrid.first, name), _start(hybrid), *_mode_functions(hybrid, hooks_in_modes(delays)), *past
+    )
 
 
 def modes_file(hybrid: HybridDiagram, name: str) -> str:
     """A function that tells which mode follows when a guard rises. The Simulink model asks it."""
-    return _joined(_next_mode(hybrid, name), *_mode_functions(hybrid))
+    return _joined(_next_mode(hybrid, name), *_mode_functions(hybrid, {}), GIVEN_PAST if hybrid.first.delays else "")
 
 
-def _mode_functions(hybrid: HybridDiagram) -> list[str]:
+def _mode_functions(hybrid: HybridDiagram, hooks: Mapping[str, str]) -> list[str]:
     """What both files need: the modes, their blocks, and the search for the mode that follows."""
     diagrams = [mode.diagram for mode in hybrid.modes if mode.diagram is not None]
     return [
@@ -38,7 +46,7 @@ def _mode_functions(hybrid: HybridDiagram) -> list[str]:
         *_all_blocks(hybrid),
         _inertia(hybrid),
         samples_functions(hybrid.first.holds),
-        STEPS,
+        with_hooks(STEPS, hooks),
         CHOICE,
         HELPERS,
         TABLES if any(map(has_tables, diagrams)) else "",
@@ -50,17 +58,21 @@ def _joined(*parts: str) -> str:
 
 
 def _next_mode(hybrid: HybridDiagram, name: str) -> str:
-    return f"""function [tg_mode, tg_x] = {name}_modes(tg_now, tg_x, tg_mode)
+    return f"""function [tg_mode, tg_x] = {name}_modes(tg_now, tg_x, tg_mode, tg_held, tg_late)
 % The mode of '{comment_text(hybrid.name)}' that follows when a guard rises, and the states handed over to it.
+% tg_held are what sampled signals hold, tg_late what delayed signals are now.
 persistent tg_memory
+if nargin < 4, tg_held = []; end
+if nargin < 5, tg_late = []; end
 tg_p = {name}_parameters();
+tg_p.tg_late = tg_late;
 tg_m = tg_modes();
 if isempty(tg_memory) || tg_now <= tg_memory.now
   tg_memory.scale = zeros(tg_m.storages, 1);
   tg_memory.largest = zeros(size(tg_m.words, 2), max(tg_m.words(:)), max(tg_m.words(:)));
   tg_memory.fastest = zeros(size(tg_m.words, 2), 1);
 end
-tg_s = struct('x', tg_x(:), 'held', [], 'w', tg_m.guesses{{tg_mode}}, 'mode', tg_mode, 'h', 0);
+tg_s = struct('x', tg_x(:), 'held', tg_held, 'w', tg_m.guesses{{tg_mode}}, 'mode', tg_mode, 'h', 0);
 tg_s.until = {number_text(hybrid.first.until)};
 tg_s.scale = tg_memory.scale; tg_s.largest = tg_memory.largest; tg_s.fastest = tg_memory.fastest;
 tg_p.tg_mode = tg_mode;
@@ -71,16 +83,6 @@ tg_s = tg_change(tg_s, tg_now, tg_fired, 1e-3 * tg_s.until, tg_p, tg_m);
 tg_memory = struct('now', tg_now, 'scale', tg_s.scale, 'largest', tg_s.largest, 'fastest', tg_s.fastest);
 tg_mode = tg_s.mode;
 tg_x = tg_s.x;
-end
-"""
-
-
-def no_build_file(hybrid: HybridDiagram, name: str) -> str:
-    """A build program that says why there is none."""
-    return f"""function {name}_build()
-% '{comment_text(hybrid.name)}' has elements with modes beside sampled signals. Where a sample and a change of mode meet, their
-% order matters, which blocks that wait for a step do not keep. So none is built here.
-error('this model has modes and sampled signals: use {name}_run, which needs no Simulink');
 end
 """
 

@@ -8,6 +8,7 @@ NOISE = 1e-11
 STEPS = f"""function tg_values = tg_march(tg_p, tg_t, tg_stops)
 tg_m = tg_modes();
 [tg_x, tg_held, tg_mode] = tg_start();
+@begin
 tg_s = struct('x', tg_x, 'held', tg_held, 'w', tg_m.guesses{{tg_mode}}, 'mode', tg_mode, 'h', 0);
 tg_s.until = tg_t(end);
 tg_s.scale = zeros(tg_m.storages, 1);
@@ -47,7 +48,7 @@ end
 
 function tg_s = tg_go(tg_s, tg_from, tg_to, tg_p, tg_m)
 % Advance through as many modes as come. The right side of a jump is meant: the interval is a little shorter at both ends.
-tg_now = tg_from; tg_tiny = 1e-12 * (tg_to - tg_from);
+tg_now = tg_from; tg_tiny = tg_margin(tg_from, tg_to);
 tg_p.tg_mode = tg_s.mode;
 tg_g = tg_guard_values(tg_from + tg_tiny, tg_s, tg_p);
 if any(tg_g > {NOISE} * tg_sizes(tg_s, tg_m))
@@ -96,6 +97,7 @@ if tg_s.h <= 0, tg_s.h = 1e-3 * (tg_to - tg_now); end
 tg_before = tg_guard_values(min(tg_low, tg_high), tg_s, tg_p);
 while tg_now < tg_to
   tg_s.h = min(tg_s.h, tg_s.until / 200);
+  @limit
   tg_last = tg_now + 1.0001 * tg_s.h >= tg_to;
   tg_step = tg_s.h;
   if tg_last, tg_step = tg_to - tg_now; end
@@ -108,10 +110,13 @@ while tg_now < tg_to
     tg_noise = {NOISE} * tg_sizes(tg_s, tg_m);
     tg_rising = find(tg_before <= tg_noise & tg_after > tg_noise);
     if ~isempty(tg_rising)
+      @before event
       [tg_s, tg_step, tg_fired] = tg_located(tg_now, tg_step, tg_s, tg_k1, [tg_low, tg_high], tg_rising, tg_before, tg_after, tg_p);
+      @remember event
       tg_now = min(tg_now + tg_step, tg_to);
       return;
     end
+    @remember
     tg_s.x = tg_x; tg_s.w = tg_w; tg_k1 = tg_k7; tg_before = tg_after;
     tg_now = tg_now + tg_step;
     if tg_last, tg_now = tg_to; end

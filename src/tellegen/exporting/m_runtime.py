@@ -1,10 +1,14 @@
-"""The parts of run files that are the same for every model: Runge-Kutta steps, samples, unknowns, tables."""
+"""The parts of run files that are the same for every model: Runge-Kutta steps, samples, unknowns, tables.
+
+Lines that begin with `@` are places where programs with delays have more (`m_past`).
+"""
 
 RTOL = 1e-9
 ATOL = 1e-12
 
 MARCH = """function tg_values = tg_march(tg_p, tg_t, tg_stops)
 [tg_x, tg_held, tg_w] = tg_start();
+@begin
 tg_w = tg_solved(0, tg_x, tg_held, tg_w, tg_p);
 tg_held = tg_take(0, tg_x, tg_held, tg_w, tg_p);
 [~, tg_y] = tg_blocks(0, tg_x, tg_held, tg_w, tg_p);
@@ -51,27 +55,29 @@ tg_a = {{[1/5], [3/40; 9/40], [44/45; -56/15; 32/9], ...
   [35/384; 0; 500/1113; 125/192; -2187/6784; 11/84]}};
 tg_e = [71/57600; 0; -71/16695; 71/1920; -17253/339200; 22/525; -1/40];
 tg_now = tg_from;
+@still
 if isempty(tg_x), return; end
-% The right side of a jump is meant: the first evaluation lies just inside the interval.
-tg_inside = tg_from + 1e-12 * (tg_to - tg_from);
-[tg_k1, tg_w] = tg_slope(tg_inside, tg_x, tg_held, tg_w, tg_p);
+% Both sides of a jump are meant: evaluations at the ends lie just inside the interval.
+tg_low = tg_from + tg_margin(tg_from, tg_to); tg_high = tg_to - tg_margin(tg_from, tg_to);
+[tg_k1, tg_w] = tg_slope(tg_low, tg_x, tg_held, tg_w, tg_p);
 if tg_h <= 0
   tg_h = 1e-5 * (tg_to - tg_from);
 end
 while tg_now < tg_to
+  @limit
   tg_last = tg_now + 1.0001 * tg_h >= tg_to;
   tg_s = tg_h;
   if tg_last, tg_s = tg_to - tg_now; end
   tg_k = zeros(numel(tg_x), 7);
   tg_k(:, 1) = tg_k1;
   for tg_i = 1:6
-    tg_at = tg_now + tg_c(tg_i) * tg_s;
-    if tg_last && tg_c(tg_i) == 1, tg_at = tg_to - 1e-12 * (tg_to - tg_from); end
+    tg_at = min(tg_now + tg_c(tg_i) * tg_s, tg_high);
     tg_next = tg_x + tg_s * (tg_k(:, 1:tg_i) * tg_a{{tg_i}});
     [tg_k(:, tg_i + 1), tg_w] = tg_slope(tg_at, tg_next, tg_held, tg_w, tg_p);
   end
   tg_error = norm(tg_s * (tg_k * tg_e) ./ ({ATOL} + {RTOL} * max(abs(tg_x), abs(tg_next))), inf);
   if tg_error <= 1
+    @remember
     tg_now = tg_now + tg_s;
     tg_x = tg_next;
     tg_k1 = tg_k(:, 7);
@@ -105,10 +111,11 @@ tg_c = [(4 - tg_r)/10, (4 + tg_r)/10, 1];
 tg_e = [-13 - 7*tg_r; -13 + 7*tg_r; -1] / 3;
 tg_mu = 3 + 3^(2/3) - 3^(1/3);
 tg_n = numel(tg_x);
+@still
 if tg_n == 0, return; end
 tg_now = tg_from;
 % Both sides of a jump are meant: evaluations at the ends lie just inside the interval.
-tg_low = tg_from + 1e-12 * (tg_to - tg_from); tg_high = tg_to - 1e-12 * (tg_to - tg_from);
+tg_low = tg_from + tg_margin(tg_from, tg_to); tg_high = tg_to - tg_margin(tg_from, tg_to);
 if tg_h <= 0, tg_h = 1e-5 * (tg_to - tg_from); end
 while tg_now < tg_to
   tg_at = min(max(tg_now, tg_low), tg_high);
@@ -120,6 +127,7 @@ while tg_now < tg_to
   end
   tg_done = false;
   while ~tg_done
+    @limit
     tg_s = min(tg_h, tg_to - tg_now);
     tg_last = tg_now + 1.0001 * tg_s >= tg_to;
     if tg_last, tg_s = tg_to - tg_now; end
@@ -150,6 +158,7 @@ while tg_now < tg_to
     end
     if tg_h < 1e-14 * (tg_to - tg_from), error('the step became too small at t = %g', tg_now); end
   end
+  @remember
   tg_x = tg_x + tg_z(:, 3);
   tg_now = tg_now + tg_s;
   if tg_last, tg_now = tg_to; end
@@ -163,7 +172,12 @@ end
 """
 )
 
-HELPERS = """function tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p)
+HELPERS = """function tg_tiny = tg_margin(tg_from, tg_to)
+% How far from its ends an interval is looked at: beyond rounding, and not further than its quarter.
+tg_tiny = min(max(1e-12 * (tg_to - tg_from), 16 * eps(tg_to)), (tg_to - tg_from) / 4);
+end
+
+function tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p)
 % Newton's method for the algebraic unknowns, from the last solution.
 if isempty(tg_w), return; end
 for tg_pass = 1:50

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import final
 
 from tellegen.core.names import TIME
-from tellegen.exporting.diagrams import Column, Diagram, Formula, Hold, Integrator, formula_of
+from tellegen.exporting.diagrams import Column, Delay, Diagram, Formula, Hold, Integrator, formula_of
 from tellegen.exporting.m_files import inertia_text, number_text, row_text, table_arguments
 from tellegen.exporting.m_runtime import TABLES
 from tellegen.exporting.simulink_model import TOP, Position, SimulinkBlock, Wiring
@@ -57,8 +57,7 @@ class DiagramBuilder:
         self.signals()
         for integrator in diagram.integrators:
             self._integrator(integrator)
-        for hold in diagram.holds:
-            self._hold(hold)
+        self.kept()
         self._outports()
         self.connect()
         return self.wiring
@@ -70,6 +69,13 @@ class DiagramBuilder:
             self._table(item) if isinstance(item, Table) else self._formula(item)
         self._rates()
         self._unknowns()
+
+    def kept(self) -> None:
+        """The blocks of what samples hold and delays repeat."""
+        for hold in self.diagram.holds:
+            self._hold(hold)
+        for delay in self.diagram.delays:
+            self._delay(delay)
 
     def largest(self, name: str, signals: Sequence[str]) -> None:
         """The largest of some signals; -1 of none."""
@@ -187,19 +193,20 @@ class DiagramBuilder:
         initial = {other.name: other.initial for other in self.diagram.holds}
         for name in sorted(hold.expression.free_symbols & initial.keys() - self._before.keys()):
             self._before[name] = self._fresh(f"{name}_before")
-            settings = (("InitialCondition", number_text(initial[name])),)
-            self._put(self._before[name], TOP, "memory", "gain", (name,), settings)
+            before = (("InitialCondition", number_text(initial[name])),)
+            self._put(self._before[name], TOP, "memory", "gain", (name,), before)
         taken = self._fresh(f"{hold.name}_taken")
         self._function(taken, TOP, hold.expression.substitute({n: symbol(b) for n, b in self._before.items()}))
-        settings = (("SampleTime", row_text((hold.period, hold.offset))),)
+        settings = sample_time(hold)
         if hold.offset <= 0:
             self._put(hold.name, TOP, "zero-order hold", "states", (taken,), settings)
             return
         held = self._fresh(f"{hold.name}_held")
         self._put(held, TOP, "zero-order hold", "states", (taken,), settings)
-        lines = [f"if {matlab_name(TIME)} < {number_text(hold.offset)}", f"  tg_y = {number_text(hold.initial)};"]
-        lines += ["else", f"  tg_y = {matlab_name(held)};", "end"]
-        self._scripted(hold.name, TOP, "function", lines, [symbol(TIME), symbol(held)])
+        self._scripted(hold.name, TOP, "function", until_sampled(hold, held), [symbol(TIME), symbol(held)])
+
+    def _delay(self, delay: Delay) -> None:
+        self._put(delay.name, TOP, "transport delay", "states", (delay.source,), delay_time(delay))
 
     def _unknowns(self) -> None:
         """Simulink looks for the values at which the residuals vanish."""
@@ -250,3 +257,19 @@ class DiagramBuilder:
         row = self._rows[system, place] = self._rows.get((system, place), -1) + 1
         left, top = ACROSS[place], 40 + 60 * row + (self._below if system == TOP else 0)
         return left, top, left + 60, top + 34
+
+
+def sample_time(hold: Hold) -> tuple[tuple[str, str], ...]:
+    """When a zero-order hold takes its values."""
+    return (("SampleTime", row_text((hold.period, hold.offset))),)
+
+
+def delay_time(delay: Delay) -> tuple[tuple[str, str], ...]:
+    """How late a transport delay is, and what it tells before."""
+    return (("DelayTime", number_text(delay.by)), ("InitialOutput", number_text(delay.initial)))
+
+
+def until_sampled(hold: Hold, held: str) -> list[str]:
+    """The lines of a function that gives the initial value before the first sample."""
+    lines = [f"if {matlab_name(TIME)} < {number_text(hold.offset)}", f"  tg_y = {number_text(hold.initial)};"]
+    return [*lines, "else", f"  tg_y = {matlab_name(held)};", "end"]

@@ -26,6 +26,7 @@ LIBRARY = {
     "outport": "simulink/Sinks/Out1",
     "subsystem": "built-in/Subsystem",
     "sum": "simulink/Math Operations/Sum",
+    "transport delay": "simulink/Continuous/Transport Delay",
     "zero-order hold": "simulink/Discrete/Zero-Order Hold",
 }
 """The kinds of blocks, and where Simulink has them."""

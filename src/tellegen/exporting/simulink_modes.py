@@ -2,7 +2,8 @@
 
 Every storage has an integrator. Which mode holds, and the states with which it began, are kept by a memory; a hit crossing stops
 the solver where a guard rises, and a function then asks the program `NAME_modes` for the mode that follows and the states handed
-over to it. The integrators are reset to these.
+over to it. The integrators are reset to these. What samples hold and delays repeat is common to all modes; what goes into them is
+chosen by the mode too.
 """
 
 from collections.abc import Iterable
@@ -10,10 +11,10 @@ from dataclasses import replace
 from typing import final
 
 from tellegen.core.names import TIME
-from tellegen.exporting.diagrams import Diagram, Formula, Inertia, Integrator, Unknowns
+from tellegen.exporting.diagrams import Diagram, Formula, Hold, Inertia, Integrator, Unknowns
 from tellegen.exporting.m_files import number_text
 from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
-from tellegen.exporting.simulink_blocks import DiagramBuilder
+from tellegen.exporting.simulink_blocks import DiagramBuilder, delay_time, sample_time, until_sampled
 from tellegen.exporting.simulink_model import TOP, Position, SimulinkBlock, Wiring
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.matlab import matlab_name
@@ -27,7 +28,8 @@ ACROSS = {
     "events": 700,
     "memory": 840,
     "states": 980,
-    "out": 1120,
+    "kept": 1120,
+    "out": 1260,
 }
 """How far from the left the blocks of a kind stand, in the pixels of Simulink."""
 BEFORE, EVENT, HIT, GUARD, MODE, RESET, NOTHING = "before", "event", "hit", "guard", "mode", "reset", "nothing"
@@ -48,12 +50,26 @@ def hybrid_wiring(hybrid: HybridDiagram, name: str) -> Wiring:
     return _Builder(hybrid, name).built()
 
 
+def before_name(hold: str) -> str:
+    """What a sampled signal held before a sample of that instant."""
+    return f"{hold}_before"
+
+
+def taken_name(hold: str) -> str:
+    """What a sampled signal would take."""
+    return f"{hold}_taken"
+
+
 def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
-    """The diagram of a mode with names of its own for all signals but the states."""
+    """The diagram of a mode with names of its own for all signals but states and what is held or delayed.
+
+    What samples would take is one more signal of the mode for each of them.
+    """
     assert mode.diagram is not None, "only modes that can be have a diagram"
     diagram = mode.diagram
-    states = {item.name for item in diagram.integrators}
-    names = {name: own_name(number, name) for name in diagram.names_given() - states}
+    kept = {*(hold.name for hold in diagram.holds), *(delay.name for delay in diagram.delays)}
+    common = kept | {item.name for item in diagram.integrators}
+    names = {name: own_name(number, name) for name in diagram.names_given() - common}
     symbols = {name: symbol(new) for name, new in names.items()}
 
     def named(name: str) -> str:
@@ -70,6 +86,11 @@ def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
         column = mode_name(number)
         return Formula(named(old.name), old.kind, said(old.expression), terms, factor, column)
 
+    def taken(hold: Hold) -> Formula:
+        before = {h.name: symbol(before_name(h.name)) for h in diagram.holds}
+        read = said(hold.expression).substitute(before)
+        return Formula(own_name(number, taken_name(hold.name)), "function", read, column=mode_name(number))
+
     coupled = diagram.inertia
     rates = None
     if coupled is not None:
@@ -79,10 +100,11 @@ def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
     return replace(
         diagram,
         formulas=tuple(map(item, diagram.formulas)),
-        readings=tuple(map(item, diagram.readings)),
+        readings=(*map(item, diagram.readings), *map(taken, diagram.holds)),
         integrators=tuple(Integrator(i.name, named(i.rate), i.initial) for i in diagram.integrators),
         inertia=rates,
         unknowns=Unknowns(tuple(map(named, unknowns.names)), tuple(map(said, unknowns.residuals)), unknowns.guesses),
+        delays=tuple(replace(delay, source=named(delay.source)) for delay in diagram.delays),
         recorded=tuple(map(named, diagram.recorded)),
     )
 
@@ -113,6 +135,7 @@ class _Builder:
         for signal in self._recorded():
             self._switch(f"{signal}_now", [shown.get(k, {}).get(signal, NOTHING) for k in self._numbers()])
         self._switch(GUARD, [own_name(k, GUARD) if k in self.modes else NOTHING for k in self._numbers()])
+        self._kept()
         self._events()
         for state in hybrid.states:
             settings = (("ExternalReset", "either"), ("InitialConditionSource", "external"))
@@ -151,27 +174,48 @@ class _Builder:
         settings = (("Inputs", str(len(choices))),)
         self._put(signal, "multiport switch", "switches", (MODE, *choices), settings)
 
+    def _kept(self) -> None:
+        """What samples hold and delays repeat, from what the mode gives them."""
+        for hold in self.hybrid.first.holds:
+            own = [own_name(k, taken_name(hold.name)) if k in self.modes else NOTHING for k in self._numbers()]
+            self._switch(taken_name(hold.name), own)
+            late = hold.offset > 0
+            held = f"{hold.name}_held" if late else hold.name
+            self._put(held, "zero-order hold", "kept", (taken_name(hold.name),), sample_time(hold))
+            if late:
+                head = f"function tg_y = tg_block({matlab_name(TIME)}, {matlab_name(held)})"
+                script = (head, *until_sampled(hold, held), "end")
+                self._put(hold.name, "function", "kept", (TIME, held), (), script)
+            settings = (("InitialCondition", number_text(hold.initial)),)
+            self._put(before_name(hold.name), "memory", "kept", (hold.name,), settings)
+        for place, delay in enumerate(self.hybrid.first.delays):
+            sources = [self.modes[k].delays[place].source if k in self.modes else NOTHING for k in self._numbers()]
+            self._switch(f"{delay.name}_source", sources)
+            self._put(delay.name, "transport delay", "kept", (f"{delay.name}_source",), delay_time(delay))
+
     def _events(self) -> None:
         """Mode, reset and states handed over are kept by a memory; an event asks for new ones."""
-        states = self.hybrid.states
+        states, first = self.hybrid.states, self.hybrid.first
+        held, late = [hold.name for hold in first.holds], [delay.name for delay in first.delays]
         crossing = (("HitCrossingOffset", "0"), ("HitCrossingDirection", "rising"), ("ShowOutputPort", "on"))
         self._put(HIT, "hit crossing", "guards", (GUARD,), crossing)
-        read = [TIME, HIT, BEFORE, *states]
+        read = [TIME, HIT, BEFORE, *states, *held, *late]
+        given = ["tg_x", "tg_mode", *([_column(held), _column(late)] if held or late else [])]
         script = (
             f"function tg_y = tg_block({', '.join(map(matlab_name, read))})",
             f"coder.extrinsic('{self.name}_modes');",
             f"tg_y = {BEFORE};",
             f"if {HIT}",
             f"  tg_mode = {BEFORE}(1);",
-            f"  tg_x = [{'; '.join(map(matlab_name, states))}];",
-            f"  [tg_mode, tg_x] = {self.name}_modes({matlab_name(TIME)}, tg_x, tg_mode);",
+            f"  tg_x = {_column(states)};",
+            f"  [tg_mode, tg_x] = {self.name}_modes({matlab_name(TIME)}, {', '.join(given)});",
             f"  tg_y = [tg_mode; 1 - {BEFORE}(2); tg_x];",
             "end",
             "end",
         )
         self._put(EVENT, "function", "events", read, (), script)
-        first = "; ".join(number_text(value) for value in (self.hybrid.start + 1, 0, *self.hybrid.initial))
-        self._put(BEFORE, "memory", "memory", (EVENT,), (("InitialCondition", f"[{first}]"),))
+        start = "; ".join(number_text(value) for value in (self.hybrid.start + 1, 0, *self.hybrid.initial))
+        self._put(BEFORE, "memory", "memory", (EVENT,), (("InitialCondition", f"[{start}]"),))
         apart = SimulinkBlock(TOP, "apart", "demux", self._place("memory"), (("Outputs", str(len(states) + 2)),))
         name = self.wiring.add(apart)
         self.inputs.append((TOP, name, 1, BEFORE))
@@ -196,3 +240,8 @@ class _Builder:
         row = self._rows[place] = self._rows.get(place, -1) + 1
         left, top = ACROSS[place], 40 + 60 * row
         return left, top, left + 70, top + 34
+
+
+def _column(signals: Iterable[str]) -> str:
+    """Signals as a column of MATLAB."""
+    return f"[{'; '.join(map(matlab_name, signals))}]"

@@ -10,10 +10,11 @@ from tellegen.core.names import TIME
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.setting_up import Setup
 from tellegen.experiments.simulating import simulate
-from tellegen.exporting.diagrams import Formula, Hold, Integrator
+from tellegen.exporting.diagrams import Delay, Formula, Hold, Integrator
 from tellegen.expressions import Expression, number
-from tellegen.graph.signals import Sampled, Table
+from tellegen.graph.signals import Delayed, Sampled, Table
 from tellegen.results import Run
+from tellegen.simulation.delays import delayed_breaks
 
 STIFF = 2e4
 """So many times faster than the experiment is too fast for an explicit method in an interpreter."""
@@ -25,12 +26,16 @@ MOMENT = 1e-6
 @final
 @dataclass(frozen=True)
 class Start:
-    """The equations of a model, its values, and where it begins. `taken` are names that new signals may not have."""
+    """The equations of a model, its values, and where it begins. `taken` are names that new signals may not have.
+
+    `sources` are the names of what goes into delays, by those of the delayed signals.
+    """
 
     setup: Setup
     system: EquationSystem
     run: Run
     taken: set[str] = field(default_factory=set)
+    sources: dict[str, str] = field(default_factory=dict)
 
     def initial(self, name: str) -> float:
         """The value of a state at the start."""
@@ -56,9 +61,10 @@ class Start:
             yield Formula(name, "source" if expression.free_symbols <= known else "function", expression)
 
     def beside(self) -> list[Formula | Table]:
-        """Signals, tables, and names of the equations."""
+        """Signals, tables, what is delayed, and names of the equations."""
         system = self.system
         values = {**system.signals.values, **system.where}
+        values |= {self.sources[law.name]: law.expression for law in system.signals.others if isinstance(law, Delayed)}
         tables = [law for law in system.signals.others if isinstance(law, Table)]
         return [*self.inputs(), *(Formula(name, "function", e) for name, e in values.items()), *tables]
 
@@ -71,18 +77,22 @@ class Start:
 
     def holds(self) -> tuple[Hold, ...]:
         """The sampled signals."""
-        values = self.setup.parameters
-
-        def value(expression: Expression) -> float:
-            return expression.evaluate(values)
-
+        value = self._value
         laws = [law for law in self.system.signals.others if isinstance(law, Sampled)]
         return tuple(Hold(s.name, s.expression, value(s.period), value(s.offset), value(s.initial)) for s in laws)
 
+    def delays(self) -> tuple[Delay, ...]:
+        """The delayed signals."""
+        laws = [law for law in self.system.signals.others if isinstance(law, Delayed)]
+        return tuple(Delay(d.name, self.sources[d.name], self._value(d.by), self._value(d.initial)) for d in laws)
+
+    def _value(self, expression: Expression) -> float:
+        return expression.evaluate(self.setup.parameters)
+
     def stops(self) -> tuple[float, ...]:
-        """The times at which inputs jump or bend."""
-        until = self.setup.until
-        return tuple(float(t) for t in self.setup.numeric.break_times(until)[:MOST_STOPS] if 0 < t < until)
+        """The times at which inputs jump or bend, also where that comes back through delays."""
+        until, model = self.setup.until, self.setup.numeric
+        return tuple(delayed_breaks(model, model.break_times(until)[:MOST_STOPS], 0.0, until).tolist())
 
     def is_stiff(self) -> bool:
         """Whether an explicit method would need a great many steps; between changes of mode it is taken anyway."""
@@ -107,4 +117,7 @@ def begun(setup: Setup, system: EquationSystem, run: Run) -> Start:
     """A start that knows the names in use."""
     ports: Iterable[str] = (name for p in setup.graph.ports for name in (p.across, p.through, p.state))
     names = {*ports, *system.parameters, *system.where, *system.displacements, *system.signals.names, *system.inputs}
-    return Start(setup, system, run, {*names, *system.algebraic.unknowns, TIME})
+    start = Start(setup, system, run, {*names, *system.algebraic.unknowns, TIME})
+    delayed = [law.name for law in system.signals.others if isinstance(law, Delayed)]
+    start.sources.update({name: start.fresh(f"{name}_before") for name in delayed})
+    return start
