@@ -74,6 +74,18 @@ def test_gain_at_rest_is_that_of_the_algebra() -> None:
     assert np.abs(found.dc_gain) == pytest.approx(expected, rel=1e-12)
 
 
+def test_at_a_pole_without_losses_the_gain_at_rest_is_still_found() -> None:
+    ideal = "system: ideal\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 2 ohm}\n"
+    found = linear(ideal + "  L: {inductor: [a, b], L: 4 H}\n  C: {capacitor: [b, gnd], C: 1 F}\n")
+    assert dc_gain(found).tolist() == [[0.5]]
+
+
+def test_at_a_pole_the_gain_is_infinite() -> None:
+    decay = "system: decay\nnetwork:\n  I: {current source: [gnd, a]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n"
+    space = energy_coordinates(linear(decay + "  C: {capacitor: [a, gnd], C: 1 F}\n"))
+    assert np.isinf(transfer_values(space, np.array([-1.0 + 0j]))).all()
+
+
 def test_gain_of_a_driven_integrator_is_infinite_and_others_are_not() -> None:
     model = linear(
         "system: both\nnetwork:\n  I: {current source: [gnd, a]}\n  C: {capacitor: [a, gnd], C: 2 F}\n"

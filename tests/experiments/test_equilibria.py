@@ -4,7 +4,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError
-from tellegen.description import read_model
+from tellegen.description import Model, read_model
 
 
 def test_of_a_motor_balances_its_powers() -> None:
@@ -51,10 +51,70 @@ def test_what_keeps_moving_is_named() -> None:
         tg.equilibrium(model)
 
 
-def test_a_ball_in_the_air_is_at_rest_in_no_mode() -> None:
-    """In contact it would rest at any height: only a run tells that it falls."""
-    with pytest.raises(SimulationError, match="no equilibrium was found"):
-        tg.equilibrium("bouncing_ball")
+def body(*lines: str, force: float = 10.0) -> Model:
+    """A mass on a spring, pushed by a force, with what else holds it."""
+    return read_model(
+        "system: Body\nparameters: {m: 1 kg, K: 100 N/m, b: 1 N*s/m}\ndisplacements: {x: v}\nnetwork:\n"
+        "  F: {force source: [frame, a]}\n  m: {mass: [a], velocity: v}\n  K: {spring: [a, frame]}\n"
+        + "".join(f"  {line}\n" for line in lines)
+        + f"experiment: {{until: 1 s, inputs: {{F: {force} N}}}}\n"
+    )
+
+
+def test_a_position_is_where_the_motion_leads() -> None:
+    """At rest no equation decides it: its spring does, which has moved as far."""
+    found = tg.equilibrium(body("b: {damper: [a, frame]}"))
+    assert [found["x"], found["F_K"], found["v"]] == pytest.approx([0.1, 10.0, 0.0])
+
+
+def test_a_ball_lies_on_the_floor_in_the_end() -> None:
+    """In contact it would rest at any height, so its motion decides."""
+    found = tg.equilibrium("bouncing_ball")
+    assert found.run.graph.mode == {"ground": "contact"}
+    assert found["h"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_rigid_stop_is_not_passed() -> None:
+    """Without it the body would rest at 0.1 m."""
+    found = tg.equilibrium(
+        body("b: {damper: [a, frame]}", "s: {hard stop: [a, frame], gap: 0.05 m - x, restitution: 0.5}")
+    )
+    assert found.run.graph.mode == {"s": "contact"}
+    assert [found["x"], found["F_K"]] == pytest.approx([0.05, 5.0], rel=1e-6)
+
+
+@pytest.mark.parametrize(("force", "x"), [(1.0, 0.0), (10.0, 0.08)])
+def test_friction_holds_a_body_where_it_comes_to_rest(force: float, x: float) -> None:
+    """10 N, less 2 N of friction, swing it about 0.08 m to 0.16 m, then back about 0.12 m to 0.08 m, where 2 N do not move it."""
+    found = tg.equilibrium(body("f: {dry friction: [a, frame], F_c: 2 N, F_s: 3 N}", force=force))
+    assert found.run.graph.mode == {"f": "stick"}
+    assert found["x"] == pytest.approx(x, rel=1e-6)
+
+
+def test_a_quantised_loop_rests_between_two_steps() -> None:
+    model = read_model(
+        "system: Quantised\nparameters: {R: 2 ohm, C: 1 F}\nnetwork:\n  V: {voltage source: [a, gnd], signal: u}\n"
+        "  R: {resistor: [a, b]}\n  C: {capacitor: [b, gnd], voltage: v}\n  leak: {resistor: [b, gnd], R: R}\n"
+        "signals:\n  e: 3 V - v\n  q: {quantise: e, step: 0.25 V}\n  u: {sample: 4*q, every: 0.1 s}\nexperiment: {until: 10 s}\n"
+    )
+    found = tg.equilibrium(model)
+    assert found["v"] == pytest.approx(found["u"] / 2.0, rel=1e-6)
+
+
+def test_a_delayed_signal_was_always_what_it_is() -> None:
+    model = read_model(
+        "system: Delayed\nparameters: {R: 2 ohm, C: 1 F}\nnetwork:\n  V: {voltage source: [a, gnd], signal: u}\n"
+        "  R: {resistor: [a, b]}\n  C: {capacitor: [b, gnd], voltage: v}\n"
+        "signals:\n  d: {delay: v, by: 0.5 s}\n  u: 3 V - d\n"
+    )
+    found = tg.equilibrium(model)
+    assert [found["v"], found["d"], found["u"]] == pytest.approx([1.5, 1.5, 1.5])
+
+
+def test_a_run_may_begin_at_rest_in_a_mode_that_the_model_does_not_start_in() -> None:
+    run = tg.simulate("bouncing_ball", start="steady", until=1.0, progress=False)
+    assert run.values("h") == pytest.approx(0.0, abs=1e-9)
+    assert not [event for event in run.events if event.what == "impact"]
 
 
 def test_a_switch_that_never_rests_has_none() -> None:

@@ -159,15 +159,73 @@ DELAYED = (
 def test_through_a_delay(name: str) -> None:
     """What comes back changes with the parameter, too, and so does when it comes back."""
     model, times = read_model(DELAYED), np.linspace(0.07, 3.93, 30)
-    found = tg.sensitivities(model, [name], 3.93, rtol=1e-9, times=times)["V_C"].values
-    wanted = by_differences(model, name, times, ["V_C"])
+    shown = ["V_C", "d", "I_R", "power.R"]
+    slopes = tg.sensitivities(model, [name], 3.93, rtol=1e-9, times=times, outputs=shown[1:])
+    found = np.column_stack([slopes[variable].values[:, 0] for variable in shown])
+    wanted = by_differences(model, name, times, shown)
     assert found == pytest.approx(wanted, abs=2e-6 * float(np.abs(wanted).max()))
 
 
-def test_what_is_not_integrated_through_delays_is_refused() -> None:
-    with pytest.raises(SimulationError, match="with delays only states") as raised:
-        tg.sensitivities(read_model(DELAYED), ["R"], 1.0, outputs=["I_R"])
-    assert raised.value.code == "S126"
-    switched = DELAYED.replace("  R: {resistor: [a, b]", "  D: {diode: [a, d]}\n  R: {resistor: [d, b]")
-    with pytest.raises(SimulationError, match="through modes and delays at once, and 'd' is a delay"):
-        tg.sensitivities(read_model(switched), ["R"], 1.0)
+RECTIFIED = DELAYED.replace("  R: {resistor: [a, b]", "  D: {diode: [a, d]}\n  R: {resistor: [d, b]")
+LATCHED = """system: Latch
+parameters: {R: 2 ohm, C: 0.3 F, tau: 0.37 s, w: 0.9 V}
+network:
+  V: {voltage source: [a, gnd]}
+  S: {switch: [a, e], control: w - z/1 s, start: closed}
+  R: {resistor: [e, b]}
+  C: {capacitor: [b, gnd], voltage: v}
+  L: {resistor: [b, gnd], R: 4 ohm}
+signals:
+  d: {delay: v, by: tau}
+  z: {integral: d}
+experiment: {until: 4 s, inputs: {V: 3 V}}
+"""
+BOUNCING = """system: Ball
+parameters: {m: 0.1 kg, g: 9.81 m/s^2}
+displacements: {h: v}
+network:
+  w: {force source: [a, frame]}
+  m: {mass: [a], velocity: v}
+  ground: {hard stop: [frame, a], gap: h, restitution: 0.8}
+signals:
+  d: {delay: v, by: 0.1 s}
+  q: {integral: d}
+experiment: {until: 4 s, inputs: {w: m*g}, initial: {h: 1 m}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "until", "shown"),
+    [
+        (RECTIFIED, "tau", 3.93, ["V_C", "d", "I_R"]),
+        (LATCHED, "w", 3.93, ["v", "z", "d"]),
+        (LATCHED, "tau", 3.93, ["v", "z", "d"]),
+        (BOUNCING, "g", 1.47, ["v", "h", "q", "d"]),
+    ],
+)
+def test_through_modes_and_delays(text: str, name: str, until: float, shown: list[str]) -> None:
+    """What jumps where the mode changes jumps again where it comes back; a switch that a state commands moves with it."""
+    model, times = read_model(text), np.linspace(0.03, until, 12)
+    slopes = tg.sensitivities(model, [name], until, rtol=1e-9, times=times, outputs=shown)
+    found = np.column_stack([slopes[variable].values[:, 0] for variable in shown])
+    wanted = by_differences(model, name, times, shown)
+    assert found == pytest.approx(wanted, abs=2e-6 * float(np.abs(wanted).max()))
+
+
+def test_across_samples_of_a_model_of_hundreds_of_ports() -> None:
+    """Its coefficients are computed from the parameters before the run, so that these cannot be moved in it."""
+    n = 400
+    sections = "".join(
+        f"  R{k}: {{resistor: [n{k}, n{k + 1}], R: R}}\n  C{k}: {{capacitor: [n{k + 1}, gnd], C: C}}\n"
+        for k in range(n)
+    )
+    model = read_model(
+        f"system: Ladder\nparameters: {{R: 1 ohm, C: 1 F, k: 0.7, w: 2 V}}\nnetwork:\n"
+        f"  V: {{voltage source: [n0, gnd], signal: u}}\n{sections}"
+        "signals: {u: {sample: k*(w - V_C1) + w, every: 0.5 s}}\n"
+    )
+    times, shown = np.array([0.7, 1.9]), ["V_C0", "V_C1", "u"]
+    for name in ("R", "k"):
+        slopes = tg.sensitivities(model, [name], 2.0, rtol=1e-8, times=times, outputs=["u"])
+        found = np.column_stack([slopes[variable].values[:, 0] for variable in shown])
+        assert found == pytest.approx(by_differences(model, name, times, shown), abs=2e-6)

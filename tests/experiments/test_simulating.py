@@ -177,6 +177,9 @@ def test_a_changed_parameter_compiles_nothing_again(rc: Model) -> None:
         ({"R": "1 F"}, "S303", "the parameter R is in"),
         ({"R": math.inf}, "S303", "the parameter R is inf"),
         ({"R": "many"}, "S303", "the parameter R uses 'many', which is no parameter"),
+        ({"R": "log(0)*1 ohm"}, "E110", "the value of R cannot be computed: "),
+        ({"R": "1 ohm*F/(C - C)"}, "D009", "division by zero"),
+        ({"R": "1e308*1e308 ohm"}, "E110", "the value of R cannot be computed: it is too large for a number"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(rc: Model, given: dict[str, Any], code: str, words: str) -> None:
@@ -184,6 +187,14 @@ def test_parameters_that_make_no_sense_are_refused(rc: Model, given: dict[str, A
         tg.simulate(rc, 1, inputs={"V": 1}, parameters=given)
     assert error.value.code.startswith(code)
     assert words in error.value.what
+
+
+@pytest.mark.parametrize("given", ["inputs: {V: log(0)*1 V}", "inputs: {V: 1 V}, initial: {V_C: log(0)*1 V}"])
+def test_values_of_an_experiment_that_are_no_numbers_are_refused(given: str) -> None:
+    text = "system: RC\nparameters: {R: 2 ohm, C: 0.5 F}\nnetwork:\n  V: {voltage source: a}\n  R: {resistor: [a, b]}\n"
+    with pytest.raises(SimulationError, match="cannot be computed: math domain error") as error:
+        tg.simulate(read_model(f"{text}  C: {{capacitor: b}}\nexperiment: {{until: 1 s, {given}}}\n"))
+    assert error.value.code == "S303"
 
 
 def test_a_parameter_that_follows_the_motion_cannot_be_set() -> None:
@@ -346,3 +357,41 @@ def test_what_makes_no_sense_is_named(given: dict[str, Any], code: str, words: s
         tg.simulate("buck_converter", 1e-5, progress=False, **given)
     assert raised.value.code == code
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("solver", ["auto", "runge-kutta", "cvode", "ida"])
+def test_a_model_without_states_is_evaluated_by_any_solver(solver: str) -> None:
+    model = read_model(
+        "system: R\nparameters: {R: 2 ohm}\nnetwork:\n  V: {voltage source: [s, gnd]}\n  R: {resistor: [s, gnd]}\n"
+        "experiment: {until: 1 s, inputs: {V: 3 V}}\n"
+    )
+    run = tg.simulate(model, solver=solver, progress=False)
+    assert run.trajectory.solver == "runge-kutta"
+    assert run.energy.dissipated == pytest.approx(4.5, rel=1e-9)
+
+
+def test_a_variable_that_gave_way_to_a_chosen_name_is_measured_by_its_own() -> None:
+    """The source V_C has the name that the voltage of C would have, so that one is V_C_."""
+    model = read_model(
+        "system: Names\nparameters: {R: 1 ohm, C: 1 F}\nnetwork:\n  V_C: {voltage source: [a, gnd]}\n  R: {resistor: [a, b]}\n"
+        "  C: {capacitor: [b, gnd]}\nsignals: {y: 2*V_C_}\n"
+        "experiment: {until: 1 s, inputs: {V_C: 0 V}, initial: {V_C_: 3 V}, outputs: [V_C_]}\n"
+    )
+    run = tg.simulate(model, progress=False)
+    assert run.final()["y"] == pytest.approx(6.0 * math.exp(-1.0), rel=1e-6)
+
+
+def test_a_network_built_in_python_reads_tables_where_the_program_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run.csv").write_text("t,v\n0,0\n1,2\n2,1\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    network = tg.Network("RC")
+    network.voltage_source("V", "a", "gnd", signal="v_c")
+    network.resistor("R", "a", "gnd", R="1 ohm")
+    network.signal("v_c", table={"file": "run.csv", "time": "t", "column": "v"})
+    assert tg.simulate(network.model(), until=1.5, progress=False).final()["v_c"] == pytest.approx(1.5)
+    network.signal("w", table={"file": "../run.csv", "time": "t", "column": "v"})
+    with pytest.raises(DescriptionError, match="outside the folder") as raised:
+        network.model()
+    assert raised.value.code == "D518"

@@ -43,8 +43,9 @@ class Module:
         """The folder or module directly under `tellegen`; empty for `tellegen/__init__.py`."""
         return ".".join(self.name.split(".")[1:2])
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
+        """Parsed anew each time: kept, the trees of all modules would slow the garbage collector in every later test."""
         return ast.parse(self.path.read_text(encoding="utf-8"), str(self.path))
 
     @cached_property

@@ -340,6 +340,23 @@ experiment: {until: 40 ms, inputs: {V: "sine(10 V, 50 Hz)"}}
     books_close(found, 1e-6)
 
 
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+def test_a_rectifier_misses_no_peak_of_many(solver: str) -> None:
+    """While the diode blocks nothing feels the source, and it conducts for a hundredth of a period."""
+    R, C, amplitude, f, periods = 2e3, 1e-3, 10.0, 50.0, 200
+    model = read_model(
+        f"system: Rectifier\nparameters: {{R: {R} ohm, C: {C} F}}\nnetwork:\n  V: {{voltage source: [s, gnd]}}\n"
+        "  D: {diode: [s, b]}\n  C: {capacitor: [b, gnd], voltage: v}\n  R: {resistor: [b, gnd]}\n"
+        f"experiment: {{until: {(periods + 0.125) / f} s, inputs: {{V: 'sine({amplitude} V, {f} Hz)'}}}}\n"
+    )
+    found = simulate(model, solver=solver, progress=False)
+    w = 2.0 * math.pi * f
+    off = (math.pi - math.atan(w * R * C)) / w  # where the current of both together is zero
+    since = (periods + 0.125) / f - (periods - 1) / f - off
+    assert len(events(found.trajectory, "conducting to blocking")) == periods
+    assert final(found, "v") == pytest.approx(amplitude * math.sin(w * off) * math.exp(-since / (R * C)), rel=20e-6)
+
+
 def test_a_bridge_of_four_diodes_rectifies_both_halves() -> None:
     text = """
 system: bridge

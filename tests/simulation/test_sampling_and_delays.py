@@ -5,6 +5,8 @@ import pytest
 
 from simulation.hand_written import explicit_model, sampled_integrator
 from tellegen.compiler.numeric_model import Delay, NumericModel, Observable
+from tellegen.description import read_model
+from tellegen.experiments.simulating import simulate
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 
@@ -62,3 +64,28 @@ def test_what_comes_back_keeps_the_tolerance(solver: str, rtol: float) -> None:
     s = run.t - 1.0
     second = 4 / 9 + (-2 / 3 + 5 / 3 * np.exp(-3) - 4 / 9 - 10 / 3 * s) * np.exp(-3 * s)
     assert np.max(np.abs(run.y[:, 0] - np.where(s <= 0.0, first, second))) <= 20 * rtol
+
+
+SAMPLED_RAMP = """
+system: A sampled ramp that comes late
+parameters: {C: 1 F}
+network:
+  I: {current source: [gnd, a], signal: late*1 A}
+  C: {capacitor: [a, gnd], voltage: V}
+signals:
+  seen: {sample: t/(1 s), every: 0.2 s}
+  late: {delay: seen, by: 0.13 s}
+experiment: {until: 3 s}
+"""
+
+
+def test_rows_show_what_was_sampled_last_however_many_breaks_there_are() -> None:
+    run = simulate(read_model(SAMPLED_RAMP), times=np.array([0.1, 0.5, 1.5, 2.7, 2.95]), progress=False)
+    np.testing.assert_allclose(run.values("seen"), [0.0, 0.4, 1.4, 2.6, 2.8], atol=1e-12)
+
+
+def test_samples_that_come_back_through_a_delay_keep_the_tolerance() -> None:
+    run = simulate(read_model(SAMPLED_RAMP), rtol=1e-8, times=np.array([0.0, 1.0, 2.0, 3.0]), progress=False)
+    steps = np.arange(1, 16) * 0.2  # each sample adds 0.2 to what comes 0.13 s later
+    wanted = [float(np.sum(0.2 * np.maximum(0.0, t - 0.13 - steps))) for t in run.t]
+    np.testing.assert_allclose(run.values("V"), wanted, rtol=0, atol=2e-8)

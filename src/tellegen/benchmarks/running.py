@@ -13,6 +13,7 @@ from tellegen.core.names import did_you_mean
 
 NAMES = (
     "start",
+    "first_step",
     "runs",
     "rc_ladder",
     "symbolic",

@@ -28,11 +28,28 @@ _CHOOSERS = {
 }
 
 
+LONG = 20_000
+"""Characters of a function beyond which a compiler would spend seconds on it."""
+
+EFFORT = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#define TG_LONG __attribute__((optimize("O1")))
+#define TG_RARE __attribute__((optimize("O0")))
+#else
+#define TG_LONG
+#define TG_RARE
+#endif
+"""
+"""How much work long functions are to a compiler: less than short ones, and next to none where a run hardly calls them."""
+
+
 def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int) -> str:
     """The translation unit of a model. `tables` are the places of its tables among `tables` of the context."""
-    parts = [C_PRELUDE, SUPPORT]
     names = {routine.name for routine in routines}
-    parts += [_function(routine, tables) for routine in routines]
+    # Sensitivities alone ask for slopes by parameters; runs of explicit models ask for those of f, not of F.
+    rare = {name for name in names if name.endswith("_p") or (name == "tangent_y" and "rhs" in names)}
+    functions = [_function(routine, tables, rare=routine.name in rare) for routine in routines]
+    parts = [C_PRELUDE, *([EFFORT] if any(f.startswith("TG_") for f in functions) else []), SUPPORT, *functions]
     for name, choice in _CHOOSERS.items():
         if f"{name}_y" in names:
             parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n  return {choice};\n}}\n")
@@ -49,12 +66,13 @@ def _kind(name: str) -> str:
     )
 
 
-def _function(routine: Routine, tables: Sequence[int]) -> str:
+def _function(routine: Routine, tables: Sequence[int], *, rare: bool) -> str:
     kind = _kind(routine.name)
     head = f"int tg_{routine.name}" if kind == routine.name else f"static int {routine.name}"
     body = _Body(routine, tables)
     lines = "\n".join(f"  {line}" for line in body.lines())
-    return f"{head}(tg_context *c, {SIGNATURES[kind]}) {{\n{lines}\n}}\n"
+    effort = "" if len(lines) <= LONG else "TG_RARE " if rare else "TG_LONG "
+    return f"{effort}{head}(tg_context *c, {SIGNATURES[kind]}) {{\n{lines}\n}}\n"
 
 
 def _sample(groups: int) -> str:

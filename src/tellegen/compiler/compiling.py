@@ -11,6 +11,7 @@ import numpy as np
 from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
 from tellegen.compiler.build import Build, build
+from tellegen.compiler.code_cache import kept_code
 from tellegen.compiler.coding import Code, looped_code, unrolled_code
 from tellegen.compiler.context import Array
 from tellegen.compiler.interpreter import Interpreter
@@ -141,9 +142,9 @@ def _built(causal: CausalGraph, backend: Backend, form: CodeForm) -> tuple[Code,
     large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
     if backend == "python":
         return unrolled_code(causal), Build(None)
-    made = looped_code(causal) if large else unrolled_code(causal)
+    made = looped_code(causal) if large else kept_code(causal, unrolled_code)
     built = build(made.source, small=not large)
-    return (unrolled_code(causal) if large and built.library is None else made), built
+    return (unrolled_code(causal) if built.library is None else made), built
 
 
 def base_values(program: Program, base: Sequence[str]) -> Array:

@@ -16,6 +16,18 @@ EXTERNAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.POINTER(ctypes
 """A signal of the host: its number, its arguments."""
 
 
+_first_byte = ctypes.c_char.from_buffer
+_place_of = ctypes.addressof
+
+
+def address_of(values: NDArray[Any]) -> int:
+    """Where the numbers of a contiguous array lie. The way round by `ctypes` takes a sixth of the time: it counts in short runs."""
+    try:
+        return _place_of(_first_byte(values))  # type: ignore[arg-type]  # arrays are buffers; Python 3.11 cannot say so
+    except (TypeError, ValueError):  # read-only, or empty
+        return int(values.__array_interface__["data"][0])
+
+
 class TgContext(ctypes.Structure):
     """The struct of model.h, field by field."""
 
@@ -63,8 +75,7 @@ class Context:
         self._external = external
         self.struct = TgContext()
         for name in ("parameters", "inputs", "memory", "values", "tangents", "structure", "constants", "tables"):
-            # half the time of .ctypes.data, which counts in short runs
-            setattr(self.struct, name, getattr(self, name).__array_interface__["data"][0])
+            setattr(self.struct, name, address_of(getattr(self, name)))
         if external is not None:
             self.struct.external = ctypes.cast(external, ctypes.c_void_p).value
 

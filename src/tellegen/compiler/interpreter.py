@@ -138,11 +138,7 @@ class _Run:
                     self._newton(statement)
 
     def _solved(self, matrix: Sequence[Sequence[Expression]], right: Array) -> Array:
-        try:
-            found: Array = np.linalg.solve(np.array([[self.value(e) for e in row] for row in matrix]), right)
-        except np.linalg.LinAlgError as reason:
-            raise _FailureError from reason
-        return found
+        return _solution(np.array([[self.value(e) for e in row] for row in matrix]), right)
 
     def _read(self, statement: Read) -> float:
         arguments = [self.value(e) for e in statement.arguments]
@@ -156,34 +152,65 @@ class _Run:
         table = self.interpreter.tables[self.interpreter.places[statement.number] :]
         return _table(table, arguments[0]) if statement.kind == "table" else _slope(table, arguments[0])
 
+    def _residuals(self, statement: Newton, names: Sequence[str], x: Array) -> Array:
+        self.values.update(zip(names, x.tolist(), strict=True))
+        self.statements(statement.body)
+        return np.array([self.value(e) for e in statement.residuals])
+
+    def _slopes(self, statement: Newton) -> Array:
+        self.statements(statement.slopes)
+        return np.array([[self.value(e) for e in row] for row in statement.jacobian])
+
     def _newton(self, statement: Newton) -> None:
         """The same steps as the C code takes."""
         names = [f"%{k}" for k in statement.unknowns]
         kept = _doubles(self.struct.values, statement.scratch + len(names))[statement.scratch :]
-        x = np.zeros(len(names)) if statement.linear else np.where(np.isfinite(kept), kept, 0.0)
-        step, before = np.zeros(len(names)), math.inf
+        x: Array = np.zeros(len(names)) if statement.linear else np.where(np.isfinite(kept), kept, 0.0)
+        step: Array = np.zeros(len(names))
+        before, slopes = math.inf, np.full((len(names), len(names)), math.nan)
+        rounding = False
         for round_ in range(_MOST_ROUNDS):
-            for _ in range(_MOST_HALVINGS):
-                self.values.update(zip(names, x.tolist(), strict=True))
-                self.statements(statement.body)
-                residuals = np.array([self.value(e) for e in statement.residuals])
+            for halvings in range(_MOST_HALVINGS):
+                residuals = self._residuals(statement, names, x)
                 norm = float(residuals @ residuals)
                 moved = bool(np.any(np.abs(step) > 1e-11 * np.abs(x)))
                 if round_ == 0 or norm <= before or not (moved or not math.isfinite(norm)):
                     break
+                doubt = round_ > 1 and halvings == 0 and norm <= 1e4 * before
+                rounding = doubt and _same(self._slopes(statement), slopes)
+                if rounding:
+                    break
                 step = step / 2
                 x = x + step
+            old, slopes = slopes, self._slopes(statement)
+            # Where the slopes stay as they are, a whole step should leave nothing: what it leaves is rounding.
+            rounding |= round_ > 1 and halvings == 0 and norm >= 1e-8 * before and _same(slopes, old)
             before = norm
-            self.statements(statement.slopes)
-            step = self._solved(statement.jacobian, residuals)
+            if rounding and not statement.linear:
+                break
+            step = _solution(slopes, residuals)
             x = x - step
             small = np.all((np.abs(step) <= 1e-13 * np.abs(x)) | (np.abs(step) <= 1e-300))
             if statement.linear or small or before == 0.0:
                 break
-        if not np.all(np.isfinite(x)) or not (statement.linear or np.all(np.abs(step) <= 1e-9 * np.abs(x) + 1e-300)):
+        done = statement.linear or rounding or np.all(np.abs(step) <= 1e-9 * np.abs(x) + 1e-300)
+        if not done or not np.all(np.isfinite(x)):
             raise _FailureError
         kept[:] = x
         self.values.update(zip(names, x.tolist(), strict=True))
+
+
+def _same(one: Array, two: Array) -> bool:
+    """Whether the slopes of two rounds are equal but for rounding."""
+    return bool(np.abs(one - two).sum() <= 1e-9 * np.abs(one).sum())
+
+
+def _solution(matrix: Array, right: Array) -> Array:
+    try:
+        found: Array = np.asarray(np.linalg.solve(matrix, right), dtype=float)
+    except np.linalg.LinAlgError as reason:
+        raise _FailureError from reason
+    return found
 
 
 def _parts(table: Array) -> tuple[int, Array, Array, Array]:

@@ -16,6 +16,9 @@ from tellegen.compiler.toolchain import SUFFIX
 LARGEST_BYTES = 256 * 2**20
 """Beyond this size the libraries not used for longest are removed."""
 
+CODE_SUFFIX = ".code"
+"""Of generated code that is kept beside the libraries."""
+
 _DIGEST_LETTERS = 24
 
 
@@ -63,9 +66,9 @@ def keep_library(folder: Path, key: str, make: Callable[[Path], None]) -> Path:
 
 
 def prune(folder: Path, *, keep: Path | None = None, largest: int = LARGEST_BYTES) -> None:
-    """Remove the libraries not used for longest until the rest fits."""
+    """Remove the libraries, and the code kept beside them, not used for longest until the rest fits."""
     found = []
-    for path in folder.glob(f"*{SUFFIX}"):
+    for path in (*folder.glob(f"*{SUFFIX}"), *folder.glob(f"*{CODE_SUFFIX}")):
         with contextlib.suppress(OSError):
             state = path.stat()
             found.append((state.st_mtime, state.st_size, path))

@@ -19,7 +19,7 @@ from tellegen.compiler.channels import (
     ObservableKind,
     SampleGroup,
 )
-from tellegen.compiler.context import Array, Context, Integers
+from tellegen.compiler.context import Array, Context, Integers, address_of
 from tellegen.compiler.pattern import Pattern, colouring, dense_pattern
 from tellegen.compiler.statements import Formulas
 from tellegen.core.errors import Finding
@@ -390,8 +390,7 @@ def _floats(values: Array) -> Array:
 
 
 def _address(values: Array | None) -> int | None:
-    # half the time of values.ctypes.data, which counts where modes change often
-    return None if values is None else values.__array_interface__["data"][0]
+    return None if values is None else address_of(values)
 
 
 @lru_cache(maxsize=4096)

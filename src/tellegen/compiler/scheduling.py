@@ -100,6 +100,9 @@ class Scheduler:
         """Take an item out of the waiting ones, because something else will decide its target."""
         del self.waiting[item.target]
         del self._missing[item.target]
+        for k in dict.fromkeys(item.needs):  # it may come back with other needs: nothing is to be counted twice
+            if k in self._users:
+                self._users[k].remove(item.target)
 
     # -- items -----------------------------------------------------------------------------------------------------------------
 

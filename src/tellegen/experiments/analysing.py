@@ -12,6 +12,7 @@ from tellegen.description import Model
 from tellegen.description.model import Signal
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.description.variables import input_name
+from tellegen.equations.closed_loop import following_inputs
 from tellegen.equations.measuring import measured_equations
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
@@ -50,7 +51,7 @@ def analyse(
     Raises: EquationError when there is no steady state (E201) or no such point; SimulationError (S302) for an unknown name.
     """
     described = as_model(model)
-    follows = _feedback(described, inputs or {})
+    follows = following_inputs(described, inputs or {})
 
     def prepared(found: PowerGraph) -> PowerGraph:
         return drive_some(with_parameters(found, described, parameters or {}), follows)
@@ -82,16 +83,6 @@ def _inputs(
     found = {name: _in_the_end(signal, model, values) for name, signal in model.experiment.inputs.items()}
     found |= {name: value_of(value, None, f"the input {name}", values) for name, value in given.items()}
     return {name: found.get(name, 0.0) for name in system.inputs}
-
-
-def _feedback(model: Model, given: Mapping[str, Quantity]) -> dict[str, Signal]:
-    """The inputs that follow signals or variables through the experiment, unless a constant is given for them."""
-    known = {*model.parameters, TIME}
-    return {
-        name: signal
-        for name, signal in model.experiment.inputs.items()
-        if name not in given and signal.expression is not None and signal.expression.free_symbols - known
-    }
 
 
 def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> float:

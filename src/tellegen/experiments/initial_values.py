@@ -8,7 +8,7 @@ from tellegen.core.units import Dimension, parse_unit
 from tellegen.description import Model
 from tellegen.experiments import rules
 from tellegen.experiments.positions import assembled_positions
-from tellegen.experiments.quantities import Quantity, value_of
+from tellegen.experiments.quantities import Quantity, computed, value_of
 from tellegen.expressions import Expression
 from tellegen.graph import Port, PowerGraph, StorageLaw
 from tellegen.graph.laws import ARGUMENT
@@ -60,14 +60,14 @@ def initial_states(
             raise rules.NO_SUCH_SETTING.error(f"'{name}' has no initial value", fix=fix)
         place = names[name]
         amount = (
-            value.evaluate(read)
+            computed(value, read, subject)
             if isinstance(value, Expression)
             else value_of(value, place.dimension, subject, parameters)
         )
         if place.port is None:
             found[name] = amount
         else:
-            found[place.port.state] = _state_value(place, amount, parameters, subject)
+            found[place.port.state] = _state_value(place, amount, _moved(graph, read), subject)
     return found
 
 
@@ -90,6 +90,17 @@ def _positions_first(
     for name, value in given.items():
         if name not in displacements:
             yield name, value
+
+
+def _moved(graph: PowerGraph, read: Mapping[str, float]) -> Mapping[str, float]:
+    """What is read, with the parameters that move with displacements."""
+    if not graph.moving:
+        return read
+    values = dict(read)
+    for name, formula in graph.moving.items():
+        if formula.free_symbols <= values.keys():
+            values[name] = formula.evaluate(values)
+    return values
 
 
 def _state_value(place: Remembered, amount: float, parameters: Mapping[str, float], subject: str) -> float:

@@ -18,8 +18,10 @@ from tellegen.experiments.courses import Course, with_courses
 from tellegen.experiments.following_starts import own_start
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.quantities import Quantity
+from tellegen.experiments.row_count import longest_step
 from tellegen.experiments.setting_up import duration_of, told_by_followers, with_parameters
 from tellegen.experiments.simulating import DEFAULT_RTOL
+from tellegen.experiments.softening import soften
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, drive, lower
 from tellegen.results.labelling import column
@@ -62,18 +64,20 @@ def sensitivities(
     >>> slopes["V_C"].dims
     ('t', 'parameter')
 
-    Raises: SimulationError for a name that is no parameter (S302) or no variable (S176), delays beside modes (S126), or an event
-    that only grazes its limit (S175).
+    Raises: SimulationError for a name that is no parameter (S302) or no variable (S176), or an event that only
+    grazes its limit (S175).
     """
     described = as_model(model)
     graph = with_parameters(lower(described), described, values or {})
     _check_names(graph, parameters)
     graph, courses = with_courses(graph, {**described.experiment.inputs, **(inputs or {})})
     graph = drive(graph, courses)  # constant inputs too: they may follow from a parameter
-    causal = assign_causality(graph)
-    numeric = compile_model(causal)
     known = parameter_values(graph.parameters)
     given: Mapping[str, Quantity | Expression] = {**described.experiment.initial, **(initial or {})}
+    duration = duration_of(described, until, known)
+    graph = soften(graph, known, initial_states(graph, described, given, known), {}, duration, rtol)
+    causal = assign_causality(graph)
+    numeric = compile_model(causal)
 
     def starts(name: str, value: float) -> dict[str, float]:
         """The initial values where a parameter has another value."""
@@ -85,20 +89,21 @@ def sensitivities(
 
     problem = Problem(
         numeric,
-        duration_of(described, until, known),
+        duration,
         y0=starts(parameters[0], known[parameters[0]]),
         times=DEFAULT_ROWS if times is None else np.asarray(times, dtype=float),
         solver=solver,
         rtol=rtol,
+        max_step=longest_step(graph, known, duration),
     )
     names = _shown(graph, numeric, outputs)
 
-    moving = moving_breaks(graph, parameters)
+    moving, delays = moving_breaks(graph, parameters), delay_slopes(graph, parameters)
     if graph.switching:
-        parts = integrate_mode_slopes(graph, problem, parameters, starts, moving)
+        parts = integrate_mode_slopes(graph, problem, parameters, starts, moving, delays)
     else:
-        parts = [_one_mode(problem, parameters, starts, known, moving, delay_slopes(graph, parameters))]
-    slopes = [_by_name(problem, part, parameters, names) for part in parts]
+        parts = [_one_mode(problem, parameters, starts, known, moving, delays)]
+    slopes = [_by_name(part, parameters, names) for part in parts]
     return _labelled(graph, np.concatenate([part.t for part in parts]), names, parameters, np.concatenate(slopes))
 
 
@@ -138,11 +143,11 @@ def _shown(graph: PowerGraph, numeric: NumericModel, outputs: Sequence[str]) -> 
     return list(dict.fromkeys((*always, *outputs)))
 
 
-def _by_name(problem: Problem, part: SlopePart, parameters: Sequence[str], names: Sequence[str]) -> Array:
+def _by_name(part: SlopePart, parameters: Sequence[str], names: Sequence[str]) -> Array:
     """The slopes of the variables asked for, by row, variable and parameter."""
     own = {name: k for k, name in enumerate(part.model.names)}
     observed = {o.name: k for k, o in enumerate(part.model.observables)}
-    others = None if own.keys() >= set(names) else observable_slopes(problem, part, parameters)
+    others = None if own.keys() >= set(names) else observable_slopes(part, parameters)
     found = np.empty((len(part.t), len(names), len(parameters)))
     for k, name in enumerate(names):
         if name in own:

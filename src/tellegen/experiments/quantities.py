@@ -41,8 +41,16 @@ def value_of(
     missing = sorted(expression.free_symbols - known.keys())
     if missing:
         raise _unusable(subject, f"uses '{missing[0]}', which has no value")
+    return computed(expression, known, subject)
+
+
+def computed(expression: Expression, names: Mapping[str, float], subject: str) -> float:
+    """The number that an expression gives with values for all its names.
+
+    Raises: SimulationError (S303) where that is no finite number, such as a logarithm of zero.
+    """
     try:
-        return _finite(expression.evaluate(known), subject)
+        return _finite(expression.evaluate(names), subject)
     except (ArithmeticError, ValueError) as problem:
         raise _unusable(subject, f"cannot be computed: {problem}") from None
 

@@ -1,4 +1,4 @@
-"""How many rows a run has when nobody says: a thousand, or enough to show the fastest known oscillation of its inputs."""
+"""What the fastest known oscillation of the inputs asks of a run: enough rows to show it, and steps that do not miss it."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -6,16 +6,20 @@ from typing import Final
 
 from tellegen.core.names import TIME
 from tellegen.expressions import Call, Expression, derivative, postorder
-from tellegen.graph import PowerGraph, SourceLaw
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw
 from tellegen.simulation.problem import DEFAULT_ROWS
 
 ROWS_A_PERIOD: Final = 20
+STEPS_A_PERIOD: Final = 32
+"""Solvers look for events in between, too."""
 MOST_ROWS: Final = 50_001
 MOST_VALUES: Final = 5_000_000
 """Beyond these the rows no longer follow the inputs: whoever wants them asks for them."""
 
 _TURN: Final = {"sin": 2 * math.pi, "cos": 2 * math.pi, "tan": math.pi, "floor": 1.0}
 """By how much the argument of a function grows in one of its periods."""
+
+_CASES: Final = ("if", "max", "min", "sign")
 
 
 def default_rows(graph: PowerGraph, values: Mapping[str, float], until: float, variables: int) -> int:
@@ -25,6 +29,26 @@ def default_rows(graph: PowerGraph, values: Mapping[str, float], until: float, v
     turns = max((abs(rate) * until for rate in _frequencies(graph, values, until)), default=0.0)
     most = min(MOST_ROWS, MOST_VALUES // max(variables, 1))
     return max(DEFAULT_ROWS, min(math.ceil(turns * ROWS_A_PERIOD) + 1, most))
+
+
+def longest_step(graph: PowerGraph, values: Mapping[str, float], until: float) -> float:
+    """How long steps may be where laws or signals have cases: while a diode blocks, no state feels what will open it."""
+    if not math.isfinite(until) or not (graph.switching or any(map(_has_cases, _cased(graph)))):
+        return math.inf
+    fastest = max((abs(rate) for rate in _frequencies(graph, values, until)), default=0.0)
+    return 1.0 / (STEPS_A_PERIOD * fastest) if fastest > 0.0 else math.inf
+
+
+def _has_cases(formula: Expression) -> bool:
+    return any(isinstance(node, Call) and node.name in _CASES for node in postorder(formula))
+
+
+def _cased(graph: PowerGraph) -> Iterator[Expression]:
+    """The formulas whose cases may depend on what an input does."""
+    yield from _formulas(graph)
+    for port in graph.ports:
+        if isinstance(port.law, ResistiveLaw) and port.law.expression is not None:
+            yield port.law.expression
 
 
 def _frequencies(graph: PowerGraph, values: Mapping[str, float], until: float) -> Iterator[float]:

@@ -19,7 +19,8 @@ from tellegen.experiments.courses import Course, with_courses
 from tellegen.experiments.following_starts import own_start
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.positions import with_drift_control
-from tellegen.experiments.quantities import SECOND, Quantity, expression_of, value_of
+from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
+from tellegen.experiments.softening import soften
 from tellegen.expressions import Expression
 from tellegen.graph import PowerGraph, SourceLaw, drive, lower
 from tellegen.graph.switching import put_into_mode
@@ -61,10 +62,12 @@ def set_up(
     initial: Mapping[str, Quantity] | None = None,
     parameters: Mapping[str, Quantity] | None = None,
     mode: Mapping[str, str] | None = None,
+    rtol: float | None = None,
 ) -> Setup:
     """The model compiled, with what is given taken before what its experiment says.
 
-    Changing a parameter, an initial value or a constant input compiles nothing again.
+    Changing a parameter, an initial value or a constant input compiles nothing again. With `rtol`, laws that are infinitely steep
+    at zero are softened within that tolerance.
 
     Raises: SimulationError for a name or a value that cannot be used, and errors of the layers in between.
     """
@@ -78,6 +81,8 @@ def set_up(
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
         start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
         duration = duration_of(model, until, values)
+        if rtol is not None:
+            graph = soften(graph, values, start, constants, duration, rtol)
         causal = assign_causality(graph)
         numeric = compile_model(causal)
     if not graph.switching:  # with modes, a storage that follows others now may be a state later
@@ -142,7 +147,7 @@ def _without_constants(graph: PowerGraph, values: Mapping[str, float]) -> tuple[
             and port.law.signal is not None
             and port.law.signal.free_symbols <= values.keys()
         ):
-            constants[port.law.input] = port.law.signal.evaluate(values)
+            constants[port.law.input] = computed(port.law.signal, values, f"the input {port.law.input}")
             ports[k] = replace(port, law=replace(port.law, signal=None))
     return replace(graph, ports=tuple(ports)), constants
 

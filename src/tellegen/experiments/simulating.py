@@ -16,8 +16,9 @@ from tellegen.experiments.conditioned import begun_model
 from tellegen.experiments.courses import Course, function_finding
 from tellegen.experiments.progress import Progress, ProgressLine, is_watched
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
-from tellegen.experiments.row_count import default_rows
+from tellegen.experiments.row_count import default_rows, longest_step
 from tellegen.experiments.setting_up import Setup, set_up
+from tellegen.experiments.settling import settle
 from tellegen.experiments.singular_positions import judged
 from tellegen.results.run import Run
 from tellegen.simulation.building_ahead import build_solvers_ahead
@@ -73,26 +74,47 @@ def simulate(
     _check_word(on_failure, ("raise", "return"), "on_failure")
     if isinstance(model, Conditioned):
         solver = model.solver if solver == "auto" else solver
-        model, initial = begun_model(model, initial, parameters), None
-    ready = set_up(as_model(model), until=until, inputs=inputs, initial=initial, parameters=parameters, mode=mode)
-    given = ready.model.experiment
+        model, initial = begun_model(model, initial, parameters, inputs), None
+    described = as_model(model)
+    given = described.experiment
+    tolerance = _first(rtol, given.rtol, DEFAULT_RTOL)
+    ready = set_up(
+        described, until=until, inputs=inputs, initial=initial, parameters=parameters, mode=mode, rtol=tolerance
+    )
     problem = Problem(
         ready.numeric,
         ready.until,
         y0=dict(ready.start),
         times=_times(times, samples, ready),
         solver=solver,
-        rtol=_first(rtol, given.rtol, DEFAULT_RTOL),
+        rtol=tolerance,
         atol=atol if atol is not None else given.atol,
-        max_step=np.inf if max_step is None else value_of(max_step, SECOND, "max_step"),
+        max_step=_longest_step(max_step, ready),
         step=None if step is None else value_of(step, SECOND, "step"),
         inputs=dict(ready.inputs),
         rows_at_changes=times is None and samples is None,
     )
     run_of(ready, problem, _nothing(ready)).in_units(units)
     if start == "steady":
-        problem = replace(problem, y0=steady_state(problem).y)
+        ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
     return _finished(run_problem(ready, problem, tuple(outputs), progress).in_units(units), on_failure)
+
+
+def _from_rest(
+    ready: Setup,
+    problem: Problem,
+    parameters: Mapping[str, Quantity] | None,
+    inputs: Mapping[str, Course] | None,
+    initial: Mapping[str, Quantity] | None,
+    mode: Mapping[str, str] | None,
+) -> tuple[Setup, Problem]:
+    """The problem that begins at the equilibrium under the inputs at t = 0, in the modes that agree with it."""
+    if not ready.graph.switching:
+        return ready, replace(problem, y0=steady_state(problem).y)
+    given = {"parameters": parameters, "inputs": inputs, "initial": initial, "mode": mode}
+    found = settle(ready.model, 0.0, given)
+    numeric, causal = found.ready.numeric, found.ready.causal
+    return replace(ready, numeric=numeric, causal=causal), replace(problem, model=numeric, y0=found.values())
 
 
 def run_problem(
@@ -168,6 +190,13 @@ def _times(times: npt.ArrayLike | None, samples: int | None, ready: Setup) -> Ar
     if not isinstance(samples, int | float | np.integer) or not 1 <= samples < np.inf or samples != int(samples):
         raise rules.BAD_SETTING.error(f"samples is {samples}", fix="give a positive whole number")
     return int(samples) + 1
+
+
+def _longest_step(asked: Quantity | None, ready: Setup) -> float:
+    """The longest step that is asked for; else one that misses no change of an input on which a mode depends."""
+    if asked is not None:
+        return value_of(asked, SECOND, "max_step")
+    return longest_step(ready.graph, ready.parameters, ready.until)
 
 
 def _numbers(times: npt.ArrayLike) -> Array:

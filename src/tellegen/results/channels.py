@@ -116,8 +116,6 @@ class Channels:
     def last(self, names: Sequence[str]) -> Array:
         """The numbers of variables in the last row, which alone is observed."""
         made = self.trajectory
-        if any(segment.model.delays for segment in made.segments):
-            return np.asarray(self.table(names)[-1])
         memory = None if made.memory is None else made.memory[-1:]
         row = replace(
             made,

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import PAST, Context
+from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel, Observable
 from tellegen.simulation.trajectory import Trajectory
 
@@ -63,7 +63,6 @@ class Observer:
         self, model: NumericModel, places: NDArray[np.intp], t: Array, y: Array, yp: Array, memory: Array | None
     ) -> Array:
         context = self.context(model)
-        past = _Past(model, context) if model.delays else None
         found = np.full((len(t), len(places)), np.nan)
         there = places >= 0
         for k, time in enumerate(t):
@@ -72,8 +71,6 @@ class Observer:
             # Between the last rows of a run that failed, a law may be asked outside of its domain: not a number, no error.
             observed = model.observe_unchecked(float(time), y[k], yp[k], context)
             found[k, there] = observed[places[there]]
-            if past is not None:
-                past.append(float(time), observed)
         return found
 
     def context(self, model: NumericModel) -> Context:
@@ -87,29 +84,10 @@ class Observer:
                 {name: self.parameters[name] for name in model.parameters if name in self.parameters},
                 {name: self.inputs[name] for name in model.inputs if name in self.inputs},
             )
+            if self.trajectory.past is not None:
+                self.trajectory.past.tie(made)
             self.contexts[id(model)] = made
         return made
-
-
-@final
-class _Past:
-    """What delayed signals were, from the rows observed so far: straight lines between them."""
-
-    def __init__(self, model: NumericModel, context: Context) -> None:
-        self.model = model
-        self.t: list[float] = []
-        self.rows: list[list[float]] = []
-        context.remember(PAST(self._at))
-
-    def append(self, t: float, observed: Array) -> None:
-        """Keep what a row shows."""
-        self.t.append(t)
-        self.rows.append([float(observed[delay.observable]) for delay in self.model.delays])
-
-    def _at(self, history: int | None, number: int, time: float) -> float:
-        if not self.t or time < self.t[0]:
-            return self.model.delays[number].initial
-        return float(np.interp(time, self.t, [row[number] for row in self.rows]))
 
 
 def segments(trajectory: Trajectory) -> list[tuple[NumericModel, slice]]:

@@ -63,6 +63,14 @@ class MovingBreaks:
                 return found if np.any(found) else None
         return None
 
+    def returning(self, t: float, by: Array, delays: Sequence[tuple[float, Array]]) -> "MovingBreaks":
+        """The same, and the returns of an instant that moves by `by` through delays, each a time and how it changes."""
+        fresh, found = [_Moving(t, 0.0, by, np.zeros(len(by)))], list[_Moving]()
+        for _ in range(GENERATIONS):
+            fresh = [known.later(*delay) for known in fresh for delay in delays]
+            found += fresh
+        return MovingBreaks((*self.breaks, *found))
+
     def between(self, start: float, until: float) -> Array:
         """The instants that move strictly between two times, in order."""
         times: list[Array] = [np.zeros(0)]
@@ -76,6 +84,7 @@ class MovingBreaks:
             last = np.floor((until - known.at) / known.period)
             times.append(known.at + known.period * np.arange(first, last + 1.0))
         found = np.unique(np.concatenate(times))
+        found = found[np.diff(found, prepend=-np.inf) > NEAR * np.abs(found)]
         gaps = NEAR * np.abs(found)
         return np.asarray(found[(found - gaps > start) & (found + gaps < until)])
 

@@ -21,8 +21,8 @@ def build_solvers_ahead() -> threading.Thread:
 def _build() -> None:
     # what is wrong with the compiler, or missing, is said by the run that needs it
     with contextlib.suppress(SimulationError):
-        native_library("ordering")
         native_library("rational")  # takes longest; the others are soon made by the run that needs one, meanwhile
+        native_library("ordering")
         native_library("exponential")
         native_library("sundials")
         compiled(solver_text(DORMAND_PRINCE_8))

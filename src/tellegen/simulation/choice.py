@@ -65,6 +65,8 @@ def choose(model: NumericModel, asked: str, context: Context, start: Standing, u
     """
     if asked != "auto":
         _check_suits(model, asked)
+        if not model.size and asked in ("cvode", "ida"):  # SUNDIALS cannot be given nothing to integrate
+            return Choice("runge-kutta", f"without states there is nothing for '{asked}' to do")
         if asked not in ("runge-kutta", "exponential"):
             return Choice(asked, "asked for")
         speed = fastest_motion(model, context, start)
@@ -145,19 +147,19 @@ def fastest_motion(model: NumericModel, context: Context, start: Standing) -> Sp
     """An estimate of the largest eigenvalue by power iteration with the tangent, at the cost of some tens of evaluations."""
     if model.size == 0:
         return Speed(0.0, 0.0)
-    scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
-    scale[scale == 0.0] = 1.0
     if not model.linear:
-        return _fastest_motion(model, context, start, scale)
-    key = context.parameters.tobytes(), scale.tobytes()
+        return _fastest_motion(model, context, start)
+    key = context.parameters.tobytes(), start.y.tobytes()
     known: tuple[tuple[bytes, bytes], Speed] | None = model.plans.get("speed")
     if known is None or known[0] != key:  # of a linear model it is the same in the next run
-        known = model.plans["speed"] = key, _fastest_motion(model, context, start, scale)
+        known = model.plans["speed"] = key, _fastest_motion(model, context, start)
     return known[1]
 
 
-def _fastest_motion(model: NumericModel, context: Context, start: Standing, scale: Array) -> Speed:
+def _fastest_motion(model: NumericModel, context: Context, start: Standing) -> Speed:
     n = model.size
+    scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
+    scale[scale == 0.0] = 1.0
     direction = np.random.default_rng(1).standard_normal(n) * scale
     image, second = np.empty(n), np.empty(n)
     first, again = (

@@ -1,7 +1,7 @@
 """The past of delayed signals: written by the solvers at the end of each step, read by the model."""
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import final
 
 import numpy as np
@@ -16,6 +16,9 @@ Array = NDArray[np.float64]
 
 GENERATIONS = 4
 """A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""
+
+BREAK_ULPS = 16.0
+"""Both sides of a break stand so far apart: twice what solvers leave on either side of one."""
 
 
 @final
@@ -55,9 +58,20 @@ class Past:
         """Forget the last instant, which is told again."""
         self.struct.count -= 1
 
+    def mark_break(self) -> None:
+        """Signals may jump at the last instant: it is told again from the other side, and counts as just before."""
+        if self.struct.count:
+            last = ctypes.c_double.from_address(self.struct.times + 8 * (self.struct.count - 1))
+            last.value -= BREAK_ULPS * float(np.finfo(float).eps) * abs(last.value)
+
     def follow(self, model: NumericModel) -> None:
         """Write what the model of another mode of the same graph tells from now on."""
-        self._observables[:] = [d.observable for d in model.delays]
+        own, seen = len(model.delays), len(model.observables)
+        self._observables[:own] = [d.observable for d in model.delays]
+        self._observables[own:] = np.arange(seen, seen + len(self._observables) - own)
+        if len(self._scratch) < seen + len(self._observables) - own:
+            self._scratch = np.zeros(seen + len(self._observables) - own)
+            self.struct.scratch = self._scratch.ctypes.data
 
     def __del__(self) -> None:
         self._forget(self.address)
@@ -74,10 +88,18 @@ def longest_step(model: NumericModel) -> float:
 
 
 def delayed_breaks(model: NumericModel, breaks: Iterable[float], start: float, until: float) -> Array:
-    """The breaks of a run, those that come back through delays included."""
-    found = set(breaks)
+    """The breaks of a run, those that come back through delays included. What is sampled jumps, and comes back too."""
+    found = {*breaks, *(_sampling_instants(model, until) if model.delays else ())}
     fresh = found | {start}
     for _ in range(GENERATIONS if model.delays else 0):
         fresh = {t + d.by for t in fresh for d in model.delays} - found
         found |= fresh
     return np.array(sorted(t for t in found if start < t < until))
+
+
+def _sampling_instants(model: NumericModel, until: float) -> Iterator[float]:
+    if np.isfinite(until):
+        for group in model.sample_groups:
+            yield from (
+                group.offset + group.period * np.arange(int((until - group.offset) / group.period) + 1)
+            ).tolist()

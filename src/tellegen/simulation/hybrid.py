@@ -5,7 +5,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import replace
 from typing import Final, final
 
@@ -100,19 +99,23 @@ def integrate_modes(
 def _watched(made: "_HybridRun", watch: Watch) -> Trajectory:
     """Run in a thread of its own, so that Ctrl-C and `cancel` are heard within a step."""
     with ThreadPoolExecutor(1, "tellegen-modes") as pool:
-        future = pool.submit(made.run)
+        future, stopping = pool.submit(made.run), False
         while True:
             try:
                 return future.result(POLL_S)
-            except FutureTimeout:
-                if watch.cancel is not None and watch.cancel.is_set():
+            except TimeoutError:
+                if future.done():  # what runs may give up by the same error
+                    return future.result()
+                # again each time: a stretch that was just about to begin has not heard of it
+                stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
+                if stopping:
                     made.stop()
                 if watch.steps is not None:
                     watch.steps(made.steps)
                 if watch.progress is not None:
                     watch.progress(made.progress)
             except KeyboardInterrupt:
-                made.stop()
+                stopping = True
 
 
 @final
@@ -283,6 +286,8 @@ class _HybridRun:
     def _change(self, end: StretchEnd) -> None:
         """Impacts first, then the mode that follows."""
         model, at = self.trial.model, end.standing
+        if self.models.past is not None:
+            self.models.past.mark_break()
         events = model.model.events
         hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
         fired = frozenset(event.name for event in hits)
@@ -359,6 +364,7 @@ class _HybridRun:
             finding or open_books(books, self.asked, model.model),
             memory=rows.memory,
             losses=account.losses,
+            past=self.models.past,
         )
 
 

@@ -69,6 +69,7 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
         books=before if problem.books else None,
         seconds=seconds,
         held=held,
+        past=past,
     )
 
 
@@ -215,6 +216,7 @@ def trajectory_of(
     books: float | None,
     seconds: tuple[float, float],
     held: Array | None = None,
+    past: Past | None = None,
 ) -> Trajectory:
     """The rows that were written, with the account of all stretches."""
     model, last = prepared.model, ends[-1]
@@ -237,6 +239,7 @@ def trajectory_of(
         ending,
         finding,
         memory=None if held is None else rows.memory(held),
+        past=past,
     )
 
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tellegen.compiler.channels import EventFunction
 from tellegen.core.errors import SimulationError
 from tellegen.graph import PowerGraph
-from tellegen.simulation import rules
 from tellegen.simulation.break_slopes import NEAR, MovingBreaks
 from tellegen.simulation.choice import choose
 from tellegen.simulation.diary import Diary, Passage
@@ -30,7 +29,7 @@ from tellegen.simulation.mode_models import HybridState, Mode, ModeModel, ModeMo
 from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem
 from tellegen.simulation.sensitivities import SlopeAdvance, SlopePart, part_of, split, suited
 from tellegen.simulation.slope_jumps import consistent, first_held, instant_slopes, nudge
-from tellegen.simulation.slope_models import SlopeModel, parameter_numbers
+from tellegen.simulation.slope_models import DelaySlopes, SlopeModel, parameter_numbers
 from tellegen.simulation.stretch import Rows, Standing
 
 Array = NDArray[np.float64]
@@ -41,7 +40,12 @@ SIDES: Final = (1.0, -1.0)
 
 
 def integrate_mode_slopes(
-    graph: PowerGraph, problem: Problem, parameters: Sequence[str], starts: Starts, moving: MovingBreaks
+    graph: PowerGraph,
+    problem: Problem,
+    parameters: Sequence[str],
+    starts: Starts,
+    moving: MovingBreaks,
+    delays: DelaySlopes,
 ) -> list[SlopePart]:
     """The rows of a run through modes with their sensitivities: one part for each stretch in one mode that has rows.
 
@@ -49,27 +53,23 @@ def integrate_mode_slopes(
 
     Raises: SimulationError as the run does, or (S175) where an event only grazes its limit.
     """
-    if problem.model.delays:
-        raise rules.NO_SENSITIVITY.error(
-            f"sensitivities are not integrated through modes and delays at once, and '{problem.model.delays[0].name}' is a delay",
-            where=graph.name,
-            fix="use differences of two runs, or a transfer function in place of the delay",
-        )
     diary = Diary()
     made = integrate_modes(graph, replace(problem, rows_at_changes=False), diary=diary)
     if made.status != "finished":
         assert made.finding is not None, "a run that ends early says why"
         raise SimulationError(made.finding)
-    return _ModeSlopes(diary, problem, parameters, moving).parts(starts)
+    return _ModeSlopes(diary, problem, parameters, moving, delays).parts(starts)
 
 
 @final
 class _ModeSlopes:
     """Goes the way of a diary again."""
 
-    def __init__(self, diary: Diary, problem: Problem, parameters: Sequence[str], moving: MovingBreaks) -> None:
+    def __init__(
+        self, diary: Diary, problem: Problem, parameters: Sequence[str], moving: MovingBreaks, delays: DelaySlopes
+    ) -> None:
         assert diary.models is not None, "the run has begun"
-        self.diary, self.problem, self.moving = diary, problem, moving
+        self.diary, self.problem, self.delays = diary, problem, delays
         self.parameters = parameters
         self.models: ModeModels = diary.models
         values = self.models.storages.parameters
@@ -93,6 +93,8 @@ class _ModeSlopes:
         held = self._first_held(model, at, slopes)
         for passage in diary.passages:
             left, held = self._stretch(model, at, slopes, held, memory, passage.left.t)
+            if passage.changed and (past := self._wide(model).past) is not None:
+                past.mark_break()
             slopes = self._handed_over(passage, left, held)
             model, at, memory = passage.entered.model, passage.entered.standing, passage.memory
         self._stretch(model, at, slopes, held, memory, self.problem.until)
@@ -107,6 +109,8 @@ class _ModeSlopes:
         if until <= at.t:
             return slopes, held
         wide = self._wide(model)
+        if wide.past is not None:
+            wide.past.follow(model.model)
         model.context.memory[: len(model.model.memory)] = [memory[name] for name in model.model.memory]
         wide.held[:] = held
         start = wide.begin(at, slopes)
@@ -130,7 +134,9 @@ class _ModeSlopes:
                 keep_books=False,
             )
             numbers = parameter_numbers(model.model, self.parameters)
-            self.wide[model.mode] = SlopeModel(model.prepared, model.context, numbers, settings, through_modes=True)
+            made = SlopeModel(model.prepared, model.context, numbers, settings, through_modes=True)
+            made.delay(self.delays, next((known.past for known in self.wide.values()), None))
+            self.wide[model.mode] = made
         return self.wide[model.mode]
 
     # -- the start -------------------------------------------------------------------------------------------------------------
@@ -162,18 +168,31 @@ class _ModeSlopes:
         """The sensitivities in the mode that is entered."""
         by = self._instant(passage, slopes, held)
         before, left, entered = passage.before, passage.left, passage.entered
+        if passage.changed:
+            self._expect_returns(before, left.t, by)
         size = before.model.size
         y, yp = left.y[:size], left.yp[:size]
         found = np.zeros((len(self.parameters), entered.model.model.size))
         for (k, sign), models in self.beside.items():
             step = sign * self.steps[k]
             t = left.t + step * by[k]
-            state = self._state(models, before, t, y + step * (slopes[k] + by[k] * yp), yp, passage, step * held[k])
-            for knock in passage.knocks:
-                outputs = Impacts.again(models, state, knock.element, knock.impact, before.mode, t)
-                state = replace(state, outputs=outputs)
-            found[k] += _entered(models, entered.model.mode, state, t) / (2.0 * step)
+            wide = self._wide(before)
+            for mode in (before.mode, entered.model.mode):
+                _model(models, mode).context.share_past(wide.context)
+            with wide.moved_past(k, step):
+                state = self._state(models, before, t, y + step * (slopes[k] + by[k] * yp), yp, passage, step * held[k])
+                for knock in passage.knocks:
+                    outputs = Impacts.again(models, state, knock.element, knock.impact, before.mode, t)
+                    state = replace(state, outputs=outputs)
+                found[k] += _entered(models, entered.model.mode, state, t) / (2.0 * step)
         return found - np.outer(by, entered.standing.yp[: entered.model.model.size])
+
+    def _expect_returns(self, model: ModeModel, t: float, by: Array) -> None:
+        """What jumps at an instant jumps again where it comes back through delays."""
+        nothing = np.zeros(len(by)), np.zeros(len(by))
+        delays = [(delay.by, np.asarray(self.delays.get(delay.name, nothing)[0])) for delay in model.model.delays]
+        if delays:
+            self.advance = replace(self.advance, moving=self.advance.moving.returning(t, by, delays))
 
     def _state(
         self,
@@ -186,8 +205,7 @@ class _ModeSlopes:
         by: Array,
     ) -> HybridState:
         """What is carried on from a point beside the one where the mode ended."""
-        model = models.get(before.mode)
-        assert isinstance(model, ModeModel), "the run was in this mode"
+        model = _model(models, before.mode)
         places = len(model.model.memory)
         model.context.memory[:places] = [passage.memory[name] for name in model.model.memory]
         model.context.memory[:places] += by[:places]
@@ -197,7 +215,7 @@ class _ModeSlopes:
     def _instant(self, passage: Passage, slopes: Array, held: Array) -> Array:
         """How the instant of a change moves with each parameter."""
         t, before = passage.left.t, passage.before
-        if (by := self.moving.slopes(t)) is not None:
+        if (by := self.advance.moving.slopes(t)) is not None:
             return by
         events = [*passage.hits, *self._behind(passage)]
         if not passage.changed or not events or self._is_scheduled(before, t):
@@ -206,7 +224,10 @@ class _ModeSlopes:
         size = before.model.size
         at = Standing(t, passage.left.y[:size], passage.left.yp[:size])
         event = before.model.events.index(events[0])
-        return instant_slopes(before.prepared, before.context, at, slopes, held, numbers, event, self.advance.aside)
+        moved_past = self._wide(before).moved_past
+        return instant_slopes(
+            before.prepared, before.context, at, slopes, held, numbers, event, self.advance.aside, moved_past
+        )
 
     def _behind(self, passage: Passage) -> list[EventFunction]:
         """The event functions of the elements that changed, where none was seen to pass zero."""
@@ -239,8 +260,13 @@ def _tolerances(problem: Problem, names: Sequence[str]) -> Array:
 
 def _entered(models: ModeModels, mode: Mode, state: HybridState, t: float) -> Array:
     """y after a state is handed over to a mode."""
-    model = models.get(mode)
-    assert isinstance(model, ModeModel), "the run was in this mode"
+    model = _model(models, mode)
     model.remember(state)
     handover = hand_over(model, models.storages, state, t)
     return model.compose(replace(state, outputs=handover.outputs))
+
+
+def _model(models: ModeModels, mode: Mode) -> ModeModel:
+    model = models.get(mode)
+    assert isinstance(model, ModeModel), "the run was in this mode"
+    return model

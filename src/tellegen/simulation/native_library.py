@@ -1,6 +1,7 @@
 """The solvers in C, compiled when first used and kept like compiled models."""
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -34,6 +35,18 @@ _TABLES = threading.Lock()
 """A table is made once, whoever comes first: the libraries keep its address."""
 _MADE: dict[tuple[str, bool], Future[ctypes.CDLL]] = {}
 """What is loaded, or being built by one of the threads."""
+
+
+def _forget_unfinished() -> None:
+    """After a fork the threads that were building are gone: nobody would finish what they began, or give back their locks."""
+    global _LOCK, _TABLES  # locks cannot be set free from outside
+    _LOCK, _TABLES = threading.Lock(), threading.Lock()
+    for key in [key for key, made in _MADE.items() if not made.done()]:
+        del _MADE[key]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_unfinished)
 
 
 def source_text(*names: str) -> str:

@@ -1,6 +1,7 @@
 """Does a run keep its tolerance to the end? Errors of steps add up while it swings or grows: a coarser run shows by how much."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Protocol, final
 
 import numpy as np
@@ -13,8 +14,10 @@ from tellegen.simulation.stretch import Rows, Settings, StretchEnd
 
 Array = NDArray[np.float64]
 
-TURNS: Final = 10
-"""So many turns of one variable leave no doubt that a run swings; before, what adds up is small."""
+TURNS: Final = 3
+"""From so many turns of one variable on errors are looked at: an orbit that passes close to its centre magnifies them each time."""
+EARLY_TURNS: Final = 10
+"""So many leave no doubt that a run swings on: it is looked at before its end."""
 STIFF_TURNS: Final = 20
 """The same where an implicit solver was chosen, not asked for: what decays fast forgets its errors."""
 
@@ -82,35 +85,37 @@ def keeping_tolerance(model: NumericModel, attempt: Attempting, settings: Settin
     end early, and models with events, samples or delays, where every run meets them at other times.
     """
     first = attempt(_pausing(model, settings, rows, solver), rows)
+    coarser = _Coarser(attempt, settings, rows)
     if first.ends[-1].status == jobs.PAUSED:
         try:
-            expected = _expected_at_end(attempt, settings, rows, first)
+            expected = _expected_at_end(coarser, settings, rows, first)
         except _CancelledError:
             *others, last = first.ends
             return replace(first, ends=[*others, replace(last, status=jobs.CANCELLED)])
         if expected > HOPELESS:
-            return _finer_at_once(attempt, settings, rows, first, expected)
+            return _finer_at_once(attempt, coarser, settings, rows, first, expected)
         first = attempt(settings, rows, after=first)
     if not _may_add_up(model, first, settings, rows):
         return first
-    index = _compared(rows)
     try:
-        error = _error_shown_by_coarser(attempt, settings, rows.t[index], rows.y[index], first.steps)
+        error = coarser.error_of(settings, rows, first.steps)
     except _CancelledError:
         return first
     return _corrected(attempt, settings, rows, first, 1.0, error)
 
 
-def _compared(rows: Rows) -> NDArray[np.int64]:
-    """Rows that are enough to compare runs by."""
-    return np.unique(np.linspace(0, rows.done - 1, min(rows.done, MOST_ROWS)).astype(np.int64))
+def _compared(count: int) -> NDArray[np.int64]:
+    """Of so many rows, some that are enough to compare runs by."""
+    if count <= MOST_ROWS:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, MOST_ROWS).astype(np.int64))
 
 
 def _corrected(
     attempt: Attempting, settings: Settings, rows: Rows, made: Attempt, factor: float, error: float
 ) -> Attempt:
     """What was made with `factor` times the tolerance, or a finer run where its error is too large; both in tolerances."""
-    turns, index = made.turns, _compared(rows)
+    turns, index = made.turns, _compared(rows.done)
     before = rows.y[index]
     size = _size(settings, before)
     for _ in range(MOST_RUNS):
@@ -133,20 +138,23 @@ def _corrected(
 
 def _pausing(model: NumericModel, settings: Settings, rows: Rows, solver: str) -> Settings:
     """The settings of a first attempt, which pauses early where it swings and there are rows to judge by."""
-    early = int(np.searchsorted(rows.t, rows.t[0] + EARLY * (rows.t[-1] - rows.t[0])))
-    if solver != "runge-kutta" or _is_interrupted(model) or early < EARLY_ROWS:
+    if solver != "runge-kutta" or _is_interrupted(model):
         return settings
-    return replace(settings, pause_at=float(rows.t[early]), pause_turns=TURNS)
+    early = int(np.searchsorted(rows.t, rows.t[0] + EARLY * (rows.t[-1] - rows.t[0])))
+    if early < EARLY_ROWS:
+        return settings
+    return replace(settings, pause_at=float(rows.t[early]), pause_turns=EARLY_TURNS)
 
 
-def _expected_at_end(attempt: Attempting, settings: Settings, rows: Rows, paused: Attempt) -> float:
+def _expected_at_end(coarser: "_Coarser", settings: Settings, rows: Rows, paused: Attempt) -> float:
     """The error at the end in tolerances, if it grows with time as it did up to the pause."""
-    times, until = rows.t[: rows.done], paused.ends[-1].standing.t
-    error = _error_shown_by_coarser(attempt, settings, times, rows.y[: rows.done], paused.steps, until)
-    return error * float((rows.t[-1] - rows.t[0]) / (times[-1] - times[0]))
+    error = coarser.error_of(settings, rows, paused.steps, paused.ends[-1].standing.t)
+    return error * float((rows.t[-1] - rows.t[0]) / (rows.t[rows.done - 1] - rows.t[0]))
 
 
-def _finer_at_once(attempt: Attempting, settings: Settings, rows: Rows, paused: Attempt, expected: float) -> Attempt:
+def _finer_at_once(
+    attempt: Attempting, coarser: "_Coarser", settings: Settings, rows: Rows, paused: Attempt, expected: float
+) -> Attempt:
     """A finer run in place of one that was paused; how its error grows after the pause shows in a coarser run."""
     early, factor = rows.y[: rows.done].copy(), _finer(settings, AIM / expected)
     made = _again(attempt, _scaled(settings, factor), rows)
@@ -154,29 +162,29 @@ def _finer_at_once(attempt: Attempting, settings: Settings, rows: Rows, paused: 
         return made
     if made.ends[-1].status != jobs.FINISHED:
         return _again(attempt, settings, rows)
-    size = _size(settings, rows.y[_compared(rows)])
+    size = _size(settings, rows.y[_compared(rows.done)])
     shown = GROWTH * float(np.max(np.abs(rows.y[: len(early)] - early) / size))
     error = factor * max(shown, expected * EARLY)  # two estimates: errors that happen to cancel fool one of them
     try:
-        growth = _growth_after(attempt, settings, rows, len(early), size)
+        growth = _growth_after(coarser, rows, len(early), size)
     except _CancelledError:
         return made
     return _corrected(attempt, settings, rows, made, factor, error * growth)
 
 
-def _growth_after(attempt: Attempting, settings: Settings, rows: Rows, early: int, size: Array) -> float:
+def _growth_after(coarser: "_Coarser", rows: Rows, early: int, size: Array) -> float:
     """How many times larger errors are at the end than among the first rows, as a coarser run shows.
 
     A run that has lost its phase shows no more: from there on errors grow as they did before, at least with time.
     """
-    index = np.union1d(np.arange(early), _compared(rows))
-    rough = Rows.at(rows.t[index], rows.y.shape[1])
-    _compare_with(attempt, settings, rough)
-    found, passed = rows.y[index][: rough.done], rough.t[: rough.done] - rough.t[0]
+    coarser.go_on()
+    rough = coarser.rows
+    found, passed = rows.y[coarser.index][: rough.done], rough.t[: rough.done] - rough.t[0]
     off = np.abs(rough.y[: rough.done] - found)
     lost = np.max(off / (np.max(np.abs(found), axis=0) + size), axis=1) > PHASE_LOST
     last = int(np.argmax(lost)) - 1 if lost.any() else len(lost) - 1
     whole = float(rows.t[-1] - rows.t[0])
+    early = int(np.searchsorted(coarser.index, early))
     if last < early or passed[last] < 2.0 * passed[early - 1]:
         return float((whole / passed[early - 1]) ** 2)
     errors = np.maximum.accumulate(np.max(off / size, axis=1))
@@ -207,32 +215,55 @@ def _grows(settings: Settings, rows: Rows) -> bool:
     return bool(np.any(late > GROWN * (early + settings.atol / settings.rtol)))
 
 
-def _error_shown_by_coarser(
-    attempt: Attempting, settings: Settings, times: Array, found: Array, steps: int, until: float | None = None
-) -> float:
-    """The error of what was found, in tolerances, as far as a coarser run tells; 0 where it does not reach the end."""
-    ratio = _coarse(settings).rtol / settings.rtol
-    if ratio < 2.0:
-        return 0.0
-    rough = Rows.at(times, found.shape[1])
-    coarser = _compare_with(attempt, settings, rough, until)
-    if rough.done < len(times):
-        return 0.0
-    if coarser.steps > SAME_STEPS * steps:
-        return UNTOLD
-    return GROWTH / ratio * float(np.max(np.abs(rough.y - found) / _size(settings, found)))
-
-
 class _CancelledError(Exception):
     """Somebody stopped a run to compare with, and so the whole."""
 
 
-def _compare_with(attempt: Attempting, settings: Settings, rough: Rows, until: float | None = None) -> Attempt:
-    """A coarser run."""
-    made = attempt(_coarse(settings), rough, until=until)
-    if made.ends[-1].status == jobs.CANCELLED:
-        raise _CancelledError
-    return made
+@final
+class _Coarser:
+    """A coarser run to compare with. It goes as far as it is asked to, and goes on from there: nothing is computed twice."""
+
+    def __init__(self, attempt: Attempting, settings: Settings, rows: Rows) -> None:
+        self._attempt, self._asked, self._of = attempt, settings, rows
+        self._made: Attempt | None = None
+
+    @cached_property
+    def index(self) -> NDArray[np.int64]:
+        """Which rows of the run that it is compared with: all of the first ones, some of all."""
+        times = self._of.t
+        early = int(np.searchsorted(times, times[0] + EARLY * (times[-1] - times[0]))) + 1
+        return _compared(len(times)) if len(times) <= MOST_ROWS else np.union1d(np.arange(early), _compared(len(times)))
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Its own rows."""
+        return Rows.at(self._of.t[self.index], self._of.y.shape[1])
+
+    @cached_property
+    def _settings(self) -> Settings:
+        return _coarse(self._asked)
+
+    def go_on(self, until: float | None = None) -> Attempt:
+        """The run up to a time, or to its end."""
+        if self._made is None or self._made.ends[-1].status == jobs.FINISHED:
+            self._made = self._attempt(self._settings, self.rows, until=until, after=self._made)
+        if self._made.ends[-1].status == jobs.CANCELLED:
+            raise _CancelledError
+        return self._made
+
+    def error_of(self, settings: Settings, found: Rows, steps: int, until: float | None = None) -> float:
+        """The error of what was found, in tolerances, as far as this run tells; 0 where it does not reach the end."""
+        ratio = self._settings.rtol / settings.rtol
+        if ratio < 2.0:
+            return 0.0
+        made = self.go_on(until)
+        index = self.index[self.index < found.done]
+        if self.rows.done < len(index):
+            return 0.0
+        if made.steps > SAME_STEPS * steps:
+            return UNTOLD
+        y = found.y[index]
+        return GROWTH / ratio * float(np.max(np.abs(self.rows.y[: len(index)] - y) / _size(settings, y)))
 
 
 def _size(settings: Settings, found: Array) -> Array:

@@ -29,10 +29,11 @@ NO_DELAYS: Final[DelaySlopes] = {}
 class SlopePart:
     """Rows of one model: variables and rates, and how they and what is held change with each parameter.
 
-    `slopes` and `rate_slopes` are by row, variable and parameter; `held` by row, parameter and place in the memory.
+    `slopes` and `rate_slopes` are by row, variable and parameter; `held` by row, parameter and place in the memory. `wide` is the
+    model that they come from, which keeps the past of delayed signals.
     """
 
-    model: NumericModel
+    wide: SlopeModel
     t: Array
     y: Array
     yp: Array
@@ -40,6 +41,11 @@ class SlopePart:
     rate_slopes: Array
     memory: Array | None
     held: Array
+
+    @property
+    def model(self) -> NumericModel:
+        """The model of these rows."""
+        return self.wide.model
 
 
 def integrate_sensitivities(
@@ -176,7 +182,9 @@ class SlopeAdvance:
         if np.allclose(earlier, later, rtol=1e-6, atol=0.0):
             return end.standing
         event = int(np.flatnonzero(end.signs)[0])
-        by = instant_slopes(wide.plain, wide.context, at, slopes, wide.held, wide.numbers, event, self.aside)
+        by = instant_slopes(
+            wide.plain, wide.context, at, slopes, wide.held, wide.numbers, event, self.aside, wide.moved_past
+        )
         return self._jumped(wide, end.standing, by)
 
     def _jumped(self, wide: SlopeModel, standing: Standing, by: Array) -> Standing:
@@ -206,36 +214,27 @@ def part_of(wide: SlopeModel, rows: Rows, memory: Array | None, first: Array) ->
 
     t = rows.t[:done]
     held = wide.held_at(t, first)
-    return SlopePart(
-        wide.model, t, rows.y[:done, :n], rows.yp[:done, :n], blocks(rows.y), blocks(rows.yp), memory, held
-    )
+    return SlopePart(wide, t, rows.y[:done, :n], rows.yp[:done, :n], blocks(rows.y), blocks(rows.yp), memory, held)
 
 
-def observable_slopes(problem: Problem, part: SlopePart, parameters: Sequence[str]) -> Array:
+def observable_slopes(part: SlopePart, parameters: Sequence[str]) -> Array:
     """d(observable)/dp by row, observable and parameter.
 
     Observables are differentiated along the known slopes by central differences, good to about nine digits.
     """
-    model = part.model
-    given = problem.parameters if problem.model is model else None
-    base = model.new_context(given, problem.inputs if problem.model is model else None)
-    if model.delays:
-        raise rules.NO_SENSITIVITY.error(
-            "with delays only states, displacements and signal states have sensitivities",
-            where=model.name,
-            fix="leave 'outputs' out, or use differences of two runs",
-        )
+    model, wide = part.model, part.wide
     found = np.zeros((len(part.t), len(model.observables), len(parameters)))
     for k, number in enumerate(parameter_numbers(model, parameters)):
-        step = nudge(base.parameters[number])
+        step = nudge(wide.context.parameters[number])
         for by in (step, -step):
-            context = moved(model, base, int(number), by)
-            for i, t in enumerate(part.t):
-                if part.memory is not None:
-                    context.memory[: len(model.memory)] = part.memory[i] + by * part.held[i, k]
-                y = part.y[i] + by * part.slopes[i, :, k]
-                yp = part.yp[i] + by * part.rate_slopes[i, :, k]
-                found[i, :, k] += model.observe(t, y, yp, context) / (2.0 * by)
+            context = moved(model, wide.context, int(number), by)
+            with wide.moved_past(k, by):
+                for i, t in enumerate(part.t):
+                    if part.memory is not None:
+                        context.memory[: len(model.memory)] = part.memory[i] + by * part.held[i, k]
+                    y = part.y[i] + by * part.slopes[i, :, k]
+                    yp = part.yp[i] + by * part.rate_slopes[i, :, k]
+                    found[i, :, k] += model.observe(t, y, yp, context) / (2.0 * by)
     return found
 
 

@@ -5,6 +5,8 @@ scheduled one follows from its formula. A sensitivity then jumps by dtau/dp time
 of the variational equations).
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Final
 
 import numpy as np
@@ -19,8 +21,15 @@ from tellegen.simulation.stretch import PreparedModel, Settings, Standing
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
+MovedPast = Callable[[int, float], AbstractContextManager[None]]
+"""Moves the past along a parameter by a little, for as long as the context lasts."""
+
 NUDGE: Final = 6e-6
 """Of central differences: the cube root of the rounding unit."""
+
+LARGEST_SHIFT: Final = 1e-2
+HALVINGS: Final = 40
+"""How far an event that jumps is looked for beside a parameter, as a share of the run, and how exactly."""
 
 ASIDE: Final = 1e-9
 """How far from an event both sides of it are looked at, beside the length of the run."""
@@ -76,8 +85,10 @@ def instant_slopes(
     numbers: Integers,
     event: int,
     aside: float,
+    moved_past: MovedPast,
 ) -> Array:
-    """dtau/dp of an event for each parameter; `slopes` and `held` are dy/dp and d(memory)/dp before it, by parameter.
+    """dtau/dp of an event for each parameter; `slopes` and `held` are dy/dp and d(memory)/dp before it, by parameter. `moved_past`
+    lets delayed signals be what they would have been.
 
     Raises: SimulationError (S175) where the event function only touches zero: the instant is then no smooth function.
     """
@@ -88,13 +99,21 @@ def instant_slopes(
     found, grazes = np.zeros(len(numbers)), False
     for k, number in enumerate(numbers):
         step = nudge(context.parameters[number])
-        sides = []
-        for by in (step, -step):
-            other = moved(model, context, int(number), by)
+
+        def guard(by: float, after: float, k: int = k, number: int = int(number)) -> float:
+            other = moved(model, context, number, by)
             other.memory[: len(model.memory)] += by * held[k, : len(model.memory)]
-            sides.append(_guards(plain, other, at.t, at.y + by * slopes[k], at)[event])
-        found[k] = -(sides[0] - sides[1]) / (2.0 * step)
-        grazes = grazes or abs(found[k]) * step > abs(speed) * aside / ASIDE
+            with moved_past(k, by):
+                y = at.y + by * slopes[k] + after * rates
+                return float(_guards(plain, other, at.t + after, y, at)[event])
+
+        found[k] = -(guard(step, 0.0) - guard(-step, 0.0)) / (2.0 * step)
+        if speed == 0.0 and found[k] != 0.0:
+            found[k], jumps = _moved_jump(guard, step, aside)
+            grazes = grazes or not jumps
+        else:
+            found[k] /= speed or 1.0
+            grazes = grazes or abs(found[k]) * step > aside / ASIDE
     if grazes:
         raise rules.GRAZING.error(
             f"at t = {at.t:.6g} s '{model.events[event].element}' only touches the limit of its mode",
@@ -102,7 +121,24 @@ def instant_slopes(
             fix="choose values at which it passes the limit, or use differences of two runs",
             members=(model.events[event].element,),
         )
-    return np.where(found == 0.0, 0.0, found / (speed or 1.0))
+    return found
+
+
+def _moved_jump(guard: Callable[[float, float], float], step: float, aside: float) -> tuple[float, bool]:
+    """dtau/dp of an event function that jumps, as that of a switch does: where it jumps beside the parameter; whether it does."""
+    instants = []
+    for by in (step, -step):
+        reach = aside
+        while (guard(by, -reach) > 0.0) == (guard(by, reach) > 0.0):
+            reach *= 4.0
+            if reach > LARGEST_SHIFT * aside / ASIDE:
+                return 0.0, False
+        low, high, before = -reach, reach, guard(by, -reach) > 0.0
+        for _ in range(HALVINGS):
+            half = 0.5 * (low + high)
+            low, high = (half, high) if (guard(by, half) > 0.0) == before else (low, half)
+        instants.append(0.5 * (low + high))
+    return (instants[0] - instants[1]) / (2.0 * step), True
 
 
 def rates_aside(plain: PreparedModel, context: Context, at: Standing, aside: float) -> tuple[Array, Array]:

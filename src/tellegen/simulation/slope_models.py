@@ -1,7 +1,8 @@
 """A model together with its derivatives along parameters, as the solvers see it: one wider model."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, final
 
@@ -14,6 +15,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import jobs, rules
 from tellegen.simulation.delays import Past
 from tellegen.simulation.native_library import native_library, runner
+from tellegen.simulation.slope_jumps import moved, nudge
 from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, instants, make_job
 
 Array = NDArray[np.float64]
@@ -49,6 +51,7 @@ class _Wrapper(ctypes.Structure):
         ("n_observables", ctypes.c_int),
         ("by_slopes", ctypes.c_void_p),
         ("observed", ctypes.c_void_p),
+        ("beside", ctypes.c_void_p),
         ("along", ctypes.c_int),
         ("shift", ctypes.c_double),
         ("delay_shift", ctypes.c_double),
@@ -82,22 +85,36 @@ class SlopeModel:
         self._log = np.zeros((0, 1))
         self._struct = self._wrapped()
         self.past: Past | None = None
+        if model.sample_groups:
+            self._look_beside()
 
-    def delay(self, slopes: DelaySlopes) -> None:
-        """Let delayed signals be repeated with their sensitivities, from the start of a run on."""
+    def delay(self, slopes: DelaySlopes, past: Past | None = None) -> None:
+        """Let delayed signals be repeated with their sensitivities, from the start of a run on; `past` is that of another mode."""
         model, count = self.model, len(self.numbers)
         if not model.delays:
             return
         by, initial = (np.zeros((count, len(model.delays))) for _ in range(2))
         for i, delayed in enumerate(model.delays):
             by[:, i], initial[:, i] = slopes.get(delayed.name, (0.0, 0.0))
-        self.past, self._by_slopes = Past(model, self.context, initial), by
+        self.past, self._by_slopes = past or Past(model, self.context, initial), by
         self._observed = np.zeros(2 * len(model.observables))
         self._struct.history, self._struct.by_slopes = self.past.address, by.ctypes.data
         self._struct.n_delays, self._struct.n_observables = len(model.delays), len(model.observables)
         self._struct.observed = self._observed.ctypes.data
         told = native_library("sensitivities").tg_moved_past
         self.context.remember(ctypes.cast(told, ctypes.c_void_p).value, self.address)
+        self._look_beside()
+
+    def _look_beside(self) -> None:
+        """Contexts with a little more and a little less of each parameter, for what no tangent tells: samples and delays."""
+        steps = [nudge(self.context.parameters[k]) for k in self.numbers]
+        self._contexts = [
+            moved(self.model, self.context, int(k), by)
+            for k, step in zip(self.numbers, steps, strict=True)
+            for by in (step, -step)
+        ]
+        self._beside = (ctypes.c_void_p * len(self._contexts))(*(c.address for c in self._contexts))
+        self._struct.beside = ctypes.addressof(self._beside)
 
     @property
     def address(self) -> int:
@@ -118,6 +135,15 @@ class SlopeModel:
                 f"the sensitivities of the algebraic unknowns at t = {start.t:g} s were not found", where=model.name
             )
         return Standing(start.t, arrays.y, arrays.yp)
+
+    @contextmanager
+    def moved_past(self, k: int, by: float) -> Iterator[None]:
+        """Delayed signals as they would have been with parameter k moved by a little; whoever reads moves the parameter itself."""
+        self._struct.along, self._struct.shift = k, by
+        try:
+            yield
+        finally:
+            self._struct.shift = 0.0
 
     def expect_samples(self, duration: float) -> None:
         """Room for the sampling instants of a stretch; forgets those before it."""
@@ -154,14 +180,8 @@ class SlopeModel:
 def parameter_numbers(model: NumericModel, parameters: Sequence[str]) -> Integers:
     """The places of parameters in a model.
 
-    Raises: SimulationError (S126) for a name that is none, or a model that has no sensitivities.
+    Raises: SimulationError (S126) for a name that is none.
     """
-    if model.sample_groups and model.data is not None and model.data.coefficients is not None:
-        raise rules.NO_SENSITIVITY.error(
-            "sensitivities are not integrated across the sampling instants of a model with hundreds of ports",
-            where=model.name,
-            fix="use differences of two runs, or a continuous controller",
-        )
     for name in parameters:
         if name not in model.parameters:
             raise rules.NO_SENSITIVITY.error(

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import Context
+from tellegen.compiler.context import Context, address_of
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.pattern import Pattern
 from tellegen.simulation.delays import Past, delayed_breaks, longest_step
@@ -150,6 +150,8 @@ class PreparedModel:
         if not first <= start <= until <= last:
             times = self.model.break_times(until, start)
             self.known_breaks["listed"] = start, until, times
+        if not len(times):
+            return times
         return times[np.searchsorted(times, start, "right") : np.searchsorted(times, until, "left")]
 
     def reach(self, start: float) -> float:
@@ -169,8 +171,8 @@ class PreparedModel:
         for name, function in (self.addresses or model.addresses).items():
             setattr(job, name, function)
         for name, values in self.job_arrays.items():
-            setattr(job, name, _address(values))
-        job.order = None if self.order is None else _address(self.order)
+            setattr(job, name, address_of(values))
+        job.order = None if self.order is None else address_of(self.order)
         job.n, job.blocks = self.width, self.blocks
         job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
         job.n_events, job.n_memory = len(model.events), len(model.memory)
@@ -236,15 +238,15 @@ def run_stretch(
     status = run(job) if watch is None and _is_brief(model, settings, job) else _run_watched(run, job, watch or Watch())
     rows.done = job.next_time
     log = arrays.log
-    rows.samples.append(log.sample_log[: job.n_sampled])
-    logged = zip(log.event_times[: job.n_logged], log.event_numbers[: job.n_logged], strict=True)
+    if job.n_sampled:
+        rows.samples.append(log.sample_log[: job.n_sampled])
     return StretchEnd(
         status,
         Standing(job.t, arrays.y, arrays.yp),
         Effort(job.steps, job.rejected, job.rhs_calls, job.jacobians, job.factorisations),
         np.array(job.books[:]),
-        tuple((float(t), int(k)) for t, k in logged),
-        tuple(map(int, log.event_signs[: job.n_events])),
+        log.events(job.n_logged) if job.n_logged else (),
+        tuple(log.event_signs[: job.n_events].tolist()) if job.n_events else (),
         job.detail,
         context.failed,
         job.last_step,
@@ -261,6 +263,10 @@ class Log:
     event_numbers: Integers
     event_signs: Integers
     sample_log: Array
+
+    def events(self, count: int) -> tuple[tuple[float, int], ...]:
+        """The first events: when, and the number of the event function."""
+        return tuple(zip(self.event_times[:count].tolist(), self.event_numbers[:count].tolist(), strict=True))
 
 
 NO_LOG: Final = Log(np.zeros(1), np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int32), np.zeros((0, 1)))
@@ -302,14 +308,14 @@ def make_job(
     job.context = context.address if address is None else address
     job.history = None if past is None else past.address
     for name in _ARRAYS:
-        setattr(job, name, _address(getattr(arrays, name)))
+        setattr(job, name, address_of(getattr(arrays, name)))
     log = arrays.log
     if log is not NO_LOG:
         for name in _LOG:
-            setattr(job, name, _address(getattr(log, name)))
+            setattr(job, name, address_of(getattr(log, name)))
     job.n_stops, job.log_size = len(arrays.stops), len(log.event_times) - 1
     job.until, job.t = until, standing.t
-    job.times, job.out_y, job.out_yp = _address(rows.t), _address(rows.y), _address(rows.yp)
+    job.times, job.out_y, job.out_yp = address_of(rows.t), address_of(rows.y), address_of(rows.yp)
     job.n_times, job.next_time = len(rows.t), rows.done
     job.rtol = settings.rtol
     job.max_step = min(settings.max_step, longest_step(model), until - standing.t)
@@ -319,10 +325,6 @@ def make_job(
     job.pause_at, job.pause_turns = settings.pause_at, settings.pause_turns
     job.sample_room = len(log.sample_log)
     return job, arrays
-
-
-def _address(values: NDArray[Any]) -> int:
-    return int(values.__array_interface__["data"][0])
 
 
 def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing, until: float) -> JobArrays:
@@ -375,7 +377,8 @@ def _run_watched(run: Run, job: Job, watch: Watch) -> int:
         try:
             return running.result(POLL_S)
         except TimeoutError:
-            pass
+            if running.done():  # what runs may give up by the same error
+                return running.result()
         except KeyboardInterrupt:
             job.cancel = 1
         if watch.cancel is not None and watch.cancel.is_set():

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, final
+from typing import Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 
@@ -92,6 +93,14 @@ class Effort:
         )
 
 
+class TellsPast(Protocol):
+    """What delayed signals were."""
+
+    def tie(self, context: Context, /) -> None:
+        """Let a context read it."""
+        ...
+
+
 @final
 @dataclass(frozen=True)
 class Trajectory:
@@ -119,6 +128,8 @@ class Trajectory:
     """What was held at each row (sampled signals), None where nothing is: observing a row needs it."""
     losses: Mapping[str, float] = field(default_factory=dict)
     """The energy lost in impacts and mode changes, by the elements that changed; their sum is `impulsive` of the books."""
+    past: TellsPast | None = None
+    """What delayed signals were, at every step: observing a row needs it. None where nothing is delayed."""
 
     @property
     def model(self) -> NumericModel:

@@ -1,5 +1,5 @@
-/* What an engineer would write by hand for the problems: CVODE with native functions and analytic Jacobians, and the Taylor series
- * of the exponential for the lossless ladder. Linked with the SUNDIALS libraries of the wheel, which come without headers. */
+/* What an engineer would write by hand for the problems: CVODE with native functions and analytic Jacobians, a Runge-Kutta pair for
+ * the crank, and the Taylor series of the exponential for the lossless ladder. Linked with the SUNDIALS libraries of the wheel, which come without headers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +48,8 @@ static void crank(const double *c, const double *y, double *f) {
   f[0] = w;
   f[1] = (c[7] - (c[5] + c[6] * H * H + m * dH * w) * w) / (c[3] + m * H);
 }
+
+#include "order_8.h"
 
 static int crank_rhs(double t, N_Vector y, N_Vector f, void *c) {
   (void)t;

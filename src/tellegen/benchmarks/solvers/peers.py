@@ -54,6 +54,21 @@ class HandWritten(AbstractPeer):
 
 
 @final
+class OfOrder8(AbstractPeer):
+    """C written by hand for P1: an explicit Runge-Kutta pair of order 8, with nothing around it."""
+
+    name = "hand-written C, order 8"
+    package = "sksundae"
+
+    def takes(self, problem: Problem) -> bool:
+        return problem.name.startswith("P1")
+
+    def set_up(self, problem: Problem) -> Callable[[float], "Array"]:
+        hand_written.build()
+        return lambda tolerance: hand_written.solve(problem, tolerance, order_8=True)
+
+
+@final
 class SciPy(AbstractPeer):
     """`solve_ivp` with its best method for the problem; for P3 the action of the exponential on the state and a constant input."""
 
@@ -158,9 +173,6 @@ class Diffrax(AbstractPeer):
     name = "diffrax"
     package = "diffrax"
 
-    def takes(self, problem: Problem) -> bool:
-        return problem.size <= 100
-
     def set_up(self, problem: Problem) -> Callable[[float], "Array"]:
         import diffrax
         import jax
@@ -224,36 +236,33 @@ def _rhs_of_jax(jnp: Any, problem: Problem) -> Callable[..., Any]:
 
 @final
 class PathSim(AbstractPeer):
-    """Blocks in Python; P1 only, the others would take minutes."""
+    """Blocks in Python: a Runge-Kutta pair of order 8, and one that is implicit for the stiff problem."""
 
     name = "PathSim"
     package = "pathsim"
-
-    def takes(self, problem: Problem) -> bool:
-        return problem.name.startswith("P1")
 
     def set_up(self, problem: Problem) -> Callable[[float], "Array"]:
         import numpy as np
         from pathsim import Connection, Simulation
         from pathsim.blocks import ODE, Scope
-        from pathsim.solvers import RKDP87
+        from pathsim.solvers import ESDIRK54, RKDP87
 
-        rhs = rhs_of(problem)
+        rhs, start = rhs_of(problem), np.zeros(len(problem.states))
 
         def solve(tolerance: float) -> "Array":
-            block = ODE(lambda y, u, t: rhs(t, y), np.zeros(2))
+            block = ODE(lambda y, u, t: rhs(t, y), start)
             interval = problem.until / (SAMPLES - 1)
             scope = Scope()
             simulation = Simulation(
                 [block, scope],
                 [Connection(block[0], scope[0]), Connection(block[1], scope[1])],
                 dt=1e-4,
-                Solver=RKDP87,
+                Solver=ESDIRK54 if problem.stiff else RKDP87,
                 tolerance_lte_rel=tolerance,
                 tolerance_lte_abs=tolerance * 1e-2,
                 log=False,
             )
-            rows = [np.zeros(2)]
+            rows = [start]
             for _ in range(SAMPLES - 1):
                 simulation.run(interval, reset=False, adaptive=True)
                 rows.append(np.array(block.engine.get()))
@@ -262,4 +271,4 @@ class PathSim(AbstractPeer):
         return solve
 
 
-PEERS: tuple[AbstractPeer, ...] = (HandWritten(), SciPy(), CasADi(), Diffrax(), PathSim())
+PEERS: tuple[AbstractPeer, ...] = (HandWritten(), OfOrder8(), SciPy(), CasADi(), Diffrax(), PathSim())

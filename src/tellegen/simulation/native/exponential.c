@@ -9,8 +9,8 @@
  *
  * b(t) is constant, or a polynomial on each step, in both cases as further states of A (monomials of time).
  */
-enum { NODES = 10, MOST_DIAGONALS = 7 };
-static const double GROWTH = 1e3, LONGEST = 400, RADIANS_A_ROW = 24, RADIANS_OF_BOOKS = 80, LAST_TERM = 1e-15;
+enum { NODES = 10, MOST_DIAGONALS = 7, MOST_POINTS = 128 };
+static const double GROWTH = 1e3, LONGEST = 400, RADIANS_A_ROW = 33, RADIANS_OF_BOOKS = 80, LAST_TERM = 1e-15;
 typedef struct expo {
   tg_job *job;
   int n, pad;
@@ -35,11 +35,16 @@ typedef struct expo {
   int n_inner, n_rows, room_inner; /* rows of the output first, then points of the books */
   double known_tau;                /* coefficients of a step serve the next one of equal length with points at the same shares */
   int known_inner;
+  long known_last;
   double *inner_at, *known_at;
   double **inner;
-  /* on which variables powers depend */
+  /* on which variables powers depend, and what these are in each polynomial of the step */
   int power_rows, all_powers;
   int *power_list;
+  double *traces;
+  /* points of the books in a step, of Gauss on 0..1 */
+  int n_points;
+  double book_radians, book_at[MOST_POINTS], book_weights[MOST_POINTS];
   double *zero, *y, *yp, *rates;
 } expo;
 
@@ -152,6 +157,27 @@ KERNEL static void one_diagonal(int n, double f, const double *restrict a, const
 /* two terms at once: half the passes over out */
 KERNEL static void add(int n, double f, const double *restrict u, double g, const double *restrict v, double *restrict out) {
   for (int i = 0; i < n; i++) out[i] += f * u[i] + g * v[i];
+}
+
+/* the same for four sums, which share what is read */
+KERNEL static void add_four(int n, const double *f, const double *restrict u, const double *restrict v, double *restrict a,
+                            double *restrict b, double *restrict c, double *restrict d) {
+  for (int i = 0; i < n; i++) {
+    a[i] += f[0] * u[i] + f[1] * v[i];
+    b[i] += f[2] * u[i] + f[3] * v[i];
+    c[i] += f[4] * u[i] + f[5] * v[i];
+    d[i] += f[6] * u[i] + f[7] * v[i];
+  }
+}
+
+KERNEL static double product(long n, const double *u, const double *v) {
+  double sum[8] = {0};
+  long i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int l = 0; l < 8; l++) sum[l] += u[i + l] * v[i + l];
+  for (; i < n; i++) sum[0] += u[i] * v[i];
+  for (int l = 1; l < 8; l++) sum[0] += sum[l];
+  return sum[0];
 }
 
 /* the largest of v, in eight lanes; what is no number counts as large */
@@ -287,12 +313,12 @@ static int open_input(expo *x, double t, double until) {
 /* ---- one step ----------------------------------------------------------------------------------------------------------------- */
 
 /* Bessel functions J_0 .. J_last of tau by Miller's backward recurrence; returns where they fall below LAST_TERM */
-static long bessel(double tau, double *to, long room) {
-  long start = (long)(tau + 14 * cbrt(tau) + 40) & ~1L;
-  double after = 0, now = 1e-300, sum = 0;
+HOT static long bessel(double tau, double *to, long room) {
+  long start = (long)(tau + 9 * cbrt(tau) + 22) & ~1L; /* well below rounding for all tau up to LONGEST */
+  double after = 0, now = 1e-300, sum = 0, twice = 2 / fmax(tau, 1e-100);
   if (start >= room) start = (room - 2) & ~1L;
   for (long k = start; k >= 0; k--) {
-    double before = k ? 2 * k / tau * now - after : 0;
+    double before = (double)k * twice * now - after;
     to[k] = now;
     if (k % 2 == 0) sum += (k ? 2 : 1) * now;
     after = now;
@@ -304,12 +330,11 @@ static long bessel(double tau, double *to, long room) {
       sum *= 1e-250;
     }
   }
-  long last = 0;
-  for (long k = 0; k <= start; k++) {
-    to[k] /= sum;
-    if (fabs(to[k]) > LAST_TERM) last = k;
-  }
-  for (long k = last + 1; k < room; k++) to[k] = 0;
+  long last = start;
+  sum = 1 / sum;
+  for (long k = 0; k <= start; k++) to[k] *= sum;
+  while (last > 0 && fabs(to[last]) <= LAST_TERM) last--;
+  memset(to + last + 1, 0, sizeof(double) * (size_t)(room - last - 1));
   return last;
 }
 
@@ -325,8 +350,8 @@ static void apply_matrix(const expo *x, double f, double tau, double *out, doubl
 
 /* Do the coefficients at hand serve this step, too? Even rows are even up to the rounding of time. */
 static int is_known(const expo *x, double tau) {
-  const double close = 8 * DBL_EPSILON;
-  if (!(fabs(tau - x->known_tau) <= close * tau) || x->n_inner != x->known_inner) return 0;
+  const double close = 8 * DBL_EPSILON * (1 + x->rho * fabs(x->job->t) / tau);
+  if (x->known_tau == 0 || !(fabs(tau - x->known_tau) <= close * tau) || x->n_inner != x->known_inner) return 0;
   for (int q = 0; q < x->n_inner; q++)
     if (fabs(x->inner_at[q] - x->known_at[q]) > close) return 0;
   return 1;
@@ -334,17 +359,14 @@ static int is_known(const expo *x, double tau) {
 
 static long make_coefficients(expo *x, double tau) {
   double *inner = x->coefficients + x->most_terms;
-  long last = 0;
   if (!is_known(x, tau)) {
-    bessel(tau, x->coefficients, x->most_terms);
+    x->known_last = bessel(tau, x->coefficients, x->most_terms);
     for (int q = 0; q < x->n_inner; q++) bessel(tau * x->inner_at[q], inner + q * x->most_terms, x->most_terms);
     x->known_tau = tau;
     x->known_inner = x->n_inner;
     memcpy(x->known_at, x->inner_at, sizeof(double) * (size_t)x->n_inner);
   }
-  for (long k = 0; k < x->most_terms; k++)
-    if (fabs(x->coefficients[k]) > LAST_TERM) last = k;
-  return last;
+  return x->known_last;
 }
 
 /* the next polynomial: P_1 = X P_0, P_k+1 = 2 X P_k + P_k-1 with X = A / rho */
@@ -358,21 +380,34 @@ static void next_polynomial(expo *x, long k, double tau) {
   memcpy(x->ramp_before, ramp, sizeof ramp);
 }
 
-/* The terms of polynomials k - 1 and k, of which k is odd, or of the last one alone, to the sum and to the inner points. */
+/* The terms of polynomials k - 1 and k, of which k is odd, or of the last one alone, to the sum and to the points inside. */
 HOT static void add_terms(expo *x, long k) {
   const double *c = x->coefficients + k;
-  const int alone = k % 2 == 0;
-  for (int q = -1; q < x->n_inner; q++, c += x->most_terms) {
-    double by = k ? 2 * c[0] : c[0], by_before = alone ? 0 : k > 1 ? 2 * c[-1] : c[-1];
-    if (q >= 0 && fabs(by) <= LAST_TERM && fabs(by_before) <= LAST_TERM) continue;
-    if (q < x->n_rows || x->all_powers)
-      add(x->n, by, x->now, by_before, x->before, q < 0 ? x->sum : x->inner[q]);
-    else
-      for (int i = 0; i < x->power_rows; i++) {
-        int row = x->power_list[i];
-        x->inner[q][row] += by * x->now[row] + by_before * x->before[row];
-      }
+  const int alone = k % 2 == 0, whole = x->all_powers ? x->n_inner : x->n_rows;
+  double *to[4], by[8];
+  int waiting = 0;
+  for (int q = -1; q < whole; q++, c += x->most_terms) {
+    by[2 * waiting] = k ? 2 * c[0] : c[0];
+    by[2 * waiting + 1] = alone ? 0 : k > 1 ? 2 * c[-1] : c[-1];
+    if (q >= 0 && fabs(by[2 * waiting]) <= LAST_TERM && fabs(by[2 * waiting + 1]) <= LAST_TERM) continue;
+    to[waiting++] = q < 0 ? x->sum : x->inner[q];
+    if (waiting < 4) continue;
+    add_four(x->n, by, x->now, x->before, to[0], to[1], to[2], to[3]);
+    waiting = 0;
   }
+  for (int w = 0; w < waiting; w++) add(x->n, by[2 * w], x->now, by[2 * w + 1], x->before, to[w]);
+}
+
+/* What powers read, in polynomial k: points of the books are sums of these alone. */
+static void note_traces(expo *x, long k) {
+  for (int i = 0; i < x->power_rows; i++) x->traces[i * x->most_terms + k] = (k ? 2 : 1) * x->now[x->power_list[i]];
+}
+
+HOT static void add_traces(expo *x, long last) {
+  for (int q = x->n_rows; q < x->n_inner; q++)
+    for (int i = 0; i < x->power_rows; i++)
+      x->inner[q][x->power_list[i]] =
+          product(last + 1, x->coefficients + (q + 1) * x->most_terms, x->traces + i * x->most_terms);
 }
 
 /* sum = z(t + h), and the inner points; returns 1 when the polynomials grew too much */
@@ -389,15 +424,15 @@ HOT static int step(expo *x, double h) {
   memset(x->ramp, 0, sizeof x->ramp);
   memset(x->ramp_before, 0, sizeof x->ramp_before);
   x->ramp[0] = 1;
-  for (int q = 0; q < x->n_inner; q++) {
-    if (q < x->n_rows || x->all_powers) memset(x->inner[q], 0, size);
-    else for (int i = 0; i < x->power_rows; i++) x->inner[q][x->power_list[i]] = 0;
-  }
+  const int traced = !x->all_powers && x->n_inner > x->n_rows;
+  for (int q = 0; q < (traced ? x->n_rows : x->n_inner); q++) memset(x->inner[q], 0, size);
   for (long k = 0; k <= last; k++) {
     if (k) next_polynomial(x, k, tau);
+    if (traced) note_traces(x, k);
     if (k % 2 || k == last) add_terms(x, k);
     if ((k % 16 == 15 || k == last) && !(size_of(x->n, x->now) <= allowed)) return 1;
   }
+  if (traced) add_traces(x, last);
   return 0;
 }
 
@@ -456,14 +491,51 @@ static int find_power_rows(expo *x, double t) {
   free(stack);
   free(moved);
   free(rates);
-  return 0;
+  free(x->traces);
+  x->traces = tg_new((size_t)(x->power_rows * x->most_terms), sizeof(double));
+  return x->traces ? 0 : TG_NO_MEMORY;
 }
 
-static int book_points(expo *x, double t, double h, int panels, int first) {
+/* Points and weights of Gauss on 0..1: the zeros of Legendre's polynomial, by Newton's method. */
+HOT static void place_book_points(expo *x, int n) {
+  x->n_points = n;
+  for (int i = 0; i < (n + 1) / 2; i++) {
+    double z = cos(3.14159265358979323846 * (i + 0.75) / (n + 0.5)), slope = 1;
+    for (int again = 0; again < 4; again++) {
+      double p = z, before = 1;
+      for (int k = 2; k <= n; k++) {
+        double share = 1.0 / k, next = (2 - share) * z * p - (1 - share) * before;
+        before = p;
+        p = next;
+      }
+      slope = n * (z * p - before) / (z * z - 1);
+      z -= p / slope;
+    }
+    x->book_at[i] = 0.5 - 0.5 * z;
+    x->book_at[n - 1 - i] = 0.5 + 0.5 * z;
+    x->book_weights[i] = x->book_weights[n - 1 - i] = 1 / ((1 - z * z) * slope * slope);
+  }
+}
+
+/* As many points as the books of a step need: a power turns twice as fast as its variables, and n points miss
+ * n!^4 / ((2n + 1) (2n)!^3) (2 r)^2n of it over r radians, no more than the tolerance. */
+static void choose_book_points(expo *x, double radians) {
+  if (fabs(radians - x->book_radians) <= 1e-6 * radians) return;
+  double allowed = log(x->job->rtol), missed = 0;
+  int n = 3;
+  do {
+    n++;
+    missed = 4 * lgamma(n + 1) - 3 * lgamma(2 * n + 1) - log(2 * n + 1) + 2 * n * log(2 * radians);
+  } while (missed > allowed && n < MOST_POINTS);
+  if (n != x->n_points) place_book_points(x, n);
+  x->book_radians = radians;
+}
+
+static int book_points(expo *x, double t, double h, int first) {
   tg_job *j = x->job;
   double power[5];
-  for (int q = 0; q < panels * PANEL; q++) {
-    double at = t + h * x->inner_at[first + q], weight = h / panels * PANEL_WEIGHTS[q % PANEL];
+  for (int q = 0; q < x->n_points; q++) {
+    double at = t + h * x->book_at[q];
     const double *z = x->inner[first + q];
     if (x->all_powers) {
       to_variables(x, z, x->y);
@@ -475,7 +547,7 @@ static int book_points(expo *x, double t, double h, int panels, int first) {
       }
     }
     if (powers(x, at, x->y, x->all_powers ? x->yp : x->zero, power)) return TG_NOT_FINITE;
-    for (int b = 0; b < 4; b++) j->books[b] += weight * power[b];
+    for (int b = 0; b < 4; b++) j->books[b] += h * x->book_weights[q] * power[b];
   }
   return 0;
 }
@@ -526,15 +598,15 @@ static double plan(const expo *x, double stop) {
 }
 
 /* the points inside a step: rows of the output, then those of the books */
-static int place_inner(expo *x, double h, double reached, int *panels) {
+static int place_inner(expo *x, double h, double reached) {
   tg_job *j = x->job;
-  *panels = j->keep_books ? (int)ceil(x->rho * h / panel_radians(j->rtol)) : 0;
+  if (j->keep_books) choose_book_points(x, x->rho * h);
   x->n_rows = 0;
   while (j->next_time + x->n_rows < j->n_times && j->times[j->next_time + x->n_rows] < reached) x->n_rows++;
-  x->n_inner = x->n_rows + *panels * PANEL;
+  x->n_inner = x->n_rows + x->n_points;
   if (grow_inner(x, x->n_inner)) return TG_NO_MEMORY;
   for (int q = 0; q < x->n_rows; q++) x->inner_at[q] = fmax(0, (j->times[j->next_time + q] - j->t) / h);
-  for (int q = 0; q < *panels * PANEL; q++) x->inner_at[x->n_rows + q] = (q / PANEL + PANEL_POINTS[q % PANEL]) / *panels;
+  memcpy(x->inner_at + x->n_rows, x->book_at, sizeof(double) * (size_t)x->n_points);
   return 0;
 }
 
@@ -546,9 +618,9 @@ static int expo_advance(expo *x, double halt) {
   x->trusted = stop - j->t;
   while (j->t < stop) {
     double planned = plan(x, stop), h = planned;
-    int bad = resolve_input(x, j->t, &h), panels = 0;
+    int bad = resolve_input(x, j->t, &h);
     double reached = stop - (j->t + h) <= tg_gap(stop) ? stop : j->t + h;
-    if (!bad) bad = place_inner(x, h, reached, &panels);
+    if (!bad) bad = place_inner(x, h, reached);
     if (bad) return bad;
     if (x->degree) x->trusted = h < planned ? h : 2 * fmax(h, x->trusted);
     if (step(x, h)) {
@@ -558,7 +630,7 @@ static int expo_advance(expo *x, double halt) {
       continue;
     }
     for (int q = 0; q < x->n_rows && !bad; q++) bad = put_row(x, j->times[j->next_time], x->inner[q], !x->degree);
-    if (!bad && panels) bad = book_points(x, j->t, h, panels, x->n_rows);
+    if (!bad && j->keep_books) bad = book_points(x, j->t, h, x->n_rows);
     if (bad) return bad;
     memcpy(x->z, x->sum, sizeof(double) * (size_t)x->n);
     to_variables(x, x->z, j->y);
@@ -649,7 +721,7 @@ static void expo_close(expo *x) {
   for (int i = 0; i <= NODES; i++) free(x->samples[i]);
   for (int q = 0; q < x->room_inner; q++) free(x->inner[q] - x->pad);
   void *all[] = {x->scale, x->place, x->starts, x->columns, x->values, x->support, x->input, x->room, x->coefficients,
-                 x->inner_at, x->known_at, x->inner, x->power_list, x->zero, x->y, x->yp, x->rates};
+                 x->inner_at, x->known_at, x->inner, x->power_list, x->traces, x->zero, x->y, x->yp, x->rates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 

@@ -214,9 +214,10 @@ static int tg_take_samples(tg_job *j, double before) {
   double *taken = next + j->n_memory;
   const double *held = j->context->memory;
   memcpy(next, held, sizeof(double) * (size_t)j->n_memory);
-  int bad = 0;
+  int bad = 0, due = 0;
   for (int g = 0; g < j->n_groups && !bad; g++)
     if (tg_next_sample(before, j->periods[g], j->offsets[g]) <= j->t + tg_gap(j->t)) {
+      due = 1;
       memcpy(taken, held, sizeof(double) * (size_t)j->n_memory);
       bad = j->sample(j->context, j->t, j->y, j->yp, g, taken);
       /* A group leaves the places of the others as they were: only what it changed is its own. */
@@ -224,7 +225,8 @@ static int tg_take_samples(tg_job *j, double before) {
         if (taken[k] != held[k]) next[k] = taken[k];
     }
   if (!bad) memcpy(j->context->memory, next, sizeof(double) * (size_t)j->n_memory);
-  if (!bad && j->sample_log && j->n_sampled < j->sample_room) {
+  /* At other halts nothing is taken, and the log has no room for them. */
+  if (!bad && due && j->sample_log && j->n_sampled < j->sample_room) {
     double *entry = j->sample_log + (size_t)(j->n_memory + 1) * (size_t)j->n_sampled++;
     entry[0] = j->t - 2 * tg_gap(j->t); /* a row at the instant itself is written after it */
     memcpy(entry + 1, next, sizeof(double) * (size_t)j->n_memory);
@@ -314,6 +316,63 @@ static int tg_log_events(tg_job *j, double t, const int *signs) {
   }
   if (stop) memcpy(j->event_signs, signs, sizeof(int) * (size_t)j->n_events);
   return stop;
+}
+
+/* Whether event function e passes zero, in the direction that counts. */
+static int tg_crosses(const tg_job *j, int e, double from, double to) {
+  int rising = from < 0 && to >= 0, falling = from > 0 && to <= 0;
+  return j->directions[e] > 0 ? rising : j->directions[e] < 0 ? falling : rising || falling;
+}
+
+static int tg_any_crossing(const tg_job *j, const double *from, const double *to) {
+  for (int e = 0; e < j->n_events; e++)
+    if (tg_crosses(j, e, from[e], to[e])) return 1;
+  return 0;
+}
+
+/* The event functions at a time of the present step. */
+typedef int tg_guards_at(void *solver, double t, double *g);
+
+enum { TG_PEAK_ROUNDS = 6 };
+
+/* An event function may pass zero and come back between three times at which it has not passed it: the voltage across a diode near the
+ * peak of its source. Parabolas lead to where it comes nearest. Returns 1 with a time at which one has passed zero, and all of them in
+ * `g`; 0 where there is none, -1 where they cannot be evaluated. */
+static int tg_hidden_event(const tg_job *j, tg_guards_at *guards, void *solver, const double at[3], double *const known[3], double *g,
+                           double *found) {
+  for (int e = 0; e < j->n_events; e++) {
+    int side = known[1][e] < 0 ? 1 : -1;
+    if (known[1][e] == 0 || j->directions[e] * side < 0) continue;
+    double low = at[0], middle = at[1], high = at[2], u = side * known[0][e], v = side * known[1][e], w = side * known[2][e];
+    for (int round = 0; round < TG_PEAK_ROUNDS; round++) {
+      double a = middle - low, b = middle - high, bend = a * (v - w) - b * (v - u);
+      if (!(bend > 0)) break;
+      double x = middle - 0.5 * (a * a * (v - w) - b * b * (v - u)) / bend;
+      if (!(x > low && x < high) || fabs(x - middle) <= 1e-6 * (high - low)) break;
+      double peak = u * (x - middle) * (x - high) / (a * (high - low)) + v * (x - low) * (x - high) / (a * b) +
+                    w * (x - low) * (x - middle) / ((high - low) * -b);
+      if (!(peak > -0.25 * (fmax(v, fmax(u, w)) - fmin(v, fmin(u, w))))) break;
+      if (guards(solver, x, g)) return -1;
+      double y = side * g[e];
+      if (y >= 0) {
+        *found = x;
+        return 1;
+      }
+      int right = x > middle, better = y > v;
+      if (right == better) {
+        low = better ? middle : x;
+        u = better ? v : y;
+      } else {
+        high = better ? middle : x;
+        w = better ? v : y;
+      }
+      if (better) {
+        middle = x;
+        v = y;
+      }
+    }
+  }
+  return 0;
 }
 
 /* After a break or a sample the guard of a mode may have jumped above zero without a crossing to be found: the mode ends there.

@@ -26,6 +26,7 @@ typedef struct work {
   double *dense[DENSE_ROWS];
   double *point, *slope; /* on the interpolant */
   double *g0, *g1, *gm;  /* event functions at both ends and in between */
+  double *ga, *gx;       /* before that, and where they may turn back */
   int *signs;
   double power[4];       /* mean power of the step, by the weights of the method */
   double t, h;
@@ -126,54 +127,60 @@ static int events_at(work *w, double t, const double *y, double *g) {
   return RHS(j, t, y, w->slope) || j->events(j->context, t, y, w->slope, g);
 }
 
-static int crosses(const tg_job *j, int e, double from, double to) {
-  int rising = from < 0 && to >= 0, falling = from > 0 && to <= 0;
-  return j->directions[e] > 0 ? rising : j->directions[e] < 0 ? falling : rising || falling;
+static int guards_at(void *solver, double t, double *g) {
+  work *w = solver;
+  evaluate(w, t, w->point);
+  return events_at(w, t, w->point, g);
 }
 
-static int any_crossing(const tg_job *j, const double *from, const double *to) {
+/* The crossing between two times closed in by bisection on all event functions at once, which needs no more than 52 halvings and cannot
+ * be led astray; w->gm and w->g1 hold them at both ends. Gives the time just after the crossing. */
+static int close_in(work *w, double low, double high, double *at) {
+  tg_job *j = w->job;
+  size_t size = sizeof(double) * (size_t)j->n_events;
+  double *middle = w->g0; /* of use no more */
+  while (high - low > tg_gap(high)) {
+    double half = 0.5 * (low + high);
+    if (half <= low || half >= high) break;
+    if (guards_at(w, half, middle)) return -1;
+    if (tg_any_crossing(j, w->gm, middle)) {
+      high = half;
+      memcpy(w->g1, middle, size);
+    } else {
+      low = half;
+      memcpy(w->gm, middle, size);
+    }
+  }
   for (int e = 0; e < j->n_events; e++)
-    if (crosses(j, e, from[e], to[e])) return 1;
-  return 0;
+    w->signs[e] = tg_crosses(j, e, w->gm[e], w->g1[e]) ? (w->g1[e] > w->gm[e] || w->gm[e] < 0 ? 1 : -1) : 0;
+  *at = high;
+  return 1;
 }
 
-/* The first crossing in the step: looked for at quarters of it, then closed in by bisection on all event functions at once, which
- * needs no more than 52 halvings and cannot be led astray. Returns 1 with the time just after the crossing, 0 without one. */
+/* The first crossing in the step, looked for at quarters of it and where an event function turns back between them. Returns 1 with the
+ * time just after the crossing, 0 without one. */
 static int find_event(work *w, double *at) {
   tg_job *j = w->job;
-  double low = w->t;
-  memcpy(w->gm, w->g0, sizeof(double) * (size_t)j->n_events);
+  size_t size = sizeof(double) * (size_t)j->n_events;
+  double low = w->t, quarter = 0.25 * w->h;
+  memcpy(w->gm, w->g0, size);
   for (int q = 1; q <= 4; q++) {
-    double high = w->t + 0.25 * q * w->h;
-    if (q < 4) {
-      evaluate(w, high, w->point);
-      if (events_at(w, high, w->point, w->g1)) return -1;
-    } else if (events_at(w, high, w->y1, w->g1)) {
-      return -1;
-    }
-    if (!any_crossing(j, w->gm, w->g1)) {
-      memcpy(w->gm, w->g1, sizeof(double) * (size_t)j->n_events);
-      low = high;
-      continue;
-    }
-    double *middle = w->g0; /* of use no more */
-    while (high - low > tg_gap(high)) {
-      double half = 0.5 * (low + high);
-      if (half <= low || half >= high) break;
-      evaluate(w, half, w->point);
-      if (events_at(w, half, w->point, middle)) return -1;
-      if (any_crossing(j, w->gm, middle)) {
-        high = half;
-        memcpy(w->g1, middle, sizeof(double) * (size_t)j->n_events);
-      } else {
-        low = half;
-        memcpy(w->gm, middle, sizeof(double) * (size_t)j->n_events);
+    double high = w->t + q * quarter;
+    if (q < 4 ? guards_at(w, high, w->g1) : events_at(w, high, w->y1, w->g1)) return -1;
+    if (tg_any_crossing(j, w->gm, w->g1)) return close_in(w, low, high, at);
+    if (q > 1) {
+      double times[3] = {low - quarter, low, high}, *known[3] = {w->ga, w->gm, w->g1}, found;
+      int hidden = tg_hidden_event(j, guards_at, w, times, known, w->gx, &found);
+      if (hidden < 0) return -1;
+      if (hidden) {
+        if (found < low) memcpy(w->gm, w->ga, size);
+        memcpy(w->g1, w->gx, size);
+        return close_in(w, found < low ? low - quarter : low, found, at);
       }
     }
-    for (int e = 0; e < j->n_events; e++)
-      w->signs[e] = crosses(j, e, w->gm[e], w->g1[e]) ? (w->g1[e] > w->gm[e] || w->gm[e] < 0 ? 1 : -1) : 0;
-    *at = high;
-    return 1;
+    memcpy(w->ga, w->gm, size);
+    memcpy(w->gm, w->g1, size);
+    low = high;
   }
   return 0;
 }
@@ -182,7 +189,7 @@ static int find_event(work *w, double *at) {
 
 /* room for a step: all that `work` points to, in one piece */
 static double *take_room(work *w, size_t n, size_t e) {
-  double *room = calloc((ALL_STAGES + STAGES + DENSE_ROWS + 4) * n + 3 * e + 1, sizeof(double)), *next = room;
+  double *room = calloc((ALL_STAGES + STAGES + DENSE_ROWS + 4) * n + 5 * e + 1, sizeof(double)), *next = room;
   if (!room) return 0;
   for (int k = 0; k < ALL_STAGES; k++, next += n) w->k[k] = next;
   for (int k = 0; k < STAGES; k++, next += n) w->arguments[k] = next;
@@ -194,6 +201,8 @@ static double *take_room(work *w, size_t n, size_t e) {
   w->g0 = next += n;
   w->g1 = next += e;
   w->gm = next += e;
+  w->ga = next += e;
+  w->gx = next += e;
   return room;
 }
 

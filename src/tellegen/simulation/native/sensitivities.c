@@ -31,6 +31,7 @@ typedef struct tg_wrapper {
   int n_delays, n_observables;
   const double *by_slopes; /* d(delay)/dp, a row for each parameter */
   double *observed;        /* two vectors of observables */
+  tg_context *const *beside; /* of each parameter: the model's context with a little more of it, and with a little less */
   int along;               /* the parameter along which the past is moved by `shift`, and the delays by `delay_shift` */
   double shift, delay_shift;
 } tg_wrapper;
@@ -163,20 +164,15 @@ int tg_events(tg_context *c, double t, const double *y, const double *yp, double
 static int moved_side(tg_wrapper *w, int k, double by, double t, const double *y, const double *yp, const double *held, int group,
                       double *to) {
   size_t room = (size_t)(w->n > w->n_memory ? w->n : w->n_memory), at = (size_t)w->n * (size_t)(k + 1);
-  double *state = w->room + 2 * room, *rate = state + room, *kept = rate + room;
-  double *parameter = (double *)w->model->parameters + w->parameters[k], value = *parameter;
-  size_t size = sizeof(double) * (size_t)w->n_memory;
-  memcpy(kept, w->model->memory, size);
+  double *state = w->room + 2 * room, *rate = state + room;
+  tg_context *c = w->beside[2 * k + (by < 0)];
   move(w->n, by, y + at, y, state);
   move(w->n, by, yp + at, yp, rate);
-  move(w->n_memory, by, (held ? held : w->held_before) + (size_t)k * (size_t)w->n_memory, kept, w->model->memory);
-  *parameter = value + by;
+  move(w->n_memory, by, (held ? held : w->held_before) + (size_t)k * (size_t)w->n_memory, w->model->memory, c->memory);
   move_past(w, k, by, 0);
-  if (!held) memcpy(to, w->model->memory, size);
-  int bad = held ? w->observe(w->model, t, state, rate, to) : w->sample(w->model, t, state, rate, group, to);
+  if (!held) memcpy(to, c->memory, sizeof(double) * (size_t)w->n_memory);
+  int bad = held ? w->observe(c, t, state, rate, to) : w->sample(c, t, state, rate, group, to);
   move_past(w, k, 0, 0);
-  *parameter = value;
-  memcpy(w->model->memory, kept, size);
   return bad;
 }
 

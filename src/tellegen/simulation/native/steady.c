@@ -8,8 +8,16 @@ int tg_consistent(tg_job *j) {
   return status;
 }
 
+/* Whether a step has changed nothing. */
+static int is_still(const tg_newton *w, int n, const double *y, const double *before) {
+  for (int k = 0; k < n; k++)
+    if (!(fabs(y[k] - before[k]) <= w->precision * (fabs(y[k]) + w->floor[k]))) return 0;
+  return 1;
+}
+
 /* F(t, y, 0) = 0 by Newton's method; where that fails, by implicit steps in time that grow as the motion dies away (Kelley and Keyes
- * 1998). `first_step` is the first step, `max_steps` how many of them. */
+ * 1998). They keep what the motion keeps, so that a position beside the force of its spring, which no equation of the rest decides, is
+ * where the motion leads. `first_step` is the first step, `max_steps` how many of them. */
 int tg_equilibrium(tg_job *j) {
   tg_newton w;
   size_t n = (size_t)j->n, size = sizeof(double) * n;
@@ -23,6 +31,7 @@ int tg_equilibrium(tg_job *j) {
     if (!status) memcpy(j->y, y, size);
   }
   double step = j->first_step;
+  int quiet = 0; /* long steps that changed nothing */
   for (long k = 0; status && status != TG_NO_MEMORY && k < j->max_steps && !j->cancel; k++) {
     int failed = 0;
     for (size_t i = 0; i < n; i++) w.on_yp[i] = (int)i < j->n_differential ? 1 / step : 0;
@@ -37,9 +46,14 @@ int tg_equilibrium(tg_job *j) {
       }
       continue;
     }
+    quiet = step > 1e6 * j->first_step && is_still(&w, j->n, y, j->y) ? quiet + 1 : 0;
     memcpy(j->y, y, size);
     j->steps++;
     step *= 4;
+    if (quiet == 3) {
+      status = 0;
+      break;
+    }
     if (step > 1e9 * j->first_step || k % 6 == 5) {
       memset(rest, 0, size);
       memset(w.on_yp, 0, size);

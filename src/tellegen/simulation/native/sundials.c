@@ -97,6 +97,7 @@ typedef struct run {
   tg_factors factors;
   double *system, *ones, *slopes;
   int *signs;
+  double *guards[5]; /* event functions at the start, in the middle and at the end of a step, and where they are looked for */
   tg_turns turns;
   /* powers at the ends of the last steps, the newest first */
   int n_kept;
@@ -225,6 +226,7 @@ static void close_run(run *r) {
   free(r->ones);
   free(r->slopes);
   free(r->signs);
+  free(r->guards[0]);
   tg_turns_close(&r->turns);
 }
 
@@ -253,7 +255,9 @@ static int open_vectors(run *r) {
   r->ones = tg_new((size_t)j->n, sizeof(double));
   r->slopes = tg_new((size_t)j->n, sizeof(double));
   r->signs = tg_new((size_t)j->n_events, sizeof(int));
-  if (bad || !r->system || !r->ones || !r->slopes || !r->signs) return TG_NO_MEMORY;
+  r->guards[0] = tg_new(5 * (size_t)j->n_events, sizeof(double));
+  if (bad || !r->system || !r->ones || !r->slopes || !r->signs || !r->guards[0]) return TG_NO_MEMORY;
+  for (int k = 1; k < 5; k++) r->guards[k] = r->guards[k - 1] + j->n_events;
   for (int k = 0; k < j->n; k++) r->ones[k] = 1;
   if (tg_turns_open(&r->turns, j)) return TG_NO_MEMORY;
   return r->implicit ? tg_newton_open(&r->newton, j) : 0;
@@ -392,6 +396,48 @@ static int restart(run *r) {
   return bad ? TG_LIBRARY : 0;
 }
 
+static int guards_at(void *solver, double t, double *g) {
+  run *r = solver;
+  tg_job *j = r->job;
+  if (interpolate(r, t, 0, 0)) return 1;
+  const double *y = data(r, r->value);
+  double *rate = data(r, r->rate);
+  if (!r->implicit && j->rhs(j->context, t, y, rate)) return 1;
+  return j->events(j->context, t, y, rate, g);
+}
+
+/* An event within the last step that the library did not see, because the function came back before its end: moves the end of the step
+ * there. Returns whether there was one, or -1. */
+static int find_hidden_event(run *r, double *reached) {
+  tg_job *j = r->job;
+  size_t size = sizeof(double) * (size_t)j->n_events;
+  double times[3] = {j->t, 0.5 * (j->t + *reached), *reached}, found;
+  double *low_g = r->guards[3], *g = r->guards[4];
+  if (guards_at(r, times[1], r->guards[1]) || guards_at(r, times[2], r->guards[2])) return -1;
+  int hidden = tg_hidden_event(j, guards_at, r, times, r->guards, g, &found);
+  if (hidden == 0) memcpy(r->guards[0], r->guards[2], size);
+  if (hidden <= 0) return hidden;
+  double low = found < times[1] ? times[0] : times[1], high = found;
+  memcpy(low_g, r->guards[found < times[1] ? 0 : 1], size);
+  while (high - low > tg_gap(high)) {
+    double half = 0.5 * (low + high);
+    if (half <= low || half >= high) break;
+    if (guards_at(r, half, g)) return -1;
+    if (tg_any_crossing(j, low_g, g)) {
+      high = half;
+    } else {
+      low = half;
+      memcpy(low_g, g, size);
+    }
+  }
+  if (guards_at(r, high, g)) return -1;
+  for (int e = 0; e < j->n_events; e++) r->signs[e] = tg_crosses(j, e, low_g[e], g[e]) ? (low_g[e] < 0 ? 1 : -1) : 0;
+  memcpy(data(r, r->y), data(r, r->value), sizeof(double) * (size_t)j->n);
+  if (r->implicit) memcpy(data(r, r->yp), data(r, r->rate), sizeof(double) * (size_t)j->n);
+  *reached = high;
+  return 1;
+}
+
 /* One stretch without breaks, up to `halt`; returns -1 when the halt is reached. */
 static int advance(run *r, double halt) {
   const tg_sundials *s = r->api;
@@ -399,6 +445,7 @@ static int advance(run *r, double halt) {
   double stop = tg_stop_before(j, halt);
   int bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop), stuck = 0;
   if (bad) return TG_LIBRARY;
+  if (j->n_events && j->events(j->context, j->t, j->y, j->yp, r->guards[0])) return TG_NOT_FINITE;
   for (;;) {
     double reached = j->t;
     j->context->failed = 0;
@@ -408,6 +455,9 @@ static int advance(run *r, double halt) {
     j->steps++;
     stuck = reached - j->t <= tg_gap(reached) ? stuck + 1 : 0;
     if (stuck > 100) return TG_TINY_STEP; /* the library itself goes on until steps vanish */
+    int hidden = j->n_events && flag != ROOT_RETURN && !stuck ? find_hidden_event(r, &reached) : 0;
+    if (hidden < 0) return TG_NOT_FINITE;
+    if (hidden) flag = ROOT_RETURN;
     bad = book(r, j->t, reached);
     if (!bad) bad = write_rows(r, reached);
     j->t = reached;
@@ -417,7 +467,7 @@ static int advance(run *r, double halt) {
     if (!bad && j->history) bad = remember(r);
     if (bad) return bad;
     if (flag == ROOT_RETURN) {
-      r->implicit ? s->IDAGetRootInfo(r->memory, r->signs) : s->CVodeGetRootInfo(r->memory, r->signs);
+      if (!hidden) r->implicit ? s->IDAGetRootInfo(r->memory, r->signs) : s->CVodeGetRootInfo(r->memory, r->signs);
       if (tg_log_events(j, reached, r->signs)) {
         return rates(r) ? TG_NOT_FINITE : TG_EVENT;
       }
@@ -426,6 +476,7 @@ static int advance(run *r, double halt) {
       r->n_kept = 0;
       if (!bad) bad = note_powers(r, j->t, j->y, j->yp);
       if (bad) return bad;
+      if (j->events(j->context, j->t, j->y, j->yp, r->guards[0])) return TG_NOT_FINITE;
       bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop);
       if (bad) return TG_LIBRARY;
     }

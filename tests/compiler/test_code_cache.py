@@ -1,0 +1,121 @@
+"""Generated code that is kept: found again, never trusted when damaged, never in the way of what cannot be kept."""
+
+import hashlib
+import io
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.compiler import NumericModel, code_cache
+from tellegen.compiler.code_cache import kept_code
+from tellegen.compiler.coding import Code, unrolled_code
+from tellegen.compiler.library_cache import CODE_SUFFIX
+from tellegen.compiler.toolchain import find_compiler
+from tellegen.description import read_model
+from tellegen.graph import lower
+
+TEXT = """system: RC
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b], R: 2}
+  C: {capacitor: [b, gnd], C: 4}
+"""
+
+
+class Calling:
+    """Something that calls a function when it is unpickled."""
+
+    def __init__(self, function: object) -> None:
+        self.function = function
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return self.function, ()
+
+
+class Counting:
+    """A generator that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, causal: CausalGraph) -> Code:
+        self.calls += 1
+        return unrolled_code(causal)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TELLEGEN_CACHE", str(tmp_path))
+    monkeypatch.setattr(code_cache, "SMALL", 0)
+    return tmp_path
+
+
+def causal(text: str = TEXT) -> CausalGraph:
+    return assign_causality(lower(read_model(text)))
+
+
+def kept(folder: Path) -> list[Path]:
+    return list(folder.glob(f"*{CODE_SUFFIX}"))
+
+
+def test_code_is_generated_once(cache: Path) -> None:
+    generate, graph = Counting(), causal()
+    first, second = kept_code(graph, generate), kept_code(graph, generate)
+    assert generate.calls == 1
+    assert second.source == first.source
+    assert (second.base, second.y, second.data.scratch) == (first.base, first.y, first.data.scratch)
+    kept_code(causal(TEXT.replace("R: 2}", "R: 3}")), generate)
+    assert generate.calls == 2
+    assert len(kept(cache)) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"x" * 100])
+def test_a_damaged_file_is_made_again(cache: Path, content: bytes) -> None:
+    generate, graph = Counting(), causal()
+    kept_code(graph, generate)
+    (path,) = kept(cache)
+    path.write_bytes(content)
+    assert kept_code(graph, generate).source == unrolled_code(graph).source
+    kept_code(graph, generate)
+    assert generate.calls == 2
+
+
+@pytest.mark.parametrize("called", [os.getcwd, eval, find_compiler, NumericModel.from_c])
+def test_a_file_that_calls_something_is_not_obeyed(cache: Path, called: object) -> None:
+    generate, graph = Counting(), causal()
+    kept_code(graph, generate)
+    (path,) = kept(cache)
+    body = pickle.dumps(Calling(called))
+    path.write_bytes(hashlib.sha256(body).digest() + body)
+    with pytest.raises(pickle.UnpicklingError, match="is no value"):
+        code_cache._Values(io.BytesIO(body)).load()
+    assert kept_code(graph, generate).source
+    assert generate.calls == 2
+
+
+def test_a_function_is_not_found_in_a_module_that_imports_it() -> None:
+    with pytest.raises(pickle.UnpicklingError, match=r"'tellegen.compiler.numeric_model.build' is no value"):
+        code_cache._Values(io.BytesIO()).find_class("tellegen.compiler.numeric_model", "build")
+
+
+def test_another_generator_makes_other_code(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generate, graph = Counting(), causal()
+    kept_code(graph, generate)
+    monkeypatch.setattr(code_cache, "_generator", lambda: b"another")
+    kept_code(graph, generate)
+    assert generate.calls == 2
+
+
+def test_small_graphs_are_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_cache, "SMALL", 10**9)
+    kept_code(causal(), Counting())
+    assert not kept(cache)
+
+
+def test_a_folder_that_cannot_be_written_is_no_matter(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cache / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("TELLEGEN_CACHE", str(cache / "file" / "below"))
+    assert kept_code(causal(), unrolled_code).source
