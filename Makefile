@@ -3,6 +3,9 @@
 PYTHON ?= python3
 WORKERS ?= 2
 
+# Tests of one file stay together, so that what they share is made once; an idle worker takes over from the other.
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -24,10 +27,10 @@ demo: setup  ## derive, reduce and simulate a corking machine, and write report.
 	@$(BIN)/python tools/demo.py
 
 test: setup  ## run the tests
-	@$(BIN)/python -m pytest -n $(WORKERS)
+	@$(PYTEST)
 
 test-slow: setup  ## run all tests, the slow ones too, with more random examples
-	@TELLEGEN_SLOW=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'slow or not slow'
+	@TELLEGEN_SLOW=1 $(PYTEST) -m 'slow or not slow'
 
 test-tools:  ## install the programs that some tests compare with: Octave, pdflatex, Chromium (Debian, Ubuntu)
 	@sh tools/install_test_tools.sh

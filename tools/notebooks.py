@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from code_blocks import python_source
+from code_blocks import Command, python_source, run
 
 Cell = dict[str, object]
 
@@ -61,3 +61,10 @@ def _run(source: str) -> Cell:
         "outputs": [],
         "source": source.rstrip("\n"),
     }
+
+
+def run_cell_command(words: str) -> None:
+    """Run what stands behind `!` in a cell; one that fails ends the notebook."""
+    status, output = run(Command(words, None, 0), Path.cwd())
+    print(output)
+    assert status == 0, f"{words} ends with {status}"

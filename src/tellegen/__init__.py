@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         TellegenError,
     )
     from tellegen.description import Model, Network, schema, to_yaml
-    from tellegen.drawing import Animation, Figure, animate, draw
+    from tellegen.drawing import Animation, Figure, animate, draw, keep_layout
     from tellegen.equations.assembly import derive_equations
     from tellegen.equations.checking import Check, check
     from tellegen.equations.descriptor import DescriptorSystem
@@ -126,6 +126,7 @@ __all__ = [
     "feedback_linearise",
     "import_model",
     "inverse_dynamics",
+    "keep_layout",
     "linearise",
     "load",
     "lower",
@@ -163,7 +164,7 @@ _NAMES_OF_MODULE = {
     ),
     "conditioning": "Conditioned LagrangeSystem",
     "description": "Model Network schema to_yaml",
-    "drawing": "Animation Figure animate draw",
+    "drawing": "Animation Figure animate draw keep_layout",
     "equations.assembly": "derive_equations",
     "equations.checking": "Check check",
     "equations.descriptor": "DescriptorSystem",

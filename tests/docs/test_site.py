@@ -38,6 +38,16 @@ def test_every_page_but_those_of_errors_is_in_the_sidebar(site: Path) -> None:
     assert not {page for page in pages - linked if not page.startswith("errors/")} - {"index.html"}
 
 
+def test_sidebar_that_pages_of_errors_share_leads_somewhere(site: Path) -> None:
+    for code in ("D110", "S110"):
+        page = site / f"errors/{code}.html"
+        shown = page.read_text(encoding="utf-8")
+        sidebar = shown[shown.index('<div class="sidebar-tree">') : shown.index("</aside>")]
+        links = set(re.findall(r'class="reference internal" href="([^"#]+)"', sidebar))
+        assert "../gallery/corking_machine.html" in links
+        assert all((page.parent / link).is_file() for link in links)
+
+
 def test_signatures_name_types_without_their_modules(site: Path) -> None:
     page = (site / "reference/python.html").read_text(encoding="utf-8")
     shown = re.sub(r"<[^>]+>", "", page)

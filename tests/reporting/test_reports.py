@@ -1,9 +1,11 @@
 """A report shows a model whole, in one file that needs nothing else; one with mistakes shows the mistakes."""
 
+import json
 import re
 import subprocess
 from base64 import b64decode
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import tellegen as tg
 from tellegen.core.errors import Finding
 from tellegen.reporting import run_sections
 from tellegen.reporting.formula_widths import width_of
-from tellegen.reporting.formulas import WIDEST, formula_lines, page_lines, to_mathml
+from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml
 from tellegen.reporting.html import to_html
 from tellegen.reporting.model_sections import findings
 from tellegen.reporting.pages import Folded, Formulas, Listing, Picture, Report, Section, Table, Words
@@ -32,10 +34,15 @@ network:
 
 
 @pytest.fixture(scope="module")
-def motor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, Path]:
+    """A report, and its page."""
     file = tmp_path_factory.mktemp("report") / "motor.html"
-    tg.report("dc_motor_pump", file)
-    return file
+    return tg.report("dc_motor_pump", file), file
+
+
+@pytest.fixture(scope="module")
+def motor(made: tuple[Report, Path]) -> Path:
+    return made[1]
 
 
 def test_every_part_of_the_model_is_there(motor: Path) -> None:
@@ -68,18 +75,6 @@ def test_motion_that_is_too_large_is_left_to_a_command(monkeypatch: pytest.Monke
     made = tg.report("rlc", tmp_path / "rlc.html")
     (moving,) = [section for section in made.sections if section.title == "Motion"]
     assert "tellegen draw rlc --as bond --animate" in str(moving.blocks[0])
-
-
-def test_browser_opens_it_without_errors_or_network(
-    motor: Path, system_tool: Callable[[str], str], tmp_path: Path
-) -> None:
-    browser = system_tool("chromium")
-    log = ["--enable-logging=stderr", "--v=0", f"--user-data-dir={tmp_path}", "--dump-dom"]
-    done = subprocess.run(
-        [browser, *ALONE, *log, motor.as_uri()], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert "<h1>DC motor driving a hydraulic pump</h1>" in done.stdout
-    assert "CONSOLE" not in done.stderr
 
 
 def test_progress_names_the_sections(tmp_path: Path) -> None:
@@ -119,12 +114,6 @@ def test_markdown_has_its_pictures_beside_it(tmp_path: Path) -> None:
     assert all((tmp_path / name).read_text(encoding="utf-8").startswith("<svg") for name in shown)
 
 
-def test_pdf_is_printed_by_a_browser(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
-    system_tool("chromium")
-    tg.report("spring_damper", tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
-
-
 def test_pdf_without_a_browser_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(tg.ExportError, match=r"X303.*no Chromium or Chrome") as caught:
@@ -152,9 +141,40 @@ def test_unknown_format_is_refused_before_any_work(name: str, message: str, tmp_
         tg.report("rlc", tmp_path / name)
 
 
-def test_folder_that_is_missing_is_said(tmp_path: Path) -> None:
-    with pytest.raises(tg.ExportError, match="X302"):
-        tg.report("spring_damper", tmp_path / "nowhere" / "page.html")
+def test_folder_that_is_missing_is_said_before_any_work(tmp_path: Path) -> None:
+    heard: list[str] = []
+    with pytest.raises(tg.ExportError, match=r"X302.*there is no folder"):
+        tg.report("spring_damper", tmp_path / "nowhere" / "page.html", progress=heard.append)
+    assert not heard
+
+
+@pytest.mark.parametrize("name", ["spring_dampr", "nowhere.yaml"])
+def test_a_model_that_is_not_there_gets_no_report(name: str, tmp_path: Path) -> None:
+    with pytest.raises(tg.TellegenError, match=name):
+        tg.report(name, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_large_model_gets_a_page_that_is_still_small(tmp_path: Path) -> None:
+    sections = "".join(
+        f"  R{k}: {{resistor: [n{k}, n{k + 1}], R: 1 ohm}}\n  C{k}: {{capacitor: [n{k + 1}, gnd], C: 1 uF}}\n"
+        for k in range(250)
+    )
+    (tmp_path / "ladder.yaml").write_text(
+        f"system: Ladder\nnetwork:\n  V: {{voltage source: [n0, gnd]}}\n{sections}"
+        "experiment: {until: 1 ms, inputs: {V: 1 V}}\n",
+        encoding="utf-8",
+    )
+    made = tg.report(tmp_path / "ladder.yaml", tmp_path / "ladder.html")
+    assert (tmp_path / "ladder.html").stat().st_size < 2_000_000
+    shown = {section.title: section.blocks for section in made.sections}
+    assert "tellegen draw ladder.yaml" in str(shown["Figures"][0])
+    assert isinstance(shown["Parameters"][0], Folded)
+    assert isinstance(shown["Equations"][0], Folded)
+    assert shown["Equations"][0].title == "The equations of 250 states, line by line"
+    assert "tellegen analyse ladder.yaml" in str(shown["Properties"][0])
+    (curves,) = (block for block in shown["Experiment"] if isinstance(block, Picture))
+    assert curves.caption == "The experiment over time: 8 of 250 variables"
 
 
 def test_text_of_a_model_cannot_become_html() -> None:
@@ -171,6 +191,69 @@ def test_lines_of_formulas_leave_matrices_whole() -> None:
     assert second == "E = m"
     assert "<mtable>" in to_mathml(first)
     assert to_html(Report("t", "", (Section("s", (Formulas((first, second)),)),))).count("<math") == 2
+
+
+# -- In a browser -----------------------------------------------------------------------------------------------------------------
+
+OPENED = """<!DOCTYPE html><body><script>
+const pages = PAGES, found = {};
+for (const page of pages) {
+  const frame = document.createElement("iframe");
+  frame.onload = () => {
+    const inside = frame.contentDocument;
+    const blank = Array.from(inside.images).filter(image => !image.naturalWidth).length;
+    found[page] = [inside.title, blank];
+    if (Object.keys(found).length === pages.length) document.body.textContent = JSON.stringify(found);
+  };
+  frame.src = page;
+  document.body.append(frame);
+}
+</script></body>"""
+
+
+def check_in_a_browser(pages: list[Path], browser: str, folder: Path) -> None:
+    """One browser opens all pages: none may complain, want the network, leave a picture blank or be heavy."""
+    index = folder / "index.html"
+    index.write_text(OPENED.replace("PAGES", json.dumps([page.as_uri() for page in pages])), encoding="utf-8")
+    log = [
+        "--enable-logging=stderr",
+        "--v=0",
+        f"--user-data-dir={folder / 'profile'}",
+        "--allow-file-access-from-files",
+    ]
+    done = subprocess.run(
+        [browser, *ALONE, *log, "--dump-dom", index.as_uri()], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert "CONSOLE" not in done.stderr, done.stderr
+    found = json.loads(unescape(re.sub("<[^>]*>", "", done.stdout)))
+    for page in pages:
+        title, blank = found[page.as_uri()]
+        assert title, page.name
+        assert blank == 0, page.name
+        assert page.stat().st_size < 5_000_000, page.name
+
+
+def test_browser_opens_pages_of_all_kinds_without_errors_or_network(
+    motor: Path, system_tool: Callable[[str], str], tmp_path: Path
+) -> None:
+    """Of a network, modes, heat, sampled control and a mechanism, and of a model with mistakes."""
+    browser = system_tool("chromium")
+    kinds = ("bouncing_ball", "two_masses_heat", "sampled_position_control", "rolling_disk")
+    pages = [motor, *(tmp_path / f"{name}.html" for name in kinds), tmp_path / "wrong.html"]
+    for name in kinds:
+        tg.report(name, tmp_path / f"{name}.html")
+    (tmp_path / "wrong.yaml").write_text(WRONG, encoding="utf-8")
+    tg.report(tmp_path / "wrong.yaml", tmp_path / "wrong.html")
+    check_in_a_browser(pages, browser, tmp_path)
+
+
+@pytest.mark.slow
+def test_browser_opens_the_page_of_every_example(system_tool: Callable[[str], str], tmp_path: Path) -> None:
+    browser = system_tool("chromium")
+    pages = [tmp_path / f"{example.name}.html" for example in tg.examples()]
+    for page in pages:
+        tg.report(page.stem, page)
+    check_in_a_browser(pages, browser, tmp_path)
 
 
 # -- On paper ---------------------------------------------------------------------------------------------------------------------
@@ -190,15 +273,39 @@ def test_matrices_of_a_wide_equation_follow_below_it() -> None:
 
 
 def test_long_entries_of_a_wide_matrix_are_told_below_it_and_equal_ones_once() -> None:
-    long, wide = r"\frac{a + b + c + d + e + f}{g}", " & ".join("a + b + c" for _ in range(12))
+    long, wide = r"\frac{a + b + c + d + e + f}{g}", " & ".join("a + b + c" for _ in range(8))
     rows = rf"{long} & {wide} \\ {long} & {wide}"
-    matrix = rf"\left[\begin{{array}}{{{'c' * 13}}} {rows} \end{{array}}\right]"
+    matrix = rf"\left[\begin{{array}}{{{'c' * 9}}} {rows} \end{{array}}\right]"
     latex = rf"\begin{{align*}} \underbrace{{{matrix}}}_{{\mathbf{{A}}}} &= 0 \end{{align*}}"
     equation, shown, entry = page_lines(latex)
     assert equation == r"\mathbf{A} = 0"
     assert long not in shown
-    assert shown.count("a + b + c") == 24
+    assert shown.count("a + b + c") == 16
     assert entry == rf"\mathbf{{A}}_{{1,1}} = \mathbf{{A}}_{{2,1}} = {long}"
+
+
+def test_where_a_matrix_stays_too_wide_shorter_entries_are_told_below_it_too() -> None:
+    row = " & ".join("a + b + c" for _ in range(14))
+    latex = (
+        rf"\begin{{align*}} \underbrace{{\begin{{bmatrix}} {row} \end{{bmatrix}}}}_{{\mathbf{{A}}}} &= 0 \end{{align*}}"
+    )
+    _, shown, entry = page_lines(latex)
+    assert "a + b" not in shown
+    assert entry.startswith(r"\mathbf{A}_{1,1} = \mathbf{A}_{1,2} = ")
+    assert entry.endswith(" = a + b + c")
+
+
+def test_long_sums_go_on_in_lines_that_fit_on_paper() -> None:
+    terms = [rf"\frac{{a_{{{k}}} + b}}{{c}}" for k in range(40)]
+    product = r" \left(x + y\right)"
+    first, *others = page_lines(rf"\begin{{align*}} P &= {' + '.join(terms)}{product} - d \end{{align*}}")
+    assert first.startswith("P = ")
+    assert len(others) > 2
+    assert all(line.startswith((r"\qquad + \frac", r"\qquad - d")) for line in others)
+    assert max(width_of(to_mathml(line)) for line in (first, *others)) <= LINE
+    assert [term for line in (first, *others) for term in re.findall(r"a_\{\d+\}", line)] == [
+        f"a_{{{k}}}" for k in range(40)
+    ]
 
 
 def test_narrow_equations_stay_as_they_are() -> None:
@@ -230,20 +337,23 @@ def _measured(lines: list[str], browser: str, folder: Path) -> list[float]:
     return [float(word) for word in re.sub("<[^>]*>", "", done.stdout).split()]
 
 
+def test_on_paper_nothing_is_folded_away_and_what_moves_is_shown_at_four_moments(
+    made: tuple[Report, Path], tmp_path: Path, system_tool: Callable[[str], str]
+) -> None:
+    system_tool("chromium")
+    file = tmp_path / "page.pdf"
+    write_report(made[0], file)
+    read = [system_tool("pdftotext"), str(file), "-"]
+    text = subprocess.run(read, capture_output=True, text=True, check=True).stdout
+    assert "The states are the output power variables of the storages" in text
+    assert {"t = 0.172 s", "t = 0.328 s", "t = 0.5 s"} <= set(re.findall(r"t = [\d.]+ s", text))
+
+
 def test_wide_formulas_say_how_wide_they_are_and_parts_of_a_sum_have_their_rows() -> None:
     wide = " + ".join("x" for _ in range(40))
     page = to_html(Report("t", "", (Section("s", (Formulas(("x = 1", f"y = {wide}", rf"\qquad + {wide}")),)),)))
     assert '<div class="formula"><math' in page
     assert len(re.findall(r'<div class="formula alone" style="--em: \d+">', page)) == 2
-
-
-def test_what_is_folded_away_is_printed(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
-    system_tool("chromium")
-    file = tmp_path / "page.pdf"
-    write_report(Report("t", "", (Section("s", (Folded("more", (Words("hidden treasure"),)),)),)), file)
-    read = [system_tool("pdftotext"), str(file), "-"]
-    text = subprocess.run(read, capture_output=True, text=True, check=True).stdout
-    assert "hidden treasure" in text
 
 
 def test_many_notices_are_folded_by_their_reason() -> None:

@@ -11,8 +11,10 @@ from tellegen.reporting.pages import Block, Folded, Formulas, Listing, Picture, 
 from tellegen.reporting.plots import plot_svg
 from tellegen.reporting.subject import Subject
 
-MOST_STEPS = 12
-"""Up to so many states the derivation is told step by step."""
+MOST_STATES = 40
+"""Up to so many states there are matrices, and the derivation is told step by step. Beyond, equations follow line by line."""
+MOST_ANALYSED = 200
+"""Poles and channels of a model with more states take minutes, which a page does not."""
 MOST_CHANNELS = 16
 """A Bode diagram of more channels shows nothing to anybody."""
 
@@ -20,13 +22,22 @@ MOST_CHANNELS = 16
 def equations(subject: Subject) -> Iterator[Block]:
     """The POG form, and its derivation."""
     system = subject.equations
+    if len(system.states) > MOST_STATES:
+        yield Folded(f"The equations of {len(system.states)} states, line by line", (Listing(system.to_text()),))
+        yield Words(f"'tellegen derive {subject.word} --steps' tells how they follow, step by step.")
+        return
     yield Formulas(page_lines(system.to_latex()))
-    if system.origin is not None and len(system.states) <= MOST_STEPS:
+    if system.origin is not None:
         yield Folded("How they follow, step by step", (Listing(derivation_steps(system).to_text()),))
 
 
 def properties(subject: Subject) -> Iterator[Block]:
     """Poles, passivity and the Bode diagram of the linear model: in steady state, or at the start where there is none."""
+    if len(subject.equations.states) > MOST_ANALYSED:
+        yield Words(
+            f"The model has {len(subject.equations.states)} states; 'tellegen analyse {subject.word}' takes its time."
+        )
+        return
     where = "in steady state"
     try:
         analysis = subject.analysis

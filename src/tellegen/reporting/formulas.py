@@ -8,8 +8,11 @@ from tellegen.reporting.formula_widths import width_of
 WIDEST = 58.0
 """A formula wider than this many em shows letters for its matrices, which follow below it."""
 
-LONGEST_ENTRY = 9.0
-"""An entry of a wide matrix that takes more room than this has a line of its own."""
+LONGEST_ENTRIES = (9.0, 4.0)
+"""An entry of a wide matrix that takes more room than this has a line of its own: more of them where it is still too wide."""
+
+LINE = 44.0
+"""A sum wider than this goes on in the next line. So wide is a line on paper."""
 
 _ENVIRONMENT = re.compile(r"\\(begin|end)\{(\w+\*?)\}")
 _BRACE = r"\underbrace{"
@@ -49,7 +52,7 @@ def page_lines(latex: str) -> tuple[str, ...]:
     apart: dict[str, str] = {}
     for line in formula_lines(latex):
         if _BRACE not in line or width_of(to_mathml(line)) <= WIDEST:
-            shown.append(line)
+            shown += [line] if "matrix" in line or "array" in line else _broken(line)
             continue
         found = dict(_matrices(line))
         shown.append(_with_letters(line))
@@ -58,21 +61,61 @@ def page_lines(latex: str) -> tuple[str, ...]:
     return tuple(shown)
 
 
+def _broken(line: str) -> Iterator[str]:
+    """A sum in lines that fit on paper, each with the size of the others."""
+    if width_of(to_mathml(line)) <= LINE:
+        yield line
+        return
+    begun = ""
+    for term in _terms(line):
+        if begun and width_of(to_mathml(begun + term)) > LINE:
+            yield begun
+            begun = rf"\qquad {term.strip()} "
+        else:
+            begun += term
+    yield begun
+
+
+def _terms(line: str) -> Iterator[str]:
+    """The terms of the outermost sum, each with its sign; the first with all that stands before it."""
+    depth, start = 0, 0
+    for found in re.finditer(r"\\left|\\right|(?<!\\)[{}]|(?<=[^=(]) [+-] ", line):
+        if found[0] in {r"\left", "{"}:
+            depth += 1
+        elif found[0] in {r"\right", "}"}:
+            depth -= 1
+        elif depth == 0 and line[start : found.start()].strip() not in {"", r"\qquad"}:
+            yield line[start : found.start()]
+            start = found.start()
+    yield line[start:]
+
+
 def _matrix_lines(letter: str, body: str) -> list[str]:
     """`letter = matrix`; where that is still too wide, long entries are told below it, equal ones together."""
-    whole = f"{letter} = {body}"
+    lines = [f"{letter} = {body}"]
     begin, inside, end = _opened(body)
     cells = [row.split(" & ") for row in inside.split(r" \\ ")]
-    if width_of(to_mathml(whole)) <= WIDEST or (len(cells) == 1 and len(cells[0]) == 1):
-        return [whole]
+    if len(cells) == 1 and len(cells[0]) == 1:
+        return lines
+    for longest in LONGEST_ENTRIES:
+        if width_of(to_mathml(lines[0])) <= WIDEST:
+            break
+        short, places = _told_apart(letter, cells, longest)
+        shown = r" \\ ".join(" & ".join(row) for row in short)
+        lines = [f"{letter} = {begin}{shown}{end}", *(" = ".join([*where, entry]) for entry, where in places.items())]
+    return lines
+
+
+def _told_apart(letter: str, cells: list[list[str]], longest: float) -> tuple[list[list[str]], dict[str, list[str]]]:
+    """The cells with names for long entries, and the names of each such entry."""
+    short = [list(row) for row in cells]
     places: dict[str, list[str]] = {}
-    for i, row in enumerate(cells):
+    for i, row in enumerate(short):
         for j, entry in enumerate(row):
-            if width_of(to_mathml(entry)) > LONGEST_ENTRY:
+            if width_of(to_mathml(entry)) > longest:
                 row[j] = f"{letter}_{{{i + 1},{j + 1}}}"
                 places.setdefault(entry, []).append(row[j])
-    shown = r" \\ ".join(" & ".join(row) for row in cells)
-    return [f"{letter} = {begin}{shown}{end}", *(" = ".join([*where, entry]) for entry, where in places.items())]
+    return short, places
 
 
 def _opened(body: str) -> tuple[str, str, str]:

@@ -27,6 +27,7 @@ nav { columns: 3 14em; font-size: 0.94em; margin: 16px 0 8px; } nav a { display:
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
 figure { margin: 18px 0; } figure img { max-width: 100%; height: auto; display: block; margin: 0 auto; }
 figcaption { text-align: center; font-size: 0.9em; margin-top: 6px; }
+.stills { display: none; }
 .scroll { overflow-x: auto; } .formula { overflow: auto hidden; margin: 10px 0; padding: 4px 0 6px; }
 .formula[style] { font-size: clamp(11px, calc(1000px / var(--em)), 16px); }
 .many { display: flex; flex-wrap: wrap; gap: 0 36px; } .many .formula { max-width: 100%; margin: 6px 0; }
@@ -42,6 +43,8 @@ details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 @media print {
   body { font-size: 13px; } main { max-width: none; padding: 0; } nav { display: none; } h2, h3, summary { break-after: avoid; }
   figure, tr, .formula { break-inside: avoid; } figure { margin: 10px 0; } figure img { max-height: 150mm; }
+  .moving > img { display: none; } .stills { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 14px; text-align: center; }
+  .stills img { max-height: 70mm; }
   .scroll, .formula, pre { overflow: visible; } pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 10.5px; }
   .formula { font-size: 14px; } .formula[style] { font-size: min(14px, calc(640px / var(--em))); }
   table { font-size: 0.85em; } td { overflow-wrap: anywhere; }
@@ -101,10 +104,22 @@ def _formula(line: str, following: str) -> str:
 
 
 def _picture(picture: Picture) -> str:
+    image, caption = _image(picture.svg, picture.caption), escape(picture.caption)
+    if not picture.stills:
+        return f'<figure id="figure-{picture.name}">{image}<figcaption>{caption}</figcaption></figure>\n'
+    stills = "".join(
+        f"<div>{_image(still.svg, still.caption)}{escape(still.caption)}</div>" for still in picture.stills
+    )
+    return (
+        f'<figure id="figure-{picture.name}" class="moving">{image}<div class="stills">{stills}</div>'
+        f"<figcaption>{caption}</figcaption></figure>\n"
+    )
+
+
+def _image(svg: str, words: str) -> str:
     # As data, so that the names inside one picture do not meet those of another.
-    data = b64encode(picture.svg.encode()).decode()
-    image = f'<img alt="{escape(picture.caption, quote=True)}" src="data:image/svg+xml;base64,{data}">'
-    return f'<figure id="figure-{picture.name}">{image}<figcaption>{escape(picture.caption)}</figcaption></figure>\n'
+    data = b64encode(svg.encode()).decode()
+    return f'<img alt="{escape(words, quote=True)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _row(cells: tuple[str, ...], tag: str) -> str:

@@ -18,6 +18,10 @@ MOST_NOTICES = 6
 """More notices than this are folded away: they are worth knowing, but not worth a page each time."""
 MOST_DRAWN = 150
 """Models with more elements are not drawn in a report: a page has an end."""
+MOST_ROWS = 60
+"""A longer table of parameters is folded away."""
+LONGEST_TEXT = 200_000
+"""The letters of a model's text on a page; what is longer is cut."""
 
 
 def findings(subject: Subject) -> Iterator[Block]:
@@ -55,7 +59,10 @@ def schematics(subject: Subject) -> Iterator[Block]:
     """The model as a network, a bond graph and a POG."""
     assert subject.model is not None
     if len(subject.model.elements) > MOST_DRAWN:
-        yield Words(f"The model has {len(subject.model.elements)} elements: too many for one picture.")
+        yield Words(
+            f"The model has {len(subject.model.elements)} elements: too many for a picture on this page; "
+            f"'tellegen draw {subject.word} --as bond -o bond.svg' draws it."
+        )
         return
     views = {"network": "physical schematic", "bond": "bond graph", "pog": "Power-Oriented Graph"}
     for view, words in views.items():
@@ -64,7 +71,7 @@ def schematics(subject: Subject) -> Iterator[Block]:
         except TellegenError as error:
             yield Words(f"No {words}: {error.what}.")
         else:
-            yield Picture(view, figure.svg(symbols=True), f"{subject.name}: {words}", wide=True)
+            yield Picture(view, figure.svg(symbols=True), f"{subject.name}: {words}")
 
 
 def parameters(subject: Subject) -> Iterator[Block]:
@@ -75,8 +82,11 @@ def parameters(subject: Subject) -> Iterator[Block]:
         (name, f"{values[name]:.6g}" if name in values else "", _unit(item), _formula(item.expression))
         for name, item in subject.model.parameters.items()
     ]
-    if rows:
-        yield Table(("parameter", "value", "unit", "formula"), tuple(rows))
+    table = Table(("parameter", "value", "unit", "formula"), tuple(rows))
+    if len(rows) > MOST_ROWS:
+        yield Folded(f"{len(rows)} parameters", (table,))
+    elif rows:
+        yield table
 
 
 def _unit(parameter: Parameter) -> str:
@@ -89,8 +99,10 @@ def _formula(expression: Expression | None) -> str:
 
 def listing(subject: Subject) -> Iterator[Block]:
     """The text of the model."""
+    if len(subject.text) > LONGEST_TEXT:
+        yield Words(f"The first {LONGEST_TEXT} of {len(subject.text)} letters:")
     if subject.text:
-        yield Listing(subject.text, "yaml")
+        yield Listing(subject.text[:LONGEST_TEXT], "yaml")
 
 
 def how(subject: Subject) -> Iterator[Block]:

@@ -23,13 +23,22 @@ class Formulas:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Still:
+    """One moment of a picture that moves."""
+
+    svg: str
+    caption: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure as SVG, with what it shows in words for those who do not see it."""
+    """A figure as SVG, with what it shows in words for those who do not see it. One that moves is printed as its stills."""
 
     name: str
     svg: str
     caption: str
-    wide: bool = False
+    stills: tuple[Still, ...] = ()
 
 
 @final

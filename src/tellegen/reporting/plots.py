@@ -13,7 +13,7 @@ def plot_svg(figure: "Figure") -> str:
 
     text = StringIO()
     with rc_context({"svg.hashsalt": "tellegen"}):
-        figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
+        figure.savefig(text, format="svg", metadata={"Date": None})
     pyplot.close(figure)
     written = text.getvalue()
     return written[written.index("<svg") :]

@@ -14,7 +14,7 @@ from tellegen.reduction import Limits, read_limits
 from tellegen.reporting.building import build_report
 from tellegen.reporting.pages import Report
 from tellegen.reporting.subject import Subject
-from tellegen.reporting.writing import check_report_suffix, write_report
+from tellegen.reporting.writing import check_report_target, write_report
 
 
 def report(
@@ -30,10 +30,11 @@ def report(
     shows them. Each of `limits` (as `reduce` takes them) leads on from the models before it; the page shows these smaller models
     and what they lose. `progress` hears the title of each section before it is made.
 
-    Raises: ExportError when the file cannot be written, ReductionError for a limit that cannot be read.
+    Raises: DescriptionError when there is no such model, ExportError when the file cannot be written, ReductionError for a limit
+    that cannot be read.
     """
     target = Path(output)
-    check_report_suffix(target)
+    check_report_target(target)
     asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
     made = build_report(asked, progress)
     write_report(made, target)
@@ -47,6 +48,8 @@ def _subject(model: AnyModel) -> Subject:
     try:
         read_one = as_model(model)
     except TellegenError:
+        if not Path(str(model)).is_file():
+            raise  # a mistyped name is no model with mistakes
         return Subject(word, found.findings, _source_text(model), word)
     return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, _summary(found))
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tellegen.drawing import animate, draw
+from tellegen.drawing import Animation, animate, draw
 from tellegen.reporting.model_sections import MOST_DRAWN
-from tellegen.reporting.pages import Block, Folded, Listing, Picture, Table, Words
+from tellegen.reporting.pages import Block, Folded, Listing, Picture, Still, Table, Words
 from tellegen.reporting.plots import plot_svg
 from tellegen.reporting.subject import Subject
 
@@ -12,6 +12,10 @@ LARGEST_MOTION = 1_000_000
 """An animation of more bytes would make the page too heavy to send."""
 FRAMES, MIN_ROWS = 30, 2
 """The pictures of the motion on a page, and the rows that a run needs to show any."""
+MOST_CURVES, FEW_CURVES, MOST_BARS = 30, 8, 60
+"""A plot of more curves shows a few of them, and more bars are left to their table."""
+STILLS = 4
+"""The moments of the motion on paper."""
 
 
 def experiment(subject: Subject) -> Iterator[Block]:
@@ -24,7 +28,17 @@ def experiment(subject: Subject) -> Iterator[Block]:
     if run.finding is not None:
         yield Words(str(run.finding), strong=True)
     yield Listing(str(run))
-    yield Picture("run", plot_svg(run.plot()), "The experiment over time")
+    names = run.shown or (*run.state_names, *run.displacement_names) or run.output_names
+    chosen = _spread(names)
+    told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""
+    yield Picture("run", plot_svg(run.plot(*chosen)), f"The experiment over time{told}")
+
+
+def _spread(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Few of many names, from the first to the last: a plot with a hundred curves shows none of them."""
+    if len(names) <= MOST_CURVES:
+        return names
+    return tuple(names[round(k * (len(names) - 1) / (FEW_CURVES - 1))] for k in range(FEW_CURVES))
 
 
 def energy(subject: Subject) -> Iterator[Block]:
@@ -36,10 +50,14 @@ def energy(subject: Subject) -> Iterator[Block]:
     yield Table(("energy", "J"), tuple((name, f"{value:.6g}") for name, value in books.to_json().items()))
     if books.books.handled > 0:
         diagram = draw(subject.run, "sankey").svg(symbols=True)
-        yield Picture("sankey", diagram, "Who gave energy and who took it", wide=True)
+        yield Picture("sankey", diagram, "Who gave energy and who took it")
     rows = tuple((name, f"{value:.6g}") for name, value in books.by_element().items())
+    table = Table(("element", "energy [J]"), rows)
+    if len(rows) > MOST_BARS:
+        yield Folded("By element", (table,))
+        return
     bars = Picture("energy", plot_svg(books.plot()), "What each element took and each source gave")
-    yield Folded("By element", (Table(("element", "energy [J]"), rows), bars))
+    yield Folded("By element", (table, bars))
 
 
 def motion(subject: Subject) -> Iterator[Block]:
@@ -48,15 +66,20 @@ def motion(subject: Subject) -> Iterator[Block]:
     small = len(subject.model.elements) <= MOST_DRAWN
     if subject.model.experiment.until is None or not small or len(subject.run.t) < MIN_ROWS:
         return
-    if subject.model.mechanism is None:
-        moving, caption = animate(subject.model, "bond", run=subject.run, frames=FRAMES), "Power and energy over time"
-    else:
-        moving, caption = animate(subject.model, "mechanism", run=subject.run, frames=FRAMES), "The mechanism in motion"
+    has_bodies = subject.model.mechanism is not None
+    view, caption = ("mechanism", "The mechanism in motion") if has_bodies else ("bond", "Power and energy over time")
+    moving = animate(subject.model, view, run=subject.run, frames=FRAMES)
     drawn = moving.svg()
     if len(drawn) > LARGEST_MOTION:
-        view = "bond" if subject.model.mechanism is None else "mechanism"
         yield Words(
             f"Too large for this page; 'tellegen draw {subject.word} --as {view} --animate -o motion.html' shows it."
         )
         return
-    yield Picture("motion", drawn, caption, wide=True)
+    yield Picture("motion", drawn, caption, _stills(moving))
+
+
+def _stills(moving: Animation) -> tuple[Still, ...]:
+    """Moments of the motion, evenly spaced from the first to the last: paper does not move."""
+    last = len(moving.times) - 1
+    chosen = sorted({round(k * last / (STILLS - 1)) for k in range(STILLS)})
+    return tuple(Still(moving.figure(k).svg(symbols=True), f"t = {moving.times[k]:.3g} s") for k in chosen)

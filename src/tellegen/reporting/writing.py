@@ -28,15 +28,18 @@ PRINTING_S = 120
 """A browser that has not printed a page after so long never will."""
 
 
-def check_report_suffix(path: Path) -> None:
-    """Refuse a file name that says no format, before work is done for it.
+def check_report_target(path: Path) -> None:
+    """Refuse a file name that says no format, or a folder that is missing, before work is done for it.
 
-    Raises: ExportError (X301), and X303 for a PDF without a browser.
+    Raises: ExportError (X301, X302), and X303 for a PDF without a browser.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         fix = did_you_mean(suffix, SUFFIXES) or f"end the name in {', '.join(SUFFIXES)}"
         raise rules.BAD_REPORT_SUFFIX.error(f"a report is not written as '{suffix or path.name}'", fix=fix)
+    if not path.parent.is_dir():
+        what = f"'{path}' cannot be written: there is no folder '{path.parent}'"
+        raise rules.REPORT_NOT_WRITTEN.error(what, fix="make the folder, or choose another one")
     if suffix == ".pdf":
         _browser()
 
@@ -46,7 +49,7 @@ def write_report(report: Report, path: Path) -> None:
 
     Raises: ExportError for an unknown suffix (X301), when the system refuses (X302) or when nothing can print (X303).
     """
-    check_report_suffix(path)
+    check_report_target(path)
     suffix = path.suffix.lower()
     try:
         if suffix == ".html":

@@ -1,0 +1,30 @@
+"""Model files against the JSON Schema that is published for them."""
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from tellegen.description import schema
+from tellegen.description.document import Mapping, Node, Scalar, Sequence, read_document
+
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+
+
+def plain(source: str | Path) -> Any:
+    """The document as JSON, every scalar a text, as the reader sees it."""
+    return _plain(read_document(source).root)
+
+
+def is_valid(source: str | Path) -> bool:
+    """Whether the schema takes a file."""
+    return bool(VALIDATOR.is_valid(plain(source)))
+
+
+def _plain(node: Node) -> Any:
+    if isinstance(node, Scalar):
+        return node.text
+    if isinstance(node, Sequence):
+        return [_plain(item) for item in node]
+    assert isinstance(node, Mapping)
+    return {key.text: _plain(value) for key, value in node.items()}
