@@ -56,6 +56,11 @@ def test_heat_that_stays_inside_is_no_stream() -> None:
     assert not names & {"R_a", "R_a_heat", "b_m", "b_m_heat"}
 
 
+def test_what_rounding_leaves_is_no_stream() -> None:
+    streams = streams_of(tg.simulate("buck_converter"))
+    assert sorted(stream.name for stream in streams) == ["C", "R", "V"]
+
+
 def test_impacts_take_energy() -> None:
     taken = [s for s in streams_of(run_of("bouncing_ball")) if not s.gives]
     assert "impacts" in {stream.manner for stream in taken}

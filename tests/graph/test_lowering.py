@@ -178,6 +178,23 @@ def test_a_part_without_reference_takes_one_with_a_notice() -> None:
     assert [node.name for node in graph.nodes if node.reference] == ["b"]
 
 
+def test_a_node_that_sounds_like_a_reference_beside_one_is_warned_of() -> None:
+    graph = lower(
+        network(
+            ("F", "force source", "Ground", "a"), ("d", "damper", "a", "Ground"), ("m", "mass", "a", "frame")
+        ).model()
+    )
+    (finding,) = graph.findings
+    assert (finding.code, finding.severity, finding.where) == ("G110", "warning", "F")
+    assert finding.what == "node 'Ground' is not the reference: 'frame' is"
+    assert finding.fix == "write 'frame' instead of 'Ground', or give the node another name"
+
+
+def test_a_node_called_ground_that_is_taken_as_reference_is_none_to_warn_of() -> None:
+    graph = lower(network(("V", "voltage source", "a", "ground"), ("R", "resistor", "a", "ground")).model())
+    assert [finding.code for finding in graph.findings] == ["G105"]
+
+
 def test_each_side_of_a_coupling_needs_a_reference_of_its_own() -> None:
     graph = lower(network(V, ("n", "transformer", "a", "gnd", "b", "c"), ("R", "resistor", "b", "c")).model())
     assert [finding.code for finding in graph.findings] == ["G105"]

@@ -14,6 +14,8 @@ SMALL = 2e-3
 """Streams under this part of all energy are shown as one."""
 MISSING = 1e-3
 """A gap of the books under this part is the tolerance of the solver."""
+ROUNDING = 1e-12
+"""What is under this part of the largest stream is no energy, but what rounding left of none."""
 
 
 @final
@@ -39,7 +41,9 @@ def streams_of(run: Run) -> tuple[Stream, ...]:
 
 
 def _streams(run: Run) -> Iterator[Stream]:
-    streams = [stream for stream in _all(run) if stream.energy > 0]
+    streams = list(_all(run))
+    least = ROUNDING * max(stream.energy for stream in streams)
+    streams = [stream for stream in streams if stream.energy > least]
     yield from streams
     gap = _sum(streams, gives=False) - _sum(streams, gives=True)
     handled = max(_sum(streams, gives=True), _sum(streams, gives=False))

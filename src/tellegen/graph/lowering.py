@@ -22,6 +22,9 @@ from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, Powe
 from tellegen.graph.signal_lowering import with_signals
 from tellegen.graph.switching import command_signal, switching_law
 
+LIKE_REFERENCES = frozenset({"ground", "earth", "reference"})
+"""What other tools call a reference."""
+
 
 def lower(model: Model) -> PowerGraph:
     """The PowerGraph of a model.
@@ -344,7 +347,19 @@ def _references(terminals: list[tuple[int, ...]], nodes: _Nodes) -> tuple[set[in
                     fix=f"tie a node to '{DOMAINS[domain].reference}' if the part is grounded",
                 )
             )
-    return references, notices
+    return references, [*notices, *_misnamed(nodes, references)]
+
+
+def _misnamed(nodes: _Nodes, references: set[int]) -> Iterable[Finding]:
+    """Nodes that a reader takes for a reference."""
+    for k, name in enumerate(nodes.names):
+        if name.casefold() in LIKE_REFERENCES and k not in references:
+            reference = DOMAINS[nodes.domains[k]].reference
+            yield rules.NOT_THE_REFERENCE.finding(
+                f"node '{name}' is not the reference: '{reference}' is",
+                where=nodes.first_user[k],
+                fix=f"write '{reference}' instead of '{name}', or give the node another name",
+            )
 
 
 def _unconnected(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:

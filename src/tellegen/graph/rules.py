@@ -56,6 +56,21 @@ NO_REFERENCE = RULES.rule(
     instead="system: grounded\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, gnd], R: 1 ohm}\n",
     severity="notice",
 )
+NOT_THE_REFERENCE = RULES.rule(
+    "G110",
+    "node that sounds like a reference",
+    meaning="A node is called ground, earth or reference, but its part has the reference of its domain elsewhere.",
+    why="only gnd, frame, tank and ambient are references; any other name is a node that can move like the others",
+    example=(
+        "system: adrift\nnetwork:\n  tau: {torque source: [ground, shaft]}\n  J: {inertia: [shaft], J: 1 kg*m^2}\n"
+        "  b: {friction: [shaft, ground], b: 1 N*m*s/rad}\n"
+    ),
+    instead=(
+        "system: held\nnetwork:\n  tau: {torque source: [frame, shaft]}\n  J: {inertia: [shaft], J: 1 kg*m^2}\n"
+        "  b: {friction: [shaft, frame], b: 1 N*m*s/rad}\n"
+    ),
+    severity="warning",
+)
 NAME_TAKEN = RULES.rule(
     "G106",
     "variable named like something else",

@@ -119,6 +119,6 @@ IDLE = RULES.rule(
     "T204",
     "element left idle",
     meaning="After the limit an element neither moves nor carries anything, and is left out of the reduced model.",
-    why="a spring beside a rigid connection keeps the force that it has, and acts on nothing",
+    why="what a limit holds (a spring beside a rigid connection, an inertia that cannot turn) keeps what it has, and acts on nothing",
     severity="notice",
 )
