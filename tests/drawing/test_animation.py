@@ -1,5 +1,6 @@
 """Animations: the frames asked for in every format, the same each time, and pages that need nothing but a browser."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -185,9 +187,17 @@ def test_trails_lead_to_where_points_are() -> None:
     assert of_part(crank().frames[0], "trail") == []
     ways = {s.origin.port: [p for _, ends in s.outline for p in ends] for s in of_part(crank().still.shapes, "way")}
     assert ways
+    last = len(crank().frames) - 1
     for number, shapes in enumerate(crank().frames[1:], start=1):
         for trail in of_part(shapes, "trail"):
-            assert trail.outline[-1][1][0] == ways[trail.origin.port][8 * number]
+            way = ways[trail.origin.port]
+            assert trail.outline[-1][1][0] == way[number * (len(way) - 1) // last]
+
+
+def test_trails_of_what_turns_fast_have_no_corners() -> None:
+    for way in of_part(animate("crank_rod_mechanism", "mechanism", frames=3).still.shapes, "way"):
+        points = [p for _, ends in way.outline for p in ends]
+        assert max(math.dist(*piece) for piece in pairwise(points)) < 16
 
 
 def test_everything_is_inside_the_figure() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil, hypot
 from typing import final
 
@@ -25,14 +26,16 @@ from tellegen.results import Run
 
 MOVING = ("body", "joint", "centre", "source")
 """The parts of a mechanism that are drawn anew in each frame; names would jump about."""
-RECENT = 10
-"""The frames of which a trail shows the way more strongly."""
+RECENT = 80
+"""The last points of a trail, which show more strongly."""
 MOVES = 2.0
 """A point that moves less than this on the page has no trail."""
 RAIL = 104.0
 """The length of rails."""
 BETWEEN = 8
-"""The points of a trail for each frame: what turns fast goes far from one frame to the next."""
+"""The fewest points of a trail for each frame; there are more where a point turns fast."""
+PIECE, MOST_POINTS = 12.0, 4000
+"""How far two points of a trail may be apart on the page, and how many points it may have at most."""
 TIME, NOTE = 24.0, 13.0
 """The row under the figure that tells the time, and its size."""
 
@@ -55,14 +58,13 @@ def motion_of(model: Model, run: Run, times: Array, options: Options) -> Motion:
     view = View(start)
     poses = [Pose(model, coordinates) for coordinates in coordinates_at(start, run.resampled(times))]
     pictures = [_moving(model, pose, view, options) for pose in poses]
-    dense = np.linspace(times[0], times[-1], BETWEEN * (len(times) - 1) + 1)
-    trails = _trails(start, view, coordinates_at(start, run.resampled(dense)))
+    trails, between = _smooth_trails(start, view, run, times)
     rails = _slides(start)
     still = _drawn(trails, "quiet", "way")
     for name, mark in rails.items():
         laid = [s for s in pictures[0] if s.origin.part == "joint" and s.origin.element == name]
         still += _rails(laid, [view.page(pose.point(mark)) for pose in poses])
-    frames = [[*_recent(trails, k), *_without(rails, shapes)] for k, shapes in enumerate(pictures)]
+    frames = [[*_recent(trails, between, k), *_without(rails, shapes)] for k, shapes in enumerate(pictures)]
     return _framed(model, still, frames, times)
 
 
@@ -105,6 +107,19 @@ def _apart(one: Point, two: Point) -> float:
     return hypot(one[0] - two[0], one[1] - two[1])
 
 
+def _smooth_trails(pose: Pose, view: View, run: Run, times: Array) -> tuple[list[tuple[Point, ...]], int]:
+    """The trails of points, with so many pieces for each frame that what turns fast has no corners."""
+    between = BETWEEN
+    while True:
+        dense = np.linspace(times[0], times[-1], between * (len(times) - 1) + 1)
+        trails = _trails(pose, view, coordinates_at(pose, run.resampled(dense)))
+        longest = max((_apart(*piece) for trail in trails for piece in pairwise(trail)), default=0.0)
+        finer = ceil(between * longest / PIECE)
+        if longest <= PIECE or finer * len(times) > MOST_POINTS:
+            return trails, between
+        between = finer
+
+
 def _trails(pose: Pose, view: View, rows: Sequence[Mapping[str, float]]) -> list[tuple[Point, ...]]:
     """The ways of the points that move: joints and ends of bodies, or centres where there are no others."""
     marks = [mark for body, found in marks_of(pose).items() if body != GROUND for mark in found]
@@ -127,12 +142,12 @@ def _length(way: Sequence[Point]) -> float:
     return max(_apart(point, way[0]) for point in way)
 
 
-def _recent(trails: Sequence[tuple[Point, ...]], frame: int) -> list[Shape]:
+def _recent(trails: Sequence[tuple[Point, ...]], between: int, frame: int) -> list[Shape]:
     """The last pieces of the trails."""
     if frame == 0:
         return []
-    last = BETWEEN * frame
-    return _drawn([trail[max(0, last - BETWEEN * RECENT) : last + 1] for trail in trails], "power", "trail", "thin")
+    last = between * frame
+    return _drawn([trail[max(0, last - RECENT) : last + 1] for trail in trails], "power", "trail", "thin")
 
 
 def _drawn(ways: Sequence[tuple[Point, ...]], tone: Tone, part: str, weight: Weight = "hair") -> list[Shape]:
