@@ -95,10 +95,12 @@ def _without(rails: Mapping[str, Mark], shapes: list[Shape]) -> list[Shape]:
 def _rails(laid: list[Shape], path: Sequence[Point]) -> list[Shape]:
     """Rails under the whole way of a slide, made from those where it starts."""
     (x, y), first, last = path[0], min(path), max(path)
-    count = max(1, ceil(_apart(first, last) / RAIL))
+    way = _apart(first, last)
+    along = ((last[0] - first[0]) / way, (last[1] - first[1]) / way) if way else (1.0, 0.0)
+    count = ceil(way / RAIL)
+    begin = (way - count * RAIL) / 2  # whole rails, so that their hatching goes on evenly
     steps = [
-        (first[0] + k / count * (last[0] - first[0]), first[1] + k / count * (last[1] - first[1]))
-        for k in range(count + 1)
+        (first[0] + (begin + k * RAIL) * along[0], first[1] + (begin + k * RAIL) * along[1]) for k in range(count + 1)
     ]
     return [moved(shape, u - x, v - y) for u, v in steps for shape in laid]
 
