@@ -169,6 +169,8 @@ def test_only_identifiers_reach_a_program(name: str) -> None:
         ("F_b1", "F_{b1}"),
         ("V_R_a", "V_{R_{a}}"),
         ("tau_motor_1", r"\tau_{\text{motor,1}}"),
+        ("tau_k_1", r"\tau_{k_{1}}"),
+        ("tau_s1_s2", r"\tau_{s1,s2}"),
         ("drive.motor.R", r"R_{\text{drive,motor}}"),
         ("drive.motor.L_a", r"L_{\text{a,drive,motor}}"),
         ("x[3]", "x_{3}"),

@@ -174,6 +174,14 @@ def test_elements_between_the_same_nodes_share_one_junction() -> None:
     assert sorted(bond.other("omega_K_s") for bond in scheme.bonds_of("omega_K_s")) == ["K_s", "d_s", "tau_motor_load"]
 
 
+def test_any_number_of_elements_between_the_same_nodes_shares_one_junction() -> None:
+    springs = [(f"k_{n}", "spring", *(("a", "b") if n % 2 else ("b", "a"))) for n in range(1, 6)]
+    masses = [("m_1", "mass", "a", "frame"), ("m_2", "mass", "b", "frame")]
+    described = network(("F", "force source", "frame", "a"), *masses, *springs)
+    scheme = bond_graph(causality(described))
+    assert len(scheme.bonds) == len({*scheme.junctions, *scheme.one_ports, *scheme.two_ports}) - 1, "a tree"
+
+
 def test_a_mass_keeps_the_junction_of_its_velocity() -> None:
     scheme = bond_graph(example("quarter_car"))
     (bond,) = scheme.bonds_of("m_s")

@@ -69,10 +69,10 @@ def _nested(words: list[str]) -> list[str]:
     """Subscripts that name an element with a subscript of its own stand one under the other."""
     first, *rest = [_subscript(word) for word in words] or [""]
     is_letter = bool(first) and not first.startswith(r"\text") and not first.isdigit()
-    if rest and is_letter and (_is_one_letter(rest[0]) or first[0].isupper() or first[0] == "\\"):
+    if rest and is_letter and (_is_index(rest[0]) or first[0].isupper() or first[0] == "\\"):
         return [f"{first}_{{{rest[0]}}}", *rest[1:]]
     return [first, *rest] if first else []
 
 
-def _is_one_letter(text: str) -> bool:
-    return len(text.lstrip("\\")) == 1 and not text.isdigit()
+def _is_index(text: str) -> bool:
+    return text.isdigit() or len(text.lstrip("\\")) == 1
