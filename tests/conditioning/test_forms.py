@@ -98,6 +98,15 @@ def test_residual_sinks_are_drawn_between_storages() -> None:
     assert "rSf:r_C_" in electrical
 
 
+@pytest.mark.parametrize("model", ["crank_rod", "mobile_manipulator", CAPACITOR_LOOP], ids=["rod", "arm", "capacitors"])
+def test_residual_sinks_leave_no_storage_in_derivative_causality(model: str) -> None:
+    read = model_of(model) if "system:" in model else tg.load(model)
+    before, after = tg.bond_graph(read), tg.bond_graph(tg.condition(read, "residual"))
+    storages = [item for item in after.one_ports.values() if item.causality]
+    assert any(item.causality == "derivative" for item in before.one_ports.values())
+    assert {item.causality for item in storages} == {"integral"}
+
+
 def test_a_field_is_drawn_as_one_item() -> None:
     assert "IC" in str(tg.bond_graph(tg.condition("mobile_manipulator", "field")))
 

@@ -73,6 +73,16 @@ def test_the_text_has_a_row_for_each_form(table: ConditioningTable) -> None:
     assert "3 (2 excess)" in str(table)
 
 
+def test_the_text_says_how_large_errors_are_beside_the_coordinates(table: ConditioningTable) -> None:
+    """An error of 3 Pa is small and one of 3 rad is not."""
+    lines = [line.split() for line in str(table).splitlines()]
+    heads = next(line for line in lines if line and line[0] == "form")
+    assert heads[-4:] == ["error", "relative", "violation", "energy"]
+    for form, record in table.records.items():
+        row = next(line for line in lines if line and line[0] == form)
+        assert row[-4:-2] == [f"{record.error:.2g}", f"{record.relative:.2g}"]
+
+
 def test_runs_can_be_looked_at(table: ConditioningTable) -> None:
     assert table.runs["residual"].state_names == ("omega", "v_p")
 
@@ -105,3 +115,15 @@ def test_parasitic_elements_are_just_stiff_enough(error: float) -> None:
 def test_an_error_is_positive(error: float) -> None:
     with pytest.raises(tg.ConditioningError, match="C107: an error of"):
         tg.size_parasitic(tg.load("crank_rod"), error)
+
+
+def test_what_stores_nothing_is_sized_by_its_speed() -> None:
+    """A conductor between heat capacities has no energy of its own: it closes the constraint far faster than the run shows."""
+    text = (
+        "system: joined entropies\nnetwork:\n  S: {entropy flow source: [absolute_zero, p]}\n"
+        "  C_1: {entropy capacity: [p], C: 100 J/K, initial: 300 K}\n  C_2: {entropy capacity: [p], C: 300 J/K}\n"
+        "experiment: {until: 10 s, inputs: {S: 1 W/K}}\n"
+    )
+    table = tg.compare_conditioning(model_of(text), ["residual", "parasitic"])
+    assert table["parasitic"].relative < 1e-6
+    assert tg.size_parasitic(model_of(text), 0.01).stiffnesses["lambda_C_2"] > 0

@@ -19,6 +19,7 @@ from tellegen.causality import CausalGraph
 from tellegen.conditioning import rules
 from tellegen.conditioning.constrained import Constrained
 from tellegen.conditioning.definite import Named, elimination_order, solved_definite
+from tellegen.conditioning.inverse_inertias import Rows, inertias_of_fields, inverse_inertias
 from tellegen.conditioning.opening import Opened, fresh
 from tellegen.core.domains import other_side
 from tellegen.core.names import listing
@@ -95,15 +96,36 @@ class Balance:
 
     @property
     def apart(self) -> bool:
-        """Whether each state has an inertia of its own, or none, and its equation is that of the storage."""
-        if self.held:
-            return not any(k in field.ports for field in self.graph.fields for k in self.causal.integral)
-        L = self.system.matrices["L"]
-        return all(e is ZERO or i == j for i, row in enumerate(L) for j, e in enumerate(row))
+        """Whether each rate follows from what the storages take: inertias of their own, none, or regular fields."""
+        return self._inverse_or_none is not None
+
+    @property
+    def inverse(self) -> Rows:
+        """L^-1 row by row; states without inertia have an empty row."""
+        found = self._inverse_or_none
+        assert found is not None, "only asked for where it exists"
+        return found
+
+    @cached_property
+    def _inverse_or_none(self) -> Rows | None:
+        return inverse_inertias(self.inertias, self.system.parameters) if self._has_matrices else None
+
+    @property
+    def _has_matrices(self) -> bool:
+        """Whether fields have matrices: where storages are held, the equations do not tell the slopes of an energy."""
+        states = {*self.causal.integral}
+        return not self.held or all(f.energy is None or states.isdisjoint(f.ports) for f in self.graph.fields)
+
+    @cached_property
+    def inertias(self) -> Matrix:
+        """L; where storages behind sources are held, without their share."""
+        if not self.held:
+            return tuple(tuple(map(self._written, row)) for row in self.system.matrices["L"])
+        return inertias_of_fields(self.L, self.graph.fields, self.causal.integral)
 
     @property
     def solvable(self) -> bool:
-        """Whether formulas for the forces exist: states apart, and no law in the way."""
+        """Whether formulas for the forces exist: inertias with an inverse, and no law in the way."""
         return self.apart and not self.system.algebraic.unknowns
 
     @property
@@ -146,7 +168,8 @@ class Balance:
         by_forces = self._by_forces()
         massive = [[(j, c) for j, c in enumerate(row) if c is not ZERO and j not in self.massless] for row in C]
         matrix = [self._row(row, C[i], by_forces) for i, row in enumerate(massive)]
-        right = [-total(c * pull[j] / self.L[j] for j, c in row) - self.moved(C[i]) for i, row in enumerate(massive)]
+        rates = [total(e * pull[m] for m, e in row.items()) for row in self.inverse]
+        right = [-total(c * rates[j] for j, c in row) - self.moved(C[i]) for i, row in enumerate(massive)]
         count = len(self.names)
         for j in self.massless:
             matrix.append((*(by_forces[j].get(k, ZERO) for k in range(count)), *(ZERO for _ in self.massless)))
@@ -167,8 +190,9 @@ class Balance:
     ) -> Vector:
         shares: dict[int, list[Expression]] = {}
         for j, c in massive:
-            for k, b in by_forces[j].items():
-                shares.setdefault(k, []).append(c * b / self.L[j])
+            for m, share in self.inverse[j].items():
+                for k, b in by_forces[m].items():
+                    shares.setdefault(k, []).append(c * b * share)
         forces = (total(shares[k]) if k in shares else ZERO for k in range(len(self.names)))
         return (*forces, *(row[j] for j in self.massless))
 

@@ -123,6 +123,18 @@ class Coordinates:
         rows = zip(self._stretching, self._spring_names, strict=True)
         return tuple(dot(row, coordinates) if self._follows(row) else symbol(name) for row, name in rows)
 
+    def free_elongations(self) -> dict[str, Expression]:
+        """Elongations that are coordinates of their own, by the states of the springs."""
+        L = self.system.matrices["L"]
+        forces = [symbol(self.system.states[s]) for s in self.elastic]
+        by_states = {
+            name: symbol(name)
+            if self._law(s).inertia is None
+            else dot([self.found.written(L[s][j]) for j in self.elastic], forces)
+            for s, name in zip(self.elastic, self._spring_names, strict=True)
+        }
+        return {name: by_states[name] for name in self._free_springs}
+
     def spring_forces(self) -> Vector:
         """The outputs of the springs by the coordinates."""
         contents = self.elongations()

@@ -28,7 +28,8 @@ NOTHING: Mapping[str, Expression] = {}
 class InverseDynamics:
     """Inputs by time that produce a motion, over the names of `where`, in order, and the motion: coordinates and their rates.
 
-    Where loops decide further coordinates, inputs read these by name, and `closures` tell where they are.
+    Where loops decide further coordinates, inputs read these by name, and `closures` tell where they are. `carried` are coordinates
+    that no loop decides, such as elongations of springs, with their rates along the motion: inputs read these by name too.
     """
 
     form: LagrangeSystem
@@ -36,10 +37,11 @@ class InverseDynamics:
     inputs: Mapping[str, Expression]
     where: Mapping[str, Expression] = field(default_factory=dict)
     closures: tuple[Closure, ...] = ()
+    carried: Mapping[str, Expression] = field(default_factory=dict)
 
     def written(self, name: str) -> Expression:
-        """An input as a formula of time and parameters."""
-        return substituted(self.inputs[name], self.where)
+        """An input as a formula of time, of parameters and of what a run knows by name: coordinates and states of springs."""
+        return substituted(self.inputs[name], self.where).substitute(self.form.springs)
 
 
 def inverse_of(
@@ -55,7 +57,7 @@ def inverse_of(
 
     Raises: ConditioningError (C108) where the inputs do not act in every direction, (C109) for a motion that leaves something out.
     """
-    _check_motion(form, motion, closures)
+    carried = _check_motion(form, motion, closures)
     chosen = _chosen(form, by)
     plain = replace(form.with_entries(lambda e: substituted(e, form.where)), where={})
     speeds = {nu: motion[q].derivative(TIME) for q, nu in zip(form.q, form.nu, strict=False)}
@@ -67,7 +69,8 @@ def inverse_of(
     efforts = tuple(e - dot(row, given) for e, row in zip(needed, along.matrices["W"], strict=True))
     named = Named("w", {*form.parameters, *form.q, *form.nu, *form.tau, TIME})
     inputs = solved_inputs(along, efforts, chosen, named)
-    return InverseDynamics(form, {**motion, **speeds}, inputs, named.where, closures)
+    moved = {name: along.kinematics[name] for name in carried}
+    return InverseDynamics(form, {**motion, **speeds}, inputs, named.where, closures, moved)
 
 
 def needed_efforts(form: LagrangeSystem, rates: Sequence[Expression], speeds: Sequence[Expression]) -> Vector:
@@ -107,6 +110,7 @@ def track(
     names = {n: e for n, e in read.where.items() if n not in model.parameters}
     form = read.with_entries(lambda e: substituted(e, names))
     _check_motion(form, reference, model.closures)
+    form = form.with_entries(lambda e: e.substitute(read.springs))
     chosen = _chosen(form, by)
     taken = {*model.parameters, *model.signals, *(e.name for e in model.elements), *form.q, *form.nu, *form.tau}
     named = Named("k", taken)
@@ -151,9 +155,12 @@ def _chosen(form: LagrangeSystem, by: Sequence[str]) -> tuple[str, ...]:
     return tuple(by) or tuple(name for name in form.tau if name not in form.loads)
 
 
-def _check_motion(form: LagrangeSystem, motion: Mapping[str, Expression], closures: Sequence[Closure]) -> None:
+def _check_motion(
+    form: LagrangeSystem, motion: Mapping[str, Expression], closures: Sequence[Closure]
+) -> tuple[str, ...]:
+    """Refuse motions that say too little or too much; what comes back are the coordinates that a motion carries along."""
     led = form.q[: len(form.nu)]
-    _check_coordinates(form, led, {name for closure in closures for name in closure.solves})
+    carried = _check_coordinates(form, led, {name for closure in closures for name in closure.solves})
     for name in motion:
         if name not in led:
             fix = did_you_mean(name, led) or f"the coordinates are {listing(led, 20)}"
@@ -168,10 +175,14 @@ def _check_motion(form: LagrangeSystem, motion: Mapping[str, Expression], closur
         if unknown:
             what = f"the motion of '{name}' reads {listing(sorted(unknown))}"
             raise rules.BAD_MOTION.error(what, where=name, fix="write it as a formula of time and of parameters")
+    return carried
 
 
-def _check_coordinates(form: LagrangeSystem, led: Sequence[str], followed: Set[str]) -> None:
-    """Each speed is the rate of a coordinate, and what else the equations read follows from loops."""
+def _check_coordinates(form: LagrangeSystem, led: Sequence[str], followed: Set[str]) -> tuple[str, ...]:
+    """Each speed is the rate of a coordinate; what else the equations read follows from loops or by an integral along the motion.
+
+    The latter, such as the elongation of a spring, have rates that do not read them in turn.
+    """
     for q, nu in zip(led, form.nu, strict=False):
         if form.kinematics[q] is not symbol(nu):
             raise rules.BAD_MOTION.error(
@@ -181,13 +192,15 @@ def _check_coordinates(form: LagrangeSystem, led: Sequence[str], followed: Set[s
             )
     read = {name for e in (*form.G, *form.f, *form.where.values()) for name in e.free_symbols}
     read |= {name for m in form.matrices.values() for row in m for e in row for name in e.free_symbols}
-    more = [q for q in form.q[len(form.nu) :] if q in read and q not in followed]
-    if more:
+    further = [q for q in form.q[len(form.nu) :] if q not in followed]
+    more = tuple(q for q in further if q in read)
+    if any(name in further for q in more for name in form.kinematics[q].free_symbols):
         raise rules.BAD_MOTION.error(
             f"'{form.name}' has more coordinates than speeds: {listing(more)} cannot be given a motion of their own",
             where=form.name,
             fix="describe the model with one displacement for each speed",
         )
+    return more
 
 
 def _check_directions(form: LagrangeSystem, W: Matrix, chosen: Sequence[str]) -> None:

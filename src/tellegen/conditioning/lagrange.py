@@ -27,7 +27,8 @@ class LagrangeSystem:
     """`M nu' + C nu + R nu + G + f = W tau`, `q' = kinematics`. Where each coordinate has its own speed, qd = nu.
 
     `f` holds what is neither linear in the speeds nor a function of the coordinates, such as Coulomb friction; most have none.
-    `loads` are the inputs that the model gives by a formula of coordinates and parameters, such as weights.
+    `loads` are the inputs that the model gives by a formula of coordinates and parameters, such as weights. `springs` are
+    coordinates that are elongations, by the states of their springs.
     """
 
     name: str
@@ -41,6 +42,7 @@ class LagrangeSystem:
     kinematics: Mapping[str, Expression]
     where: Mapping[str, Expression] = field(default_factory=dict)
     loads: Mapping[str, Expression] = field(default_factory=dict)
+    springs: Mapping[str, Expression] = field(default_factory=dict)
 
     @property
     def qd(self) -> tuple[str, ...]:
@@ -66,6 +68,7 @@ class LagrangeSystem:
             kinematics={q: change(e) for q, e in self.kinematics.items()},
             where={n: change(e) for n, e in self.where.items()},
             loads={n: change(e) for n, e in self.loads.items()},
+            springs={n: change(e) for n, e in self.springs.items()},
         )
 
     def numeric(self) -> "LagrangeSystem":
@@ -170,6 +173,7 @@ def lagrange_of(found: Constrained) -> LagrangeSystem:
         kinematics=made.rates,
         where=kept,
         loads={name: e for name, e in system.signals.drivers.items() if e.free_symbols <= at_rest},
+        springs=made.free_elongations(),
     )
 
 

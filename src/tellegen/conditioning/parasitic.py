@@ -55,6 +55,11 @@ def stiffness_for(force: float, energy: float, share: float) -> float:
     return force * force / (2.0 * share * energy)
 
 
+def parasitic_storage(opening: Opening) -> ElementKind | None:
+    """The kind of storage that makes a constraint elastic; None where a domain has no second one."""
+    return kind_at(opening, "storage", opening.side)
+
+
 @final
 @dataclass(frozen=True)
 class Elastic:
@@ -107,7 +112,7 @@ class _Parasitic:
     def _elements(self, opening: Opening) -> tuple[Element, ...]:
         stiffness = self._stiffness(opening)
         self.used[opening.name] = stiffness
-        other = kind_at(opening, "storage", opening.side)
+        other = parasitic_storage(opening)
         if other is None:
             return self._resistance_alone(opening, stiffness)
         storage = self._added(other, "K" if opening.series else "C", opening, stiffness)
@@ -230,11 +235,15 @@ class _Parasitic:
         return 1.0 / value if element.kind.inverse else value
 
     def _suggested(self, opening: Opening) -> float:
-        """The resonance of the new storage with the dependent one is far above the slowest motion of the experiment."""
+        """The resonance of the new storage with the dependent one is far above the slowest motion of the experiment.
+
+        A resistance alone closes its constraint as much faster as the energy of such a resonance is smaller: by the square.
+        """
         until = self.found.model.experiment.until
         if until is None or not until.free_symbols <= self.values.keys():
             raise self._no_value(opening)
-        return float(self._inertia(opening) * (FASTER * 2 * pi / until.evaluate(self.values)) ** 2)
+        slowest = 2 * pi / until.evaluate(self.values)
+        return float(self._inertia(opening) * FASTER**2 * (slowest**2 if parasitic_storage(opening) else slowest))
 
     def _no_value(self, opening: Opening) -> TellegenError:
         return rules.BAD_STIFFNESS.error(

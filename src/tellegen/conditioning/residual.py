@@ -6,6 +6,7 @@ take, and the compiled code solves for all forces at once. A speed without inert
 is the state of an integral whose rate is solved for along with the forces.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tellegen.conditioning import rules
@@ -18,7 +19,7 @@ from tellegen.core.domains import other_side
 from tellegen.core.units import parse_unit
 from tellegen.description.model import Element, Model, Parameter, SignalDefinition
 from tellegen.equations.matrices import dot
-from tellegen.expressions import ZERO, Expression, number, symbol
+from tellegen.expressions import ZERO, Expression, number, symbol, total
 from tellegen.graph import Port, StorageLaw
 
 MOST_EXPLICIT = 12
@@ -71,13 +72,18 @@ def taken_model(found: Constrained) -> Model:
 
 
 def sink_picture(opened: Opened) -> Model:
-    """The model with residual sinks, as it is drawn: rSe between inertias, rSf between capacities."""
+    """The model with residual sinks, as it is drawn: rSe between inertias, rSf between capacities.
+
+    A sink decides its force as a source does, from nothing but the force itself, so that every storage has integral causality.
+    """
 
     def drawn(opening: Opening) -> tuple[Element, ...]:
-        name = f"r_{opening.constraint.storage}"
-        return tuple(replace(e, name=name, variables={opening.side: opening.name}) for e in sink(opening))
+        name, force = f"r_{opening.constraint.storage}", opening.name
+        return tuple(
+            replace(e, name=name, variables={opening.side: force}, signal=symbol(force)) for e in source(opening)
+        )
 
-    return opened.filled(drawn)
+    return opened.freed(drawn)
 
 
 def _explicit_model(balance: Balance, drift: Expression) -> Model:
@@ -98,7 +104,8 @@ def _implicit_model(balance: Balance, drift: Expression) -> Model:
     system = balance.system
     taken = {output_of(p): p for p in balance.graph.ports if isinstance(p.law, StorageLaw)}
     unknown = dict(zip(balance.massless, balance.rates, strict=True))
-    rates = [symbol(unknown[i]) if i in unknown else _rate(taken[name]) for i, name in enumerate(system.states)]
+    ports = [taken[name] for name in system.states]
+    rates = [symbol(unknown[i]) if i in unknown else _rate_of(balance, ports, i) for i in range(len(ports))]
 
     def driven(opening: Opening) -> tuple[Element, ...]:
         (element,) = source(opening)
@@ -146,6 +153,15 @@ def _refuse_unmoved(balance: Balance) -> None:
                 where=name,
                 fix="give it an inertia, or choose the form derivative, field, lagrange or hamilton",
             )
+
+
+def _rate_of(balance: Balance, ports: Sequence[Port], i: int) -> Expression:
+    """The rate of a state by what its port takes, or what those of its field take: x' = L^-1 (taken - L' x)."""
+    row = balance.inverse[i] if balance.apart else {}
+    if len(row) < 2:
+        return _rate(ports[i])
+    took = {m: symbol(ports[m].variable(other_side(ports[m].law.side))) for m in row}
+    return total(e * (took[m] - balance.moved(balance.inertias[m])) for m, e in row.items())
 
 
 def _rate(port: Port) -> Expression:

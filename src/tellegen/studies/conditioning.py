@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.conditioning import AS_USUAL, FORMS, Conditioned, FormName, Options, condition_model
-from tellegen.conditioning.parasitic import stiffness_for
+from tellegen.conditioning.parasitic import parasitic_storage, stiffness_for
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model
@@ -126,9 +126,8 @@ class ConditioningTable:
         return record | ({"refused": {f: why.to_json() for f, why in self.refused.items()}} if self.refused else {})
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [
-            ("form", "solver", "set-up", "solving", "steps", "states", "error", "violation", "energy")
-        ]
+        heads = ("form", "solver", "set-up", "solving", "steps", "states", "error", "relative", "violation", "energy")
+        rows: list[tuple[str, ...]] = [heads]
         rows += [self._row(record) for record in self.records.values()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -142,8 +141,8 @@ class ConditioningTable:
         made = record.run.trajectory
         states = f"{record.states}" + (f" ({record.excess} excess)" if record.excess else "")
         times = (f"{made.setup_s:.3f} s", f"{made.solve_s:.4f} s")
-        numbers = (f"{record.error:.2g}", f"{record.violation:.2g}", f"{record.energy:.1e}")
-        return record.form, made.solver, *times, str(made.steps), states, *numbers
+        errors = (f"{record.error:.2g}", f"{record.relative:.2g}", f"{record.violation:.2g}", f"{record.energy:.1e}")
+        return record.form, made.solver, *times, str(made.steps), states, *errors
 
 
 @final
@@ -201,7 +200,7 @@ def compare_conditioning(
     reference = next((form for form in ACCURATE if form in made), next(iter(made)))
     fine = setting.run(made[reference], finer=TIGHTER)
     if "parasitic" in made and reference != "parasitic" and options.stiffness.value is None:
-        stiff = replace(options.stiffness, value=stiffnesses_of(made[reference], fine, SHARE))
+        stiff = replace(options.stiffness, value=stiffnesses_of(made["parasitic"], fine, SHARE))
         made["parasitic"] = condition_model(described, "parasitic", replace(options, stiffness=stiff))
     records = {form: _record(found, setting.run(found), fine) for form, found in made.items()}
     return ConditioningTable(made[reference].name, rtol, reference, records, refused)
@@ -254,11 +253,16 @@ def _violation(conditioned: Conditioned, run: Run) -> float:
 
 
 def stiffnesses_of(conditioned: Conditioned, run: Run, share: float) -> dict[str, float]:
-    """Stiffnesses at which the largest force of each constraint stores a share of the largest energy of the run."""
+    """Stiffnesses at which the largest force of each constraint stores a share of the largest energy of the run.
+
+    A constraint that is closed by a resistance alone stores nothing, and keeps what the parasitic form suggested for it.
+    """
     energy = float(np.max(np.abs(np.asarray(run.stored_energy)))) or 1.0
     forces = {name: float(np.max(np.abs(run.values(name)))) for name in conditioned.forces}
     least = SMALL * max(forces.values()) or 1.0
-    return {name: stiffness_for(max(force, least), energy, share) for name, force in forces.items()}
+    found = {name: stiffness_for(max(force, least), energy, share) for name, force in forces.items()}
+    alone = [o.name for o in conditioned.opened.openings if parasitic_storage(o) is None]
+    return found | {name: conditioned.stiffnesses[name] for name in alone}
 
 
 def values_along(run: Run, formula: Expression) -> Array:

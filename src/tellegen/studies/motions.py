@@ -1,8 +1,8 @@
 """Motions that are wanted: the inputs that produce them, and the controller that tracks them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,13 +22,20 @@ from tellegen.graph import lower
 
 Array = NDArray[np.float64]
 
+CLOSE: Final = 1e-10
+"""How well integrals along a motion agree with their halves."""
+
+HALVINGS: Final = 12
+"""How often an interval of time is halved at most."""
+
 
 @final
 @dataclass(frozen=True)
 class InputCourses:
     """The inputs that produce a motion, as formulas of time and as numbers. `found` has them with names for long parts.
 
-    Coordinates that loops decide stand in the formulas by name; `start` is where they are at first.
+    Coordinates that loops decide, or that a motion carries along as it does elongations of springs, stand in the formulas by name;
+    `start` is where they are at time zero.
     """
 
     found: InverseDynamics
@@ -37,17 +44,19 @@ class InputCourses:
 
     @property
     def courses(self) -> dict[str, Expression]:
-        """Each input as a formula of time, parameters and coordinates of loops: what `simulate` takes as inputs."""
+        """Each input as a formula of time, parameters, coordinates of loops and forces of springs: inputs for `simulate`."""
         return {name: self.found.written(name) for name in self.found.inputs}
 
     def at(self, times: ArrayLike) -> dict[str, Array]:
         """The inputs at given times, for the sizes of actuators."""
         moments = np.asarray(times, dtype=float)
         found: dict[str, list[float]] = {name: [] for name in self.found.inputs}
-        at = dict(self.start)
+        at, before = dict(self.start), 0.0
         for t in moments.tolist():
             values = {**self.values, TIME: t}
-            at = self._followed(values, at)
+            carried = self._carried(before, t, at)
+            at = {**self._followed(values, at), **carried}
+            before = t
             values |= at
             for name, formula in self.found.where.items():
                 values[name] = formula.evaluate(values)
@@ -75,6 +84,36 @@ class InputCourses:
             )
         return fitting
 
+    def _carried(self, since: float, until: float, near: Mapping[str, float]) -> dict[str, float]:
+        """Where the motion takes the coordinates that it carries along, from where they were."""
+        rates = self.found.carried
+        if not rates or since == until:
+            return {name: near[name] for name in rates}
+        ways = _integral(lambda t: self._rates(t, near), since, until)
+        return {name: near[name] + way for name, way in zip(rates, ways.tolist(), strict=True)}
+
+    def _rates(self, t: float, near: Mapping[str, float]) -> Array:
+        values = {**self.values, TIME: t}
+        values |= self._followed(values, near)
+        return np.array([rate.evaluate(values) for rate in self.found.carried.values()])
+
+
+def _integral(rates: Callable[[float], Array], since: float, until: float, halvings: int = HALVINGS) -> Array:
+    """An integral over time, halved until two halves say what the whole says."""
+    middle = 0.5 * (since + until)
+    whole = _gauss(rates, since, until)
+    halves = _gauss(rates, since, middle) + _gauss(rates, middle, until)
+    if halvings == 0 or np.allclose(whole, halves, rtol=CLOSE, atol=CLOSE * abs(until - since)):
+        return halves
+    return _integral(rates, since, middle, halvings - 1) + _integral(rates, middle, until, halvings - 1)
+
+
+def _gauss(rates: Callable[[float], Array], since: float, until: float) -> Array:
+    nodes, weights = np.polynomial.legendre.leggauss(5)
+    half = 0.5 * (until - since)
+    moments = since + half * (nodes + 1.0)
+    return np.asarray(half * sum(w * rates(t) for w, t in zip(weights.tolist(), moments.tolist(), strict=True)))
+
 
 def inverse_dynamics(model: AnyModel, motion: Mapping[str, Course], *, by: Sequence[str] = ()) -> InputCourses:
     """The inputs that produce a motion: sizes of actuators, feed-forward.
@@ -91,7 +130,8 @@ def inverse_dynamics(model: AnyModel, motion: Mapping[str, Course], *, by: Seque
     form = lagrange_of(constraints)
     given = {n: s.expression for n, s in described.experiment.inputs.items() if s.expression is not None}
     found = inverse_of(form, motion_of(described, motion), by, given, described.closures)
-    start = start_values(described, {}, constraints.causal) if described.closures else {}
+    start = start_values(described, {}, constraints.causal) if described.closures or found.carried else {}
+    start |= {n: form.springs[n].evaluate(start) for n in found.carried if n in form.springs}
     return InputCourses(found, form.values(), {n: v for n, v in start.items() if n in form.q})
 
 

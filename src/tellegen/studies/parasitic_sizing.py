@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from tellegen.conditioning import AS_USUAL, Conditioned, Options, Stiffness, condition_model, rules
+from tellegen.conditioning.parasitic import parasitic_storage
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.studies.conditioning import THE_EXPERIMENT, TIGHTER, Setting, difference_of, stiffnesses_of
 
@@ -35,7 +36,11 @@ def size_parasitic(
     described = as_model(model)
     exact = condition_model(described, "derivative", options)
     fine = setting.run(exact, finer=TIGHTER)
-    stiff = stiffnesses_of(exact, fine, min(error, LARGEST_SHARE))
+    is_stored = all(parasitic_storage(opening) for opening in exact.opened.openings)
+    begun = (
+        exact if is_stored else condition_model(described, "parasitic", options)
+    )  # only resistances need a suggestion
+    stiff = stiffnesses_of(begun, fine, min(error, LARGEST_SHARE))
     for _ in range(ROUNDS):
         sized = Stiffness(stiff, options.stiffness.damping)
         found = condition_model(described, "parasitic", replace(options, stiffness=sized))

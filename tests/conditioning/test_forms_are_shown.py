@@ -1,0 +1,56 @@
+"""Each form of a mechanism is drawn without anything on top of anything else, printed, and simulated."""
+
+import numpy as np
+import pytest
+
+import tellegen as tg
+from tellegen.conditioning import FORMS
+from tellegen.description import read_model
+from tellegen.description.model import Model
+from tellegen.drawing import check_scene
+
+CAM = """
+system: cam and spring
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    cam: {inertia: 0.02 kg*m^2, angle: theta, angular velocity: omega}
+    follower: {mass: 0.5 kg}
+  joints:
+    bearing: {revolute: [ground, cam], friction: 0.02 N*m*s}
+    guide: {prismatic: [ground, follower], direction: 90 deg, distance: h}
+    lobe: {cam: [cam, guide], lift: "0.02 m*(1 - cos(theta))"}
+network:
+  k: {spring: [guide, frame], K: 500 N/m}
+experiment: {until: 0.2 s, rtol: 1e-9, initial: {theta: 0.3, omega: 5 rad/s}}
+"""
+LARGE = ("crank_rod_mechanism", "planar_robot", "mobile_manipulator", "andrews_squeezer", "trolley_folder")
+SHORT = {"andrews_squeezer": 0.01}
+
+
+def shown(model: Model, form: str, until: float) -> None:
+    conditioned = tg.condition(model, form)
+    for notation in ("bond", "pog"):
+        assert not check_scene(tg.draw(conditioned, notation).scene), notation
+    assert f"{form} form" in conditioned.to_text()
+    assert r"\begin{" in conditioned.to_latex()
+    plain, run = (tg.simulate(m, until, rtol=1e-9, samples=10) for m in (model, conditioned))
+    close = 0.1 if form == "parasitic" else 1e-6
+    for name in plain.displacement_names:
+        assert run.values(name) == pytest.approx(plain.values(name), abs=close), name
+    forces = [n for n in plain.names if n.endswith((".F_x", ".F_y", ".M")) and not n.startswith("power.")]
+    for name in forces if form != "parasitic" else ():
+        wanted = plain.values(name)
+        assert run.values(name) == pytest.approx(wanted, abs=1e-6 * (1 + np.max(np.abs(wanted)))), name
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_of_a_cam_is_drawn_printed_and_simulated(form: str) -> None:
+    shown(read_model(CAM), form, 0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", LARGE)
+def test_each_form_of_an_example_is_drawn_printed_and_simulated(name: str, form: str) -> None:
+    shown(tg.load(name), form, SHORT.get(name, 0.2))
