@@ -119,3 +119,12 @@ def test_a_folder_that_cannot_be_written_is_no_matter(cache: Path, monkeypatch: 
     (cache / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("TELLEGEN_CACHE", str(cache / "file" / "below"))
     assert kept_code(causal(), unrolled_code).source
+
+
+def test_equal_graphs_have_one_key_whichever_of_their_texts_are_one_object(cache: Path) -> None:
+    """A mode may be named by the graph, or by code that was read from the cache."""
+    graph = lower(read_model(TEXT.replace("resistor: [a, b], R: 2", "switch: [a, b], control: C")))
+    generate = Counting()
+    for word in ("closed", "".join(["clo", "sed"])):
+        kept_code(assign_causality(graph.in_mode({"R": word})), generate)
+    assert generate.calls == 1

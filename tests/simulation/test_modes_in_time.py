@@ -5,14 +5,20 @@ Errors are judged against the tolerance asked for: a factor of 100 for what an e
 
 import math
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tellegen.description import read_model
+from tellegen.experiments.setting_up import set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.results.run import Run
+from tellegen.simulation import hybrid
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.stretch import StretchEnd
 from tellegen.simulation.trajectory import Trajectory
+from tellegen.workflow import load
 
 RTOL = 1e-9
 NEAR = 100 * RTOL
@@ -452,3 +458,20 @@ def test_heavy_load_keeps_the_current_flowing_with_the_duty_as_ratio() -> None:
     starts = set(events(found.trajectory, "open to closed"))
     assert set(events(found.trajectory, "conducting to blocking")) <= starts
     books_close(found)
+
+
+def test_changes_of_mode_are_no_part_of_the_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that a change of mode moves by one: what comes before the first step does not grow with the run."""
+    clock, change = [0.0], hybrid._HybridRun._change
+
+    def counted(run: hybrid._HybridRun, end: StretchEnd) -> None:
+        clock[0] += 1.0
+        change(run, end)
+
+    monkeypatch.setattr(hybrid._HybridRun, "_change", counted)
+    monkeypatch.setattr(hybrid, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    ready = set_up(load("bouncing_ball"), until=2)
+    problem = Problem(ready.numeric, ready.until, y0=dict(ready.start), inputs=dict(ready.inputs))
+    made = hybrid.integrate_graph(ready.graph, problem)
+    assert clock[0] > 0.0
+    assert (made.setup_s, made.solve_s) == (0.0, clock[0])

@@ -21,7 +21,7 @@ from tellegen.compiler.toolchain import (
 )
 from tellegen.core.errors import Finding
 
-ABI = "1"
+ABI = "2"
 """Counts changes of model.h that an old library would not survive."""
 
 HEADER = Path(__file__).with_name("model.h")

@@ -27,6 +27,14 @@ _CHOOSERS = {
     "rhs_tangent": "dp ? rhs_tangent_p(c, t, y, dy, dp, out) : rhs_tangent_y(c, t, y, dy, dp, out)",
 }
 
+_LATER = {
+    name: (
+        f"  struct tg_slopes *s = c->slopes;\n  if (!s || (!s->{name} && s->make())) {{ c->failed = 1; return 1; }}\n"
+        f"  return s->{name}({given});\n"
+    )
+    for name, given in (("tangent", "c, t, y, yp, dy, dyp, dp, out"), ("rhs_tangent", "c, t, y, dy, dp, out"))
+}
+
 
 LONG = 20_000
 """Characters of a function beyond which a compiler would spend seconds on it."""
@@ -43,16 +51,21 @@ EFFORT = """\
 """How much work long functions are to a compiler: less than short ones, and next to none where a run hardly calls them."""
 
 
-def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int) -> str:
-    """The translation unit of a model. `tables` are the places of its tables among `tables` of the context."""
+def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *, slopes_later: bool = False) -> str:
+    """The translation unit of a model. `tables` are the places of its tables among `tables` of the context.
+
+    With `slopes_later`, tangents are those that the context has compiled apart.
+    """
     names = {routine.name for routine in routines}
     # Sensitivities alone ask for slopes by parameters; runs of explicit models ask for those of f, not of F.
-    rare = {name for name in names if name.endswith("_p") or (name == "tangent_y" and "rhs" in names)}
+    rare = {name for name in names if name.endswith("_p") or (name == "tangent_y" and "rhs_tangent_y" in names)}
     functions = [_function(routine, tables, rare=routine.name in rare) for routine in routines]
     parts = [C_PRELUDE, *([EFFORT] if any(f.startswith("TG_") for f in functions) else []), SUPPORT, *functions]
     for name, choice in _CHOOSERS.items():
         if f"{name}_y" in names:
             parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n  return {choice};\n}}\n")
+        elif slopes_later:
+            parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n{_LATER[name]}}}\n")
     if "powers" in names:
         both = "tg_powers(c, t, y, yp, out) || tg_stored(c, t, y, yp, out + 4)"
         parts.append(f"int tg_balance(tg_context *c, {SIGNATURES['balance']}) {{\n  return {both};\n}}\n")

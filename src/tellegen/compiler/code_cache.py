@@ -21,7 +21,7 @@ from tellegen.causality import CausalGraph
 from tellegen.compiler.coding import Code
 from tellegen.compiler.library_cache import CODE_SUFFIX, cache_folder, prune
 
-SMALL = 6_000
+SMALL = 1_500
 """Bytes of a graph whose code is generated in no time."""
 
 GENERATOR = ("core", "expressions", "elements", "graph", "causality", "equations", "compiler")
@@ -59,12 +59,21 @@ class _Values(pickle.Unpickler):
         raise pickle.UnpicklingError(f"'{module}.{name}' is no value")
 
 
-def kept_code(causal: CausalGraph, generate: Callable[[CausalGraph], Code]) -> Code:
-    """The code of a graph, from the cache where it is there. What only the interpreter reads is left out then."""
+@final
+class _Alike(pickle.Pickler):
+    """Writes equal values alike: which of their equal texts are one object depends on where each was read."""
+
+    def persistent_id(self, value: object) -> str | None:
+        """The one text that stands for all equal ones; None for anything else."""
+        return sys.intern(value) if type(value) is str else None
+
+
+def kept_code(causal: CausalGraph, generate: Callable[[CausalGraph], Code], part: str = "") -> Code:
+    """The code of a graph, or a part of it, from the cache where it is there. What only the interpreter reads is left out then."""
     key = _key(causal)
     if key is None:
         return generate(causal)
-    path = cache_folder() / f"{key}{CODE_SUFFIX}"
+    path = cache_folder() / f"{key}{part}{CODE_SUFFIX}"
     found = _read(path)
     if found is None:
         found = generate(causal)
@@ -75,10 +84,12 @@ def kept_code(causal: CausalGraph, generate: Callable[[CausalGraph], Code]) -> C
 
 def _key(causal: CausalGraph) -> str | None:
     """The name of the code of a graph; None where it is small, or holds functions of Python."""
+    written = io.BytesIO()
     try:
-        content = pickle.dumps(causal)
+        _Alike(written).dump(causal)
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
+    content = written.getvalue()
     if len(content) < SMALL:
         return None
     return hashlib.sha256(_generator() + content).hexdigest()[:40]

@@ -1,7 +1,7 @@
 """From a causal graph to code: small models written out, large ones as loops over tables."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.causality import CausalGraph
@@ -9,15 +9,17 @@ from tellegen.compiler.building import build_program
 from tellegen.compiler.c_source import c_source
 from tellegen.compiler.context import EXTERNAL
 from tellegen.compiler.flattening import flatten
-from tellegen.compiler.forms import explicit_form, implicit_form
+from tellegen.compiler.forms import Explicit, explicit_form, implicit_form
+from tellegen.compiler.linearity import is_linear as is_affine
 from tellegen.compiler.looped import looped
 from tellegen.compiler.numeric_model import ModelData
 from tellegen.compiler.pattern import Pattern, pattern_of_rows
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import Routine, Routines, sample_groups
-from tellegen.compiler.statements import Formulas, reads, targets_of, variables_in
+from tellegen.compiler.statements import Formulas, expressions_of, reads, targets_of, variables_in
 from tellegen.compiler.supports import DensePatternError
 from tellegen.compiler.tables import packed_tables
+from tellegen.expressions import postorder
 from tellegen.graph.signals import External
 
 
@@ -40,35 +42,79 @@ class Code:
     linear: bool
     pattern: Pattern
     data: ModelData
+    slopes_later: bool = False
+    """Whether tangents are left out: `slopes_code` has them."""
+
+
+LONG_RATES = 280
+"""Operations of f beyond which its slopes take a compiler longer than all the rest."""
 
 
 def unrolled_code(causal: CausalGraph) -> Code:
     """Every statement written out."""
-    program = build_program(causal)
-    base = _base(program)
-    tables, places = packed_tables(program.tables)
-    flat = flatten(program)
-    form = implicit_form(flat)
-    explicit = explicit_form(flat, form)
-    routines = Routines(flat, form, explicit, base).all()
-    return Code(
-        program,
-        source=c_source(routines, places, len(sample_groups(program.samples))),
-        routines=routines,
-        base=base,
-        places=places,
-        y=form.y,
-        explicit=explicit is not None,
-        linear=is_linear(routines),
-        pattern=_pattern(routines, len(form.y)),
-        data=ModelData(
-            scratch=max(len(form.hidden), 1),
-            tables=tables,
-            external=_externals(program.externals),
-            rates=_rates(routines),
-            powers_read_rates=_reads_rates(routines),
-        ),
-    )
+    return _Unrolled(causal).code(slopes_later=False)
+
+
+def first_code(causal: CausalGraph) -> Code:
+    """Every statement written out that a run begins with: slopes of long explicit models are left for later."""
+    made = _Unrolled(causal)
+    return made.code(slopes_later=made.is_long)
+
+
+def slopes_code(causal: CausalGraph) -> Code:
+    """The same with the source of the slopes that `first_code` has left out."""
+    made = _Unrolled(causal)
+    return replace(made.code(slopes_later=True), source=c_source(made.routines.slopes(), made.places, 0))
+
+
+@final
+class _Unrolled:
+    """A program on its way to code that is written out."""
+
+    def __init__(self, causal: CausalGraph) -> None:
+        self.program = build_program(causal)
+        self.base = _base(self.program)
+        self.tables, self.places = packed_tables(self.program.tables)
+        flat = flatten(self.program)
+        self.form = implicit_form(flat)
+        self.explicit = explicit_form(flat, self.form)
+        self.routines = Routines(flat, self.form, self.explicit, self.base)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the model is explicit, and its rates take many operations."""
+        return self.explicit is not None and _operations(self.explicit) > LONG_RATES
+
+    def code(self, *, slopes_later: bool) -> Code:
+        """The code, with or without slopes."""
+        program, form = self.program, self.form
+        routines = self.routines.values() if slopes_later else self.routines.all()
+        samples = len(sample_groups(program.samples))
+        return Code(
+            program,
+            source=c_source(routines, self.places, samples, slopes_later=slopes_later),
+            routines=routines,
+            base=self.base,
+            places=self.places,
+            y=form.y,
+            explicit=self.explicit is not None,
+            linear=is_affine(program) if slopes_later else is_linear(routines),
+            pattern=_pattern(routines, len(form.y)),
+            data=ModelData(
+                scratch=max(len(form.hidden), 1),
+                tables=self.tables,
+                external=_externals(program.externals),
+                rates=_rates(routines),
+                powers_read_rates=_reads_rates(routines),
+            ),
+            slopes_later=slopes_later,
+        )
+
+
+def _operations(explicit: Explicit) -> int:
+    """How many operations the rates take, shared ones counted once."""
+    inner = [e for statement in explicit.statements for e in expressions_of(statement)]
+    return sum(1 for node in postorder(*inner, *explicit.rates) if node.args)
 
 
 def _reads_rates(routines: Sequence[Routine]) -> bool:

@@ -1,9 +1,11 @@
 """From a causal graph to fast functions, in one call."""
 
+import ctypes
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,9 +14,10 @@ from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
 from tellegen.compiler.build import Build, build
 from tellegen.compiler.code_cache import kept_code
-from tellegen.compiler.coding import Code, looped_code, unrolled_code
+from tellegen.compiler.coding import Code, first_code, looped_code, slopes_code, unrolled_code
 from tellegen.compiler.context import Array
 from tellegen.compiler.interpreter import Interpreter
+from tellegen.compiler.later_slopes import LaterSlopes
 from tellegen.compiler.numeric_model import BreakTimes, Delay, NumericModel, SampleGroup, native_addresses
 from tellegen.compiler.pattern import colouring
 from tellegen.compiler.program import Program
@@ -142,9 +145,19 @@ def _built(causal: CausalGraph, backend: Backend, form: CodeForm) -> tuple[Code,
     large = form == "looped" or (form == "auto" and len(causal.graph.ports) > LARGEST_UNROLLED)
     if backend == "python":
         return unrolled_code(causal), Build(None)
-    made = looped_code(causal) if large else kept_code(causal, unrolled_code)
+    made = looped_code(causal) if large else kept_code(causal, first_code)
     built = build(made.source, small=not large)
-    return (unrolled_code(causal) if built.library is None else made), built
+    if built.library is None:
+        return unrolled_code(causal), built
+    if made.slopes_later:
+        made = replace(made, data=replace(made.data, slopes=LaterSlopes(partial(_slopes, causal))))
+    return made, built
+
+
+def _slopes(causal: CausalGraph) -> ctypes.CDLL | None:
+    """The library of the slopes of a long model."""
+    with without_collector():
+        return build(kept_code(causal, slopes_code, "-slopes").source).library
 
 
 def base_values(program: Program, base: Sequence[str]) -> Array:

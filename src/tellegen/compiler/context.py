@@ -6,6 +6,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.later_slopes import LaterSlopes
+
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
@@ -44,6 +46,7 @@ class TgContext(ctypes.Structure):
         ("failed", ctypes.c_int),
         ("past", ctypes.c_void_p),
         ("external", ctypes.c_void_p),
+        ("slopes", ctypes.c_void_p),
     )
 
 
@@ -62,6 +65,7 @@ class Context:
         constants: Array,
         tables: Array,
         external: Any = None,
+        slopes: LaterSlopes | None = None,
     ) -> None:
         self.parameters = parameters
         self.inputs = inputs
@@ -73,11 +77,14 @@ class Context:
         self.tables = tables
         self._past: Any = None
         self._external = external
+        self._slopes = slopes
         self.struct = TgContext()
         for name in ("parameters", "inputs", "memory", "values", "tangents", "structure", "constants", "tables"):
             setattr(self.struct, name, address_of(getattr(self, name)))
         if external is not None:
             self.struct.external = ctypes.cast(external, ctypes.c_void_p).value
+        if slopes is not None:
+            self.struct.slopes = slopes.address
 
     @property
     def address(self) -> int:

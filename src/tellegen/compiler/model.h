@@ -9,6 +9,8 @@
 #ifndef TELLEGEN_MODEL_H
 #define TELLEGEN_MODEL_H
 
+struct tg_slopes;
+
 typedef struct tg_context {
   const double *parameters; /* SI, in the order of the model's list */
   const double *inputs;     /* of the sources that no signal drives: constant between events */
@@ -24,6 +26,8 @@ typedef struct tg_context {
   double (*past)(void *history, int k, double time);
   /* signals computed by functions of the host: the slow path, null where there are none */
   double (*external)(int k, const double *arguments);
+  /* of long models, whose slopes are compiled when they are first asked for; null elsewhere */
+  struct tg_slopes *slopes;
 } tg_context;
 
 /* 0 = F(t, y, yp) */
@@ -46,5 +50,12 @@ typedef int tg_powers_fn(tg_context *c, double t, const double *y, const double 
 typedef int tg_events_fn(tg_context *c, double t, const double *y, const double *yp, double *g);
 /* sampled signals: next values of memory, from those before the instant */
 typedef int tg_sample_fn(tg_context *c, double t, const double *y, const double *yp, int group, double *memory);
+
+/* slopes that are compiled later: null until `make`, which returns 1 where it cannot, has set them */
+struct tg_slopes {
+  tg_tangent_fn *tangent;
+  tg_rhs_tangent_fn *rhs_tangent;
+  int (*make)(void);
+};
 
 #endif

@@ -20,6 +20,7 @@ from tellegen.compiler.channels import (
     SampleGroup,
 )
 from tellegen.compiler.context import Array, Context, Integers, address_of
+from tellegen.compiler.later_slopes import LaterSlopes
 from tellegen.compiler.pattern import Pattern, colouring, dense_pattern
 from tellegen.compiler.statements import Formulas
 from tellegen.core.errors import Finding
@@ -58,6 +59,10 @@ PROTOTYPES: Mapping[str, Any] = {
 
 SYMBOL = "tg_{}"
 """The name of a function in the library."""
+
+
+DIFFERENCE = 1e-7
+"""How far, relative to y, differences of f reach."""
 
 
 @final
@@ -159,6 +164,7 @@ class NumericModel:
             constants=data.constants_for(values),
             tables=data.tables,
             external=data.external,
+            slopes=data.slopes,
         )
 
     def parameters_with(self, given: Mapping[str, float] | Array | None) -> Array:
@@ -225,6 +231,27 @@ class NumericModel:
         """
         function = _function("rhs_tangent", self.addresses["rhs_tangent"])
         return partial(function, context.address, t, _address(y), _address(dy), None, _address(into))
+
+    @property
+    def slopes_wait(self) -> bool:
+        """Whether slopes are still to be compiled: the first call of a tangent takes long."""
+        return self.data is not None and self.data.slopes is not None and not self.data.slopes.made
+
+    def prepared_difference(self, t: float, y: Array, dy: Array, into: Array, context: Context) -> Callable[[], int]:
+        """As `prepared_tangent`, to some six digits, from differences of f: compiles nothing."""
+        function = _function("rhs", self.addresses["rhs"])
+        here, there, moved = np.empty(self.size), np.empty(self.size), np.empty(self.size)
+        bad = function(context.address, t, _address(y), _address(here))
+        reach = DIFFERENCE * (float(np.linalg.norm(y)) or 1.0)
+
+        def differ() -> int:
+            h = reach / (float(np.linalg.norm(dy)) or 1.0)
+            np.add(y, h * dy, out=moved)
+            failed = bad or function(context.address, t, _address(moved), _address(there))
+            np.divide(there - here, h, out=into)
+            return int(failed)
+
+        return differ
 
     def observe(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
         """Every observable, in order."""
@@ -363,6 +390,7 @@ class ModelData:
     tables: Array = field(default_factory=lambda: np.zeros(1))
     external: Any = None
     coefficients: Any = None
+    slopes: LaterSlopes | None = None
     rates: Formulas | None = None
     """f(t, y) as formulas, of an explicit model that is written out: for solvers that derive their own code."""
     powers_read_rates: bool = True

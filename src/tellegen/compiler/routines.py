@@ -58,7 +58,11 @@ class Routines:
 
     def all(self) -> list[Routine]:
         """Every routine that the model has."""
-        found = [self._routine("residual", self.form.statements, self.form.residuals), *self._tangents()]
+        return [*self.values(), *self.slopes()]
+
+    def values(self) -> list[Routine]:
+        """The routines without slopes."""
+        found = [self._routine("residual", self.form.statements, self.form.residuals)]
         found += [self._observe(), *self._books(), self._events(), *self._samples()]
         if self.explicit is not None:
             found.append(self._routine("rhs", self.explicit.statements, self.explicit.rates))
@@ -116,7 +120,7 @@ class Routines:
 
     # -- tangents --------------------------------------------------------------------------------------------------------------
 
-    def _tangents(self) -> list[Routine]:
+    def slopes(self) -> list[Routine]:
         """Tangents with and without parameters: most are asked without, and then cost less."""
         form, explicit = self.form, self.explicit
         along = {"dy": form.y, "dyp": form.rates}

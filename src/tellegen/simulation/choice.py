@@ -162,9 +162,8 @@ def _fastest_motion(model: NumericModel, context: Context, start: Standing) -> S
     scale[scale == 0.0] = 1.0
     direction = np.random.default_rng(1).standard_normal(n) * scale
     image, second = np.empty(n), np.empty(n)
-    first, again = (
-        model.prepared_tangent(start.t, start.y, *pair, context) for pair in ((direction, image), (image, second))
-    )
+    prepared = model.prepared_difference if model.slopes_wait else model.prepared_tangent
+    first, again = (prepared(start.t, start.y, *pair, context) for pair in ((direction, image), (image, second)))
     size, decay = 0.0, 0.0
     for _ in range(_ITERATIONS):
         direction /= math.sqrt(float(direction @ direction)) or 1.0

@@ -139,7 +139,7 @@ class _HybridRun:
         self.direct = Watch(running=self.running)
         self.stopped = threading.Event()
         self.began = time.perf_counter()
-        self.solving = 0.0
+        self.ready = self.began
         self.asked = settings_of(_checked(problem, graph))
         parameters = named_values(problem.parameters, problem.model.parameters)
         inputs = named_values(problem.inputs, problem.model.inputs)
@@ -156,6 +156,7 @@ class _HybridRun:
         """The whole run."""
         stored = self._start()
         first = self._solver()[0]
+        self.ready = time.perf_counter()
         finding = self._loop()
         assert self.end is not None, "the loop has run a stretch"
         return self._trajectory(self.end, first, finding, stored)
@@ -251,7 +252,6 @@ class _HybridRun:
         """Advance in one mode; where an explicit solver meets a stiff stretch, an implicit one goes on."""
         model, standing = self.trial.model, self.trial.standing
         while True:
-            began = time.perf_counter()
             choice, run = self._solver()
             settings, rows = settings_for(choice, self._settings(model)), self.account.rows(model)
             if (past := self.models.past) is not None:
@@ -260,7 +260,6 @@ class _HybridRun:
             end = run_stretch(
                 run, model.prepared, model.context, settings, rows, standing, until, watch=self.direct, past=past
             )
-            self.solving += time.perf_counter() - began
             self.account.stretch(model, end)
             if end.status != jobs.STIFF or not choice.may_switch:
                 return end
@@ -358,8 +357,8 @@ class _HybridRun:
             books,
             tuple(account.events),
             account.effort,
-            time.perf_counter() - self.began - self.solving,
-            self.solving,
+            self.ready - self.began,
+            time.perf_counter() - self.ready,
             endings.get(end.status, "failed"),
             finding or open_books(books, self.asked, model.model),
             memory=rows.memory,
