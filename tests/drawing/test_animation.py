@@ -17,7 +17,7 @@ from PIL import Image
 
 import tellegen as tg
 from tellegen.core.errors import FigureError
-from tellegen.drawing import Animation, animate
+from tellegen.drawing import Animation, animate, check_scene
 from tellegen.drawing.scene import Curve, Label, Shape
 
 FRAMES = 6
@@ -213,6 +213,18 @@ def test_time_is_told_in_every_frame() -> None:
     told = [[s.text for s in shapes if isinstance(s, Label) and s.origin.part == "time"] for shapes in crank().frames]
     assert all(len(texts) == 1 for texts in told)
     assert len({texts[0] for texts in told}) == FRAMES
+
+
+def test_a_moving_mechanism_shows_powers_and_energies_beside_it() -> None:
+    animation = animate("crank_rod_mechanism", "mechanism", frames=3)
+    named = {s.origin.element for s in animation.still.shapes if isinstance(s, Label) and s.origin.part == "name"}
+    assert {"crank", "rod", "piston", "tau"} <= named
+    assert any(shape.origin.part == "scale" for shape in animation.still.shapes)
+    shown = [of_part(frame, "stored energy") for frame in animation.frames]
+    assert any(shown)
+    assert shown[1] != shown[2], "energies change from frame to frame"
+    assert [sum(s.origin.part == "time" for s in frame) for frame in animation.frames] == [1, 1, 1]
+    assert check_scene(animation.figure(1).scene) == ()
 
 
 def test_mechanism_needs_its_model() -> None:

@@ -20,7 +20,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.description import Model, read_model
 from tellegen.drawing import Figure, check_scene, draw
 from tellegen.drawing.bond_pen import Pen
-from tellegen.drawing.bond_plan import Link
+from tellegen.drawing.bond_plan import Link, plan_bonds
 from tellegen.drawing.bond_scene import about, bond_scene
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import read_options
@@ -159,6 +159,21 @@ def test_derivative_causality_is_marked_in_shape_and_colour() -> None:
     rings = [s for s in scene.shapes if isinstance(s, Ring) and s.dashed and s.tone == "warning"]
     assert [s.origin.element for s in warned] == ["J_s"] == [s.origin.element for s in rings]
     assert not [s for s in PUMP.shapes if isinstance(s, Ring)]
+
+
+def test_residual_sinks_stand_out_and_no_storage_is_marked() -> None:
+    scene = draw(tg.condition("crank_rod", "residual"), "bond").scene
+    assert [s.origin.element for s in scene.shapes if isinstance(s, Bond) and s.warned] == ["r_m_p"]
+    assert "rSe:r_m_p" in scene.about
+    assert not [s for s in scene.shapes if isinstance(s, Ring)]
+
+
+def test_each_bond_of_a_field_has_its_own_rate_of_energy() -> None:
+    scheme = tg.bond_graph(tg.condition("mobile_manipulator", "field"))
+    plan = plan_bonds(scheme, read_options({}))
+    rates = [link.effort for link in plan.links if "IC" in (link.tail, link.head)]
+    assert len(rates) == len(set(rates)) == 5
+    assert all(rate.startswith(r"\dot{p}") for rate in rates)
 
 
 def test_a_modulated_transformer_has_a_signal_arrow() -> None:

@@ -1,5 +1,6 @@
 """Bond graphs that keep their places: items put somewhere, earlier figures, layouts in files; and conflicts that are shown."""
 
+import re
 from math import dist
 from pathlib import Path
 
@@ -10,15 +11,15 @@ from hypothesis import strategies as st
 import tellegen as tg
 from description.test_bond_graphs_vectors_errors import NOBODY_NOTICES
 from drawing.test_bond_figures import scheme_of
-from support.networks import Network
+from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import rules as causality_rules
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
+from tellegen.description import Model, read_model
 from tellegen.description.document import read_document
 from tellegen.description.layouts import with_places
 from tellegen.description.parts.shelf import SYSTEMS
-from tellegen.drawing import check_scene, draw
+from tellegen.drawing import bond_cuts, bond_routes, check_scene, draw
 from tellegen.drawing.bond_moved import places_in
 from tellegen.drawing.bond_scene import bond_scene
 from tellegen.drawing.geometry import Point
@@ -167,3 +168,29 @@ def test_a_loop_that_locks_is_drawn_with_its_bonds_marked(text: str, marked: set
     assert f"conflict: {told}" in scene.about
     with pytest.raises(tg.CausalityError, match="K105"):
         tg.derive(model)
+
+
+def _random_mesh() -> Model:
+    """Resistors and capacitors between nodes far from each other."""
+    parts = [("V", "voltage source", "n0", "gnd")]
+    for k in range(1, 12):
+        parts += [(f"R_{k}", "resistor", f"n{k - 1}", f"n{k}"), (f"C_{k}", "capacitor", f"n{k}", "gnd")]
+        parts.append((f"Rx_{k}", "resistor", f"n{k}", f"n{k * 7 % 12}"))
+    return network(*(part for part in parts if part[2] != part[3])).model()
+
+
+def test_bonds_of_a_vast_mesh_that_lead_far_are_drawn_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = draw(_random_mesh(), "bond").scene
+    for name in ("SMALL", "MEDIUM", "LARGE"):
+        monkeypatch.setattr(bond_routes, name, 0)
+    monkeypatch.setattr(bond_cuts, "FAR", 400.0)
+    scene = draw(_random_mesh(), "bond").scene
+    assert check_scene(scene) == ()
+    (cut,) = (int(number) for number in re.findall(r"(\d+) bonds that lead far are drawn at both ends", scene.about))
+    bonds = [shape.origin.port for shape in scene.shapes if isinstance(shape, Bond)]
+    assert cut > 0
+    assert set(bonds) == {shape.origin.port for shape in usual.shapes if isinstance(shape, Bond)}
+    assert len(bonds) == sum(isinstance(shape, Bond) for shape in usual.shapes) + cut
+    ends = [shape for shape in scene.shapes if shape.origin.part == bond_cuts.OTHER_END]
+    assert len(ends) == 2 * cut, "each end tells where the bond leads"
+    assert "lead far" not in usual.about

@@ -6,10 +6,11 @@ from tellegen.description.opening import AnyModel, as_model
 from tellegen.drawing import rules
 from tellegen.drawing.animation import Animation
 from tellegen.drawing.animation_motion import motion_of
+from tellegen.drawing.animation_panel import with_panel
 from tellegen.drawing.mechanism_pose import Pose
 from tellegen.drawing.options import Options, read_options, with_layout
 from tellegen.drawing.overlay_flows import Array
-from tellegen.drawing.overlay_network import network_overlay
+from tellegen.drawing.overlay_network import network_overlay, panel_overlay
 from tellegen.drawing.overlay_results import drawn_model, overlaid_notation, run_of
 from tellegen.drawing.overlay_scene import overlay_of
 from tellegen.results import Run
@@ -30,8 +31,8 @@ def animate(
     """An animation of a run: `what` is a model, which is simulated unless its `run` is given, or a run alone.
 
     `notation` is `pog`, `bond` or `network`: arrows as wide as the root of the power, bars of stored energy, dotted arrows of
-    losses; or `mechanism`: its bodies in motion, with the trails of their points. There are so many `frames`, at even times of the
-    run, in so many `seconds` of the viewer. Options are those of `draw`.
+    losses; or `mechanism`: its bodies in motion, with the trails of their points, and the same marks in a column beside it. There
+    are so many `frames`, at even times of the run, in so many `seconds` of the viewer. Options are those of `draw`.
 
     Raises: FigureError for notations and options that do not exist (F101, F102, F200), a run of another model (F201), a number of
     frames that makes no film (F204), or a model without a mechanism (F181).
@@ -65,7 +66,7 @@ def _motion(what: AnyModel | Run, run: Run | None, frames: int, seconds: float, 
     Pose(model)  # a model without a mechanism is refused before it is simulated
     shown, _ = run_of(model, run)
     times = _times(shown, frames)
-    motion = motion_of(model, shown, times, options)
+    motion = with_panel(motion_of(model, shown, times, options), panel_overlay(model, shown, options), times)
     return Animation(motion.still, motion.frames, tuple(times.tolist()), float(seconds), options)
 
 

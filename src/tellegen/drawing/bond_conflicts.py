@@ -3,6 +3,8 @@
 from typing import final
 
 from tellegen.core.union_find import UnionFind
+from tellegen.description.bond_graphs.graph import SINKS
+from tellegen.graph import SourceLaw
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme
 
 
@@ -21,6 +23,11 @@ class Warnings:
     def marks(self, bond: Bond) -> bool:
         """Whether a bond is drawn as a warning."""
         return bond.number in self._loops or self._is_warned(bond.tail) or self._is_warned(bond.head)
+
+    def is_sink(self, bond: Bond) -> bool:
+        """Whether a bond leads to a residual sink that decides a force of its own; one that only reads a force is none."""
+        ends = [self.scheme.one_ports[name] for name in (bond.tail, bond.head) if name in self.scheme.one_ports]
+        return any(item.letters in SINKS and isinstance(item.port.law, SourceLaw) for item in ends)
 
     def _is_warned(self, name: str) -> bool:
         if name in self.scheme.two_ports:

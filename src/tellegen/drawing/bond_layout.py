@@ -59,6 +59,8 @@ class Layout:
         self.closing: dict[str, list[Side]] = {}
         self.routes: dict[int, tuple[Point, ...]] = {}
         """The lines of bonds round others, by the identity of the link."""
+        self.cut = 0
+        """How many bonds are drawn at both ends only."""
         self.top: dict[int, float] = {}
         self.bottom: dict[int, float] = {}
         self._seen = 0

@@ -148,7 +148,7 @@ class Pen:
         side = flow_side(*points[-2:])
         origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
         stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
-        bond = Bond(points, stroke, side, link.warned, link.size, "ink", origin)
+        bond = Bond(points, stroke, side, link.warned or link.sink, link.size, "ink", origin)
         self.put(bond)
         if link.warned:
             self._ring(bond)

@@ -39,7 +39,8 @@ class Node:
 class Link:
     """A bond of the figure, from tail to head. `stroke` is the name of the node that receives the effort.
 
-    A link between two halves of a split junction has no bond of its own: `number` is 0.
+    A link between two halves of a split junction has no bond of its own: `number` is 0. `sink` is one to a residual sink, which
+    stands out though nothing is wrong with it.
     """
 
     number: int
@@ -51,6 +52,7 @@ class Link:
     flow: str
     size: int = 1
     warned: bool = False
+    sink: bool = False
 
     def other(self, name: str) -> str:
         """The node at the other end."""
@@ -167,4 +169,5 @@ class _Planner:
         head = self.home.get((bond.head, bond.number), bond.head)
         effort, flow = self.texts.variables(bond)
         stroke = head if bond.stroke == "head" else tail
-        return Link(bond.number, tail, head, stroke, bond.domain, effort, flow, bond.size, self.warnings.marks(bond))
+        marked = self.warnings.marks(bond), self.warnings.is_sink(bond)
+        return Link(bond.number, tail, head, stroke, bond.domain, effort, flow, bond.size, *marked)

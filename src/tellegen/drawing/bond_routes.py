@@ -74,6 +74,11 @@ class Router:
         self.seen = 0
         self.look()
 
+    @property
+    def is_vast(self) -> bool:
+        """Whether there are too many ways, in too large a figure, to look for all of them."""
+        return self.care is HEADLONG
+
     def _fence(self) -> None:
         """Let no way lead over the edge of the grid."""
         width, last = self.width, len(self.grid) - self.width

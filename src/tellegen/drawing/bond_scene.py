@@ -4,6 +4,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond_bands import bands_of
 from tellegen.drawing.bond_clusters import Side
+from tellegen.drawing.bond_cuts import cut_bond, is_far
 from tellegen.drawing.bond_layout import MESHED, PLAIN, Layout, lay_out
 from tellegen.drawing.bond_moved import moved_layout
 from tellegen.drawing.bond_plan import Link, Plan, plan_bonds
@@ -35,7 +36,7 @@ def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
     layout = _arranged(plan, skeleton, options)
     if options.places:
         layout = _moved(plan, layout, options)
-    return _framed(title, about(scheme, layout.pen.left_out), plan, layout, options)
+    return _framed(title, about(scheme, layout.pen.left_out, layout.cut), plan, layout, options)
 
 
 def _arranged(plan: Plan, skeleton: Skeleton, options: Options) -> Layout:
@@ -44,7 +45,7 @@ def _arranged(plan: Plan, skeleton: Skeleton, options: Options) -> Layout:
     for spacing in MESHED if skeleton.closing else PLAIN:
         layout = lay_out(plan, skeleton, options, spacing)
         if skeleton.closing:
-            _close_meshes(layout, skeleton.closing, options)
+            _close_meshes(plan, layout, skeleton.closing, options)
         layout.pen.settle()
         made.append(layout)
         if not layout.pen.left_out or len(plan.links) > MOST_AGAIN:
@@ -64,12 +65,14 @@ def _moved(plan: Plan, usual: Layout, options: Options) -> Layout:
     return moved_layout(plan, elsewhere, options)
 
 
-def about(scheme: BondGraphScheme, left_out: int = 0) -> str:
-    """The bonds in words, for those who cannot see the figure, and how many labels found no room."""
+def about(scheme: BondGraphScheme, left_out: int = 0, cut: int = 0) -> str:
+    """The bonds in words, for those who cannot see the figure, how many of them are cut and how many labels found no room."""
     parts = (
         f"{scheme.kind_of(bond.tail)}:{bond.tail} to {scheme.kind_of(bond.head)}:{bond.head}" for bond in scheme.bonds
     )
     told = "; ".join([", ".join(parts), *(f"conflict: {text}" for text in conflicts_of(scheme))])
+    if cut:
+        told += f"; {cut} bonds that lead far are drawn at both ends only, each with the name of what is at the other"
     if not left_out:
         return told
     labels = "1 label is" if left_out == 1 else f"{left_out} labels are"
@@ -81,7 +84,7 @@ def conflicts_of(scheme: BondGraphScheme) -> list[str]:
     return [finding.what for finding in scheme.causal.contradictions]
 
 
-def _close_meshes(layout: Layout, links: tuple[Link, ...], options: Options) -> None:
+def _close_meshes(plan: Plan, layout: Layout, links: tuple[Link, ...], options: Options) -> None:
     router = Router(layout.pen, len(links))
     sides = [[layout.closing[end].pop(0) for end in (link.tail, link.head)] for link in links]
     ends = [
@@ -91,7 +94,13 @@ def _close_meshes(layout: Layout, links: tuple[Link, ...], options: Options) -> 
     for (start, end), (first, last) in zip(ends, sides, strict=True):
         router.reserve(start, first)
         router.reserve(end, last)
-    for link, (start, end), (first, last) in zip(links, ends, sides, strict=True):
+    closed = list(zip(links, ends, sides, strict=True))
+    cut = [item for item in closed if router.is_vast and is_far(*item[1])]
+    for link, (start, end), (first, last) in cut:
+        cut_bond(layout.pen, plan, link, ((link.tail, start, first), (link.head, end, last)), options)
+    router.look()
+    layout.cut = len(cut)
+    for link, (start, end), (first, last) in (item for item in closed if item not in cut):
         layout.routes[id(link)] = points = router.route(start, first, end, last)
         layout.pen.bond(link, points, options)
         router.look()

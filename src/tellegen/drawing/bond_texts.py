@@ -5,6 +5,7 @@ from typing import final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.units import describe, parse_unit
+from tellegen.description.bond_graphs.graph import SINKS
 from tellegen.drawing.naming import (
     Values,
     bold_latex,
@@ -87,13 +88,19 @@ class BondTexts:
         effort, flow = self._vector(bond, bond.effort), self._vector(bond, bond.flow)
         if storage is None:
             return effort, flow
-        energy = self.energies[storage.name]
+        energy = self.energies[self._component(storage, bond).name]
         rate = dotted_latex(bold_latex(energy) if bond.size > 1 else name_latex(energy))
         return (rate, flow) if storage.kind == "I" else (effort, rate)
 
     def _stores(self, name: str) -> bool:
         item = self.scheme.one_ports.get(name)
         return item is not None and item.kind in ("I", "C") and name in self.energies and item.letters != "IC"
+
+    @staticmethod
+    def _component(storage: OnePort, bond: Bond) -> OnePort:
+        """The storage of a field that a scalar bond ends at; the whole on a vector bond."""
+        port = bond.head_port if bond.head == storage.name else bond.tail_port
+        return storage.parts[port - 1] if storage.parts and port and bond.size == 1 else storage
 
     def _vector(self, bond: Bond, name: str) -> str:
         if bond.size == 1:
@@ -145,6 +152,8 @@ class BondTexts:
     def _signals(self, item: OnePort) -> str:
         law = item.port.law
         if isinstance(law, SourceLaw):
+            if item.letters in SINKS:
+                return ""  # it reads its own force
             return listed_latex(read_by(self.graph, law.signal)) if law.signal is not None else ""
         moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
         return listed_latex(read_by(self.graph, moved)) if moved is not None else ""

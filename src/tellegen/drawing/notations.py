@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tellegen.causality import assign_causality, assign_with_conflicts
+from tellegen.conditioning.forms import Conditioned
 from tellegen.core.names import did_you_mean, listing
+from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.drawing import rules
 from tellegen.drawing.bond_lane_scene import vector_bond_scene
@@ -85,7 +87,7 @@ def _like(figure: Figure, what: Drawable, notation: str, options: Options) -> Op
     if notation != "bond" or options.vectorial or isinstance(what, Finished):
         told = "only the bond graph of a model can be drawn like an earlier one"
         raise rules.NO_LAYOUT.error(told, fix="draw(model, 'bond', like=figure)")
-    scheme = bond_graph(assign_with_conflicts(lower(as_model(what))), vectors=True)
+    scheme = bond_graph(assign_with_conflicts(lower(_shown(what))), vectors=True)
     items = {*scheme.junctions, *scheme.one_ports, *scheme.two_ports}
     kept = {name: place for name, place in places_in(figure.scene).items() if name in items}
     return replace(options, places={**kept, **options.places})
@@ -105,11 +107,16 @@ def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
 
 def _bond(model: AnyModel, options: Options) -> Scene:
     # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
-    read = as_model(model)
+    read = _shown(model)
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
     return bond_scene(bond_graph(causal, vectors=True), with_layout(options, read))
+
+
+def _shown(model: AnyModel) -> Model:
+    """The model that a bond graph shows: residual sinks, where a conditioned model has sources driven by formulas."""
+    return model.picture if isinstance(model, Conditioned) else as_model(model)
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:

@@ -12,6 +12,7 @@ import numpy as np
 from tellegen.description import Model
 from tellegen.drawing.animation_motion import coordinates_at
 from tellegen.drawing.bond_pen import Pen
+from tellegen.drawing.geometry import Box
 from tellegen.drawing.mechanism_pose import Pose
 from tellegen.drawing.mechanism_scene import mechanism_scene
 from tellegen.drawing.network_scene import network_scene
@@ -20,7 +21,7 @@ from tellegen.drawing.overlay_flows import Array, Flows
 from tellegen.drawing.overlay_marks import Mark
 from tellegen.drawing.overlay_places import arrows_beside, bars_beside, first_free, losses_beside
 from tellegen.drawing.overlay_scene import Overlay, overlaid
-from tellegen.drawing.scene import Curve, Label, Scene
+from tellegen.drawing.scene import Curve, Label, Origin, Scene
 from tellegen.graph import PowerGraph, ResistiveLaw, StorageLaw
 from tellegen.results import Run
 from tellegen.results.ports import supplying
@@ -28,6 +29,8 @@ from tellegen.results.ports import supplying
 NAMED = ("name", "body name", "joint name")
 MECHANICAL = "translational"
 """The colour of bodies."""
+PANEL, ROW, NAME = 60.0, 40.0, 15.0
+"""Where the names of a panel begin, the height of its rows, and the size of its texts."""
 
 
 def network_overlay(model: Model, run: Run, options: Options, time: float) -> Overlay:
@@ -43,6 +46,25 @@ def network_overlay(model: Model, run: Run, options: Options, time: float) -> Ov
         return _flows(names, at)
 
     return overlaid(scene, run, measure, _marks)
+
+
+def panel_overlay(model: Model, run: Run, options: Options) -> Overlay | None:
+    """The names of what a mechanism shows in a column, with places for powers and energies.
+
+    Beside bodies that move, marks would jump about. None where a run measured nothing of them.
+    """
+    named = [s for s in mechanism_scene(model, options).shapes if isinstance(s, Label) and s.origin.part in NAMED]
+    flows = _flows([label.origin.element for label in named], run)
+    kept = {name for table in (flows.powers, flows.stored, flows.lost) for name in table}
+    texts = {label.origin.element: label.text for label in named if label.origin.element in kept}
+    if not texts:
+        return None
+    labels = tuple(
+        Label(text, (PANEL, ROW * (k + 1)), NAME, "left", origin=Origin(name, "name"))
+        for k, (name, text) in enumerate(texts.items())
+    )
+    scene = Scene("", "", Box(0, 0, 2 * PANEL, ROW * (len(labels) + 1)), labels)
+    return overlaid(scene, run, lambda at: _flows(texts, at), _marks)
 
 
 def _flows(names: Iterable[str], run: Run) -> Flows:

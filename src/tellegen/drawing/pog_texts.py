@@ -12,6 +12,7 @@ from tellegen.drawing.pog_plan import BoxPlan
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, postorder, symbol
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw
+from tellegen.schemes.gain_outlines import OUTLINE, is_outlined
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
 
 WIDEST = 110.0
@@ -54,7 +55,12 @@ class Texts:
         """A matrix in the legend, unless it is too long."""
         entries = [entry for row in matrix for entry in row]
         wide = max(len(matrix), len(matrix[0]) if matrix else 0) > MOST_ENTRIES
-        if wide or any(map(too_long, entries)) or sum(map(size, entries)) > LONGEST_MATRIX:
+        if (
+            wide
+            or any(map(is_outlined, entries))
+            or any(map(too_long, entries))
+            or sum(map(size, entries)) > LONGEST_MATRIX
+        ):
             self.left_out[letter] = None
         else:
             self.legend.setdefault(letter, matrix_latex(matrix))
@@ -72,7 +78,7 @@ class Texts:
         for name in sorted(expression.free_symbols):
             if name in graph.moving:
                 found |= dict.fromkeys(self._read_by(graph.moving[name]))
-            elif name not in graph.parameters:
+            elif name not in graph.parameters and not name.startswith(OUTLINE):
                 found[name] = None
         return tuple(found)
 
@@ -233,7 +239,7 @@ def size(expression: Expression) -> int:
 
 def too_long(expression: Expression) -> bool:
     """Whether a formula is better left to the equations of the model."""
-    return size(expression) > LONGEST
+    return is_outlined(expression) or size(expression) > LONGEST
 
 
 def bold(letter: str) -> str:

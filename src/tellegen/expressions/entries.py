@@ -40,18 +40,27 @@ def leaves(expression: Expression) -> int:
     return count
 
 
+class TooManyNamesError(Exception):
+    """More entries would need a name than was allowed."""
+
+
 @final
 class NamedEntries:
-    """The arithmetic of entries. `where` collects the names given, in order of definition.
+    """The arithmetic of entries. `where` collects the names given, in order of definition; with `most`, no more than so many.
 
     An entry is zero when it vanishes at both random points. One that only vanishes with the given parameters (zero friction) is
     kept, but taken as a pivot last, so that nothing is divided by it.
     """
 
     def __init__(
-        self, parameters: Mapping[str, Expression | None], taken: Iterable[str] = (), prefix: str = "c"
+        self,
+        parameters: Mapping[str, Expression | None],
+        taken: Iterable[str] = (),
+        prefix: str = "c",
+        most: int | None = None,
     ) -> None:
         self.where: dict[str, Expression] = {}
+        self._most = most
         self._given = {name: value for name, value in parameters.items() if value is not None}
         self._taken = {identifier(name) for name in (*parameters, *taken)}
         self._prefix = prefix
@@ -123,6 +132,8 @@ class NamedEntries:
 
     def _name(self, expression: Expression) -> Expression:
         if expression not in self._named:
+            if self._most is not None and len(self.where) >= self._most:
+                raise TooManyNamesError
             self._count += 1
             while f"{self._prefix}_{self._count}" in self._taken:
                 self._count += 1

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import PortLaw
 from tellegen.schemes import rules
@@ -202,10 +202,13 @@ def _coefficient(law: PortLaw) -> Expression | None:
 def one_port_letters(port: Port, kind: OnePortKind, *, moving: bool) -> str:
     """The letters before the name of a one-port, with those for what moves, for sensors and for residual sinks.
 
-    A sensor of effort and the sink rSe both have no flow: the sensor is the one whose variable has its name.
+    A sensor of effort and the sink rSe both have no flow: the sensor is the one whose variable has its name. A source that reads
+    nothing but what it decides is a sink whose stroke is that of a source.
     """
     law, domain = port.law, DOMAINS[port.domain]
     if isinstance(law, SourceLaw):
+        if law.signal == symbol(port.variable(law.side)):
+            return f"r{kind}"
         return f"M{kind}" if law.signal is not None else kind
     if isinstance(law, ResistiveLaw) and law.coefficient is ZERO:
         open_side = other_side(law.side)

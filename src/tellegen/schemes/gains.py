@@ -5,10 +5,14 @@ from typing import NamedTuple
 
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import Entry, NamedEntries, settled
+from tellegen.expressions.entries import Entry, NamedEntries, TooManyNamesError, settled
 from tellegen.graph import StorageLaw
 from tellegen.schemes import rules
+from tellegen.schemes.gain_outlines import Equation, UndeterminedError, outlined_gains
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, Summation
+
+MOST_NAMES = 4000
+"""Gains that need more names for their parts than this are told by their values only: nobody could read them."""
 
 
 class PathGains(NamedTuple):
@@ -40,13 +44,11 @@ def _gain(gains: Mapping[str, Mapping[str, Expression]], end: str, start: str | 
     return gains[end].get(start, ZERO) if start is not None else ZERO
 
 
-class UndeterminedError(Exception):
-    """Some signals of a scheme follow from nothing: causes were turned that cannot be."""
-
-
 def dependent_gains(scheme: PogScheme) -> tuple[list[Block], Matrix, Matrix]:
     """The dependent storages, and their outputs by states and by inputs: the rows of T and T_u."""
     blocks = [block for block in scheme.blocks.values() if block.kind == "derivative"]
+    if not blocks:
+        return [], (), ()
     gains = signal_gains(scheme, [block.input for block in blocks])
     outputs = [scheme.blocks[name].output for name in scheme.states]
     T = tuple(tuple(_gain(gains, block.input, name) for name in outputs) for block in blocks)
@@ -60,7 +62,8 @@ def signal_gains(
     """For each signal asked for, its gains from the signals that nothing static decides.
 
     These are inputs and the outputs of integrators, of dependent storages and of laws that are not linear; with `cut_static` the
-    outputs of all static elements as well.
+    outputs of all static elements as well. Where gains would fill many pages, as those of a mesh of hundreds of resistors do, they
+    are outlines: see `gain_outlines`.
 
     Raises: GraphError (G211) for a scheme with transfer blocks.
     """
@@ -70,10 +73,18 @@ def signal_gains(
         fix = "ask the scheme from before the loop was reduced, or derive the equations of its model"
         raise rules.NO_MASON.error(what, where=hidden[0], fix=fix)
     equations = [*_sums(scheme.summations.values()), *_static(scheme.blocks.values(), cut_static)]
+    try:
+        return _written_gains(scheme, equations, ends)
+    except TooManyNamesError:
+        return outlined_gains(equations, scheme.signals(), ends)
+
+
+def _written_gains(
+    scheme: PogScheme, equations: Sequence[Equation], ends: Sequence[str]
+) -> dict[str, dict[str, Expression]]:
     column = {name: k for k, name in enumerate(scheme.signals())}
     names = list(column)
-    parameters = scheme.causal.graph.parameters
-    field = NamedEntries(parameters, names)
+    field = NamedEntries(scheme.causal.graph.parameters, names, most=MOST_NAMES)
     rows = []
     for output, terms in equations:
         row = {column[output]: field.entry(-ONE)}
@@ -93,9 +104,6 @@ def signal_gains(
         else {end: ONE}
         for end in ends
     }
-
-
-Equation = tuple[str, list[tuple[str, Expression]]]
 
 
 def _sums(summations: Iterable[Summation]) -> Iterable[Equation]:

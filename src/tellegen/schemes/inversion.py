@@ -14,7 +14,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.expressions import ONE, is_zero
 from tellegen.graph import ResistiveLaw
 from tellegen.schemes import rules
-from tellegen.schemes.gains import UndeterminedError
+from tellegen.schemes.gain_outlines import UndeterminedError
 from tellegen.schemes.loops import Loop
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Section, Summation
 from tellegen.schemes.recausing import with_causes
