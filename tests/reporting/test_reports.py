@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tellegen as tg
+from command_line import tellegen
 from tellegen.core.errors import Finding
 from tellegen.reporting import run_sections
 from tellegen.reporting.formula_widths import width_of
@@ -30,6 +31,15 @@ network:
   V_1: {voltage source: [a, gnd]}
   V_2: {voltage source: [a, gnd]}
   R:   {resistor: [a, gnd], R: 10 ohm}
+"""
+
+GROWS = """system: Grows without bound
+parameters: {C: 1 F, g: 1 A/V^3}
+network:
+  I: {current source: [gnd, a]}
+  C: {capacitor: [a, gnd]}
+  G: {resistor: [a, gnd], law: i = -g*u^3}
+experiment: {until: 10 s, inputs: {I: 1 A}}
 """
 
 
@@ -127,6 +137,23 @@ def test_model_with_mistakes_gets_a_report_that_shows_them(tmp_path: Path) -> No
     assert [section.title for section in made.sections] == ["Findings", "The model", "How to make this page again"]
     assert "K101" in str(made.sections[0].blocks[0])
     assert WRONG.splitlines()[2] in made.sections[1].blocks[0].text  # type: ignore[union-attr]
+
+
+def test_report_counts_the_mistakes_it_shows(made: tuple[Report, Path], tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text(WRONG.replace("resistor", "resistr"), encoding="utf-8")
+    target = str(tmp_path / "wrong.md")
+    told = tellegen("report", str(tmp_path / "wrong.yaml"), "-o", target)
+    assert (told.returncode, told.stdout) == (0, f"written to {target}: it shows 1 error\n")
+    assert made[0].errors == 0
+
+
+def test_run_that_fails_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "grows.yaml").write_text(GROWS, encoding="utf-8")
+    made = tg.report(tmp_path / "grows.yaml", tmp_path / "grows.md")
+    page = (tmp_path / "grows.md").read_text(encoding="utf-8")
+    assert page.count("error S110") == made.errors == 1
+    assert "> error S110" in page.partition("## Experiment")[2]
+    assert "No limits were tried, since the experiment fails." in page
 
 
 def test_file_that_cannot_be_read_gets_a_report_too(tmp_path: Path) -> None:

@@ -48,6 +48,6 @@ def _section(title: str, maker: Maker, subject: Subject, progress: Progress) -> 
     try:
         blocks.extend(maker(subject))
     except TellegenError as error:
-        blocks.append(Words(str(error), strong=True))
+        blocks.append(Words(str(error), strong=True, error=True))
     if blocks:
         yield Section(title, tuple(blocks))

@@ -28,7 +28,7 @@ def findings(subject: Subject) -> Iterator[Block]:
     """Errors, warnings and notices, and what causality says."""
     for finding in subject.findings:
         if finding.severity != "notice":
-            yield Words(str(_by_name(finding)), strong=True)
+            yield Words(str(_by_name(finding)), strong=True, error=finding.severity == "error")
     yield from _notices([_by_name(finding) for finding in subject.findings if finding.severity == "notice"])
     if not subject.findings:
         yield Words("No errors, no warnings.")

@@ -7,10 +7,11 @@ from typing import final
 @final
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A paragraph. `strong` for what must not be missed."""
+    """A paragraph. `strong` for what must not be missed, `error` where that is a mistake."""
 
     text: str
     strong: bool = False
+    error: bool = False
 
 
 @final
@@ -94,3 +95,8 @@ class Report:
     title: str
     about: str
     sections: tuple[Section, ...]
+
+    @property
+    def errors(self) -> int:
+        """How many mistakes it shows: of the model, of sections that could not be made, and of a run that failed."""
+        return sum(isinstance(block, Words) and block.error for section in self.sections for block in section.blocks)

@@ -45,6 +45,9 @@ def reductions(subject: Subject) -> Iterator[Block]:
 def _suggested(subject: Subject) -> Iterator[Block]:
     """Which elements do little in the experiment, and where it is cheap to try, what limits on them would cost."""
     assert subject.model is not None
+    if subject.run.status == "failed":
+        yield Words("No limits were tried, since the experiment fails.")
+        return
     if subject.run.trajectory.solve_s > QUICK_S or len(subject.model.elements) > MOST_SUGGESTED:
         yield Words(
             "The energy that passed through each element. Those at the end may be left out; limits were not tried."

@@ -7,6 +7,7 @@ from tellegen.reporting.model_sections import MOST_DRAWN
 from tellegen.reporting.pages import Block, Folded, Listing, Picture, Still, Table, Words
 from tellegen.reporting.plots import plot_svg
 from tellegen.reporting.subject import Subject
+from tellegen.results.printing import run_findings, run_to_text
 
 LARGEST_MOTION = 1_000_000
 """An animation of more bytes would make the page too heavy to send."""
@@ -25,9 +26,9 @@ def experiment(subject: Subject) -> Iterator[Block]:
         yield Words("The model has no experiment: add one, such as 'experiment: {until: 1 s}', to see it move.")
         return
     run = subject.run
-    if run.finding is not None:
-        yield Words(str(run.finding), strong=True)
-    yield Listing(str(run))
+    for finding in run_findings(run):
+        yield Words(str(finding), strong=True, error=finding.severity == "error")
+    yield Listing(run_to_text(run, findings=False))
     names = run.shown or (*run.state_names, *run.displacement_names) or run.output_names
     chosen = _spread(names)
     told = f": {len(chosen)} of {len(names)} variables" if len(chosen) < len(names) else ""

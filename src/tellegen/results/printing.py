@@ -12,13 +12,13 @@ MOST_SHOWN = 24
 """Final values beyond so many are counted, not shown."""
 
 
-def run_to_text(run: "Run") -> str:
-    """Solver and why, times, final values and the energy books."""
+def run_to_text(run: "Run", *, findings: bool = True) -> str:
+    """Solver and why, times, final values and the energy books; `findings` tells what was wrong below them."""
     lines = [run.name, "", *table_lines(_facts(run))]
     if len(run.t):
         lines += ["", f"at t = {run.t[-1]:g} s", *table_lines(_finals(run))]
     lines += ["", "energy [J]", *table_lines(_books(run))]
-    for finding in _findings(run):
+    for finding in run_findings(run) if findings else ():
         lines += ["", str(finding)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -29,11 +29,11 @@ def run_to_html(run: "Run") -> str:
     if len(run.t):
         parts.append(f"at t = {run.t[-1]:g} s{_html_table(_finals(run))}")
     parts.append(f"energy [J]{_html_table(_books(run))}")
-    parts += [f"<pre>{escape(str(finding))}</pre>" for finding in _findings(run)]
+    parts += [f"<pre>{escape(str(finding))}</pre>" for finding in run_findings(run)]
     return "<div>" + "\n".join(parts) + "</div>"
 
 
-def _findings(run: "Run") -> list[Finding]:
+def run_findings(run: "Run") -> list[Finding]:
     """Why it ended early, and what its energy books tell; books that are open are told once."""
     of_books = run.energy.finding()
     early = run.finding if of_books is None or run.status != "finished" else None

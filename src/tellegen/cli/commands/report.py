@@ -28,5 +28,6 @@ def command(
     from tellegen.reporting.reports import report
 
     with reporting_progress() as progress:
-        report(model, target, limits=[group.split(",") for group in limit or ()], progress=progress)
-    output.say_written(target)
+        made = report(model, target, limits=[group.split(",") for group in limit or ()], progress=progress)
+    shown = f": it shows {made.errors} error{'s' if made.errors > 1 else ''}" if made.errors else ""
+    output.say_written(f"{target}{shown}")
