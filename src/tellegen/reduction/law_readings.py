@@ -6,6 +6,7 @@ from dataclasses import replace
 from tellegen.description.model import Element, Law, Model, Switching
 from tellegen.expressions import Expression, to_text
 from tellegen.reduction import rules
+from tellegen.reduction.places import formulas_of
 
 Values = Mapping[str, Expression]
 
@@ -79,13 +80,7 @@ def _switching(switching: Switching, static: Values) -> Switching:
 
 def _formulas(model: Model) -> Iterator[Expression]:
     for element in model.elements:
-        if element.value is not None:
-            yield element.value
-        if element.law is not None:
-            yield element.law.expression
-        if element.multiport is not None:
-            for row in element.multiport.K:
-                yield from row
+        yield from formulas_of(element)
         if element.switching is not None:
             yield from element.switching.settings.values()
     for field in model.fields:

@@ -165,7 +165,7 @@ class _Finder:
             role = element.kind.role
             if role not in users or name in users[role]:
                 continue
-            formulas = entries[name] if name in entries else list(_formulas(element))
+            formulas = entries[name] if name in entries else list(formulas_of(element))
             if any(reach & formula.free_symbols for formula in formulas):
                 users[role].append(name)
         return users
@@ -197,7 +197,7 @@ class _Finder:
 
     def _acts_on_nothing(self, limit: Limit) -> Exception:
         used = sorted(
-            {n for e in self.model.elements for f in _formulas(e) for n in f.free_symbols} & {*self.model.parameters}
+            {n for e in self.model.elements for f in formulas_of(e) for n in f.free_symbols} & {*self.model.parameters}
         )
         return rules.NO_SUCH_PARAMETER.error(
             f"the parameter '{limit.name}' occurs in the law of no element",
@@ -206,7 +206,8 @@ class _Finder:
         )
 
 
-def _formulas(element: Element) -> Iterator[Expression]:
+def formulas_of(element: Element) -> Iterator[Expression]:
+    """What limits of its parameters act on."""
     if element.value is not None:
         yield element.value
     if element.law is not None:
