@@ -1,7 +1,7 @@
 """Drawings of mechanisms: bodies where their coordinates put them, joints on them, labels beside everything."""
 
-import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from math import hypot, pi
 from pathlib import Path
@@ -153,11 +153,13 @@ def test_the_figure_is_valid_svg() -> None:
     ElementTree.fromstring(draw("andrews_squeezer", "mechanism").svg())
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs TeX")
-def test_tikz_compiles(tmp_path: Path) -> None:
+def test_tikz_compiles(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
     draw("trolley_folder", "mechanism").save(tmp_path / "figure.tex")
     done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "figure.tex"], cwd=tmp_path, capture_output=True, check=False
+        [system_tool("pdflatex"), "-interaction=nonstopmode", "figure.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:]
 

@@ -1,7 +1,7 @@
 """Schematics: every element once, with its own wires, and nothing on anything else."""
 
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -175,11 +175,13 @@ def test_the_figure_is_valid_svg_with_a_text_for_screen_readers() -> None:
     assert "cylinder at chamber, tank, rod, frame" in figure.scene.about or "piston cylinder" in figure.scene.about
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs TeX")
-def test_tikz_compiles(tmp_path: Path) -> None:
+def test_tikz_compiles(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
     draw("dc_motor_pump", "network").save(tmp_path / "figure.tex")
     done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "figure.tex"], cwd=tmp_path, capture_output=True, check=False
+        [system_tool("pdflatex"), "-interaction=nonstopmode", "figure.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:]
 
