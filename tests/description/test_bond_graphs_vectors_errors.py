@@ -140,7 +140,7 @@ def test_laws_of_a_field_that_follow_from_no_energy_are_not_conservative() -> No
         ("w -> 0:t -> I:J_2\n  - t -> Df:x", "D410", "'Df:x' is bonded to '0:t'", "bond it to a 1-junction"),
         ("2*omega => V", "D411", "the signal ends at 'Se:V', which follows none", "write 'MSe:V'"),
         ("2*omega => R", "D411", "the signal ends at 'R:R', which follows none", "lead it to MSe or MSf"),
-        ("R:R => V", "D411", "'R:R' gives no signal", "start with a detector, De or Df"),
+        ("R:R => V", "D411", "'R:R' gives no signal", "a signal starts at a detector, De or Df"),
         ("i -> Df:x => V", "D411", "a signal bond stands among bonds of power", "on a line of its own"),
         ("=> V", "D411", "an arrow has nothing on one side", "with a signal before the arrow"),
         ("MSe:T -> w", "D411", "nothing says which signal 'MSe:T' follows", "write '... => T' on a line of its own"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule
 from tellegen.description import document as document_module
 from tellegen.description import document_rules as rules
+from tellegen.description import yaml_building
 from tellegen.description.document import Document, Mapping, Node, Scalar, Sequence, read_document, write_text
 
 MODEL = """\
@@ -228,7 +229,7 @@ def test_the_example_of_a_rule_breaks_it_and_the_repaired_file_reads(rule: Rule)
 
 def test_without_libyaml_the_same_files_are_read_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with_libyaml = read_document(MODEL)
-    monkeypatch.setattr(document_module, "_LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_building, "_LOADER", yaml.SafeLoader)
     without = read_document(MODEL)
     assert texts(without.root) == texts(with_libyaml.root)
     assert without.place(at(without, "network", "L_a")) == with_libyaml.place(at(with_libyaml, "network", "L_a"))
@@ -237,7 +238,7 @@ def test_without_libyaml_the_same_files_are_read_and_refused(monkeypatch: pytest
 
 
 def test_the_number_of_nodes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_module, "MAX_NODES", 10)
+    monkeypatch.setattr(yaml_building, "MAX_NODES", 10)
     assert refused("a: [" + "x, " * 20 + "]").code == "D069"
     assert refused("a: [" + "[], " * 20 + "]").code == "D069"
 

@@ -237,14 +237,14 @@ def test_a_signal_input_is_given_a_formula_of_the_whole(tmp_path: Path) -> None:
     whole = """\
 system: W
 parameters: {I_0: 2 A}
-signals: {s: I_0*sin(t*1 rad/s)}
+signals: {i_s: I_0*sin(t*1 rad/s)}
 parts:
-  one: {use: controlled.yaml, signals: {i_ref: s + 1 A, E: 2 V}, ports: {ends: a}}
+  one: {use: controlled.yaml, signals: {i_ref: i_s + 1 A, E: 2 V}, ports: {ends: a}}
   two: {use: controlled.yaml, signals: {i_ref: one.e}, ports: {ends: a}}
 network: {R: {resistor: [a], R: 1 ohm}}
 """
     found = read(tmp_path, whole, controlled=CONTROLLED)
-    assert found.signals["one.i_ref"].settings["formula"] is parse("s + 1")
+    assert found.signals["one.i_ref"].settings["formula"] is parse("i_s + 1")
     assert found.signals["two.i_ref"].settings["formula"] is parse("one.e")
     assert found.signals["one.e"].settings["formula"] is parse("one.i_ref - one.i")
     by_name = {e.name: e for e in found.elements}

@@ -10,7 +10,7 @@ from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.units import Dimension
 from tellegen.description import parameter_values, read_model
 from tellegen.description.quantities import read_plain, read_quantity
-from tellegen.description.writing import decimal_text
+from tellegen.description.unit_texts import decimal_text
 from tellegen.expressions import Number, number, parse
 
 NETWORK = "network: {R: {resistor: [a], R: 1 ohm}}\n"

@@ -65,8 +65,24 @@ def test_a_bare_gain_may_carry_any_unit() -> None:
     assert model("V_c: 3*(2 A - I)").signals["V_c"].dimension is None
 
 
-def test_a_letter_that_is_a_unit_is_a_signal_where_one_has_that_name() -> None:
-    assert model("h: 2 A - I\nV_c: 3 ohm*h").signals["V_c"].settings["formula"] is parse("3*h")
+@pytest.mark.parametrize(
+    ("text", "quantity"),
+    [("h: 2 A - I\nV_c: 3 ohm*h", "(3 ohm)*h"), ("s: 2 A\nV_c: 2 V/s*t", "(2 V)/s"), ("s: 2 V/s*t\nV_c: s", "(2 V)/s")],
+)
+def test_a_word_that_may_be_a_unit_or_a_signal_is_refused(text: str, quantity: str) -> None:
+    with pytest.raises(DescriptionError, match="may be the unit or the signal of that name") as caught:
+        model(text)
+    assert caught.value.code == "D521"
+    assert quantity in str(caught.value)
+
+
+@pytest.mark.parametrize("formula", ["(3 ohm)*h", "h*3 ohm", "3 ohm * h"])
+def test_a_letter_that_is_a_unit_is_a_signal_where_it_is_joined_to_no_unit(formula: str) -> None:
+    assert model(f"h: 2 A - I\nV_c: {formula}").signals["V_c"].settings["formula"] is parse("3*h")
+
+
+def test_a_unit_directly_behind_a_number_is_a_unit() -> None:
+    assert model("A: 2 V/ohm - I\nV_c: 3 ohm*(1 A - A)").signals["V_c"].settings["formula"] is parse("3*(1 - A)")
 
 
 def test_time_behind_a_unit_is_time() -> None:

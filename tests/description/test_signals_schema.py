@@ -7,7 +7,6 @@ import pytest
 from description.test_signals import EVERYTHING, text
 from support.model_schema import is_valid
 from tellegen.description import BLOCKS
-from tellegen.description.signals.ordering import ELEMENTARY
 
 SYSTEMS = Path(__file__).parents[2] / "src" / "tellegen" / "systems"
 
@@ -43,7 +42,3 @@ def test_every_block_says_what_it_is_and_shows_how_it_is_written() -> None:
         assert block.keys[0].required
         assert block.summary
         assert word in block.example or word == "formula"
-
-
-def test_all_blocks_are_made_of_elementary_ones() -> None:
-    assert set(ELEMENTARY) <= BLOCKS.keys()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tellegen.core.errors import DescriptionError
 from tellegen.description import RULES, Model, Network, read_model, to_yaml
 from tellegen.description.document import Scalar, Sequence, read_document
-from tellegen.description.writing import quoted, sentence
+from tellegen.description.yaml_texts import quoted, sentence
 from tellegen.elements import KINDS, ElementKind, kind_names
 from tellegen.expressions import parse
 

@@ -23,7 +23,7 @@ from tellegen.description.model import Element
 from tellegen.equations.hamiltonian import port_hamiltonian
 from tellegen.equations.hamiltonian_system import HamiltonianName, HamiltonianSystem
 from tellegen.equations.system import EquationSystem
-from tellegen.equations.text import hamiltonian_to_text
+from tellegen.equations.text_hamiltonian import hamiltonian_to_text
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Expression, evaluate_exact, symbol
 from tellegen.expressions.entries import substituted
 

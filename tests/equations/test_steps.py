@@ -17,7 +17,7 @@ from tellegen.equations.numeric import with_values
 from tellegen.equations.paths import MOST_COUPLED
 from tellegen.equations.steps import Derivation, derivation_steps
 from tellegen.equations.system import EquationSystem
-from tellegen.equations.text import steps_to_text
+from tellegen.equations.text_steps import steps_to_text
 from tellegen.expressions import ZERO, Expression, evaluate_exact, is_zero, parse, total
 from tellegen.expressions.entries import substituted
 

@@ -20,6 +20,7 @@ from tellegen.expressions import (
     Pow,
     call,
     evaluate_exact,
+    interning,
     logic,
     nodes,
     number,
@@ -197,12 +198,12 @@ def test_division_by_zero_and_immense_numbers_are_refused() -> None:
 
 def test_expressions_nobody_uses_leave_the_table() -> None:
     gc.collect()
-    before = len(nodes._TABLE)
+    before = len(interning._TABLE)
     kept: Expression | None = a + symbol("used_once") ** 7
-    assert len(nodes._TABLE) > before
+    assert len(interning._TABLE) > before
     del kept
     gc.collect()
-    assert len(nodes._TABLE) == before
+    assert len(interning._TABLE) == before
 
 
 @settings(max_examples=50, deadline=None)

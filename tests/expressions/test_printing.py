@@ -223,3 +223,17 @@ def test_c_writer_declares_nothing_that_is_used_once() -> None:
     writer.count((parse("sin(x) + y*z"),))
     assert writer.write(parse("sin(x) + y*z")) == "sin(x) + y*z"
     assert not writer.lines
+
+
+def test_what_is_divided_by_again_and_again_is_inverted_once() -> None:
+    base = parse("1 + x^2")
+    expressions = [parse("a/sqrt(1 + x^2)"), parse("b/(1 + x^2)^(3/2)"), parse("c/(1 + x^2)")]
+    writer = CWriter({})
+    writer.count(expressions)
+    texts = [writer.write(expression) for expression in expressions]
+    inverse = next(line for line in writer.lines if "1.0/sqrt(" in line)
+    name = inverse.split()[2]
+    assert [text.count(name) for text in texts] == [1, 3, 2]
+    assert not any("/" in text for text in texts)
+    assert sum("/" in line for line in writer.lines) == 1
+    assert to_c(parse("a") / base) == "a/(x*x + 1.0)", "a single quotient is divided"

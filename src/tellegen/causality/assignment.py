@@ -6,7 +6,7 @@ from typing import Literal
 
 from tellegen.causality import rules
 from tellegen.causality.causal_graph import CausalGraph, Dependence, ZeroOrderPath
-from tellegen.causality.demands import Demand, demands
+from tellegen.causality.demands import Demand, demands, vanishes
 from tellegen.causality.exact import ExactCausality, exact_causality, generic_residue, given_residue
 from tellegen.causality.ideal_ports import idle_notices, mode_conflict, with_idle_ports
 from tellegen.causality.normal_tree import NormalTree
@@ -215,15 +215,24 @@ def _is_ideal(graph: PowerGraph, port: int) -> bool:
     return isinstance(law, ResistiveLaw) and law.ideal
 
 
+def _is_zero(graph: PowerGraph, port: int) -> bool:
+    """Whether a law cannot be inverted because its coefficient is zero."""
+    law = graph.ports[port].law
+    return isinstance(law, ResistiveLaw) and vanishes(law.coefficient, graph)
+
+
 def _overruled(graph: PowerGraph, dependence: Dependence) -> Finding:
     port = graph.ports[dependence.port]
     laws = _names(graph, _deciding_laws(graph, dependence))
     domain = graph.domain_of(dependence.port)
     side = _storage(graph, dependence.port).side
+    fix = f"put another element between '{port.element}' and {listing(laws)}, or give a law that can be inverted"
+    if zeros := _names(graph, [k for k in _deciding_laws(graph, dependence) if _is_zero(graph, k)]):
+        fix = f"{listing(zeros)} has the value zero: leave it out of the network, or take the limit by reduction"
     return rules.ONE_SIDED_LAW.finding(
         f"'{port.element}' and {listing(laws)} both decide the {domain.power(side).word}, and {listing(laws)} cannot follow",
         where=port.element,
-        fix=f"put another element between '{port.element}' and {listing(laws)}, or give a law that can be inverted",
+        fix=fix,
         place=port.place,
         members=[port.element, *laws],
     )

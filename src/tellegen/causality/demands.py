@@ -55,14 +55,14 @@ def _storage_rank(port: Port, law: StorageLaw) -> tuple[int, Side, bool]:
 
 
 def _resistive_rank(port: Port, law: ResistiveLaw, graph: PowerGraph) -> tuple[int, Side, bool]:
-    if not law.invertible or (not law.coupled and _vanishes(law.coefficient, graph)):
+    if not law.invertible or (not law.coupled and vanishes(law.coefficient, graph)):
         return 2, law.side, True
     if port.prefer is not None:
         return 7, port.prefer, False
     return (8 if not law.linear else 9), law.side, False
 
 
-def _vanishes(coefficient: Expression | None, graph: PowerGraph) -> bool:
+def vanishes(coefficient: Expression | None, graph: PowerGraph) -> bool:
     """Whether a coefficient is zero with the given values: such a law cannot be inverted."""
     if coefficient is None:
         return False

@@ -5,88 +5,31 @@ A unit text such as `m^3/(Pa*s)` becomes a `Unit`: its factor to SI and its dime
 """
 
 import math
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, final
+from typing import final
 
-from tellegen.core.errors import Place, Rule, Rulebook
-from tellegen.core.names import nearest
+from tellegen.core.dimensions import DIMENSIONLESS, Dimension, Exponent
+from tellegen.core.errors import Place
+from tellegen.core.unit_definitions import SCALES
+from tellegen.core.unit_grammar import Measure, UnitError, read_measure
+from tellegen.core.unit_rules import DIFFERENT_DIMENSIONS, OFFSET_UNIT
+from tellegen.core.unit_table import is_unit, look_up_word, unit_suggestion, unit_table, unit_words
 
-RULES = Rulebook("D")
-
-_EXAMPLE = """\
-system: Charging a capacitor
-parameters: {{R: {R}, C: 1 mF}}
-network:
-  V: {{voltage source: [a, gnd]}}
-  R: {{resistor: [a, b]}}
-  C: {{capacitor: [b, gnd]}}
-experiment: {{until: 5 s, inputs: {{V: step(10 V)}}}}
-"""
-
-UNKNOWN_UNIT = RULES.rule(
-    "D050",
-    "unknown unit",
-    meaning="A word stands where a unit is expected, and it is not in the table of units.",
-    why="a value without a known unit has no size",
-    example=_EXAMPLE.format(R="2 kohn"),
-    instead=_EXAMPLE.format(R="2 kohm"),
-)
-MALFORMED_UNIT = RULES.rule(
-    "D051",
-    "malformed unit",
-    meaning="The parts of a unit are not joined by `*`, `/`, `^` and parentheses into a product of powers.",
-    why="a unit is a product of powers of unit words",
-    example=_EXAMPLE.format(R="2 ohm^99"),
-    instead=_EXAMPLE.format(R="2 V/A"),
-)
-OFFSET_UNIT = RULES.rule(
-    "D052",
-    "temperature scale inside a product",
-    meaning="A temperature scale with a zero of its own (`degC`, `degF`) is multiplied, divided or raised to a power.",
-    why="20 degC is 293.15 K, but a difference of 20 degC is 20 K: inside a product nobody can tell which is meant",
-    example=_EXAMPLE.format(R="2 kohm, alpha: 0.01 ohm/degC"),
-    instead=_EXAMPLE.format(R="2 kohm, alpha: 0.01 ohm/K"),
-)
-DIFFERENT_DIMENSIONS = RULES.rule(
-    "D053",
-    "different dimensions",
-    meaning="A value is asked for in a unit that measures another quantity.",
-    why="a unit converts only to units of the same quantity",
-)
-
-Exponent = int | Fraction
-
-
-@final
-class Dimension(NamedTuple):
-    """The exponents of the seven SI base units."""
-
-    kg: Exponent = 0
-    m: Exponent = 0
-    s: Exponent = 0
-    A: Exponent = 0
-    K: Exponent = 0
-    mol: Exponent = 0
-    cd: Exponent = 0
-
-    def times(self, other: "Dimension") -> "Dimension":
-        """The dimension of a product."""
-        return Dimension(*(a + b for a, b in zip(self, other, strict=True)))
-
-    def over(self, other: "Dimension") -> "Dimension":
-        """The dimension of a quotient."""
-        return Dimension(*(a - b for a, b in zip(self, other, strict=True)))
-
-    def power(self, exponent: Exponent) -> "Dimension":
-        """The dimension of a power; `power(Fraction(1, 2))` is that of a square root."""
-        return Dimension(*(a * exponent for a in self))
-
-
-DIMENSIONLESS = Dimension()
+__all__ = [
+    "DIMENSIONLESS",
+    "OFFSET_UNIT",
+    "Dimension",
+    "Exponent",
+    "Unit",
+    "convert",
+    "describe",
+    "dimension_of",
+    "is_unit",
+    "parse_unit",
+    "unit_words",
+]
 
 
 @final
@@ -108,66 +51,6 @@ class Unit:
         return (value - float(self.offset)) * self.factor.denominator / self.factor.numerator
 
 
-_MAX_LENGTH = 200
-_MAX_EXPONENT = 30
-_MAX_FACTOR = 10**300  # numerator and denominator must each fit a double
-
-_PREFIXES = {
-    "Y": 24, "Z": 21, "E": 18, "P": 15, "T": 12, "G": 9, "M": 6, "k": 3, "h": 2, "da": 1,
-    "d": -1, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9, "p": -12, "f": -15, "a": -18, "z": -21, "y": -24,
-}  # fmt: skip
-
-# Defined by other units, in order; a word may use those above it. Words of this table take SI prefixes.
-_PREFIXABLE = {
-    "m": "", "g": "", "s": "", "A": "", "K": "", "mol": "", "cd": "",
-    "rad": "1", "sr": "1",
-    "Hz": "1/s", "N": "kg*m/s^2", "Pa": "N/m^2", "J": "N*m", "W": "J/s", "C": "A*s", "V": "W/A", "F": "C/V",
-    "ohm": "V/A", "\u03a9": "ohm", "\u2126": "ohm", "S": "A/V", "Wb": "V*s", "T": "Wb/m^2", "H": "Wb/A",
-    "lm": "cd", "lx": "lm/m^2",
-    "L": "dm^3", "l": "dm^3", "VA": "V*A", "var": "V*A",
-}  # fmt: skip
-_PREFIXABLE_FACTORS = {
-    "eV": ("1.602176634e-19", "J"), "Wh": ("3600", "J"), "Ah": ("3600", "C"), "bar": ("1e5", "Pa"),
-    "P": ("0.1", "Pa*s"), "St": ("1e-4", "m^2/s"),
-}  # fmt: skip
-_PLAIN = {
-    "%": ("0.01", "1"), "ppm": ("1e-6", "1"),
-    "min": ("60", "s"), "h": ("3600", "s"), "d": ("86400", "s"),
-    "t": ("1000", "kg"), "lb": ("0.45359237", "kg"), "oz": ("0.028349523125", "kg"),
-    "in": ("0.0254", "m"), "ft": ("0.3048", "m"), "yd": ("0.9144", "m"), "mi": ("1609.344", "m"),
-    "kgf": ("9.80665", "N"), "lbf": ("4.4482216152605", "N"), "atm": ("101325", "Pa"), "mmHg": ("133.322387415", "Pa"),
-    "psi": ("1", "lbf/in^2"), "ksi": ("1000", "lbf/in^2"), "hp": ("550", "ft*lbf/s"), "mph": ("1", "mi/h"),
-    "gal": ("231", "in^3"),
-}  # fmt: skip
-_ANGLES = {  # a double holds pi to its last bit; these factors are as exact as a number in a file can use
-    "deg": (Fraction(math.pi) / 180, "1"), "°": (Fraction(math.pi) / 180, "1"),
-    "rev": (2 * Fraction(math.pi), "1"), "turn": (2 * Fraction(math.pi), "1"),
-    "rpm": (Fraction(math.pi) / 30, "1/s"), "rps": (2 * Fraction(math.pi), "1/s"),
-}  # fmt: skip
-_SCALES = {
-    "degC": (Fraction(1), Fraction("273.15")), "°C": (Fraction(1), Fraction("273.15")),
-    "degF": (Fraction(5, 9), Fraction("459.67") * 5 / 9), "°F": (Fraction(5, 9), Fraction("459.67") * 5 / 9),
-}  # fmt: skip
-
-_HINTS = {
-    "sec": "s", "hr": "h", "hour": "h", "day": "d", "days": "d", "Kg": "kg", "celsius": "degC", "Celsius": "degC",
-    "kelvin": "K", "degK": "K", "lpm": "L/min", "gpm": "gal/min", "mps": "m/s", "kph": "km/h", "kmh": "km/h",
-    "ampere": "A", "watt": "W", "joule": "J", "pascal": "Pa", "farad": "F", "henry": "H", "second": "s", "minute": "min",
-    "gram": "g", "fahrenheit": "degF", "radians": "rad", "revolution": "rev",
-    "inch": "in", "foot": "ft", "lbs": "lb", "newton": "N", "volt": "V", "amp": "A", "metre": "m", "meter": "m",
-    "radian": "rad", "degree": "deg", "degrees": "deg", "litre": "L", "liter": "L", "Siemens": "S", "mho": "S",
-}  # fmt: skip
-"""Words that people write for a unit and that spelling alone would not lead to it."""
-
-
-class _UnitError(Exception):
-    """What is wrong with a unit text and where in it, before the place in the file is known."""
-
-    def __init__(self, rule: Rule, what: str, fix: str, at: int, word: str) -> None:
-        super().__init__(what)
-        self.rule, self.what, self.fix, self.at, self.word = rule, what, fix, at, word
-
-
 def parse_unit(text: str, place: Place | None = None) -> Unit:
     """The unit that a text such as `N*m/A` stands for.
 
@@ -177,21 +60,10 @@ def parse_unit(text: str, place: Place | None = None) -> Unit:
     """
     try:
         return _parse(text)
-    except _UnitError as problem:
+    except UnitError as problem:
         spot = place._replace(column=place.column + problem.at, text=problem.word) if place else None
-        raise problem.rule.error(problem.what, fix=problem.fix, place=spot) from None
-
-
-@lru_cache(maxsize=4096)
-def is_unit(word: str) -> bool:
-    """Whether a single word, such as `mH` or `rpm`, is a unit (no products, no powers)."""
-    return _word(word) is not None
-
-
-def unit_words() -> Iterator[str]:
-    """Every unit word that the table lists, without prefixes."""
-    yield from _table()
-    yield from _SCALES
+        fix = problem.fix or unit_suggestion(problem.word)
+        raise problem.rule.error(problem.what, fix=fix, place=spot) from None
 
 
 def dimension_of(text: str) -> Dimension:
@@ -255,211 +127,15 @@ def _power_text(word: str, power: Exponent) -> str:
     return f"{word}^{exact}" if exact.denominator == 1 else f"{word}^({exact})"
 
 
-_Measure = tuple[Fraction, Dimension]
-"""A factor to SI and a dimension."""
-
-
-@lru_cache(maxsize=1)
-def _table() -> dict[str, _Measure]:
-    """Every word without prefix; built on first use, each definition from the words above it."""
-    base = {name: Dimension(**{name: 1}) for name in Dimension._fields}
-    table: dict[str, _Measure] = {name: (Fraction(1), dimension) for name, dimension in base.items()}
-    table["g"] = (Fraction(1, 1000), base["kg"])
-
-    def define(word: str, factor: Fraction, text: str) -> None:
-        measure = _Reader(text, lambda part: _look_up(part, table)).read()
-        table[word] = (factor * measure[0], measure[1])
-
-    for word, text in _PREFIXABLE.items():
-        if text:
-            define(word, Fraction(1), text)
-    for word, (number, text) in (_PREFIXABLE_FACTORS | _PLAIN).items():
-        define(word, Fraction(number), text)
-    for word, (factor, text) in _ANGLES.items():
-        define(word, factor, text)
-    return table
-
-
-def _look_up(word: str, table: dict[str, _Measure]) -> _Measure | None:
-    """The word, or a prefix and a word. The whole word wins: `min` is a minute, `cd` a candela, `ft` a foot."""
-    if (whole := table.get(word)) is not None:
-        return whole
-    for length in (2, 1):  # `da` before `d`
-        prefix, rest = word[:length], word[length:]
-        if prefix in _PREFIXES and rest in table and (rest in _PREFIXABLE or rest in _PREFIXABLE_FACTORS):
-            factor, dimension = table[rest]
-            return Fraction(10) ** _PREFIXES[prefix] * factor, dimension
-    return None
-
-
-def _word(word: str) -> Unit | None:
-    if word in _SCALES:
-        factor, offset = _SCALES[word]
-        return Unit(factor, Dimension(K=1), word, offset)
-    found = _look_up(word, _table())
-    return Unit(*found, word) if found else None
-
-
-# The grammar: product = power {("*" | "/") power}, power = (word | "1" | "(" product ")") ["^" integer].
-
-_TOKEN = re.compile(
-    r"\s*(?:(?P<word>°?[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹]+|[°%])|(?P<number>\d+(?:\.\d*)?)|(?P<raised>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(?P<sign>\*\*|[-+*·⋅×/^()])|(?P<end>$))"
-)
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
-_TIMES = frozenset("*·⋅×")
-_ONE: _Measure = (Fraction(1), DIMENSIONLESS)
-
-
 @lru_cache(maxsize=4096)
 def _parse(text: str) -> Unit:
     stripped = text.strip()
-    if stripped in _SCALES:
-        factor, offset = _SCALES[stripped]
+    if stripped in SCALES:
+        factor, offset = SCALES[stripped]
         return Unit(factor, Dimension(K=1), text, offset)
-    factor, dimension = _Reader(text, _factor_of_word).read()
+    factor, dimension = read_measure(text, _factor_of_word)
     return Unit(factor, dimension, text)
 
 
-def _factor_of_word(word: str) -> _Measure | None:
-    return _look_up(word, _table())
-
-
-class _Reader:
-    """Reads one unit text by recursive descent; its length bounds the recursion and the size of the numbers."""
-
-    def __init__(self, text: str, look_up: Callable[[str], _Measure | None]) -> None:
-        self.text = text
-        self.look_up = look_up
-        self.at = self.next_at = 0
-        self.kind, self.token = "", ""
-
-    def read(self) -> _Measure:
-        if len(self.text) > _MAX_LENGTH:
-            raise self.malformed(
-                f"a unit of {len(self.text)} characters is too long", f"use at most {_MAX_LENGTH} characters"
-            )
-        self.advance()
-        measure = self.product()
-        if self.kind != "end":
-            raise self.misplaced()
-        return measure
-
-    def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.next_at)
-        if match is None:
-            self.at = self.next_at
-            while self.text[self.at].isspace():
-                self.at += 1
-            self.token = self.text[self.at]
-            raise self.malformed(f"'{self.token}' cannot stand in a unit", "join unit words by *, / and ^, as in N*m/A")
-        self.kind = match.lastgroup or "end"
-        self.token = match.group(self.kind)
-        self.at, self.next_at = match.start(self.kind), match.end()
-
-    def product(self) -> _Measure:
-        measure = self.power()
-        while self.token in _TIMES or self.token == "/":
-            sign = -1 if self.token == "/" else 1
-            self.advance()
-            measure = self.join(measure, self.power(), sign)
-        return measure
-
-    def power(self) -> _Measure:
-        measure = self.atom()
-        while self.token in ("^", "**") or self.kind == "raised":
-            measure = self.raise_to(measure, self.exponent())
-        return measure
-
-    def atom(self) -> _Measure:
-        if self.kind == "word":
-            found = self.look_up(self.token)
-            if found is None:
-                raise self.unknown()
-            self.advance()
-            return found
-        if self.token == "1":
-            self.advance()
-            return _ONE
-        if self.token == "(":
-            self.advance()
-            measure = self.product()
-            if self.token != ")":
-                raise self.malformed("a ')' is missing in the unit", "close the parenthesis")
-            self.advance()
-            return measure
-        raise self.misplaced()
-
-    def exponent(self) -> int:
-        if self.kind == "raised":
-            digits = self.token.translate(_SUPERSCRIPTS)
-        else:
-            self.advance()
-            opened = self.token == "("
-            if opened:
-                self.advance()
-            sign = self.token if self.token in ("-", "+") else ""
-            if sign:
-                self.advance()
-            if self.kind != "number" or not self.token.isdigit():
-                raise self.malformed("the exponent of a unit must be a whole number", "write m^2 or s^-1")
-            digits = sign + self.token
-            if opened:
-                self.advance()
-                if self.token != ")":
-                    raise self.malformed("a ')' is missing after the exponent", "close the parenthesis")
-        if len(digits) > 4 or abs(int(digits)) > _MAX_EXPONENT:
-            raise self.malformed(f"the exponent {digits} is too large", f"use exponents up to {_MAX_EXPONENT}")
-        self.advance()
-        return int(digits)
-
-    def join(self, a: _Measure, b: _Measure, sign: int) -> _Measure:
-        factor = a[0] * b[0] if sign > 0 else a[0] / b[0]
-        return self.bounded((factor, a[1].times(b[1]) if sign > 0 else a[1].over(b[1])))
-
-    def raise_to(self, a: _Measure, exponent: int) -> _Measure:
-        return self.bounded((a[0] ** exponent, a[1].power(exponent)))
-
-    def bounded(self, measure: _Measure) -> _Measure:
-        """Keep numbers small while reading: towers of powers would otherwise grow without end."""
-        factor, dimension = measure
-        if max(factor.numerator, factor.denominator) > _MAX_FACTOR or any(abs(Fraction(p)) > 99 for p in dimension):
-            raise self.malformed("the unit is too large or too small for a number", "use a smaller prefix or exponent")
-        return measure
-
-    def unknown(self) -> _UnitError:
-        if self.token in _SCALES:
-            fix = "use K for temperature differences"
-            return _UnitError(OFFSET_UNIT, f"'{self.token}' stands inside a product of units", fix, self.at, self.token)
-        return _UnitError(UNKNOWN_UNIT, f"'{self.token}' is not a unit", _suggestion(self.token), self.at, self.token)
-
-    def misplaced(self) -> _UnitError:
-        fix = "join unit words by *, / and ^, as in N*m/A"
-        if self.kind == "end":
-            return self.malformed(
-                "the unit ends where a unit word is expected" if self.text.strip() else "the unit is empty", fix
-            )
-        if self.kind == "number":
-            return self.malformed(
-                f"the number {self.token} stands inside a unit", "only 1 may stand in a unit, as in 1/s"
-            )
-        return self.malformed(f"'{self.token}' stands where it makes no unit", fix)
-
-    def malformed(self, what: str, fix: str) -> _UnitError:
-        return _UnitError(MALFORMED_UNIT, what, fix, self.at, self.token or self.text)
-
-
-def _suggestion(word: str) -> str:
-    """The unit that was probably meant."""
-    if (hint := _HINTS.get(word) or _HINTS.get(word.lower()) or _HINTS.get(word.lower().removesuffix("s"))) is not None:
-        return f"did you mean '{hint}'?"
-    if word[0] in "NVAWJ" and all(is_unit(letter) for letter in word):
-        return f"did you mean '{'*'.join(word)}'?"  # `Nm` is how a catalogue prints it
-    close = nearest(word, _words_with_prefix_of(word))
-    return f"did you mean '{close}'?" if close else "units are SI units with prefixes, such as mH, kohm, N*m/A, rad/s"
-
-
-def _words_with_prefix_of(word: str) -> list[str]:
-    """Known words, and all units with the prefix that `word` seems to start with, in either case of letters."""
-    prefixes = [p for p in _PREFIXES if word.lower().startswith(p.lower())]
-    prefixed = [p + base for p in prefixes for base in (*_PREFIXABLE, *_PREFIXABLE_FACTORS)]
-    return [*unit_words(), *prefixed]
+def _factor_of_word(word: str) -> Measure | None:
+    return look_up_word(word, unit_table())

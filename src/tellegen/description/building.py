@@ -26,7 +26,8 @@ from tellegen.description.model import Model
 from tellegen.description.reading import model_of
 from tellegen.description.signals import rules as signal_rules
 from tellegen.description.signals.blocks import BLOCKS
-from tellegen.description.writing import number_text, quoted, sentence
+from tellegen.description.unit_texts import number_text
+from tellegen.description.yaml_texts import quoted, sentence
 from tellegen.elements import KINDS
 from tellegen.expressions import Expression, Number, number, to_text
 

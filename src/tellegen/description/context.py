@@ -9,6 +9,7 @@ from typing import NamedTuple, final
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
 from tellegen.core.names import did_you_mean, is_dotted, is_name, listing
+from tellegen.core.unit_table import unit_advice
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit, parse_unit
 from tellegen.description import rules, unit_rules
 from tellegen.description.dimensions import (
@@ -204,6 +205,8 @@ class Context:
         """The error for a key that means nothing here."""
         words = list(known)
         fix = did_you_mean(key.text, words) or f"the keys here are {listing(words, 20)}"
+        if key.text[:1].isdigit():
+            fix = "a decimal number has a point and no comma, which starts a new entry"
         return self.error(rules.UNKNOWN_KEY, key, f"'{key.text}' is not a key of {subject}", fix=fix)
 
     def name(self, node: Scalar, subject: str) -> str:
@@ -269,6 +272,10 @@ class Context:
         described = name in self.parameters or name in self.displacements or name in self.signals
         return described or self.is_broken(name)
 
+    def may_be_hidden(self, name: str) -> bool:
+        """Whether a line that could not be read may define the name: variables are known with their element alone."""
+        return self.is_broken(name) or not self.signal_names.issuperset(self.broken)
+
     def is_broken(self, name: str) -> bool:
         """Whether the description of a name failed, or that of the part that it is in: the reason has been said."""
         if name in self.broken or "." not in name or not self.broken:
@@ -292,7 +299,7 @@ class Context:
                 f"{pending.subject} uses '{name}', which is not a finite number", place, place.text
             ).finding
         known = [*pending.names, *self.parameters, *self.displacements, *self.signals]
-        fix = did_you_mean(name, known[:2000]) or f"add '{name}' to the parameters"
+        fix = did_you_mean(name, known[:2000]) or unit_advice(name) or f"add '{name}' to the parameters"
         what = f"{pending.subject} uses '{name}', which is not a parameter"
         at = place.text.find(name)
         spot = place._replace(column=place.column + at, text=name) if at >= 0 else place

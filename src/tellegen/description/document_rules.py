@@ -1,5 +1,6 @@
 """The rules that a model file keeps as a text, whatever it means, and plain words for YAML's complaints."""
 
+import re
 from typing import NamedTuple
 
 from tellegen.core.errors import Rulebook
@@ -189,6 +190,8 @@ def wording_of(problem: str, before: str, character: str) -> Wording:
         if character == "\t":
             return Wording("a tab stands where a value or a key starts", "use spaces instead of tabs")
         return Wording(f"a value cannot start with '{character}'", "put the value in quotes")
+    if character == "[" and (name := re.search(r"[A-Za-z]\w*$", before)) is not None and "',' or '" in problem:
+        return Wording("a name with an index stands in brackets without quotes", f"put it in quotes: '{name[0]}[1]'")
     if "expected key" in problem or "expected <block end>" in problem:
         return _after_an_entry(before, character)
     if "mapping values are not allowed" in problem and ":" not in before:
@@ -198,6 +201,8 @@ def wording_of(problem: str, before: str, character: str) -> Wording:
 
 def _after_an_entry(before: str, character: str) -> Wording:
     """Words for something that is no entry of the mapping around it."""
+    if character == "}" and (opened := re.match(r"\s*([^\s:{]+) *\{", before)) is not None:
+        return Wording(f"a ':' is missing between '{opened[1]}' and '{{'", f"write '{opened[1]}: {{...}}'")
     if character and character in ")]}":
         return Wording(f"the '{character}' closes nothing", "take it away, or open the bracket")
     if character == ":" and not before.strip():

@@ -162,9 +162,9 @@ class _ExperimentReader:
         found: dict[str, Expression] = {}
         for key, value in self.context.mapping(node, "the initial values").items():
             try:
-                if self.context.is_broken(key.text):
-                    continue
                 if key.text not in states and key.text not in self.context.displacements:
+                    if self.context.may_be_hidden(key.text):
+                        continue
                     raise self.unknown(key, states, "the output of a storage, so it has no initial value")
                 text = self.context.scalar(value, f"the initial value of {key.text}")
                 if key.text in ambient:
@@ -179,7 +179,7 @@ class _ExperimentReader:
         known |= dict.fromkeys((*self.context.displacements, *self.context.signals), DIMENSIONLESS)
         names = self.context.texts(node, "the outputs")
         for name in names:
-            if name.text not in known and not self.context.broken:
+            if name.text not in known and not self.context.may_be_hidden(name.text):
                 self.context.collect(self.unknown(name, known, "a variable"))
         return tuple(name.text for name in names)
 
@@ -198,7 +198,7 @@ class _ExperimentReader:
         for key, value in self.context.mapping(node, "the units").items():
             try:
                 text = self.context.scalar(value, f"the unit of {key.text}")
-                if key.text not in known and not self.context.broken:
+                if key.text not in known and not self.context.may_be_hidden(key.text):
                     raise self.unknown(key, known, "a variable")
                 self.check_shown(text, known.get(key.text), key.text, from_ambient=key.text in ambient)
                 found[key.text] = text.text.strip()

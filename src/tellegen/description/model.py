@@ -24,6 +24,10 @@ MECHANISM = "mechanism"
 """The note of an element that belongs to a mechanism: its bodies are one system, whether or not power passes between them."""
 
 
+PART_OF = "part of"
+"""The note of an element that is a port or a source of a field made from other elements: its books are those of the field."""
+
+
 MOST_SHOWN = 40
 """So many elements of a model are listed when it is printed."""
 

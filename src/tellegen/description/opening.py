@@ -28,6 +28,7 @@ NO_SUCH_EXAMPLE = RULES.rule(
 )
 
 NETLIST = ".txt"
+_ENDINGS = (".yaml", ".yml", NETLIST)
 
 
 @runtime_checkable
@@ -76,8 +77,8 @@ def open_model(text: str) -> Model:
         return load(text)
     if _looks_like_a_file(text):
         return read(text)
-    near = did_you_mean(text, names)
-    fix = near or "give a file, or one of the names that 'tellegen examples' lists"
+    near = next((f"did you mean the file '{text}{end}'?" for end in _ENDINGS if Path(text + end).is_file()), "")
+    fix = near or did_you_mean(text, names) or "give a file, or one of the names that 'tellegen examples' lists"
     raise NO_SUCH_MODEL.error(f"'{text}' is neither a file nor a built-in example", fix=fix)
 
 
@@ -101,4 +102,4 @@ def example_names() -> list[str]:
 
 def _looks_like_a_file(text: str) -> bool:
     path = Path(text)
-    return path.suffix.lower() in {".yaml", ".yml", NETLIST} or path.name != text or path.exists()
+    return text != "" and (path.suffix.lower() in _ENDINGS or path.name != text or path.exists())

@@ -1,6 +1,18 @@
 """What each part means physically: the registry of element kinds, as data."""
 
-from tellegen.elements import magnetic, thermal  # noqa: F401  their kinds register themselves
+# Kinds register themselves, in this order, which is that of messages, of the schema and of the reference.
+# isort: off
+from tellegen.elements import (  # noqa: F401
+    electrical,
+    translational,
+    rotational,
+    hydraulic,
+    couplings,
+    magnetic,
+    thermal,
+)
+
+# isort: on
 from tellegen.elements.kinds import (
     ACTS_ON,
     COUPLING_OF,

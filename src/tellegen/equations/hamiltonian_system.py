@@ -9,7 +9,7 @@ from tellegen.equations.matrices import Matrix, Vector
 from tellegen.equations.record import hamiltonian_to_record
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.equations.system import Algebraic, parameter_values
-from tellegen.equations.text import hamiltonian_to_text
+from tellegen.equations.text_hamiltonian import hamiltonian_to_text
 from tellegen.equations.values import number_of
 from tellegen.expressions import ZERO, Expression, number
 from tellegen.expressions.entries import substituted

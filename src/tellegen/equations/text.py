@@ -1,8 +1,6 @@
 """Equations as text for terminals, laid out as papers write them."""
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from tellegen.equations.display import (
     Sides,
@@ -10,30 +8,32 @@ from tellegen.equations.display import (
     Term,
     output_equation,
     readings,
-    signal_lines,
     state_equation,
     summaries,
 )
-from tellegen.equations.explanation import ExplainedEntry, Item, Loop, Path, Relation, Sentence, ShownMatrix
-from tellegen.equations.hamiltonian_display import Group, Share, energy_functions, hamiltonian_output, hamiltonian_state
 from tellegen.equations.readable_forms import (
     Equations,
-    Explanation,
-    HamiltonianForm,
-    Signals,
     SparseForm,
-    SparseRows,
     TransferForm,
 )
-from tellegen.expressions import MINUS_ONE, ONE, ZERO, Add, Expression, to_text, total
-
-WIDTH = 100
-MOST_STATES = 12
-"""Beyond this width, or so many states, equations are written row by row instead of with matrices."""
-
-MULTIPLIER_NOTE = "these sources decide outputs of storages: E is singular, and they supply what keeps 0 = u - v"
-NO_UNITS: Mapping[str, str] = {}
-_BRACKETS = {True: ("⎡⎢⎣", "⎤⎥⎦"), False: ("[[[", "]]]")}
+from tellegen.equations.text_blocks import equation_text
+from tellegen.equations.text_rows import (
+    NO_UNITS,
+    WIDTH,
+    entries_by_row,
+    indented,
+    joining_sign,
+    lists_of_names,
+    named_block,
+    parameters_to_text,
+    prime_of,
+    products,
+    row_count,
+    signals_block,
+    sum_text,
+    wrapped,
+)
+from tellegen.expressions import ZERO, to_text
 
 
 def equations_to_text(
@@ -49,117 +49,59 @@ def equations_to_text(
     `unicode` off keeps to ASCII; `units` gives SI units of parameters and variables where they are known. Matrices
     wider than `width`, or of more than a dozen states, are written as one equation a row.
     """
-    parts = [equations.name, _indented(_form(equations, sign))]
+    parts = [equations.name, indented(_form(equations, sign))]
     if equations.states:
-        parts.append(_equation(state_equation(equations, sign), equations.states, "", width, unicode))
+        parts.append(equation_text(state_equation(equations, sign), equations.states, "", width, unicode))
     if equations.outputs:
-        parts.append(_equation(output_equation(equations), equations.outputs, "y", width, unicode))
-    parts.append(_named_block("measured", readings(equations), width))
-    parts.append(_lists(equations, units))
-    parts.append("\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in summaries(equations)))
-    parts.append(_named_block("displacements", {f"{n}'": e for n, e in equations.displacements.items()}, width))
-    parts.append(_named_block("dependent storages", equations.dependent, width))
+        parts.append(equation_text(output_equation(equations), equations.outputs, "y", width, unicode))
+    parts.append(named_block("measured", readings(equations), width))
+    parts.append(lists_of_names(equations, units))
+    parts.append("\n".join(wrapped(f"{name} = {to_text(e)}", width, "") for name, e in summaries(equations)))
+    parts.append(named_block("displacements", {f"{n}'": e for n, e in equations.displacements.items()}, width))
+    parts.append(named_block("dependent storages", equations.dependent, width))
     if equations.algebraic.unknowns:
         parts.append(f"unknowns  {', '.join(equations.algebraic.unknowns)}")
-        parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in equations.algebraic.residuals))
-    parts.append(_signals_block(equations.signals, width))
-    parts.append(_named_block("where", equations.where, width))
+        parts.append("\n".join(wrapped(f"0 = {to_text(e)}", width, "") for e in equations.algebraic.residuals))
+    parts.append(signals_block(equations.signals, width))
+    parts.append(named_block("where", equations.where, width))
     parts.append(parameters_to_text(equations.parameters, equations.values(), units))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def relation_to_text(names: Sequence[str], terms: Sequence[Term], *, width: int = WIDTH, unicode: bool = True) -> str:
     """Variables as a sum of matrices times vectors: `x = T z + T_u u`."""
-    return _equation(Sides((), tuple(terms)), names, "x", width, unicode)
+    return equation_text(Sides((), tuple(terms)), names, "x", width, unicode)
 
 
 def descriptor_to_text(form: SparseForm, *, width: int = WIDTH) -> str:
     """The descriptor form, one equation a row."""
     general = "E w' = F w + G u" + (" + h" if form.h else "") + ",   y = H w" + (" + D u" if form.D else "")
-    left, right, inputs = (_by_row(m) for m in (form.E, form.F, form.G))
+    left, right, inputs = (entries_by_row(m) for m in (form.E, form.F, form.G))
     lines = []
-    for k in range(_row_count(form)):
-        rates = _sum_of([(e, f"{form.unknowns[j]}'") for j, e in left.get(k, ())])
-        terms = [*_times(right.get(k, ()), form.unknowns), *_times(inputs.get(k, ()), form.inputs)]
-        lines.append(_wrapped(f"{rates} = {_sum_of(terms, form.h.get(k, ZERO))}", width))
-    reading, direct = _by_row(form.H), _by_row(form.D)
+    for k in range(row_count(form)):
+        rates = sum_text([(e, f"{form.unknowns[j]}'") for j, e in left.get(k, ())])
+        terms = [*products(right.get(k, ()), form.unknowns), *products(inputs.get(k, ()), form.inputs)]
+        lines.append(wrapped(f"{rates} = {sum_text(terms, form.h.get(k, ZERO))}", width))
+    reading, direct = entries_by_row(form.H), entries_by_row(form.D)
     for k, name in enumerate(form.outputs):
-        terms = [*_times(reading.get(k, ()), form.unknowns), *_times(direct.get(k, ()), form.inputs)]
-        lines.append(_wrapped(f"{name} = {_sum_of(terms)}", width))
+        terms = [*products(reading.get(k, ()), form.unknowns), *products(direct.get(k, ()), form.inputs)]
+        lines.append(wrapped(f"{name} = {sum_text(terms)}", width))
     names = [("unknowns (w)", form.unknowns), ("inputs (u)", form.inputs), ("outputs (y)", form.outputs)]
-    listed = "\n".join(_wrapped(f"{title}  {', '.join(given)}", width, "") for title, given in names if given)
-    return "\n\n".join([form.name, _indented(general), "\n".join(lines), listed]) + "\n"
+    listed = "\n".join(wrapped(f"{title}  {', '.join(given)}", width, "") for title, given in names if given)
+    return "\n\n".join([form.name, indented(general), "\n".join(lines), listed]) + "\n"
 
 
 def transfer_to_text(form: TransferForm, *, width: int = WIDTH) -> str:
     """The transfer matrix, one line an entry: output over input."""
     s = form.variable
-    parts = [form.name, _indented(f"y({s}) = G({s}) u({s})")]
+    parts = [form.name, indented(f"y({s}) = G({s}) u({s})")]
     lines = [
-        _wrapped(f"{output}/{given} = {to_text(e)}", width)
+        wrapped(f"{output}/{given} = {to_text(e)}", width)
         for output, row in zip(form.outputs, form.entries, strict=True)
         for given, e in zip(form.inputs, row, strict=True)
     ]
-    parts += ["\n".join(lines), _named_block("where", form.where, width)]
+    parts += ["\n".join(lines), named_block("where", form.where, width)]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def hamiltonian_to_text(
-    form: HamiltonianForm, *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS
-) -> str:
-    """The port-Hamiltonian form with matrices in brackets, then names, energy and what the names stand for."""
-    left, right = hamiltonian_state(form)
-    reading = hamiltonian_output(form)
-    rates = [f"{name}'" for name in form.states]
-    parts = [form.name, _indented(_hamiltonian_letters(form, left, right, reading))]
-    if form.states:
-        parts.append(_grouped(left, right, rates, width, unicode))
-    if form.outputs:
-        parts.append(_grouped((), reading, form.outputs, width, unicode))
-    parts.append(_lists(form, units))
-    if form.multipliers:
-        parts.append(_wrapped(f"multipliers  {', '.join(form.multipliers)}  ({MULTIPLIER_NOTE})", width, ""))
-    for name, note, e in energy_functions(form):
-        written = f"{name} = {'no closed form' if e is None else to_text(e)}"
-        parts.append(_wrapped(f"{written}   ({note})" if note else written, width, ""))
-    parts.append(_named_block("energy variables", form.energy_variables, width))
-    parts.append(_rates_block(form.displacements, width))
-    if form.algebraic.unknowns:
-        parts.append(f"unknowns  {', '.join(form.algebraic.unknowns)}")
-        parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
-    parts.append(_signals_block(form.signals, width))
-    parts.append(_named_block("where", form.where, width))
-    parts.append(parameters_to_text(form.parameters, form.values(), units))
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def steps_to_text(steps: Explanation, *, width: int = WIDTH, unicode: bool = True) -> str:
-    """The derivation as numbered sections; an entry with one path takes one line, others one line a path."""
-    parts = [f"{steps.name}, step by step"]
-    for n, section in enumerate(steps.sections, 1):
-        lines = [line for item in section.items for line in _item_lines(item, width, unicode)]
-        parts.append("\n".join([f"{n}. {section.title}", "", *lines]).replace("\n\n\n", "\n\n").rstrip())
-    parts.append(_named_block("where", steps.where, width))
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def parameters_to_text(
-    parameters: Mapping[str, Expression | None], values: Mapping[str, float], units: Mapping[str, str] = NO_UNITS
-) -> str:
-    """A table of the parameters: name, value in SI units, unit, formula; a dash for a value that is left open."""
-    if not parameters:
-        return ""
-    rows = []
-    for name, expression in parameters.items():
-        value = f"{values[name]:.12g}" if name in values else "-"
-        formula = f"= {to_text(expression)}" if expression is not None and expression.free_symbols else ""
-        rows.append((name, value, units.get(name, ""), formula))
-    widths = [max(len(row[k]) for row in rows) for k in range(4)]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(["parameters", *(f"  {line}" for line in lines)])
-
-
-# General form and names
 
 
 def _form(equations: Equations, sign: Sign) -> str:
@@ -175,356 +117,6 @@ def _form(equations: Equations, sign: Sign) -> str:
 def _letters(terms: Iterable[Term]) -> str:
     text = ""
     for term in terms:
-        letter = term.matrix if term.alone else f"{term.matrix} {term.vector}{_prime(term)}"
-        text += _joint(text, term.negative) + letter
+        letter = term.matrix if term.alone else f"{term.matrix} {term.vector}{prime_of(term)}"
+        text += joining_sign(text, term.negative) + letter
     return text
-
-
-def _joint(before: str, negative: bool) -> str:
-    """The sign between what was written and the next term."""
-    if not before:
-        return "-" if negative else ""
-    return " - " if negative else " + "
-
-
-def _prime(term: Term) -> str:
-    return "'" if term.dotted else ""
-
-
-def _rates_block(displacements: Mapping[str, Expression], width: int) -> str:
-    return _named_block("displacements", {f"{name}'": e for name, e in displacements.items()}, width)
-
-
-def _signals_block(signals: Signals, width: int) -> str:
-    lines = []
-    for name, is_rate, word, inside in signal_lines(signals):
-        texts = ", ".join(map(to_text, inside))
-        left = f"{name}'" if is_rate else name
-        lines.append(_wrapped(f"{left} = {f'{word}({texts})' if word else texts}", width))
-    return "\n".join(["signals", *lines]) if lines else ""
-
-
-def _lists(equations: Equations | HamiltonianForm, units: Mapping[str, str]) -> str:
-    titles = {"states (x)": equations.states, "inputs (u)": equations.inputs, "outputs (y)": equations.outputs}
-    lines = []
-    for title, names in titles.items():
-        if names:
-            shown = ", ".join(f"{name} [{units[name]}]" if units.get(name) else name for name in names)
-            lines.append(_wrapped(f"{title.ljust(11)}  {shown}", WIDTH, ""))
-    return "\n".join(lines)
-
-
-def _named_block(title: str, names: Mapping[str, Expression], width: int) -> str:
-    if not names:
-        return ""
-    return "\n".join([title, *(_wrapped(f"{name} = {to_text(e)}", width) for name, e in names.items())])
-
-
-def _indented(text: str) -> str:
-    return textwrap.indent(text, "  ")
-
-
-def _wrapped(text: str, width: int, indent: str = "  ", hanging: int = 6) -> str:
-    """Lines no wider than asked where spaces allow it; what follows the first is set in."""
-    return textwrap.fill(
-        text,
-        max(width, 40),
-        initial_indent=indent,
-        subsequent_indent=indent + " " * hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-# Matrices
-
-
-class _Block(NamedTuple):
-    """Lines of equal width, joined to others by their middle line."""
-
-    lines: tuple[str, ...]
-
-    @property
-    def width(self) -> int:
-        return len(self.lines[0]) if self.lines else 0
-
-
-def _equation(sides: Sides, names: Sequence[str], head: str, width: int, unicode: bool) -> str:
-    """The equation with matrices; with each matrix by itself where that is too wide; row by row where even that is."""
-    widest = max((len(term.factors) for term in (*sides.left, *sides.right)), default=0)
-    if max(len(names), widest) <= MOST_STATES:
-        whole = _beside(_blocks_of(sides, names, head, unicode))
-        if whole.width + 2 <= width:
-            return _indented(_text_of(whole))
-        single = [_named_matrix(term, unicode) for term in (*sides.left, *sides.right)]
-        if all(block.width + 2 <= width for block in single):
-            return _indented("\n\n".join(_text_of(_beside(group)) for group in _groups(single, width - 2)))
-    return "\n".join(_row_equations(sides, names, head, width))
-
-
-def _blocks_of(sides: Sides, names: Sequence[str], head: str, unicode: bool) -> list[_Block]:
-    left = [_vector(names, unicode)] if head else _terms(sides.left, unicode)
-    return [*left, _word(" = "), *_terms(sides.right, unicode)]
-
-
-def _terms(terms: Iterable[Term], unicode: bool) -> list[_Block]:
-    blocks: list[_Block] = []
-    for term in terms:
-        sign = ("-" if term.negative else "") if not blocks else (" - " if term.negative else " + ")
-        if sign:
-            blocks.append(_word(sign))
-        blocks.append(_matrix(term, unicode))
-        if not term.alone:
-            blocks += [_word(" "), _vector([f"{name}{_prime(term)}" for name in term.factors], unicode)]
-    return blocks
-
-
-def _matrix(term: Term, unicode: bool) -> _Block:
-    return _bracketed([[to_text(e) for e in row] for row in term.rows], unicode)
-
-
-def _vector(names: Iterable[str], unicode: bool) -> _Block:
-    return _bracketed([[name] for name in names], unicode)
-
-
-def _named_matrix(term: Term, unicode: bool) -> _Block:
-    return _beside([_word(f"{term.matrix} = "), _matrix(term, unicode)])
-
-
-def _bracketed(cells: Sequence[Sequence[str]], unicode: bool) -> _Block:
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.center(w) for cell, w in zip(row, widths, strict=True)) for row in cells]
-    if len(lines) < 2:
-        return _Block(tuple(f"[{line}]" for line in lines) or ("[]",))
-    opening, closing = _BRACKETS[unicode]
-    last = len(lines) - 1
-    edge = [0 if k == 0 else 2 if k == last else 1 for k in range(len(lines))]
-    return _Block(tuple(f"{opening[e]} {line} {closing[e]}" for e, line in zip(edge, lines, strict=True)))
-
-
-def _word(text: str) -> _Block:
-    return _Block((text,))
-
-
-def _beside(blocks: Sequence[_Block]) -> _Block:
-    height = max(len(block.lines) for block in blocks)
-    middle = (height - 1) // 2
-    columns = []
-    for block in blocks:
-        above = middle - (len(block.lines) - 1) // 2
-        below = height - above - len(block.lines)
-        blank = " " * block.width
-        columns.append([*[blank] * above, *block.lines, *[blank] * below])
-    return _Block(tuple("".join(parts) for parts in zip(*columns, strict=True)))
-
-
-def _groups(blocks: Iterable[_Block], width: int) -> list[list[_Block]]:
-    """As many blocks side by side as fit."""
-    gap = _word("    ")
-    lines: list[list[_Block]] = []
-    for block in blocks:
-        if lines and sum(b.width for b in lines[-1]) + gap.width + block.width <= width:
-            lines[-1] += [gap, block]
-        else:
-            lines.append([block])
-    return lines
-
-
-def _text_of(block: _Block) -> str:
-    return "\n".join(line.rstrip() for line in block.lines)
-
-
-# Steps
-
-
-def _item_lines(item: Item, width: int, unicode: bool) -> list[str]:
-    if isinstance(item, Sentence):
-        return [_wrapped(item.plain, width, "    " if item.listed else "  ", hanging=2 * item.listed)]
-    if isinstance(item, Relation):
-        return [_wrapped(f"{item.name} = {to_text(item.value)}", width, "      ")]
-    if isinstance(item, ExplainedEntry):
-        return list(_entry_lines(item, width))
-    if isinstance(item, Loop):
-        return list(_loop_lines(item, width))
-    return ["", *_shown_matrix(item, width, unicode), ""]
-
-
-def _shown_matrix(shown: ShownMatrix, width: int, unicode: bool) -> list[str]:
-    name, rows = shown.name, shown.rows
-    term = Term(False, name, "", False, rows, ())
-    block = _named_matrix(term, unicode)
-    if block.width + 4 <= width and len(rows) <= MOST_STATES:
-        return [f"    {line.rstrip()}" for line in block.lines]
-    if shown.explained:
-        return [f"    {name} has the entries above; it is wider than this page."]
-    filled = [(i, j, e) for i, row in enumerate(rows, 1) for j, e in enumerate(row, 1) if e is not ZERO]
-    return [_wrapped(f"{name}[{i},{j}] = {to_text(e)}", width, "    ") for i, j, e in filled]
-
-
-def _entry_lines(entry: ExplainedEntry, width: int) -> Iterable[str]:
-    value = to_text(entry.value)
-    if len(entry.paths) == 1 and to_text(entry.paths[0].gain) == value:
-        yield _wrapped(f"{entry.place} = {value}: {_route(entry.paths[0])}", width, "    ")
-        return
-    yield _wrapped(f"{entry.place} = {value}", width, "    ")
-    for path in entry.paths:
-        yield _wrapped(f"{to_text(path.gain)}: {_route(path)}", width, "      ")
-
-
-def _route(path: Path) -> str:
-    return " -> ".join(path.stops)
-
-
-def _loop_lines(loop: Loop, width: int) -> Iterable[str]:
-    for path in loop.rounds:
-        yield _wrapped(f"loop {_route(path)}: {to_text(path.gain)}", width, "    ")
-    yield _wrapped(f"{loop.name} = {to_text(loop.determinant)}", width, "    ")
-
-
-# Groups of matrices
-
-
-def _hamiltonian_letters(
-    form: HamiltonianForm, left: Sequence[Group], right: Sequence[Group], reading: Sequence[Group]
-) -> str:
-    written = []
-    if form.states:
-        rates = _group_letters(left) or "x'"
-        written.append(f"{rates} = {_group_letters(right)}")
-    if form.outputs:
-        letters = _group_letters(reading).replace("(g^T + P^T)", "(g + P)^T")
-        written.append(f"y = {letters}")
-    return ",   ".join(written)
-
-
-def _group_letters(groups: Iterable[Group]) -> str:
-    text = ""
-    for group in groups:
-        inner = ""
-        for share in group.shares:
-            inner += _joint(inner, share.negative) + share.matrix
-        inner = f"({inner})" if len(group.shares) > 1 or inner.startswith("-") else inner
-        factor = f" {group.vector}" + ("'" if group.dotted else "") if group.vector else ""
-        text += _joint(text, group.negative) + inner + factor
-    return text
-
-
-def _grouped(left: Sequence[Group], right: Sequence[Group], names: Sequence[str], width: int, unicode: bool) -> str:
-    """Like `_equation`, for sums of matrices in parentheses; `names` stand left where no matrix does."""
-    groups = [*left, *right]
-    if max(len(names), *(len(group.factors) for group in groups)) <= MOST_STATES:
-        head = _group_blocks(left, unicode) if left else [_vector(names, unicode)]
-        whole = _beside([*head, _word(" = "), *_group_blocks(right, unicode)])
-        if whole.width + 2 <= width:
-            return _indented(_text_of(whole))
-        shares = [share for group in groups for share in group.shares if not share.matrix.endswith("^T")]
-        single = [_beside([_word(f"{s.matrix} = "), _share(s, unicode)]) for s in shares]
-        vectors = [group for group in groups if group.vector == "grad_H" and shares and shares[0].matrix in {"J", "E"}]
-        single += [_beside([_word("grad_H = "), _cells(vectors[0], unicode)])] if vectors else []
-        if all(block.width + 2 <= width for block in single):
-            return _indented("\n\n".join(_text_of(_beside(group)) for group in _groups(single, width - 2)))
-    return "\n".join(_group_rows(left, right, names, width))
-
-
-def _group_blocks(groups: Iterable[Group], unicode: bool) -> list[_Block]:
-    blocks: list[_Block] = []
-    for group in groups:
-        sign = ("-" if group.negative else "") if not blocks else (" - " if group.negative else " + ")
-        many = len(group.shares) > 1 or (group.shares[0].negative and bool(group.vector))
-        blocks += [_word(sign + ("(" if many else ""))] if sign or many else []
-        for k, share in enumerate(group.shares):
-            joint = _joint("before" if k else "", share.negative)
-            blocks += [_word(joint)] if joint else []
-            blocks.append(_share(share, unicode))
-        blocks += [_word(")")] if many else []
-        blocks += [_word(" "), _cells(group, unicode)] if group.vector else []
-    return blocks
-
-
-def _share(share: Share, unicode: bool) -> _Block:
-    return _bracketed([[to_text(e) for e in row] for row in share.rows], unicode)
-
-
-def _cells(group: Group, unicode: bool) -> _Block:
-    return _vector([to_text(e) + ("'" if group.dotted else "") for e in group.factors], unicode)
-
-
-def _group_rows(left: Sequence[Group], right: Sequence[Group], names: Sequence[str], width: int) -> Iterable[str]:
-    for k, name in enumerate(names):
-        head = _group_row(left, k) if left else name
-        yield _wrapped(f"{head} = {_group_row(right, k)}", width)
-
-
-def _group_row(groups: Iterable[Group], k: int) -> str:
-    text = ""
-    for group in groups:
-        if not group.vector:
-            text = _append(text, group.shares[0].rows[k][0], "", group.negative)
-            continue
-        for j, factor in enumerate(group.factors):
-            entry = total(-s.rows[k][j] if s.negative else s.rows[k][j] for s in group.shares)
-            written = to_text(factor) + ("'" if group.dotted else "")
-            written = f"({written})" if isinstance(factor, Add) else written
-            text = _append(text, entry, written, group.negative)
-    return text or "0"
-
-
-# Rows
-
-
-def _row_equations(sides: Sides, names: Sequence[str], head: str, width: int) -> Iterable[str]:
-    for k, name in enumerate(names):
-        left = name if head else _row_of(sides.left, k)
-        yield _wrapped(f"{left} = {_row_of(sides.right, k)}", width)
-
-
-def _row_of(terms: Iterable[Term], k: int) -> str:
-    text = ""
-    for term in terms:
-        if term.alone:
-            text = _append(text, term.rows[k][0], "", term.negative)
-            continue
-        for entry, factor in zip(term.rows[k], term.factors, strict=True):
-            text = _append(text, entry, f"{factor}{_prime(term)}", term.negative)
-    return text or "0"
-
-
-def _sum_of(terms: Iterable[tuple[Expression, str]], rest: Expression = ZERO) -> str:
-    text = ""
-    for entry, factor in terms:
-        text = _append(text, entry, factor, False)
-    return _append(text, rest, "", False) or "0"
-
-
-def _append(text: str, entry: Expression, factor: str, negative: bool) -> str:
-    """The sum with one more term, its sign in front."""
-    if entry is ZERO:
-        return text
-    written = to_text(entry)
-    if isinstance(entry, Add) and (factor or negative):
-        written = f"({written})"
-    elif written.startswith("-"):
-        written, negative = written[1:], not negative
-    if factor and entry in (ONE, MINUS_ONE):
-        written = factor
-    elif factor and written.startswith("1/"):
-        written = f"{factor}{written[1:]}"
-    elif factor:
-        written = f"{written}*{factor}"
-    return text + _joint(text, negative) + written
-
-
-def _times(row: Iterable[tuple[int, Expression]], names: Sequence[str]) -> list[tuple[Expression, str]]:
-    return [(e, names[j]) for j, e in row]
-
-
-def _by_row(matrix: SparseRows) -> dict[int, list[tuple[int, Expression]]]:
-    rows: dict[int, list[tuple[int, Expression]]] = {}
-    for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
-        rows.setdefault(i, []).append((j, e))
-    return rows
-
-
-def _row_count(form: SparseForm) -> int:
-    filled = [i for m in (form.E, form.F, form.G) for i, _ in m]
-    return max([*filled, *form.h], default=-1) + 1

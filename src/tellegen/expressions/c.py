@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import final
 
 from tellegen.core.names import identifier
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.infix import AbstractInfix, enclosed, listed
-from tellegen.expressions.layout import ATOM, COMPARISON, PRODUCT, Piece, decimal_text, factors_of
+from tellegen.expressions.layout import ATOM, COMPARISON, PRODUCT, Factors, Piece, decimal_text, factors_of
 from tellegen.expressions.nodes import Condition, Constant, Expression, Mul, Number, Pow, Rational, Symbol, postorder
 from tellegen.expressions.text import checked_identifier
 
@@ -21,6 +22,8 @@ static inline double tellegen_sign(double x) { return (x > 0.0) - (x < 0.0); }
 """What the text of `to_c` needs before it."""
 
 _MOST_FACTORS = 4
+_MOST_RECIPROCALS = 6
+"""Factors of a quotient that are one reciprocal: beyond these a division is no more than they are."""
 
 
 @final
@@ -29,6 +32,8 @@ class _C(AbstractInfix):
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
+        self.reciprocals: dict[Expression, tuple[str, Fraction]] = {}
+        """Of bases that are divided by again and again: the name of base^-q, and q."""
 
     def number(self, q: Rational) -> tuple[str, str]:
         text = decimal_text(q)
@@ -53,6 +58,23 @@ class _C(AbstractInfix):
         if count and base.size == 1 and base.holds == ATOM:
             return Piece("*".join([base.text] * count), PRODUCT, base.size + 1)
         return Piece(f"pow({base.text}, {exponent.text})", ATOM, base.size + exponent.size)
+
+    def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, Piece]) -> Piece:
+        """As for all printers, but a reciprocal that has a name is multiplied by: a division takes as long as ten products."""
+        counts = {base: self._reciprocals_in(base, q) for base, q in factors} if self.reciprocals else {}
+        if not any(counts.values()):
+            return super().quotient(coefficient, factors, pieces)
+        rest = super().quotient(coefficient, tuple(f for f in factors if not counts[f[0]]), pieces)
+        named = [self.reciprocals[base][0] for base, _ in factors for _ in range(counts[base])]
+        known = [] if rest.text == "1.0" else [enclosed(rest, PRODUCT)]
+        return Piece("*".join([*known, *named]), PRODUCT, rest.size + len(named))
+
+    def _reciprocals_in(self, base: Expression, q: Rational) -> int:
+        """How often the reciprocal of a base is a factor of its power; 0 where it is divided by."""
+        if q >= 0 or base not in self.reciprocals:
+            return 0
+        count = -q / self.reciprocals[base][1]
+        return int(count) if count <= _MOST_RECIPROCALS else 0
 
     def factor(self, base: Expression, q: Rational, pieces: dict[Expression, Piece]) -> Piece:
         """As for all printers, but x^(3/2) is x*sqrt(x), which costs a tenth of `pow`."""
@@ -111,6 +133,7 @@ class CWriter:
         self._prefix = prefix
         self._uses: Counter[Expression] = Counter()
         self._raised: set[Expression] = set()
+        self._divisors: dict[Expression, list[Rational]] = {}
         self._pieces: dict[Expression, Piece] = {}
         self._count = 0
 
@@ -122,11 +145,18 @@ class CWriter:
             stack = [root] if new else []
             while stack:
                 node = stack.pop()
-                self._raised.update(base for base, q in _powers(node) if q != 1)
+                self._count_powers(node)
                 for arg in node.args:
                     if arg not in self._uses:
                         stack.append(arg)
                     self._uses[arg] += 1
+
+    def _count_powers(self, node: Expression) -> None:
+        for base, q in _powers(node):
+            if q != 1:
+                self._raised.add(base)
+            if q < 0 and q.denominator <= 2 and base.args:
+                self._divisors.setdefault(base, []).append(-q)
 
     def write(self, expression: Expression) -> str:
         """The text of an expression; what it shares with others is declared in `lines` first."""
@@ -134,12 +164,19 @@ class CWriter:
             if node not in self._pieces:
                 piece = self._printer.piece(node, self._pieces)
                 self._pieces[node] = self._declared(piece) if self._is_shared(node) else piece
+                if len(self._divisors.get(node, ())) > 1:
+                    self._declare_reciprocal(node)
         return self._pieces[expression].text
 
     def _is_shared(self, node: Expression) -> bool:
         if isinstance(node, Symbol | Number | Constant | Condition):
             return False
         return self._uses[node] > 1 or node in self._raised
+
+    def _declare_reciprocal(self, base: Expression) -> None:
+        unit = Fraction(1, max(q.denominator for q in self._divisors[base]))
+        down = self._printer.factor(base, unit, self._pieces)
+        self._printer.reciprocals[base] = self._declared(Piece(f"1.0/{down.text}", PRODUCT, 1)).text, unit
 
     def _declared(self, piece: Piece) -> Piece:
         name = f"{self._prefix}{self._count}"

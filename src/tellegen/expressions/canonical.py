@@ -10,17 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeGuard
 
-from tellegen.expressions.nodes import (
-    ENGINE,
-    Add,
-    Condition,
-    Expression,
-    Mul,
-    Number,
-    Pow,
-    Rational,
-    Scalar,
-    Symbol,
+from tellegen.expressions.interning import (
     intern_add,
     intern_constant,
     intern_mul,
@@ -29,6 +19,7 @@ from tellegen.expressions.nodes import (
     intern_symbol,
     whole,
 )
+from tellegen.expressions.nodes import ENGINE, Add, Condition, Expression, Mul, Number, Pow, Rational, Scalar, Symbol
 
 LARGEST_BITS = 13_287
 """Numerators and denominators have at most 4000 digits, so that no formula can fill the memory."""

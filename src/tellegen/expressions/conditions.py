@@ -5,17 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tellegen.expressions.canonical import as_expression
-from tellegen.expressions.nodes import (
-    Condition,
-    Connective,
-    Expression,
-    Logic,
-    Number,
-    Operator,
-    Scalar,
-    intern_logic,
-    intern_relation,
-)
+from tellegen.expressions.interning import intern_logic, intern_relation
+from tellegen.expressions.nodes import Condition, Connective, Expression, Logic, Number, Operator, Scalar
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": op.lt,

@@ -245,5 +245,6 @@ def _equations(
     for left, known in zip(matrix, right, strict=True):
         row = dict(left)
         for column, entry in known.items():
-            row[column] = field.minus_product(None, _one(field, entry), entry)
+            if not field.is_zero(entry):  # terms that cancel may not be seen to
+                row[column] = field.minus_product(None, _one(field, entry), entry)
         yield row

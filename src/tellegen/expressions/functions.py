@@ -7,17 +7,8 @@ from typing import NamedTuple
 
 from tellegen.expressions.canonical import HALF, MINUS_ONE, ONE, ZERO, add, as_expression, mul, number, power, sqrt
 from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
-from tellegen.expressions.nodes import (
-    ENGINE,
-    Call,
-    Condition,
-    Expression,
-    Number,
-    Rational,
-    Scalar,
-    intern_call,
-    magnitude,
-)
+from tellegen.expressions.interning import intern_call, magnitude
+from tellegen.expressions.nodes import ENGINE, Call, Condition, Expression, Number, Rational, Scalar
 
 Arguments = tuple[Expression, ...]
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from tellegen.expressions.canonical import is_symbolic_power
+from tellegen.expressions.interning import magnitude
 from tellegen.expressions.layout import (
     AND,
     ATOM,
@@ -32,7 +33,6 @@ from tellegen.expressions.nodes import (
     Rational,
     Relation,
     Symbol,
-    magnitude,
     postorder,
 )
 
@@ -102,7 +102,7 @@ class AbstractInfix(ABC):
 
     def sum(self, node: Add, pieces: dict[Expression, Piece]) -> Piece:
         """A sum; its number comes last, or first where all the rest is negative."""
-        terms = [Term(self.quotient(magnitude(c), factors_of(term), pieces), c < 0) for term, c in node.terms]
+        terms = [Term(self.quotient(magnitude(c), self.parts(t, pieces), pieces), c < 0) for t, c in node.terms]
         ordered = terms_in_reading_order(terms)
         if node.constant:
             last = Term(self.quotient(magnitude(node.constant), (), pieces), node.constant < 0)
@@ -112,6 +112,10 @@ class AbstractInfix(ABC):
         text = f"-{first.piece.text}" if first.negative else first.piece.text
         text += "".join(f" {'-' if term.negative else '+'} {term.piece.text}" for term in rest)
         return Piece(text, SUM, sum(term.piece.size for term in ordered))
+
+    def parts(self, term: Expression, pieces: dict[Expression, Piece]) -> Factors:  # noqa: ARG002
+        """The factors of a term of a sum; a language that gives products a name of their own takes `pieces` for that."""
+        return factors_of(term)
 
     def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, Piece]) -> Piece:
         """A positive number times powers, as numerator over denominator."""

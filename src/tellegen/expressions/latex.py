@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from tellegen.expressions.canonical import is_symbolic_power
 from tellegen.expressions.functions import FUNCTIONS
+from tellegen.expressions.interning import magnitude
 from tellegen.expressions.latex_names import latex_name
 from tellegen.expressions.layout import (
     AND,
@@ -34,7 +35,6 @@ from tellegen.expressions.nodes import (
     Rational,
     Relation,
     Symbol,
-    magnitude,
     postorder,
 )
 

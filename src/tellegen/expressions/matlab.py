@@ -1,14 +1,25 @@
 """Formulas in MATLAB, which Octave reads too."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import final
 from zlib import crc32
 
 from tellegen.core.names import identifier
 from tellegen.expressions.functions import FUNCTIONS
 from tellegen.expressions.infix import AbstractInfix, listed, raised
-from tellegen.expressions.layout import ATOM, Piece
-from tellegen.expressions.nodes import Call, Constant, Expression, Rational, Relation, postorder
+from tellegen.expressions.layout import ATOM, Factors, Piece, factors_of
+from tellegen.expressions.nodes import (
+    Call,
+    Condition,
+    Constant,
+    Expression,
+    Number,
+    Rational,
+    Relation,
+    Symbol,
+    postorder,
+)
 from tellegen.expressions.text import checked_identifier
 
 KEYWORDS = frozenset(
@@ -60,6 +71,10 @@ class _Matlab(AbstractInfix):
     def constant(self, node: Constant) -> str:
         return node.name
 
+    def parts(self, term: Expression, pieces: dict[Expression, Piece]) -> Factors:
+        """A product that a variable holds is not multiplied again."""
+        return ((term, 1),) if pieces[term].holds == ATOM else factors_of(term)
+
     def root(self, base: Piece) -> str:
         return f"sqrt({base.text})"
 
@@ -96,12 +111,17 @@ class MatlabLines:
 
     MATLAB has no conditional expression, so an `if` becomes a statement and a variable. Only the branch that holds is computed:
     the root of a negative number in the other one would be complex, or an error in a block of Simulink.
+
+    What several of the formulas `announced` have in common is computed once, before its first use: an interpreter takes its time
+    for every operation.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, announced: Iterable[Expression] = ()) -> None:
         self.lines: list[str] = []
         self._count = 0
         self._indent = ""
+        self._common = _common(announced)
+        self._known: dict[Expression, Piece] = {}
 
     def assign(self, name: str, expression: Expression) -> None:
         """Add what gives a variable the value of a formula."""
@@ -110,13 +130,22 @@ class MatlabLines:
 
     def text(self, expression: Expression) -> str:
         """The formula in one line, behind the lines that it needs."""
-        pieces: dict[Expression, Piece] = {}
-        for choice in _outer_choices(expression):
-            pieces[choice] = Piece(self._chosen(choice), ATOM, 1)
+        pieces = {choice: Piece(self._chosen(choice), ATOM, 1) for choice in _outer_choices(expression)}
         for node in postorder(expression):
-            if node not in pieces:
-                pieces[node] = _MATLAB.piece(node, pieces)
+            if node in self._known:
+                pieces[node] = self._known[node]
+            elif node not in pieces:
+                pieces[node] = self._kept(node, _MATLAB.piece(node, pieces))
         return pieces[expression].text
+
+    def _kept(self, node: Expression, piece: Piece) -> Piece:
+        """A piece, or the variable that has its value. Inside a branch nothing is kept: the other one would not have it."""
+        if node not in self._common or self._indent:
+            return piece
+        name = f"{OWN}s{len(self._known) + 1}"
+        self.lines.append(f"{name} = {piece.text};")
+        self._known[node] = Piece(name, ATOM, 1)
+        return self._known[node]
 
     def _chosen(self, choice: Call) -> str:
         """The variable that has the value of an `if`."""
@@ -131,6 +160,21 @@ class MatlabLines:
             self.lines.append(f"{outer}{word}")
         self._indent = outer
         return name
+
+
+def _common(expressions: Iterable[Expression]) -> frozenset[Expression]:
+    """What formulas read more than once, but for what only branches of an `if` read: that may not be computed always."""
+    uses: Counter[Expression] = Counter()
+    for root in expressions:
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            uses[node] += 1
+            if uses[node] == 1 and not (isinstance(node, Call) and node.name == "if"):
+                waiting += node.args
+    plain = (Symbol, Number, Constant, Condition)
+    choices = {node for node in uses if isinstance(node, Call) and node.name == "if"}
+    return frozenset(node for node, count in uses.items() if count > 1 and not isinstance(node, plain)) - choices
 
 
 def _outer_choices(expression: Expression) -> list[Call]:

@@ -10,8 +10,9 @@ from tellegen.core.errors import Place
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.expressions.canonical import CONSTANTS, number, product
 from tellegen.expressions.functions import ALIASES, FUNCTIONS
+from tellegen.expressions.interning import intern_symbol
 from tellegen.expressions.layout import LARGEST_EXPONENT
-from tellegen.expressions.nodes import Condition, Expression, Number, Rational, intern_symbol
+from tellegen.expressions.nodes import Condition, Expression, Number, Rational
 from tellegen.expressions.rules import CONDITION, INDEX, OUT_OF_RANGE, SYNTAX, UNIT
 from tellegen.expressions.tokens import KEYWORDS, AbstractTokens, shortened
 from tellegen.expressions.unit_reading import AFTER_NUMBER, unit_end
@@ -25,6 +26,9 @@ RESERVED_WORDS: Final = frozenset(FUNCTIONS) | frozenset(ALIASES) | frozenset(CO
 """Words that have a meaning of their own in a formula, so that nothing else can be named by them."""
 
 _SUFFIX = re.compile(rf"\.({NAME.pattern})")
+_POWER_OF_TEN = re.compile(r"[eE][+-]?[0-9]")
+_POWER_OF_UNIT = re.compile(r"-[1-9](?![0-9.])(?=\s*(?:[*/)]|\Z))")
+"""In `500 s-1` the catalogue means 1/s, and a formula would take 1 away."""
 
 
 def decimal(text: str) -> Rational | None:
@@ -109,11 +113,17 @@ class AbstractOperands(AbstractTokens, ABC):
             )
         if not gap:
             what = f"found '{word}' directly after a number, expected a space or an operator"
-            self.fail(SYNTAX, start, what, f"write a space before a unit and * before a name: 4.7 mH, 2*{word}")
+            fix = f"write a space before a unit and * before a name: 4.7 mH, 2*{word}"
+            self.fail(SYNTAX, start, what, fix if word[0].isalpha() else f"write a space before it: 10 {word}")
         if self.unit is None:
             fix = f"leave the unit out, or write *{word} for a product"
             self.fail(UNIT, start, f"found '{word}' after a number, expected an operator; no unit is read here", fix)
+        if _POWER_OF_TEN.match(self.text, start):
+            self.fail(SYNTAX, start, f"found '{word}' after a space", "write a power of ten without a space: 1e-3")
         self.end = unit_end(self.text, start + len(word), self._is_unit_word)
+        if (power := _POWER_OF_UNIT.match(self.text, self.end)) is not None:
+            what = f"found '{power[0]}' directly after a unit: a power of the unit, or a difference?"
+            self.fail(SYNTAX, self.end, what, f"write ^{power[0]} for the power, or spaces round the minus sign")
         return self.unit(self.text[start : self.end], start)
 
     def _is_unit_word(self, word: str) -> bool:

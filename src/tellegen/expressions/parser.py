@@ -8,7 +8,8 @@ from tellegen.core.errors import Place
 from tellegen.expressions.calls import AbstractCalls, Macro
 from tellegen.expressions.canonical import MINUS_ONE, power, product, total
 from tellegen.expressions.conditions import COMPARE, logic, relation
-from tellegen.expressions.nodes import Condition, Expression, Operator, intern_number, intern_symbol
+from tellegen.expressions.interning import intern_number, intern_symbol
+from tellegen.expressions.nodes import Condition, Expression, Operator
 from tellegen.expressions.operands import RESERVED_WORDS, UnitReader, decimal
 from tellegen.expressions.rules import CONDITION, SYNTAX, TOO_LARGE
 from tellegen.expressions.tokens import KEYWORDS, NUMBER, PATH

@@ -5,6 +5,16 @@ from collections.abc import Callable, Mapping
 from tellegen.expressions.canonical import as_expression, number, power, product, total
 from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
 from tellegen.expressions.functions import call
+from tellegen.expressions.interning import (
+    intern_add,
+    intern_call,
+    intern_constant,
+    intern_logic,
+    intern_mul,
+    intern_pow,
+    intern_relation,
+    intern_symbol,
+)
 from tellegen.expressions.nodes import (
     ENGINE,
     Add,
@@ -19,14 +29,6 @@ from tellegen.expressions.nodes import (
     Relation,
     Scalar,
     Symbol,
-    intern_add,
-    intern_call,
-    intern_constant,
-    intern_logic,
-    intern_mul,
-    intern_pow,
-    intern_relation,
-    intern_symbol,
 )
 
 

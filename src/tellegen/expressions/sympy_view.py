@@ -10,6 +10,7 @@ from typing import Any
 from tellegen.expressions.canonical import PI, number, power, product, total
 from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
 from tellegen.expressions.functions import call
+from tellegen.expressions.interning import intern_symbol
 from tellegen.expressions.nodes import (
     ENGINE,
     Add,
@@ -24,7 +25,6 @@ from tellegen.expressions.nodes import (
     Rational,
     Relation,
     Symbol,
-    intern_symbol,
     postorder,
 )
 

@@ -46,7 +46,17 @@ class AbstractTokens:
     def expected(self, what: str) -> NoReturn:
         """Raise that something else stands here than was expected."""
         found = "the end of the formula" if self.kind == "end" else f"'{self.word}'"
-        self.fail(SYNTAX, self.start, f"found {found}, expected {what}", _hint(self.kind, self.word))
+        self.fail(SYNTAX, self.start, f"found {found}, expected {what}", self._advice())
+
+    def _advice(self) -> str:
+        """What to write instead of the token ahead, where its neighbours tell."""
+        before, after = self.text[: self.start].rstrip(), self.text[self.start :]
+        if self.word == "," and before[-1:].isdigit() and after[1:2].isdigit():
+            return "write a point before decimals: 1.5"
+        if self.kind == "number" and len(before) < self.start and before[-1:].isdigit():
+            reciprocal = re.match(r"1 ?/ ?([A-Za-z]+)", after)
+            return f"write {reciprocal[1]}^-1" if reciprocal else "write the digits of a number without spaces"
+        return _hint(self.kind, self.word)
 
     def build(self, offset: int, make: Callable[..., Expression], *args: object) -> Expression:
         """Apply a constructor, and say at which column it found the numbers impossible."""
@@ -110,6 +120,10 @@ _HINTS = {
     "_": "a name is a letter, then letters, digits and single underscores",
     ".": "a path is written motor.R, without spaces",
     "−": "write the minus sign -",
+    "–": "write the minus sign -",
+    "π": "write pi",
+    "²": "write ^2",
+    "³": "write ^3",
     "×": "write *",
     "·": "write *",
 }

@@ -9,6 +9,8 @@ AFTER_NUMBER = re.compile(rf"([ \t]*)({_UNIT_WORD})")
 """The gap behind a number, and the word that may be a unit."""
 _WORD = re.compile(_UNIT_WORD)
 _WHOLE = re.compile(r"-?[0-9]+")
+_RAISED = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_JOINED = frozenset("*/·")
 _GOES_ON = ("[", ".")
 """What makes a name of a word: in `2 ohm*m[1].i` the `m` is no metre."""
 
@@ -31,7 +33,9 @@ def _factor_end(text: str, end: int, is_unit: UnitWords) -> int | None:
     if text[end] == "^" or text.startswith("**", end):
         power = _WHOLE.match(text, end + (1 if text[end] == "^" else 2))
         return None if power is None else power.end()
-    if text[end] not in "*/":
+    if (raised := _RAISED.match(text, end)) is not None:
+        return raised.end()
+    if text[end] not in _JOINED:
         return None
     if text.startswith("(", end + 1):
         return _group_end(text, end + 2, is_unit)

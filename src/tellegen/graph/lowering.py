@@ -1,29 +1,20 @@
 """From a described model to its PowerGraph: nodes are numbered, references found, laws brought into one form."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-
-from tellegen.core.domains import DOMAINS, REFERENCES, Domain, Side, other_side
-from tellegen.core.errors import Finding, GraphError
-from tellegen.core.names import listing
-from tellegen.core.union_find import UnionFind
+from tellegen.core.errors import GraphError
 from tellegen.description.files import without_collector
-from tellegen.description.model import MECHANISM, Element, Law, MatrixField, Model, Multiport
-from tellegen.elements import ACTS_ON, KINDS
-from tellegen.expressions import ONE, ZERO, Expression, symbol
+from tellegen.description.model import Model
+from tellegen.expressions import Expression
 from tellegen.graph import rules
-from tellegen.graph.heat import joined_by_heat, slope_of_energy, storage_of_energy, with_heat
-from tellegen.graph.invertibility import is_invertible
-from tellegen.graph.law_tables import content_energy, output_energy
-from tellegen.graph.laws import ARGUMENT, PortLaw, ResistiveLaw, SourceLaw, StorageLaw, argument
+from tellegen.graph.connectedness import dangling, references_of, unconnected
+from tellegen.graph.fields import fields_of
+from tellegen.graph.heat import with_heat
 from tellegen.graph.modes import SwitchingLaw
 from tellegen.graph.naming import Names
-from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, PowerGraph
+from tellegen.graph.node_table import NodeTable
+from tellegen.graph.port_laws import coupling_of, port_of
+from tellegen.graph.power_graph import Coupling, Node, Port, PowerGraph
 from tellegen.graph.signal_lowering import with_signals
 from tellegen.graph.switching import command_signal, switching_law
-
-LIKE_REFERENCES = frozenset({"ground", "earth", "reference"})
-"""What other tools call a reference."""
 
 
 def lower(model: Model) -> PowerGraph:
@@ -38,7 +29,7 @@ def lower(model: Model) -> PowerGraph:
 def _lowered(model: Model) -> PowerGraph:
     if not any(element.kind.role != "coupling" for element in model.elements):
         raise rules.EMPTY.error(f"'{model.name}' has no element to connect", fix="add elements under 'network'")
-    nodes = _Nodes()
+    nodes = NodeTable()
     terminals = [nodes.terminals_of(element) for element in model.elements]
     names = Names(model)
     moving = _moving_parameters(model)
@@ -49,14 +40,14 @@ def _lowered(model: Model) -> PowerGraph:
     commands = [command_signal(e, parameters) for e in model.elements if e.switching is not None]
     for element, ends in zip(model.elements, terminals, strict=True):
         if element.kind.role == "coupling":
-            couplings.append(_coupling(element, ends))
+            couplings.append(coupling_of(element, ends))
         else:
             if element.switching is not None:
                 switching[len(ports)] = switching_law(element, parameters)
-            ports.append(_port(element, ends, names, parameters))
-    findings = [*nodes.findings, *names.findings, *_dangling(model, terminals, nodes)]
-    references, notices = _references(terminals, nodes)
-    findings += _unconnected(model, terminals, len(nodes.names))
+            ports.append(port_of(element, ends, names, parameters))
+    findings = [*nodes.findings, *names.findings, *dangling(model, terminals, nodes)]
+    references, notices = references_of(terminals, nodes)
+    findings += unconnected(model, terminals, len(nodes.names))
     if any(finding.severity == "error" for finding in findings):
         raise GraphError([finding for finding in findings if finding.severity == "error"])
     listed = tuple(
@@ -64,7 +55,7 @@ def _lowered(model: Model) -> PowerGraph:
         for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
     )
     couplings = with_heat(couplings, model, listed, ports)
-    fields = _fields(model, ports)
+    fields = fields_of(model, ports)
     graph = PowerGraph(
         name=model.name,
         nodes=listed,
@@ -93,300 +84,3 @@ def _moving_parameters(model: Model) -> dict[str, Expression]:
         moving |= new
         found = bool(new)
     return moving
-
-
-class _Nodes:
-    """Numbers nodes in order of first use and watches over their domains."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.domains: list[str] = []
-        self.first_user: list[str] = []
-        self.findings: list[Finding] = []
-        self._number: dict[str | tuple[str, str], int] = {}
-
-    def terminals_of(self, element: Element) -> tuple[int, ...]:
-        """The numbers of the nodes that an element joins."""
-        domains = element.kind.domains
-        if len(domains) == 1:
-            domain = domains[0]
-            return tuple([self._node(name, domain, element) for name in element.nodes])
-        return tuple([self._node(name, domains[k // 2], element) for k, name in enumerate(element.nodes)])
-
-    def _node(self, name: str, domain: str, element: Element) -> int:
-        # Two domains may share the word of their reference (frame), never the node.
-        key = (domain, name) if name in REFERENCES else name
-        number = self._number.get(key)
-        if number is None:
-            if name in REFERENCES and name != DOMAINS[domain].reference:
-                self.findings.append(_wrong_reference(name, domain, element))
-            number = self._number[key] = len(self.names)
-            self.names.append(name)
-            self.domains.append(domain)
-            self.first_user.append(element.name)
-        elif self.domains[number] != domain:
-            self.findings.append(self._mixed(number, domain, element))
-        return number
-
-    def _mixed(self, node: int, domain: str, element: Element) -> Finding:
-        mine, theirs = DOMAINS[domain], DOMAINS[self.domains[node]]
-        couplings = _couplings_between(mine.name, theirs.name)
-        what = (
-            f"node '{self.names[node]}' is {theirs.name} for '{self.first_user[node]}' and {mine.name} for '{element.name}' "
-            f"({element.kind.name})"
-        )
-        fix = f"join the domains through a coupling ({couplings}), or use an element of the {theirs.name} domain"
-        return rules.MIXED_DOMAINS.finding(
-            what, where=element.name, fix=fix, place=element.place, members=[element.name]
-        )
-
-
-def _wrong_reference(name: str, domain: str, element: Element) -> Finding:
-    right = DOMAINS[domain].reference
-    what = f"'{element.name}' ({element.kind.name}) is {domain}, but '{name}' is the reference of another domain"
-    return rules.WRONG_REFERENCE.finding(
-        what, where=element.name, fix=f"write '{right}'", place=element.place, members=[element.name]
-    )
-
-
-def _couplings_between(one: str, two: str) -> str:
-    names = {kind.name for kind in KINDS.values() if kind.role == "coupling" and set(kind.domains) == {one, two}}
-    return listing(sorted(names)) if names else "'connection'"
-
-
-def _port(element: Element, ends: tuple[int, ...], names: Names, parameters: Mapping[str, Expression | None]) -> Port:
-    law = _law(element, names, parameters)
-    across, through, state = names.of(element, law)
-    return Port(
-        element.name,
-        element.kind.domains[0],
-        ends[0],
-        ends[1],
-        law,
-        across,
-        through,
-        state,
-        element.initial,
-        element.prefer,
-        element.forced,
-        element.place,
-    )
-
-
-def _law(element: Element, names: Names, parameters: Mapping[str, Expression | None]) -> PortLaw:
-    kind = element.kind
-    if kind.role == "switching":
-        law = switching_law(element, parameters)
-        return law.modes[law.start]
-    if kind.role == "source":
-        return SourceLaw(kind.side, names.input_of(element))
-    if element.law is not None:
-        if kind.role == "storage":
-            return _storage_law(element.law, element)
-        expression = _of_argument(element.law, element.law.expression)
-        return ResistiveLaw(element.law.gives, None, expression, is_invertible(expression, parameters))
-    if kind.weightless:
-        return StorageLaw(kind.side, ZERO)
-    assert element.value is not None, f"'{element.name}' has neither a value nor a law"
-    if kind.energy:
-        return storage_of_energy(kind, element.value)
-    if kind.role == "storage":
-        return StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
-    # What is zero by its nature (an ideal sensor) can only be told the other variable.
-    return ResistiveLaw(kind.side, element.value, invertible=element.value is not ZERO)
-
-
-def _of_argument(law: Law, expression: Expression) -> Expression:
-    return expression.substitute({law.variable: argument()})
-
-
-def _storage_law(law: Law, element: Element) -> StorageLaw:
-    side = element.kind.side
-    written = _of_argument(law, law.expression)
-    if law.form == "content":
-        return StorageLaw(
-            side, content=written, energy=None if law.table is None else content_energy(law.table, written)
-        )
-    if law.form == "output":
-        return StorageLaw(side, output=written, energy=None if law.table is None else output_energy(law.table))
-    if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
-        return StorageLaw(side, content=written.derivative(ARGUMENT))
-    if _is_energy_letter(law, element):
-        return StorageLaw(side, output=written.derivative(ARGUMENT), energy=written)
-    return StorageLaw(side, slope=slope_of_energy(written), energy=written)
-
-
-def _is_energy_letter(law: Law, element: Element) -> bool:
-    domain: Domain = element.kind.domain
-    return law.variable in domain.energy(element.kind.side).letters or law.variable == element.variables.get("energy")
-
-
-def _coupling(element: Element, ends: tuple[int, ...]) -> Coupling:
-    kind = element.kind
-    if element.multiport is not None:
-        return _multiport(element, element.multiport, ends)
-    assert kind.coupling is not None, "a coupling says which variables it relates"
-    modulus = element.value if element.value is not None else symbol(element.name)
-    one, two = ACTS_ON[kind.coupling, kind.reciprocal]
-    side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
-    side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
-    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place)
-
-
-def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> Coupling:
-    def branches(ports: tuple[int, ...], sides: tuple[Side, ...]) -> tuple[Branch, ...]:
-        domains = element.kind.domains
-        return tuple(
-            Branch(ends[2 * k], ends[2 * k + 1], domains[k], side) for k, side in zip(ports, sides, strict=True)
-        )
-
-    side_1 = branches(relation.given, relation.given_sides)
-    side_2 = branches(relation.gives, relation.gives_sides)
-    return Coupling(element.name, side_1, side_2, relation.K, element.place)
-
-
-def _fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
-    at = {port.element: k for k, port in enumerate(ports)} if model.fields else {}
-    return tuple(_field(f, [at[member] for member in f.members], ports) for f in model.fields)
-
-
-def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
-    """A field; the laws of its ports, which read all its energy variables, get the names of the states for them."""
-    if field.energy is None and field.letters:
-        _read_each_other(field, members, ports)
-        return Field(field.name, tuple(members), field.matrix, by_laws=True)
-    if field.energy is None:
-        _couple(field, members, ports)
-        return Field(field.name, tuple(members), field.matrix, stiffness=field.stiffness)
-    states = {letter: symbol(ports[k].state) for letter, k in zip(field.letters, members, strict=True)}
-    for k, letter in zip(members, field.letters, strict=True):
-        others = {name: state for name, state in states.items() if name != letter}
-        law = ports[k].law
-        assert isinstance(law, StorageLaw), "only storages have an energy"
-        assert law.output is not None, "the law of such a port gives its output"
-        share = field.energy.substitute({**others, letter: argument()}) if k == members[0] else ZERO
-        ports[k] = replace(ports[k], law=replace(law, output=law.output.substitute(others), energy=share))
-    return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
-
-
-def _read_each_other(field: MatrixField, members: list[int], ports: list[Port]) -> None:
-    """Laws of a resistive field get the names of what the other ports are told."""
-    told = {
-        letter: symbol(ports[k].variable(other_side(ports[k].law.side)))
-        for letter, k in zip(field.letters, members, strict=True)
-    }
-    for k, letter in zip(members, field.letters, strict=True):
-        law = ports[k].law
-        assert isinstance(law, ResistiveLaw), "only resistive laws are told something"
-        assert law.expression is not None, "a port of such a field has a law"
-        others = {name: e for name, e in told.items() if name != letter}
-        expression = law.expression.substitute(others)
-        reads = expression is not law.expression
-        ports[k] = replace(ports[k], law=replace(law, expression=expression, coupled=reads))
-
-
-def _couple(field: MatrixField, members: list[int], ports: list[Port]) -> None:
-    """Tell the laws of resistive ports that their variable also follows other ports."""
-    for i, (k, row) in enumerate(zip(members, field.matrix, strict=True)):
-        law = ports[k].law
-        if isinstance(law, ResistiveLaw) and any(e is not ZERO for j, e in enumerate(row) if j != i):
-            ports[k] = replace(ports[k], law=replace(law, invertible=True, coupled=True))
-
-
-def _dangling(model: Model, terminals: list[tuple[int, ...]], nodes: _Nodes) -> Iterable[Finding]:
-    degree = [0] * len(nodes.names)
-    for ends in terminals:
-        for node in ends:
-            degree[node] += 1
-    lonely = {k for k, d in enumerate(degree) if d == 1 and nodes.names[k] not in REFERENCES}
-    if not lonely:
-        return
-    offered = {node: port.name for port in model.ports.values() for node in port.nodes}
-    for element, ends in zip(model.elements, terminals, strict=True):
-        for node in lonely.intersection(ends):
-            name = nodes.names[node]
-            domain = DOMAINS[nodes.domains[node]]
-            flowing, reference = domain.through.word, domain.reference
-            fix = f"join '{name}' to another element or to '{reference}', or remove '{element.name}'"
-            if name in offered:
-                fix = f"join the port '{offered[name]}': use this system as a part of another"
-            yield rules.DANGLING_NODE.finding(
-                f"node '{name}' joins only '{element.name}': no {flowing} can pass",
-                where=element.name,
-                fix=fix,
-                place=element.place,
-                members=[element.name],
-            )
-
-
-def _branches(terminals: list[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
-    for ends in terminals:
-        yield ends[0], ends[1]
-        for k in range(2, len(ends), 2):
-            yield ends[k], ends[k + 1]
-
-
-def _references(terminals: list[tuple[int, ...]], nodes: _Nodes) -> tuple[set[int], list[Finding]]:
-    """The reference nodes: those named so, and one for each part that has none (the node met first), with a notice."""
-    groups = UnionFind(len(nodes.names))
-    for plus, minus in _branches(terminals):
-        groups.join(plus, minus)
-    references = {k for k, name in enumerate(nodes.names) if name in REFERENCES}
-    settled = {groups.find(k) for k in references}
-    notices = []
-    last_of: dict[int, int] = {}
-    for plus, minus in _branches(terminals):
-        last_of.setdefault(groups.find(plus), minus)
-    for root, node in last_of.items():
-        if root not in settled:
-            references.add(node)
-            domain = nodes.domains[node]
-            notices.append(
-                rules.NO_REFERENCE.finding(
-                    f"the {domain} part with '{nodes.first_user[node]}' has no reference: node '{nodes.names[node]}' was taken",
-                    fix=f"tie a node to '{DOMAINS[domain].reference}' if the part is grounded",
-                )
-            )
-    return references, [*notices, *_misnamed(nodes, references)]
-
-
-def _misnamed(nodes: _Nodes, references: set[int]) -> Iterable[Finding]:
-    """Nodes that a reader takes for a reference."""
-    for k, name in enumerate(nodes.names):
-        if name.casefold() in LIKE_REFERENCES and k not in references:
-            reference = DOMAINS[nodes.domains[k]].reference
-            yield rules.NOT_THE_REFERENCE.finding(
-                f"node '{name}' is not the reference: '{reference}' is",
-                where=nodes.first_user[k],
-                fix=f"write '{reference}' instead of '{name}', or give the node another name",
-            )
-
-
-def _unconnected(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
-    elements = model.elements
-    groups = UnionFind(count)
-    for ends in terminals:
-        for node in ends[1:]:
-            groups.join(ends[0], node)
-    if model.fields:  # a matrix passes power between its ports
-        first = {element.name: ends[0] for element, ends in zip(elements, terminals, strict=True)}
-        for coupled in model.fields:
-            for member in coupled.members[1:]:
-                groups.join(first[coupled.members[0]], first[member])
-    bodies = [ends[0] for element, ends in zip(elements, terminals, strict=True) if MECHANISM in element.notes]
-    for node in bodies[1:]:
-        groups.join(bodies[0], node)
-    for one, two in joined_by_heat(elements):
-        groups.join(terminals[one][0], terminals[two][0])
-    members: dict[int, list[Element]] = {}
-    for element, ends in zip(elements, terminals, strict=True):
-        members.setdefault(groups.find(ends[0]), []).append(element)
-    for part in list(members.values())[1:]:
-        names = [element.name for element in part]
-        yield rules.UNCONNECTED.finding(
-            f"{listing(names, 4)} {'are' if len(names) > 1 else 'is'} not connected to '{elements[0].name}'",
-            where=names[0],
-            fix="join the parts at a node or through a coupling, or describe them in two files",
-            place=part[0].place,
-            members=names[:50],
-        )

@@ -34,6 +34,7 @@ class Port:
 
     A source is counted the same way; its output is the conjugate with the opposite sign, so that y*u is the power it supplies.
     `transferred` marks a dissipator whose heat goes into a thermal port, and the source that brings it there: nothing is lost.
+    `part_of` names the field, made from other elements, that the port belongs to; a source that does moves the field's matrix.
     """
 
     element: str
@@ -49,6 +50,7 @@ class Port:
     forced: bool = False
     place: Place | None = None
     transferred: bool = False
+    part_of: str = ""
 
     def variable(self, side: Side) -> str:
         """The name of a power variable of the port."""

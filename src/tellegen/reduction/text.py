@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tellegen.equations.display import Sign, Term, vanishes
 from tellegen.equations.latex import equations_to_latex, relation_to_latex
-from tellegen.equations.text import NO_UNITS, WIDTH, equations_to_text, relation_to_text
+from tellegen.equations.text import equations_to_text, relation_to_text
+from tellegen.equations.text_rows import NO_UNITS, WIDTH
 from tellegen.expressions import Expression, to_text
 from tellegen.expressions.entries import used_names
 

@@ -6,7 +6,8 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.description.bond_graphs.vectors import KINDS, NONE
 from tellegen.description.fields import energy_letters
 from tellegen.description.model import Model
-from tellegen.description.writing import file_around, mode_settings, quoted
+from tellegen.description.writing import file_around, mode_settings
+from tellegen.description.yaml_texts import quoted
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.graph import SourceLaw, StorageLaw

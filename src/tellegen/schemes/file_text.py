@@ -6,7 +6,7 @@ from dataclasses import replace
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.description.model import Model, Port
-from tellegen.description.writing import quoted, sentence
+from tellegen.description.yaml_texts import quoted, sentence
 from tellegen.elements import kinds_of
 from tellegen.expressions import to_text
 from tellegen.graph import PowerGraph

@@ -5,7 +5,7 @@ values for states, inputs and parameters: once along the blocks and summations o
 and resistive laws of the model. A wrong gain would pass with a probability of about 1e-18, and the work is near-linear.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from tellegen.core.domains import other_side
 from tellegen.expressions import Expression
@@ -16,7 +16,6 @@ from tellegen.graph import Field, Port, ResistiveLaw, SourceLaw
 from tellegen.graph.interconnection import Interconnection, column
 from tellegen.schemes.pog_scheme import Block, PogScheme
 
-Residue = Callable[[Expression], int]
 Row = dict[int, int]
 CONSTANT = -1
 """The column of what is known."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from tellegen.description.writing import quoted
+from tellegen.description.yaml_texts import quoted
 from tellegen.schemes.ladder_entries import Entry
 
 _ELEMENT = re.compile(r"-?(?:[A-Za-z]|Sw):[A-Za-z][A-Za-z0-9_]*")

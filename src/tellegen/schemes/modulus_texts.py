@@ -10,8 +10,8 @@ from tellegen.description.dimensions import Open
 from tellegen.description.ladders.matrices import modulus_dimension
 from tellegen.description.model import Model
 from tellegen.description.signals.writing import readable
+from tellegen.description.unit_texts import UnitTexts
 from tellegen.description.variables import state_variables
-from tellegen.description.writing import UnitTexts
 from tellegen.expressions import Expression, Number, to_text
 from tellegen.expressions.naming import NamedParts
 

@@ -1,10 +1,13 @@
 """The graph of junctions and two-ports: its parts, whether they are trees, and where ladders run in them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme
+
+SHAFTS = ("rotational", "translational")
+"""Domains whose sources drive or load: those of the others supply."""
 
 
 @final
@@ -28,29 +31,42 @@ class Part:
         return self.is_tree() and all(len(self.bonds(name)) <= 2 for name in self.members)
 
     def start(self) -> str:
-        """Where the main ladder starts: the end nearest to the first source of a path, else the junction of the first source."""
-        first = self._first_junction()
+        """Where the main ladder starts: at the first supply of wires or pipes, else at what is described first.
+
+        That is the nearer end of a path; in a tree an end, or a junction with a source. A load or a drive that is taken away does
+        so not turn the ladder round.
+        """
+        rank = self._ranks()
+        first = self._supplied(rank) or min(self._candidates(), key=rank.__getitem__)
         if not self.is_path():
             return first
         ends = [name for name in self.members if len(self.bonds(name)) <= 1]
         distance = self._distances(first)
-        return min(ends, key=lambda name: (distance[name], self._first_element(name)))
+        return min(ends, key=lambda name: (distance[name], rank[name]))
 
-    def _elements(self, name: str) -> Iterable[str]:
-        return (b.other(name) for b in self.graph.bonds_of(name) if b.other(name) in self.graph.one_ports)
+    def _supplied(self, members: Mapping[str, int]) -> str:
+        """The junction of the first source that decides what is across wires or pipes."""
+        for item in self.graph.sources():
+            (bond,) = self.graph.bonds_of(item.name)
+            if item.decides == "across" and bond.domain not in SHAFTS and bond.other(item.name) in members:
+                return bond.other(item.name)
+        return ""
 
-    def _first_element(self, name: str) -> int:
-        order = {element: k for k, element in enumerate(self.graph.one_ports)}
-        return min((order[element] for element in self._elements(name)), default=len(order))
+    def _candidates(self) -> Iterable[str]:
+        if self.is_path() or not self.is_tree():
+            return self.members
+        sources = {self.graph.bonds_of(item.name)[0].other(item.name) for item in self.graph.sources()}
+        return [name for name in self.members if name in sources or len(self.bonds(name)) <= 1]
 
-    def _first_junction(self) -> str:
-        members = set(self.members)
-        sources = [item.name for item in self.graph.sources()]
-        for name in (*sources, *self.graph.one_ports):
+    def _ranks(self) -> dict[str, int]:
+        """For each member the number of the element at it that is described first."""
+        found = dict.fromkeys(self.members, len(self.graph.one_ports))
+        for k, name in enumerate(self.graph.one_ports):
             (bond,) = self.graph.bonds_of(name)
-            if bond.other(name) in members:
-                return bond.other(name)
-        return self.members[0]
+            junction = bond.other(name)
+            if junction in found:
+                found[junction] = min(found[junction], k)
+        return found
 
     def _distances(self, start: str) -> dict[str, int]:
         found = {start: 0}

@@ -10,7 +10,8 @@ from tellegen.description import rules
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node
 from tellegen.description.keys import CONNECTION, make_form
-from tellegen.description.network import Line, read_details
+from tellegen.description.lines import Line
+from tellegen.description.network import read_details
 from tellegen.elements import ElementKind, kinds_of
 
 KIND = "kind"

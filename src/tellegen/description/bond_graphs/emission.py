@@ -14,11 +14,12 @@ from tellegen.description.bond_graphs.network import Group, Joint, Layout, conne
 from tellegen.description.bond_graphs.vectors import KINDS, listed_kind, part_details
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
+from tellegen.description.emitting import emit_line
 from tellegen.description.fields import ENERGY, LAWS, MATRIX, FieldLaw, field_energy, field_laws, field_matrix, law_key
 from tellegen.description.keys import make_form
+from tellegen.description.lines import Line, settle
 from tellegen.description.model import MatrixField
 from tellegen.description.moving import let_read_states
-from tellegen.description.network import Line, emit_line, settle
 from tellegen.description.quantities import Reading
 from tellegen.description.resistive_laws import power_letters
 from tellegen.description.stiffness import direct_kind

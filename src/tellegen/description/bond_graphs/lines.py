@@ -139,7 +139,7 @@ class _Reader:
             source = self._mention(first)
             if source.kind not in DETECTORS:
                 what = f"'{source.kind}:{source.name}' gives no signal"
-                fix = "start with a detector, De or Df, or with an expression of signals and variables"
+                fix = "write '->' for a bond; a signal starts at a detector, De or Df, or at an expression of variables"
                 raise rules.BAD_SIGNAL_BOND.error(what, fix=fix, place=first.place)
             self._take(source)
             first = first._replace(text=source.name)
@@ -255,7 +255,10 @@ class _Reader:
         known = list(self.items)[:2000]
         self.failed = bool(unknown)
         for name, place in unknown:
-            fix = did_you_mean(name, known) or f"write its kind where it stands first, such as 'R:{clip(name)}'"
+            fix = (
+                did_you_mean(name, known)
+                or f"write its kind where it stands first, such as '1:{clip(name)}' or 'R:{clip(name)}'"
+            )
             self.context.collect(rules.UNKNOWN_ITEM.error(f"nothing says what '{clip(name)}' is", fix=fix, place=place))
 
 

@@ -9,6 +9,7 @@ from tellegen.description import rules as description_rules
 from tellegen.description.bond_graphs.details import add_details, read_elements, switching_kind, without_kind
 from tellegen.description.context import Context
 from tellegen.description.document import Node, Scalar
+from tellegen.description.emitting import emit_line
 from tellegen.description.keys import make_form
 from tellegen.description.ladders import rules
 from tellegen.description.ladders.blocks import SWITCHING, Block, Entry, FieldItem, Item, TransferItem, gives, lanes_of
@@ -25,9 +26,9 @@ from tellegen.description.ladders.matrices import (
 from tellegen.description.ladders.neighbours import imposed, section_names, sides_after, sides_before, source_names
 from tellegen.description.ladders.stages import Stage, Stages
 from tellegen.description.ladders.transfer import emit_transfer
+from tellegen.description.lines import Line
 from tellegen.description.model import Element
 from tellegen.description.moving import let_read_states
-from tellegen.description.network import Line, emit_line
 from tellegen.description.switching import SwitchingLine
 from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
 

@@ -17,7 +17,7 @@ from tellegen.description.ladders.blocks import (
     Item,
     TransferItem,
 )
-from tellegen.description.network import reserved
+from tellegen.description.lines import reserved
 from tellegen.expressions import RESERVED_WORDS
 
 

@@ -8,11 +8,11 @@ from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
 from tellegen.description.context import Context
 from tellegen.description.dimensions import without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
+from tellegen.description.lines import settle
 from tellegen.description.mechanisms import rules
 from tellegen.description.mechanisms.joint_kinds import JOINTS, JointKind, Key
 from tellegen.description.mechanisms.values import CENTRE, GROUND, NOWHERE, ORIGIN, Body, Joint, Mark, Pair
 from tellegen.description.model import Parameter
-from tellegen.description.network import settle
 from tellegen.description.quantities import parse_marked
 from tellegen.expressions import ZERO, Expression, symbol
 

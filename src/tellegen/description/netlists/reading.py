@@ -112,6 +112,10 @@ class LineReader:
             return self.findings.refuse(rules.UNDEFINED_GENERATOR, what, line, 0, fix=f"write {choice}")
         if len(self.findings.lines) == 1 and Path(head).suffix:
             fix = f"to read a file, give a Path: Path('{clip(head)}')"
+        elif len(words := re.split(r"[;\s]+", head)) > 1 and words[0] in _CODES:
+            fix = f"separate fields by commas: {', '.join(words[:3])}, ..."
+        elif re.match(r"[\w ]+:(\s|$)", head):
+            fix = "this looks like a model file: let its name end in .yaml"
         else:
             own = [code for code in _CODES if code[0] == head[:1]] if len(head) == 2 else []
             fix = did_you_mean(head, _CODES) or f"the codes are {' '.join(own or _CODES)}; a comment starts with %"

@@ -6,7 +6,8 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
-from tellegen.core.units import DIMENSIONLESS, Dimension
+from tellegen.core.unit_table import unit_advice
+from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit
 from tellegen.description import rules as description_rules
 from tellegen.description.context import Context
 from tellegen.description.dimensions import (
@@ -27,8 +28,11 @@ from tellegen.description.shapes import SECOND, angular_frequency, shape_macros
 from tellegen.description.signals import rules
 from tellegen.description.variables import known_variables
 from tellegen.expressions import ZERO, Expression
+from tellegen.expressions.tokens import NUMBER
+from tellegen.expressions.unit_reading import AFTER_NUMBER, unit_end
 
 _WORD = re.compile(r"[A-Za-z]+")
+_QUANTITY = re.compile(rf"({NUMBER}){AFTER_NUMBER.pattern}")
 
 NOT_UNITS = frozenset({TIME})
 """In `2 V*t` the `t` is the time and not the unit."""
@@ -38,6 +42,7 @@ def parse_formula(context: Context, node: Scalar, subject: str, indices: Mapping
     """The expression of a formula, units standing as marks; names are checked later, when all are known."""
     text = context.formula(node, subject)
     refuse_angular(context, text, subject)
+    refuse_doubtful(context, text, subject)
     names = NOT_UNITS | context.signal_names
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
@@ -52,6 +57,30 @@ def refuse_angular(context: Context, node: Scalar, subject: str) -> None:
         word = "frequency" if found.argument.name == "frequency" else f"'{found.argument.name}'"
         what = f"the {word} of {subject} is given as an angular velocity: '{found.text.strip()}'"
         raise context.error(description_rules.RADIANS_PER_SECOND, node, what, fix="give it in Hz; divide rad/s by 2*pi")
+
+
+def refuse_doubtful(context: Context, node: Scalar, subject: str) -> None:
+    """Raises: DescriptionError (D521) for a word joined to a unit, as in `2 V/s`, that is a unit and names a signal too."""
+    doubtful = frozenset(filter(is_unit, context.signal_names))
+    if not doubtful:
+        return
+
+    def joins(word: str) -> bool:
+        return word not in NOT_UNITS and is_unit(word)
+
+    for found in _QUANTITY.finditer(node.text):
+        if not (found[2] and is_unit(found[3])):
+            continue
+        begin, unit = found.span(3)
+        end = unit_end(node.text, unit, lambda word: word not in doubtful and joins(word))
+        whole = unit_end(node.text, unit, joins)
+        if end < whole:
+            word = _WORD.findall(node.text[end:whole])[0]
+            quantity = f"{found[1]} {node.text[begin:end]}"
+            what = f"in '{node.text[begin:whole]}' of {subject}, '{word}' may be the unit or the signal of that name"
+            fix = f"rename the signal; or, for the signal, write ({quantity}){node.text[end : end + 1]}{word}"
+            place = context.text_place(node, begin)._replace(text=node.text[begin:whole])
+            raise rules.SIGNAL_OR_UNIT.error(what, fix=fix, place=place)
 
 
 @final
@@ -91,7 +120,8 @@ class Scope:
         """What is known about the unit of a formula; unknown names and unlike units are collected as errors."""
         unknown = [name for name in names_in(marked) if not self.knows(name)]
         for name in unknown:
-            self.context.collect(self.unknown(name, subject, node))
+            if not self.context.may_be_hidden(name):
+                self.context.collect(self.unknown(name, subject, node))
         if unknown:
             return UNKNOWN
         if marked is ZERO and (plain := read_plain(node.text)) is not None and plain.dimension is not None:
@@ -120,7 +150,7 @@ class Scope:
         context = self.context
         known = [*context.signals, *self.variables, *context.displacements, *context.parameters, TIME]
         shown = [n for n in known if "." not in n]
-        fix = did_you_mean(name, known[:2000]) or f"some that are known: {listing(shown, 12)}"
+        fix = did_you_mean(name, known[:2000]) or unit_advice(name) or f"some that are known: {listing(shown, 12)}"
         what = f"{subject} uses '{name}', which is no signal, variable or parameter"
         at = max(node.text.find(name), 0)
         place = context.text_place(node, at)._replace(text=name)

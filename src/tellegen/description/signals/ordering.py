@@ -9,9 +9,6 @@ from typing import NamedTuple, final
 from tellegen.description.model import SignalDefinition
 from tellegen.expressions import Expression, is_zero, symbol
 
-ELEMENTARY = ("formula", "integral", "sample", "delay", "table", "across", "python")
-"""The blocks that all others are made of."""
-
 _AT_ONCE = {"formula": "formula", "table": "at", "python": "python"}
 """The key that holds what a signal reads at the same time; the others have a memory of their own."""
 

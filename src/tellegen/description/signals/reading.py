@@ -9,7 +9,7 @@ from tellegen.description.context import Context
 from tellegen.description.dimensions import mark, without_marks
 from tellegen.description.document import Mapping as MappingNode
 from tellegen.description.document import Node, Scalar
-from tellegen.description.indexing import read_node
+from tellegen.description.indexing import read_name, read_node
 from tellegen.description.model import SignalDefinition, SignalSetting
 from tellegen.description.quantities import parse_marked, read_plain
 from tellegen.description.signals import rules
@@ -45,7 +45,7 @@ class SignalsReader:
 
     def _line(self, key: Scalar, node: Node) -> Line:
         context = self.context
-        context.name(key, "a signal")
+        read_name(context, key, (), "a signal")
         if key.text in RESERVED_WORDS:
             what = f"'{key.text}' cannot name a signal: it has a meaning of its own in formulas"
             raise context.error(rules.SIGNAL_NAME_TAKEN, key, what, fix="choose another name")

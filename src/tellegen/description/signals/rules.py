@@ -65,16 +65,16 @@ NOT_CONSTANT = RULES.rule(
     "a constant that changes",
     meaning="A period, a delay, an initial value, or the value of a parameter or a storage depends on a signal, a variable or time.",
     why="these are fixed before a run; the energy of a storage changes through its port alone, and a parameter stays what it is",
-    example=_controlled("{d: {delay: I, by: 1 ms + t}, V_c: 3 ohm*d}"),
-    instead=_controlled("{d: {delay: I, by: 1 ms}, V_c: 3 ohm*d}"),
+    example=_controlled("{I_d: {delay: I, by: 1 ms + t}, V_c: 3 ohm*I_d}"),
+    instead=_controlled("{I_d: {delay: I, by: 1 ms}, V_c: 3 ohm*I_d}"),
 )
 NOT_POSITIVE = RULES.rule(
     "D506",
     "a time that does not run forward",
     meaning="A period, a delay or the time constant of a filter is zero or negative, or an offset is negative.",
     why="a signal cannot know what comes later, and sampling without a pause never ends",
-    example=_controlled("{h: {sample: I, every: -1 ms}, V_c: 3 ohm*h}"),
-    instead=_controlled("{h: {sample: I, every: 1 ms}, V_c: 3 ohm*h}"),
+    example=_controlled("{I_s: {sample: I, every: -1 ms}, V_c: 3 ohm*I_s}"),
+    instead=_controlled("{I_s: {sample: I, every: 1 ms}, V_c: 3 ohm*I_s}"),
 )
 LIMITS_REVERSED = RULES.rule(
     "D507",
@@ -188,4 +188,12 @@ NOT_MEASURABLE = RULES.rule(
     why="signals are computed from the power variables of storages, resistive elements and sources",
     example=_controlled("{V_c: {across: [a, nowhere]}}"),
     instead=_controlled("{V_c: {across: [a, b]}}"),
+)
+SIGNAL_OR_UNIT = RULES.rule(
+    "D521",
+    "signal or unit",
+    meaning="A word joined to the unit of a number, such as the `s` of `2 V/s`, is a unit and the name of a signal as well.",
+    why="the formula could mean either of the two, and the numbers would differ without a word",
+    example=_controlled("{h: 2 A - I, V_c: 3 ohm*h}"),
+    instead=_controlled("{h: 2 A - I, V_c: (3 ohm)*h}"),
 )
