@@ -33,6 +33,9 @@ def test_a_mechanism_at_a_given_speed_has_the_forms_that_need_no_rate() -> None:
     model = model_of(DRIVEN_ARM)
     rigid, elastic = (tg.simulate(tg.condition(model, f), rtol=1e-8, samples=20) for f in ("derivative", "parasitic"))
     assert elastic.values("link.phi") == pytest.approx(rigid.values("link.phi"), abs=1e-4)
+    for force in tg.condition(model, "derivative").forces:
+        carried = rigid.values(force)
+        assert elastic.values(force) == pytest.approx(carried, abs=1e-3 * np.max(np.abs(carried))), force
     inertia = -0.3 * 2 * 2 * np.pi * np.cos(2 * np.pi * rigid.t)  # of the arm, at -2 sin(2 pi t) rad/s
     assert rigid.values("lambda_arm_J") == pytest.approx(inertia, abs=1e-4)
 

@@ -82,13 +82,10 @@ def test_coupled_storages_move_alike_in_every_form(name: str, form: str) -> None
 def test_the_force_of_the_constraint_of_coupled_storages_is_read_in_every_form(name: str, form: str) -> None:
     force = "lambda_C_12_2" if name == "capacitors" else "lambda_L_2_2"
     run, exact = run_of(name, form).values(force), run_of(name, "derivative").values(force)
-    begun = 2 if form == "parasitic" else 0  # behind nonlinear laws its spring starts without a force
-    assert run[begun:] == pytest.approx(
-        exact[begun:], abs=(0.05 if form == "parasitic" else 1e-6) * np.max(np.abs(exact))
-    )
+    assert run == pytest.approx(exact, abs=(1e-3 if form == "parasitic" else 1e-6) * np.max(np.abs(exact)))
 
 
 def test_all_forms_of_coupled_storages_are_compared() -> None:
     table = tg.compare_conditioning(model_of(COILS))
     assert list(table.records) == list(FORMS)
-    assert all(record.relative < (1e-4 if form == "parasitic" else 1e-8) for form, record in table.records.items())
+    assert all(record.relative < (1e-3 if form == "parasitic" else 1e-8) for form, record in table.records.items())

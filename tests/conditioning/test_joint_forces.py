@@ -188,3 +188,45 @@ def test_friction_by_the_force_of_a_rigid_joint_is_the_same_in_every_form(form: 
     for name in ("arm.phi", "link.phi", "hinge.F_x", "hinge.F_y", "hinge.M_f"):
         assert apart(run, plain, name) < 1e-7, name
     assert abs(run.energy.residual) < 1e-9
+
+
+# The slot turns past a right angle, and the speed of the block in it, which has no inertia, follows from the crank.
+QUICK_RETURN = """
+system: quick return
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    ground: {points: {pivot: [0 m, -0.3 m]}}
+    crank: {mass: 0.5 kg, inertia: 0.002 kg*m^2, centre: [0.05 m, 0 m], points: {pin: [0.1 m, 0 m]}}
+    block: {mass: 0.1 kg, inertia: 1e-4 kg*m^2}
+    arm: {mass: 1 kg, inertia: 0.04 kg*m^2, centre: [0.3 m, 0 m]}
+  joints:
+    O: {revolute: [ground, crank]}
+    P: {revolute: [crank.pin, block]}
+    B: {revolute: [ground.pivot, arm]}
+    slot: {prismatic: [arm, block]}
+experiment: {until: 0.15 s, rtol: 1e-9, initial: {crank.phi: 0.5, crank.omega: 12 rad/s, block.phi: 1.3}}
+"""
+
+
+@pytest.mark.parametrize("form", ["derivative", "residual", "field", "lagrange"])
+def test_a_slot_may_pass_a_right_angle_in_every_form(form: str) -> None:
+    """The speed along the slot is freed with the others: found from one component, it was divided by the cosine of the angle."""
+    model = read_model(QUICK_RETURN)
+    made = tg.condition(model, form)
+    plain, run = (tg.simulate(m, samples=20) for m in (model, made))
+    assert plain.values("block.phi")[0] < np.pi / 2 < plain.values("block.phi")[-1]
+    for name in ("crank.phi", "block.phi", "slot.s", "slot.v", "B.F_x", "P.F_y", "slot.M", "arm.tau_J"):
+        assert apart(run, plain, name) < 1e-7, name
+    assert "lambda_slot_slide" in made.forces
+    assert tg.derive(made.model).states
+
+
+def test_parasitic_springs_beside_a_slot_converge_with_order_one() -> None:
+    model = read_model(QUICK_RETURN)
+    plain = tg.simulate(model, samples=10)
+    errors = []
+    for stiffness in (1e7, 1e8):
+        run = tg.simulate(tg.condition(model, "parasitic", stiffness=stiffness), rtol=1e-8, samples=10)
+        errors.append(max(apart(run, plain, name) for name in plain.displacement_names))
+    assert errors[0] / errors[1] == pytest.approx(10, rel=0.2)

@@ -202,6 +202,13 @@ def test_a_motion_leaves_no_coordinate_out() -> None:
 def test_a_motion_has_a_second_derivative() -> None:
     with pytest.raises(tg.ConditioningError, match=r"C109: the motion of 'theta' is a Python function"):
         tg.inverse_dynamics("crank_rod", {"theta": lambda t: t})
+    for motion, word in (
+        ("abs(t - 0.2 s)/(1 s)", "bends"),
+        ("if(t < 0.2 s, 0, 1)", "jumps"),
+        ("ramp(1 rad/s, 0.2 s)", "bends"),
+    ):
+        with pytest.raises(tg.ConditioningError, match=rf"C109: the motion of 'theta' {word} at t = 0\.2 s, which no"):
+            tg.inverse_dynamics("crank_rod", {"theta": motion}, by=["tau"])
     with pytest.raises(tg.ConditioningError, match=r"C109: the motion of 'theta' reads 'omega'"):
         tg.inverse_dynamics("crank_rod", {"theta": "omega"}, by=["tau"])
 

@@ -51,12 +51,14 @@ class Constraint:
 class Constrained:
     """A model, its causal graph, and the ports of the dependent storages: those that follow storages, and those behind sources.
 
-    With `sources`, both are treated: the rate of an input then is left to the solver, or to a spring.
+    With `sources`, both are treated: the rate of an input then is left to the solver, or to a spring. With `massless`, so are
+    storages without inertia that follow others: they store nothing, but what brings their speed may divide by what vanishes.
     """
 
     model: Model
     causal: CausalGraph
     sources: bool = False
+    massless: bool = False
 
     @cached_property
     def system(self) -> EquationSystem:
@@ -72,9 +74,15 @@ class Constrained:
 
     @cached_property
     def ports(self) -> tuple[int, ...]:
-        """Ports of dependent storages that are treated; one without inertia stores nothing, and stays as it is."""
+        """Ports of dependent storages that are treated; one without inertia stores nothing, and stays as it is if it may."""
         left = () if self.sources else self.behind_sources
-        return tuple(k for k in self.causal.derivative if k not in left and not self._is_massless(k))
+        apart = (k for k in self.causal.derivative if k not in left)
+        return tuple(k for k in apart if self.massless or not self._is_massless(k))
+
+    @property
+    def has_massless(self) -> bool:
+        """Whether storages without inertia follow others."""
+        return any(map(self._is_massless, self.causal.derivative))
 
     def _is_massless(self, port: int) -> bool:
         law = self.causal.graph.ports[port].law

@@ -1,6 +1,6 @@
 """The equations of each form in words, relations and matrices: one derivation, printed as text, as LaTeX or as JSON."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tellegen.causality import assign_causality
@@ -8,8 +8,9 @@ from tellegen.conditioning.balance import Forces, Solution
 from tellegen.conditioning.constrained import Constrained
 from tellegen.conditioning.fields import named_matrix
 from tellegen.conditioning.hamilton import hamilton_of
+from tellegen.conditioning.joined_laws import contents
 from tellegen.conditioning.lagrange import lagrange_of, lagrange_sections
-from tellegen.conditioning.merging import merge_dependent
+from tellegen.conditioning.merging import Merged, merge_dependent
 from tellegen.conditioning.opening import Opened
 from tellegen.conditioning.residual import constraint_forces
 from tellegen.core.errors import ConditioningError
@@ -25,12 +26,15 @@ from tellegen.graph import lower
 Names = Mapping[str, Expression]
 
 
-def explained_form(form: str, found: Constrained, opened: Opened, model: Model) -> Derivation:
-    """The equations of a form: the constraints, and what became of them."""
+def explained_form(form: str, found: Constrained, opened: Opened, model: Model, said: Sequence[str] = ()) -> Derivation:
+    """The equations of a form: the constraints, and what became of them; `said` is what else there is to say about it."""
     sections, where = _WRITERS[form](found, opened, model)
     system = found.system
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters}
     where = {n: e for n, e in where.items() if n not in kept}
+    if said:
+        *first, last = sections
+        sections = (*first, replace(last, items=(*map(Sentence, said), *last.items)))
     return Derivation(
         f"{system.name}, {form} form",
         "-",
@@ -136,6 +140,8 @@ def _parasitic(found: Constrained, opened: Opened, model: Model) -> tuple[tuple[
 
 def _field(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Section, ...], Names]:
     merged = merge_dependent(replace(found, sources=True))
+    if not merged.linear:
+        return _joined(found, merged), {}
     M, names = named_matrix(merged)
     p = [f"p_{speed}" for speed in merged.speeds]
     items: list[Item] = [Sentence("The dependent storages and those that they follow are one field: $p = M z$")]
@@ -146,6 +152,18 @@ def _field(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Section,
     pulls = _pulls(found, rows)
     items += [Relation(f"{name}'", c + e) for name, c, e in zip(p, merged.c_part(), pulls, strict=True)]
     return (Section("IC-field", tuple(items)),), names
+
+
+def _joined(found: Constrained, merged: Merged) -> tuple[Section, ...]:
+    """Storages with nonlinear laws, joined: what they keep together, and its rate."""
+    items: list[Item] = [
+        Sentence("The dependent storages and those that they follow keep together, by what they decide:")
+    ]
+    items += [Relation(f"p_{name}", e) for name, e in contents(merged).items()]
+    items.append(Sentence("and what they keep changes at the rates"))
+    rows = [found.system.states.index(name) for name in merged.speeds]
+    items += [Relation(f"p_{name}'", e) for name, e in zip(merged.speeds, _pulls(found, rows), strict=True)]
+    return (Section("Joined storages", tuple(items)),)
 
 
 def _lagrange(found: Constrained, opened: Opened, _: Model) -> tuple[tuple[Section, ...], Names]:

@@ -6,6 +6,7 @@ from typing import final
 
 from tellegen.conditioning.constrained import output_of
 from tellegen.conditioning.definite import Named, solved_definite
+from tellegen.conditioning.law_letters import apart_from_letters
 from tellegen.conditioning.merging import Merged
 from tellegen.conditioning.opening import fresh
 from tellegen.conditioning.signals import formula_signal
@@ -14,11 +15,13 @@ from tellegen.core.domains import Side, other_side
 from tellegen.core.names import TIME, named_after
 from tellegen.core.units import Dimension
 from tellegen.description.fields import energy_letters, entry_dimension
-from tellegen.description.model import Element, Law, MatrixField, Model, Multiport, Parameter
+from tellegen.description.model import PART_OF, Element, Law, MatrixField, Model, Multiport, Parameter
 from tellegen.elements import ElementKind, connection, kinds_of
 from tellegen.equations.matrices import Matrix, dot
 from tellegen.expressions import HALF, ONE, ZERO, Expression, Mul, Symbol, symbol, to_text
 from tellegen.expressions.entries import leaves
+
+_FLAT = str.maketrans({".": "_", "[": "_", "]": "", ",": "_"})
 
 SHORT = 2
 """Entries of the matrix of a field with more leaves than this get a name."""
@@ -37,8 +40,8 @@ def speed_field(merged: Merged, efforts: Sequence[Expression]) -> FieldModel:
     """The model with a field whose matrix is M and whose states are speeds; `efforts` act on its members beside the network."""
     members = _member_elements(merged)
     M, names = named_matrix(merged)
-    changed = {e.name: replace(_plain(e), value=M[i][i], law=None) for i, e in enumerate(members)}
-    field = MatrixField(_field_name(merged), tuple(e.name for e in members), M)
+    changed = {e.name: replace(port_of_field(merged, i), value=M[i][i], law=None) for i, e in enumerate(members)}
+    field = MatrixField(_field_name(merged), tuple(e.name for e in changed.values()), M)
     dimensions = _entry_dimensions(merged, M, names)
     model = _with_parameters(_with_field(merged, changed, field), names, dimensions)
     return FieldModel(with_efforts(model, merged, efforts), Starts())
@@ -48,8 +51,8 @@ def momentum_field(merged: Merged, efforts: Sequence[Expression]) -> FieldModel:
     """The model with a field whose energy is p^T M^-1 p/2 and whose states are momenta p."""
     members = _member_elements(merged)
     M, names = named_matrix(merged)
-    inverse, more = named_inverse(merged, M, names)
     kinds = [_plain(e).kind for e in members]
+    inverse, more = apart_from_letters(*named_inverse(merged, M, names), kinds, merged.found.causal.graph.parameters)
     letters = energy_letters(kinds)
     if len(members) == 1:
         letters = (kinds[0].domain.energy(kinds[0].side).letters[0],)
@@ -59,12 +62,14 @@ def momentum_field(merged: Merged, efforts: Sequence[Expression]) -> FieldModel:
     for i, element in enumerate(members):
         output = dot(inverse[i], p)
         law = Law("output", letters[i], output, element.kind.side, f"{merged.speeds[i]} = {to_text(output)}")
-        state = _momentum_name(merged, element)
+        port = port_of_field(merged, i)
+        state = _momentum_name(merged, port)
         states.append(state)
-        variables = {**element.variables, element.kind.side: merged.speeds[i], "energy": state}
-        changed[element.name] = replace(_plain(element), value=None, law=law, initial=None, variables=variables)
+        variables = {**port.variables, "energy": state}
+        changed[element.name] = replace(port, value=None, law=law, initial=None, variables=variables)
     energy = HALF * dot(p, [dot(row, p) for row in inverse])
-    field = MatrixField(_field_name(merged), tuple(changed), _identity(len(members)), energy=energy, letters=letters)
+    names_of_ports = tuple(port.name for port in changed.values())
+    field = MatrixField(_field_name(merged), names_of_ports, _identity(len(members)), energy=energy, letters=letters)
     dimensions = _entry_dimensions(merged, M, names)
     model = _with_parameters(_with_field(merged, changed, field), {**names, **more}, dimensions)
     z = [symbol(name) for name in merged.speeds]
@@ -90,24 +95,22 @@ def with_gyrators(model: Model, merged: Merged, S: Matrix) -> Model:
 def with_efforts(model: Model, merged: Merged, efforts: Sequence[Expression]) -> Model:
     """The model with sources that bring further rates of momenta to the members."""
     elements = list(model.elements)
-    for element, effort in zip(_member_elements(merged), efforts, strict=True):
+    for i, effort in enumerate(efforts):
         if effort is not ZERO:
-            elements = _driven(elements, element, effort)
+            elements = _driven(elements, _member_elements(merged)[i], port_of_field(merged, i), effort)
     return replace(model, elements=tuple(elements))
 
 
-def _driven(elements: list[Element], member: Element, effort: Expression) -> list[Element]:
-    """A source beside a mass, or in series with a spring."""
+def _driven(elements: list[Element], member: Element, port: Element, effort: Expression) -> list[Element]:
+    """A source beside a mass, or in series with a spring; what it does is the work that moves the matrix of the field."""
     name = f"C_{member.name.replace('.', '_')}"
     kind = _source(member, other_side(member.kind.side))
     if member.kind.side == "across":
-        return [
-            *elements,
-            Element(name, kind, (member.nodes[1], member.nodes[0]), signal=effort),
-        ]
+        nodes = (member.nodes[1], member.nodes[0])
+        return [*elements, Element(name, kind, nodes, signal=effort, notes=port.notes)]
     inner = fresh(f"{member.nodes[0]}_{name}", {n for e in elements for n in e.nodes})
-    moved = [replace(e, nodes=(inner, e.nodes[1])) if e.name == member.name else e for e in elements]
-    return [*moved, Element(name, kind, (inner, member.nodes[0]), signal=effort)]
+    moved = [replace(e, nodes=(inner, e.nodes[1])) if e.name == port.name else e for e in elements]
+    return [*moved, Element(name, kind, (inner, member.nodes[0]), signal=effort, notes=port.notes)]
 
 
 def _source(member: Element, side: Side) -> ElementKind:
@@ -124,34 +127,53 @@ def _gyrator(one: Element, two: Element) -> Element:
 
 
 def _with_field(merged: Merged, changed: Mapping[str, Element], field: MatrixField) -> Model:
-    """The model with changed members, sensors for the storages that follow them, and without fields that are now part of this."""
+    """The model with changed members that a matrix couples, and without fields that are now part of this."""
+    ports = merged.found.causal.graph.ports
+    gone = {ports[k].element for k in merged.storages}
+    model = with_members(merged, changed)
+    others = tuple(f for f in model.fields if gone.isdisjoint(f.members))
+    joined = (field,) if len(field.members) > 1 else ()  # one member with its own law needs no matrix
+    return replace(model, fields=(*others, *joined))
+
+
+def with_members(merged: Merged, changed: Mapping[str, Element]) -> Model:
+    """The model with changed members, and sensors for the storages that follow them."""
     model, ports = merged.found.model, merged.found.causal.graph.ports
     following = {ports[k].element: output_of(ports[k]) for k in merged.dependent}
     elements = []
     for element in model.elements:
         if element.name in following:
-            elements += _sensor(element, following[element.name])
+            elements += _sensor(element, following[element.name], _field_name(merged))
         else:
             elements.append(changed.get(element.name, element))
-    others = tuple(f for f in model.fields if not {*f.members} & {*field.members, *following})
-    joined = (field,) if len(field.members) > 1 else ()  # one member with its own law needs no matrix
-    return replace(model, elements=tuple(elements), fields=(*others, *joined), findings=(), source="", parts=())
+    return replace(model, elements=tuple(elements), findings=(), source="", parts=())
 
 
-def _sensor(element: Element, output: str) -> list[Element]:
+def _sensor(element: Element, output: str, field: str) -> list[Element]:
     """What is left of a storage that moved into a field: a sensor of the variable that it had as its output."""
     side = element.kind.side
     kinds = [k for k in kinds_of(element.kind.domains[0], "resistive") if k.side == other_side(side)]
-    return (
-        [Element(output, kinds[0], element.nodes, value=ZERO, variables={side: output}, notes=element.notes)]
-        if kinds
-        else []
-    )
+    notes = {**element.notes, PART_OF: field}
+    return [
+        Element(output, kind, element.nodes, value=ZERO, variables={side: output}, notes=notes) for kind in kinds[:1]
+    ]
 
 
 def _member_elements(merged: Merged) -> list[Element]:
     ports = merged.found.causal.graph.ports
     return [merged.found.elements[ports[k].element] for k in merged.members]
+
+
+def port_of_field(merged: Merged, i: int) -> Element:
+    """The port of the field at the place of a member, with a name of its own: what it takes and holds is the field's.
+
+    What it decides keeps the name that the member had for it.
+    """
+    element, field = _member_elements(merged)[i], _field_name(merged)
+    taken = {e.name for e in merged.found.model.elements} | {*merged.found.model.parameters}
+    name = fresh(f"{field}_{element.name.translate(_FLAT)}", taken)
+    variables: dict[str, str] = {element.kind.side: merged.speeds[i]}
+    return replace(_plain(element), name=name, variables=variables, notes={**element.notes, PART_OF: field})
 
 
 def _plain(element: Element) -> Element:
@@ -221,8 +243,7 @@ def _field_name(merged: Merged) -> str:
     return fresh("IC", {e.name for e in merged.found.model.elements} | set(merged.found.model.parameters))
 
 
-def _momentum_name(merged: Merged, element: Element) -> str:
+def _momentum_name(merged: Merged, port: Element) -> str:
     model = merged.found.model
-    letter = element.kind.domain.energy(element.kind.side).symbol
-    taken = {*model.parameters, *model.displacements, *model.signals}
-    return fresh(element.variables.get("energy") or named_after(letter, element.name), taken)
+    letter = port.kind.domain.energy(port.kind.side).symbol
+    return fresh(named_after(letter, port.name), {*model.parameters, *model.displacements, *model.signals})

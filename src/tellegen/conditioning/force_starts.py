@@ -1,6 +1,6 @@
 """What the forces of the rigid model tell parasitic elements: where they begin, so that no run begins with a jolt, and a size."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import final
@@ -11,6 +11,14 @@ from tellegen.core.names import TIME
 from tellegen.expressions import Expression
 from tellegen.expressions.entries import substituted
 
+Carried = Callable[[], Mapping[str, float]]
+"""Tells what the rigid model carries where it starts, by the names of the forces."""
+
+
+def nothing_known() -> Mapping[str, float]:
+    """Of no force."""
+    return {}
+
 
 @final
 @dataclass(frozen=True)
@@ -20,14 +28,17 @@ class ForceStarts:
     balance: Balance
     states: Mapping[str, str] = field(default_factory=dict)
 
-    def at(self, values: Mapping[str, float]) -> dict[str, float]:
-        """What the states are where the rigid model starts; nothing where the forces do not follow from numbers alone."""
+    def at(self, values: Mapping[str, float], carried: Carried = nothing_known) -> dict[str, float]:
+        """What the states are where the rigid model starts; `carried` is asked where forces do not follow from numbers alone."""
+        found: Mapping[str, float]
         try:
-            forces = self.balance.forces()
-            found = self._solved(forces, {TIME: 0.0, **values})
+            found = self._solved(self.balance.forces(), {TIME: 0.0, **values})
         except (ConditioningError, ArithmeticError, KeyError):
-            return {}  # an input in a constraint, a law in the way, a number that is missing, or a position that is found later
-        return {state: found[name] for name, state in self.states.items() if isfinite(found[name])}
+            found = (
+                carried()
+            )  # an input in a constraint, a law in the way, a number that is missing, a position found later
+        known = {state: found[name] for name, state in self.states.items() if name in found}
+        return {state: value for state, value in known.items() if isfinite(value)}
 
     def inertia(self, force: str, values: Mapping[str, float]) -> float | None:
         """What a force moves along its constraint when all constraints are open: the reciprocal of its entry in E."""

@@ -10,13 +10,14 @@ from tellegen.conditioning.constrained import Constrained, Constraint, constrain
 from tellegen.conditioning.coordinates import coordinates_of
 from tellegen.conditioning.explaining import explained_form
 from tellegen.conditioning.fields import FieldModel, momentum_field, speed_field, with_gyrators
-from tellegen.conditioning.force_starts import ForceStarts
+from tellegen.conditioning.force_starts import Carried, ForceStarts, nothing_known
 from tellegen.conditioning.hamilton import hamilton_of
+from tellegen.conditioning.joined_laws import joined_field
 from tellegen.conditioning.lagrange import lagrange_of
-from tellegen.conditioning.merging import merge_dependent
+from tellegen.conditioning.merging import Merged, merge_dependent
 from tellegen.conditioning.opening import Opened, has_sinks
-from tellegen.conditioning.parasitic import SUGGESTED, Stiffness, parasitic_model
-from tellegen.conditioning.placing import open_constraints
+from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model
+from tellegen.conditioning.placing import in_every_position, open_constraints
 from tellegen.conditioning.reactions import with_forces
 from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, taken_model
 from tellegen.conditioning.starting import NOTHING, Starts, dependent_starts, started
@@ -44,7 +45,8 @@ class Conditioned:
     """A model in one of the forms: a model like any other, with where its states start and which solver suits it.
 
     `picture` is what is drawn: in the residual form it has residual sinks where `model` has driven sources. `constraints` tell what
-    was opened or merged, `stiffnesses` those of parasitic elements by the name of the force.
+    was opened or merged, `stiffnesses` those of parasitic elements by the name of the force, `accuracy` the error for which they
+    were sized and what was measured; None where their sizes were given.
     """
 
     form: FormName
@@ -57,6 +59,7 @@ class Conditioned:
     opened: Opened = field(repr=False, compare=False)
     starts: Starts = field(default_factory=Starts, repr=False)
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
+    accuracy: Accuracy | None = None
 
     @property
     def name(self) -> str:
@@ -70,7 +73,8 @@ class Conditioned:
 
     def explained(self) -> Derivation:
         """The equations of the form, with its constraints: a value with text, LaTeX and JSON."""
-        return explained_form(self.form, self.found, self.opened, self.model)
+        said = () if self.accuracy is None else (self.accuracy.sentence,)
+        return explained_form(self.form, self.found, self.opened, self.model, said)
 
     def to_text(self) -> str:
         """The equations as text for a terminal."""
@@ -87,6 +91,8 @@ class Conditioned:
         record["constraints"] = [constraint.to_json() for constraint in self.constraints]
         if self.stiffnesses:
             record["stiffnesses"] = {identifier(name): value for name, value in self.stiffnesses.items()}
+        if self.accuracy is not None:
+            record["accuracy"] = self.accuracy.to_json()
         if self.form == "lagrange":
             record["lagrange"] = lagrange_of(self.found).to_json()
         elif self.form == "hamilton":
@@ -97,10 +103,31 @@ class Conditioned:
         return self.to_text()
 
     def begun(
-        self, initial: Mapping[str, float], parameters: Mapping[str, float], inputs: Mapping[str, float] = NOTHING
+        self,
+        initial: Mapping[str, float],
+        parameters: Mapping[str, float],
+        inputs: Mapping[str, float] = NOTHING,
+        carried: Carried = nothing_known,
     ) -> Model:
-        """The model with other initial values, by the names of the model as it was, for other parameters and inputs."""
-        return started(self.model, self.found, self.starts, initial, parameters, inputs)
+        """The model with other initial values, by the names of the model as it was, for other parameters and inputs.
+
+        `carried` is asked for the forces of the rigid model where no formula gives those with which springs begin.
+        """
+        return started(self.model, self.found, self.starts, initial, parameters, inputs, carried)
+
+    def rigid(self) -> "Conditioned":
+        """The derivative form of the same model, with the same constraints."""
+        made = _derivative(self.found, self.opened, AS_USUAL)
+        return replace(
+            self,
+            form="derivative",
+            model=started(made.model, self.found, made.starts),
+            picture=made.model,
+            solver=SOLVERS["derivative"],
+            starts=made.starts,
+            stiffnesses={},
+            accuracy=None,
+        )
 
 
 @final
@@ -138,7 +165,7 @@ def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Con
     """
     if form not in FORMS:
         raise rules.NO_SUCH_FORM.error(f"'{form}' is no form of a model", fix=did_you_mean(form, FORMS) or "")
-    found = constrained(model, options.coordinates)
+    found = in_every_position(constrained(model, options.coordinates))
     whole = replace(found, sources=True) if found.behind_sources else found
     word: FormName = next(known for known in FORMS if known == form)
     if word in WITH_SOURCES:
@@ -181,13 +208,14 @@ def _parasitic(found: Constrained, opened: Opened, options: Options) -> _Made:
 
 def _field(found: Constrained, opened: Opened, options: Options) -> _Made:
     merged = merge_dependent(found)
-    return _with_forces(momentum_field(merged, merged.c_part()), found, opened)
+    made = momentum_field(merged, merged.c_part()) if merged.linear else joined_field(merged)
+    return _with_forces(made, merged, opened)
 
 
 def _lagrange(found: Constrained, opened: Opened, options: Options) -> _Made:
     coordinates_of(found)  # refuses models without the form
     merged = merge_dependent(found)
-    return _with_forces(speed_field(merged, merged.c_part()), found, opened)
+    return _with_forces(speed_field(merged, merged.c_part()), merged, opened)
 
 
 def _hamilton(found: Constrained, opened: Opened, options: Options) -> _Made:
@@ -196,11 +224,11 @@ def _hamilton(found: Constrained, opened: Opened, options: Options) -> _Made:
     S = merged.gyroscopic()
     if any(e is not ZERO for row in S for e in row) and not options.canonical:
         made = FieldModel(with_gyrators(made.model, merged, S), made.starts)
-    return _with_forces(made, found, opened)
+    return _with_forces(made, merged, opened)
 
 
-def _with_forces(made: FieldModel, found: Constrained, opened: Opened) -> _Made:
-    return _Made(with_forces(made.model, found, opened), made.starts)
+def _with_forces(made: FieldModel, merged: Merged, opened: Opened) -> _Made:
+    return _Made(with_forces(made.model, merged.found, opened, merged), made.starts)
 
 
 _MAKERS: Final[Mapping[FormName, Callable[[Constrained, Opened, Options], _Made]]] = {

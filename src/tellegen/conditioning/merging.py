@@ -32,6 +32,21 @@ class Merged:
     def _ports(self) -> tuple[Port, ...]:
         return self.found.causal.graph.ports
 
+    @property
+    def storages(self) -> tuple[int, ...]:
+        """The ports of all storages that are merged, in the order of the rows of T."""
+        return (*self.members, *self.dependent)
+
+    def port(self, k: int) -> Port:
+        """A port of the graph."""
+        return self._ports[k]
+
+    @cached_property
+    def linear(self) -> bool:
+        """Whether a matrix tells what the storages hold."""
+        laws = (self._ports[k].law for k in self.storages)
+        return all(isinstance(law, StorageLaw) and law.inertia is not None for law in laws)
+
     @cached_property
     def speeds(self) -> tuple[str, ...]:
         """The outputs of the members: generalised speeds."""
@@ -48,7 +63,7 @@ class Merged:
     @cached_property
     def energy(self) -> dict[tuple[int, int], Expression]:
         """The energy matrix of members and dependent storages, by place in T."""
-        order = {k: i for i, k in enumerate((*self.members, *self.dependent))}
+        order = {k: i for i, k in enumerate(self.storages)}
         entries = {(i, i): self._inertia(k) for k, i in order.items()}
         for field in self.found.causal.graph.fields:
             for a, row in zip(field.ports, field.matrix, strict=True):
@@ -149,7 +164,7 @@ class Merged:
             raise rules.NOT_LINEAR.error(
                 f"'{port.element}' has a law that is not linear, so it cannot be merged with the storages around it",
                 where=port.element,
-                fix="choose the form derivative, residual or parasitic",
+                fix="choose the form derivative, residual or parasitic, or field where each storage follows one other",
                 place=port.place,
             )
         return law.inertia

@@ -49,6 +49,31 @@ class Stiffness:
 SUGGESTED = Stiffness()
 """Sized by the duration of the experiment."""
 
+ERROR = 1e-3
+"""The relative error of coordinates and forces for which parasitic elements are sized when nothing else is said."""
+
+
+@final
+@dataclass(frozen=True)
+class Accuracy:
+    """The relative error that parasitic elements were sized for, and what was measured on the experiment of the model."""
+
+    asked: float
+    coordinates: float
+    forces: float
+
+    @property
+    def sentence(self) -> str:
+        """Which error was asked for, of what, and which is left."""
+        return (
+            f"Parasitic elements are sized for a relative error of {self.asked:g} of coordinates and forces on the experiment; "
+            f"measured: coordinates {self.coordinates:.2g}, forces {self.forces:.2g}."
+        )
+
+    def to_json(self) -> dict[str, float]:
+        """Three numbers."""
+        return {"error": self.asked, "coordinates": self.coordinates, "forces": self.forces}
+
 
 def stiffness_for(force: float, energy: float, share: float) -> float:
     """The stiffness at which a force stores the given share of an energy: K = force^2/(2 share energy)."""
@@ -148,8 +173,9 @@ class _Parasitic:
         damper = self._damper(opening, (plus, inner), sqrt(stiffness * self._inertia(opening)), "across")
         across = DOMAINS[opening.domain].across.symbol
         name = self._name(f"{across}_{storage.name}")
-        self.states[opening.name] = name
-        self._signal(opening, symbol(name))
+        if (plus, minus) == opening.nodes:  # a mass stands against the frame, and may move with another speed
+            self.states[opening.name] = name
+        self._signal(opening, self.found.taken(opening.constraint.storage))
         return replace(storage, nodes=(inner, minus), variables={"across": name}), damper
 
     def _resistance_alone(self, opening: Opening, stiffness: float) -> tuple[Element, ...]:
@@ -219,10 +245,11 @@ class _Parasitic:
     def _inertia(self, opening: Opening) -> float:
         """The energy parameter of the dependent storage: a mass, a capacitance; a compliance or an inductance beside.
 
-        A joint that holds what turns by what slides moves neither a mass nor an inertia alone.
+        A joint that holds what turns by what slides moves neither a mass nor an inertia alone, nor does one at a speed without
+        inertia.
         """
         element = self.found.elements[opening.constraint.storage]
-        if element.kind.domains[0] != opening.domain:
+        if element.kind.domains[0] != opening.domain or element.kind.weightless:
             moved = self.forces.inertia(opening.name, start_values(self.found.model, {}, self.found.causal))
             if moved is None:
                 raise self._no_value(opening)

@@ -36,6 +36,17 @@ def open_constraints(found: Constrained) -> Opened:
     return next((o for o in _attempts(found) if _frees(o, found)), None) or _parted(found)
 
 
+def in_every_position(found: Constrained) -> Constrained:
+    """The same, with storages that have no inertia among those that are treated where else something that may vanish divides.
+
+    A slide between two bodies that others decide is such: its speed follows from one component of a velocity, by a cosine.
+    """
+    if not found.has_massless or not _divisors(open_constraints(found).system):
+        return found
+    more = replace(found, massless=True)
+    return found if _divisors(open_constraints(more).system) else more
+
+
 def _attempts(found: Constrained) -> Iterator[Opened]:
     if any(_sensors(found, constraint) for constraint in found.constraints):
         yield _at_joints(found)
@@ -45,7 +56,7 @@ def _attempts(found: Constrained) -> Iterator[Opened]:
 
 def _frees(opened: Opened, found: Constrained) -> bool:
     """Whether no storage depends on another one any more, and equations divide by nothing that they did not divide by before."""
-    left = _following(found.causal) - len(found.constraints)
+    left = max(_following(found.causal) - len(found.constraints), 0)
     if _dependent(opened) > left:
         return False
     divisors = _divisors(opened.system)

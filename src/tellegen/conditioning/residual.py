@@ -19,7 +19,7 @@ from tellegen.core.domains import other_side
 from tellegen.core.units import parse_unit
 from tellegen.description.model import Element, Model, Parameter, SignalDefinition
 from tellegen.equations.matrices import dot
-from tellegen.expressions import ZERO, Expression, number, symbol, total
+from tellegen.expressions import ZERO, Expression, Symbol, number, symbol, total
 from tellegen.graph import Port, StorageLaw
 
 MOST_EXPLICIT = 12
@@ -55,7 +55,16 @@ def residual_model(found: Constrained, opened: Opened, rate: float) -> tuple[Mod
     made = _explicit_model(balance, symbol(drift)) if explicit else _implicit_model(balance, symbol(drift))
     decay = Parameter(drift, number(rate), parse_unit("s^-1").dimension, "s^-1")
     model, starts = _with_speeds(replace(made, parameters={**made.parameters, drift: decay}), balance)
-    return model, dependent_starts(found, balance).joined(starts)
+    return model, _with_states(dependent_starts(found, balance), starts)
+
+
+def _with_states(others: Starts, speeds: Starts) -> Starts:
+    """The starts of dependent storages and of speeds without inertia, each of which begins in the state that it has become."""
+    states = {e.name: state for state, e in speeds.formulas.items() if isinstance(e, Symbol)}
+    became = {speed: symbol(state) for speed, state in states.items() if speed in others.formulas}
+    formulas = {states.get(n, n): e.substitute(became) for n, e in others.formulas.items()}
+    independent = {state: e for state, e in speeds.formulas.items() if state not in formulas}
+    return Starts({**independent, **formulas}, (*others.replaced, *speeds.replaced), others.forces)
 
 
 def sensed_model(opened: Opened) -> Model:
@@ -136,6 +145,7 @@ def _with_speeds(model: Model, balance: Balance) -> tuple[Model, Starts]:
         state = fresh(f"{speed}_state", taken)
         signals[state] = integral_signal(state, symbol(rate), port.domain, port.law.side)
         changed[port.element] = driven_source(elements[port.element], port, symbol(state))
+        signals[f"energy.{port.element}"] = formula_signal(f"energy.{port.element}", ZERO, "J")
         starts[state] = symbol(speed)
     made = tuple(changed.get(e.name, e) for e in model.elements)
     replaced = tuple(balance.system.states[i] for i in balance.massless)

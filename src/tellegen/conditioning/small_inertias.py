@@ -21,12 +21,15 @@ from tellegen.graph import Port, StorageLaw
 
 
 def with_small_inertias(model: Model, found: Constrained, resonances: Mapping[str, float]) -> Model:
-    """The model with an inertia in the place of each independent storage without one; `resonances` are squares of frequencies.
+    """The model with an inertia in the place of each storage without one that is free; `resonances` are squares of frequencies.
 
     Raises: ConditioningError (C107) where numbers are missing.
     """
     ports = found.causal.graph.ports
-    places = [(i, ports[k]) for i, k in enumerate(found.causal.integral) if _weightless(ports[k])]
+    places: list[tuple[int | None, Port]] = [
+        (i, ports[k]) for i, k in enumerate(found.causal.integral) if _weightless(ports[k])
+    ]
+    places += [(None, ports[k]) for k in found.ports if _weightless(ports[k])]
     if not places:
         return model
     elements = {e.name: e for e in model.elements}
@@ -34,7 +37,8 @@ def with_small_inertias(model: Model, found: Constrained, resonances: Mapping[st
     slow, fast = _slowest(found, places[0][1]), min(resonances.values())
     for i, port in places:
         element = elements[port.element]
-        value = _moved_inertia(found, i, port) * slow * slow / fast
+        moved = _inertia_around(found, port) if i is None else _moved_inertia(found, i, port)
+        value = moved * slow * slow / fast
         elements[port.element] = _heavier(element, value, parameters)
     return replace(model, elements=tuple(elements.values()), parameters=parameters)
 
@@ -73,6 +77,17 @@ def _moved_inertia(found: Constrained, i: int, port: Port) -> float:
     if not entry.free_symbols <= values.keys():
         raise _no_inertia(port, "give values for the parameters")
     return entry.evaluate(values)
+
+
+def _inertia_around(found: Constrained, port: Port) -> float:
+    """The largest inertia of the domain, for a speed that follows others as long as constraints are rigid."""
+    values = start_values(found.model, {}, found.causal)
+    laws = (p.law for p in found.causal.graph.ports if p.domain == port.domain and p.law.side == port.law.side)
+    known = [e for law in laws if isinstance(law, StorageLaw) and (e := law.inertia) is not None]
+    sizes = [e.evaluate(values) for e in known if e.free_symbols <= values.keys()]
+    if not any(sizes):
+        raise _no_inertia(port, "give values for the parameters")
+    return max(sizes)
 
 
 def _no_inertia(port: Port, fix: str) -> TellegenError:

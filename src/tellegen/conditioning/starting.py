@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.conditioning.balance import Balance
 from tellegen.conditioning.constrained import Constrained, start_values
-from tellegen.conditioning.force_starts import ForceStarts
+from tellegen.conditioning.force_starts import Carried, ForceStarts, nothing_known
 from tellegen.conditioning.signals import starting_at
 from tellegen.description.model import Model
 from tellegen.expressions import ZERO, Expression, Number, number, symbol, total
@@ -40,8 +40,11 @@ def started(
     given: Mapping[str, float] = NOTHING,
     parameters: Mapping[str, float] = NOTHING,
     inputs: Mapping[str, float] = NOTHING,
+    carried: Carried = nothing_known,
 ) -> Model:
     """The conditioned model with its initial values; `given`, `parameters` and `inputs` come before those that the model has.
+
+    `carried` tells the forces of the rigid model where they have no formula.
 
     States whose start cannot be told, for want of a number, begin at zero.
     """
@@ -57,8 +60,8 @@ def started(
             signals[name] = starting_at(signals[name], number(value))
         elif value:
             initial[name] = number(value)
-    carried = starts.forces.at(values) if starts.forces is not None else {}
-    initial |= {name: number(value) for name, value in carried.items() if value and name not in given}
+    forces = starts.forces.at(values, carried) if starts.forces is not None else {}
+    initial |= {name: number(value) for name, value in forces.items() if value and name not in given}
     return replace(model, signals=signals, experiment=replace(model.experiment, initial=initial))
 
 

@@ -1,40 +1,29 @@
 """The forms of a model with dependent storages on one experiment: what each costs, and how far it is from the most accurate one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.conditioning import AS_USUAL, FORMS, Conditioned, FormName, Options, condition_model
-from tellegen.conditioning.parasitic import parasitic_storage, stiffness_for
-from tellegen.core.errors import Finding, TellegenError
+from tellegen.conditioning.parasitic import ERROR
+from tellegen.core.errors import ConditioningError, Finding, TellegenError
 from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments.courses import Course
 from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression
 from tellegen.expressions.entries import substituted
 from tellegen.results.run import Run
+from tellegen.studies.form_runs import RTOL, SAMPLES, Setting, apart
+from tellegen.studies.parasitic_sizing import size_parasitic, sized_for
 
 Array = NDArray[np.float64]
 
-RTOL: Final = 1e-10
 TIGHTER: Final = 100.0
 """The run that the others are compared with is so many times more accurate."""
-
-SAMPLES: Final = 400
-FINE: Final = 1e-13
-COARSE: Final = 1e-8
-"""No run is finer than this; a parasitic one not even so fine, because its springs cost more than that."""
-
-SHARE: Final = 1e-6
-"""The share of the energy of a run that parasitic elements may store where no stiffness is given."""
-
-SMALL: Final = 1e-3
-"""A force smaller than this share of the largest one is taken as this share, so that no spring is soft by accident."""
 
 ACCURATE: Final[tuple[FormName, ...]] = ("lagrange", "field", "hamilton", "residual", "derivative")
 """Forms in the order in which they are taken as the most accurate one: no excess states, explicit, first."""
@@ -55,8 +44,10 @@ class FormRecord:
     """What one form cost and gave.
 
     `error` is the largest difference of a coordinate from the most accurate form, in SI, `relative` that over the largest value of
-    the coordinate; `violation` the largest difference of a dependent storage from what the others make it. `excess` counts states
-    beyond those of the independent storages. `energy` is what is left of the balance, relative to the energy handled.
+    the coordinate (over 1 rad for angles beyond), and `forces` the same of the forces of constraints, once springs have settled;
+    `violation` the largest difference of a dependent storage from what the others make it. `excess` counts states beyond those of
+    the independent storages. `energy` is what is left of the balance, relative to the energy handled. `note` says for which error
+    parasitic elements were sized.
     """
 
     form: FormName
@@ -65,7 +56,9 @@ class FormRecord:
     excess: int
     error: float
     relative: float
+    forces: float
     violation: float
+    note: str = ""
 
     @property
     def energy(self) -> float:
@@ -90,6 +83,7 @@ class FormRecord:
             "excess": self.excess,
             "error": self.error,
             "relative_error": self.relative,
+            "force_error": self.forces,
             "violation": self.violation,
             "energy_residual": self.energy,
             "proper": self.proper,
@@ -126,7 +120,18 @@ class ConditioningTable:
         return record | ({"refused": {f: why.to_json() for f, why in self.refused.items()}} if self.refused else {})
 
     def __str__(self) -> str:
-        heads = ("form", "solver", "set-up", "solving", "steps", "states", "error", "relative", "violation", "energy")
+        heads: tuple[str, ...] = (
+            "form",
+            "solver",
+            "set-up",
+            "solving",
+            "steps",
+            "states",
+            "error",
+            "relative",
+            "forces",
+        )
+        heads += ("violation", "energy")
         rows: list[tuple[str, ...]] = [heads]
         rows += [self._row(record) for record in self.records.values()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -134,45 +139,17 @@ class ConditioningTable:
         suits = [f"  {form:<11} {SUITS[form]}" for form in self.records]
         refused = [f"  {form:<11} {why.what}" for form, why in self.refused.items()]
         head = f"{self.name}: relative tolerance {self.rtol:g}; errors against the {self.reference} form, {TIGHTER:g} times finer"
-        parts = [[head], lines, ["for the synthesis of controllers", *suits]]
+        notes = [record.note for record in self.records.values() if record.note]
+        parts = [[head], lines, notes, ["for the synthesis of controllers", *suits]]
         return "\n\n".join("\n".join(part) for part in (*parts, ["not there", *refused] if refused else []) if part)
 
     def _row(self, record: FormRecord) -> tuple[str, ...]:
         made = record.run.trajectory
         states = f"{record.states}" + (f" ({record.excess} excess)" if record.excess else "")
         times = (f"{made.setup_s:.3f} s", f"{made.solve_s:.4f} s")
-        errors = (f"{record.error:.2g}", f"{record.relative:.2g}", f"{record.violation:.2g}", f"{record.energy:.1e}")
-        return record.form, made.solver, *times, str(made.steps), states, *errors
-
-
-@final
-@dataclass(frozen=True)
-class Setting:
-    """One experiment for all forms."""
-
-    until: Quantity | None = None
-    inputs: Mapping[str, Course] | None = None
-    initial: Mapping[str, Quantity] | None = None
-    parameters: Mapping[str, Quantity] | None = None
-    rtol: float = RTOL
-    samples: int = SAMPLES
-
-    def run(self, conditioned: Conditioned, *, finer: float = 1.0) -> Run:
-        """The run of one form."""
-        return simulate(
-            conditioned,
-            self.until,
-            inputs=self.inputs,
-            initial=self.initial,
-            parameters=self.parameters,
-            rtol=max(self.rtol / finer, COARSE if conditioned.form == "parasitic" else FINE),
-            samples=self.samples,
-            progress=False,
-        )
-
-
-THE_EXPERIMENT: Final = Setting()
-"""That of the model."""
+        errors = (record.error, record.relative, record.forces, record.violation)
+        shown = (*(f"{error:.2g}" for error in errors), f"{record.energy:.1e}")
+        return record.form, made.solver, *times, str(made.steps), states, *shown
 
 
 def compare_conditioning(
@@ -180,6 +157,7 @@ def compare_conditioning(
     forms: Sequence[str] | None = None,
     *,
     options: Options = AS_USUAL,
+    error: float = ERROR,
     until: Quantity | None = None,
     inputs: Mapping[str, Course] | None = None,
     initial: Mapping[str, Quantity] | None = None,
@@ -189,21 +167,36 @@ def compare_conditioning(
 ) -> ConditioningTable:
     """The forms of a model on one experiment: time, steps, states, error, violation of the constraints, energy.
 
-    Without `forms`, all that the model has. Parasitic elements without a stiffness store a share of 1e-6 of the energy.
+    Without `forms`, all that the model has. Parasitic elements without a stiffness are sized for a relative `error` of coordinates
+    and forces, as by `size_parasitic`; where that is not met, the form is among those refused.
     What is not given is taken from the experiment of the model. Errors are against the most accurate form, run far finer.
 
     Raises: ConditioningError for a form that was asked for and does not exist; SimulationError when a run fails.
     """
-    described = as_model(model)
-    made, refused = _conditioned(described, forms, options)
     setting = Setting(until, inputs, initial, parameters, rtol, samples)
+    described = setting.described(as_model(model))
+    made, refused = _conditioned(described, forms, options)
     reference = next((form for form in ACCURATE if form in made), next(iter(made)))
     fine = setting.run(made[reference], finer=TIGHTER)
-    if "parasitic" in made and reference != "parasitic" and options.stiffness.value is None:
-        stiff = replace(options.stiffness, value=stiffnesses_of(made["parasitic"], fine, SHARE))
-        made["parasitic"] = condition_model(described, "parasitic", replace(options, stiffness=stiff))
+    if "parasitic" in made and options.stiffness.value is None:
+        try:
+            made["parasitic"] = _sized(described, made[reference], error, options, setting, fine)
+        except ConditioningError as why:
+            if forms is not None:
+                raise
+            refused["parasitic"] = why.finding
+            del made["parasitic"]
     records = {form: _record(found, setting.run(found), fine) for form, found in made.items()}
     return ConditioningTable(made[reference].name, rtol, reference, records, refused)
+
+
+def _sized(
+    model: Model, reference: Conditioned, error: float, options: Options, setting: Setting, fine: Run
+) -> Conditioned:
+    """The parasitic form beside the run of the reference; beside a run of its own where it is itself the only form."""
+    if reference.form == "parasitic":
+        return size_parasitic(model, error, options, setting)
+    return sized_for(model, error, options, setting, fine)
 
 
 def _conditioned(
@@ -225,20 +218,13 @@ def _conditioned(
 
 
 def _record(conditioned: Conditioned, run: Run, fine: Run) -> FormRecord:
-    error, relative = difference_of(conditioned, run, fine)
+    found = apart(conditioned, run, fine)
     model = run.trajectory.segments[0].model
     states = len(model.states) + sum(name in conditioned.starts.formulas for name in model.signal_states)
     excess = states - len(conditioned.found.causal.integral)
-    return FormRecord(conditioned.form, run, states, excess, error, relative, _violation(conditioned, run))
-
-
-def difference_of(conditioned: Conditioned, run: Run, fine: Run) -> tuple[float, float]:
-    """The largest difference of a coordinate, and of a coordinate relative to its size; of states where there are none."""
-    found = conditioned.found
-    names = list(found.model.displacements) or list(found.system.states)
-    apart = {name: float(np.max(np.abs(run.values(name) - fine.values(name)))) for name in names}
-    sizes = {name: float(np.max(np.abs(fine.values(name)))) or 1.0 for name in names}
-    return max(apart.values()), max(apart[name] / sizes[name] for name in names)
+    errors = (found.largest, found.coordinates, found.forces, _violation(conditioned, run))
+    note = "" if conditioned.accuracy is None else conditioned.accuracy.sentence
+    return FormRecord(conditioned.form, run, states, excess, *errors, note)
 
 
 def _violation(conditioned: Conditioned, run: Run) -> float:
@@ -250,19 +236,6 @@ def _violation(conditioned: Conditioned, run: Run) -> float:
         if name in outputs and name in run:
             largest = max(largest, float(np.max(np.abs(run.values(name) - values_along(run, found.written(formula))))))
     return largest
-
-
-def stiffnesses_of(conditioned: Conditioned, run: Run, share: float) -> dict[str, float]:
-    """Stiffnesses at which the largest force of each constraint stores a share of the largest energy of the run.
-
-    A constraint that is closed by a resistance alone stores nothing, and keeps what the parasitic form suggested for it.
-    """
-    energy = float(np.max(np.abs(np.asarray(run.stored_energy)))) or 1.0
-    forces = {name: float(np.max(np.abs(run.values(name)))) for name in conditioned.forces}
-    least = SMALL * max(forces.values()) or 1.0
-    found = {name: stiffness_for(max(force, least), energy, share) for name, force in forces.items()}
-    alone = [o.name for o in conditioned.opened.openings if parasitic_storage(o) is None]
-    return found | {name: conditioned.stiffnesses[name] for name in alone}
 
 
 def values_along(run: Run, formula: Expression) -> Array:

@@ -19,6 +19,7 @@ from tellegen.experiments.courses import Course, with_courses
 from tellegen.experiments.quantities import Quantity, expression_of
 from tellegen.expressions import Expression
 from tellegen.graph import lower
+from tellegen.graph.breaks import breaks_of
 
 Array = NDArray[np.float64]
 
@@ -123,13 +124,15 @@ def inverse_dynamics(model: AnyModel, motion: Mapping[str, Course], *, by: Seque
     says.
 
     Raises: ConditioningError for a model without Lagrange form (C105), inputs that cannot produce the motion (C108), a motion that
-    leaves a coordinate out (C109).
+    leaves a coordinate out, or jumps or bends on the way (C109).
     """
     described = as_model(model)
     constraints = constrained(described)
     form = lagrange_of(constraints)
     given = {n: s.expression for n, s in described.experiment.inputs.items() if s.expression is not None}
-    found = inverse_of(form, motion_of(described, motion), by, given, described.closures)
+    wanted = motion_of(described, motion)
+    _refuse_kinks(wanted, form.values())
+    found = inverse_of(form, wanted, by, given, described.closures)
     start = start_values(described, {}, constraints.causal) if described.closures or found.carried else {}
     start |= {n: form.springs[n].evaluate(start) for n in found.carried if n in form.springs}
     return InputCourses(found, form.values(), {n: v for n, v in start.items() if n in form.q})
@@ -153,6 +156,30 @@ def feedback_linearise(
     described = as_model(model)
     gains = (expression_of(K_p, None, "K_p"), expression_of(K_d, None, "K_d"))
     return track(described, motion_of(described, reference), *gains, by)
+
+
+def _refuse_kinks(motion: Mapping[str, Expression], values: Mapping[str, float]) -> None:
+    """Raises: ConditioningError (C109) where a coordinate or its rate jumps on the way, which no finite input makes it do."""
+    for name, course in motion.items():
+        for known in breaks_of(course, values.keys()):
+            t = known.at.evaluate(values)
+            for word, formula in (("jumps", course), ("bends", course.derivative(TIME))):
+                if t > 0.0 and _jumps(formula, t, values):
+                    raise rules.BAD_MOTION.error(
+                        f"the motion of '{name}' {word} at t = {t:g} s, which no finite input makes it do",
+                        where=name,
+                        fix="go from one value to the next smoothly, as by quintic(...)",
+                    )
+
+
+def _jumps(formula: Expression, t: float, values: Mapping[str, float]) -> bool:
+    """Whether a formula differs on both sides of a time, however close they are."""
+
+    def apart(by: float) -> float:
+        before, after = (formula.evaluate({**values, TIME: t + side * by * max(1.0, t)}) for side in (-1, 1))
+        return abs(after - before)
+
+    return apart(1e-7) > max(0.5 * apart(1e-6), 1e-9)
 
 
 def motion_of(model: Model, motion: Mapping[str, Course]) -> dict[str, Expression]:
