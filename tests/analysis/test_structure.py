@@ -61,6 +61,20 @@ def test_a_negative_resistor_is_found() -> None:
     assert found.smallest < 0
 
 
+def test_a_tangent_is_not_called_active_because_its_states_are_energy_variables() -> None:
+    # Iron that saturates has its flux as a state, so that L is no energy there; coil and iron only store and lose.
+    assert tg.analyse("solenoid").passivity.passive is None
+
+
+@pytest.mark.parametrize(("law", "passive"), [("i = g*u + h*u^3", True), ("i = h*u^3 - g*u", False)])
+def test_a_falling_characteristic_is_found_by_what_the_port_gives(law: str, passive: bool) -> None:
+    model = read_model(
+        "system: tunnel\nparameters: {g: 0.1 S, h: 1 A/V^3, C: 1 F}\nnetwork:\n  I: {current source: [gnd, a]}\n"
+        f"  C: {{capacitor: [a, gnd]}}\n  D: {{resistor: [a, gnd], law: {law}}}\n"
+    )
+    assert tg.analyse(model, at={"V_C": 0.0}).passivity.passive is passive
+
+
 # Steady states
 
 

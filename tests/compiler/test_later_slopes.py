@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler import coding
+from tellegen.compiler import coding, compiling
+from tellegen.compiler.build import Build, broken
 from tellegen.compiler.compiling import compile_model
-from tellegen.compiler.later_slopes import LaterSlopes
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.description import read_model
 from tellegen.graph import lower
@@ -73,7 +73,25 @@ def test_implicit_solvers_have_slopes_compiled(model: NumericModel, solver: str)
     assert other.y[-1] == pytest.approx(plain.y[-1], rel=1e-5)
 
 
-def test_slopes_that_cannot_be_compiled_are_a_failure() -> None:
-    later = LaterSlopes(lambda: None)
-    assert later.make() == 1
-    assert not later.made
+@pytest.mark.parametrize("trouble", [None, OSError("no space left on device")])
+def test_slopes_that_cannot_be_compiled_any_more_are_made_by_python(
+    model: NumericModel, monkeypatch: pytest.MonkeyPatch, trouble: OSError | None
+) -> None:
+    """The compiler broke, or the disk is full, since the model was compiled: the run goes on, slowly, and says so."""
+
+    def build(source: str, *, small: bool = True) -> Build:
+        if trouble is not None:
+            raise trouble
+        return Build(None, (broken("cc was killed"),))
+
+    monkeypatch.setattr(compiling, "build", build)
+    plain = integrate(Problem(model, 1.0, rtol=1e-8))
+    assert not model.later_findings
+    slow = integrate(Problem(model, 1.0, rtol=1e-8, solver="cvode"))
+    assert slow.status == "finished"
+    assert slow.y[-1] == pytest.approx(plain.y[-1], rel=1e-5)
+    findings = list(model.later_findings)
+    assert len(findings) == 1
+    finding = findings[0]
+    assert finding.code == "N102"
+    assert ("cc was killed" if trouble is None else "no space left") in finding.what

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tellegen as tg
 from compiler.comparing import close
 from compiler.test_models import EXAMPLES, causal_of, legal
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler import NumericModel, compile_model
+from tellegen.compiler import NumericModel, compile_model, supports
 from tellegen.compiler.context import Array, Context
 from tellegen.description import read_model
 from tellegen.graph import lower
@@ -190,3 +191,37 @@ def test_loops_of_resistors_leave_one_unknown_each() -> None:
     unknowns = drop if model.unknowns[0].startswith("V") else drop * i / 2.0
     full = np.concatenate([y, unknowns])
     assert close(model.residual(0.0, full, np.zeros(2 * n), context)[n:], np.zeros(n))
+
+
+CHAIN = """
+system: chain of links
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+{bodies}
+  joints:
+{joints}
+experiment: {{until: 0.1 s, rtol: 1e-8}}
+"""
+
+
+def test_a_model_in_which_everything_depends_on_everything_is_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Forces of a chain that are solved for all at once: neither the sums nor what is left of them is sparse."""
+    bodies = "\n".join(
+        f"    b{k}: {{mass: 1 kg, inertia: 0.02 kg*m^2, centre: [0.2 m, 0 m], points: {{tip: [0.5 m, 0 m]}}}}"
+        for k in range(4)
+    )
+    joints = "\n".join(f"    j{k}: {{revolute: [{f'b{k - 1}.tip' if k else 'ground'}, b{k}]}}" for k in range(4))
+    form = tg.condition(read_model(CHAIN.format(bodies=bodies, joints=joints)), "residual")
+    causal = assign_causality(lower(form.model))
+    sparse = compile_model(causal, form="looped")
+    monkeypatch.setattr(supports, "FEWEST_ENTRIES", 10)
+    monkeypatch.setattr(supports, "FEWEST_WITH_UNKNOWNS", 10)
+    monkeypatch.setattr(supports, "ENTRIES_EACH", 0)
+    dense = compile_model(causal, form="looped")
+    assert dense.variables == sparse.variables
+    assert dense.explicit
+    y = np.linspace(0.1, 1.0, dense.size)
+    assert dense.rhs(0.0, y) == pytest.approx(sparse.rhs(0.0, y), rel=1e-12)

@@ -112,3 +112,22 @@ def test_a_source_that_follows_a_signal_through_the_experiment_closes_the_loop()
     assert loops[1].poles is not None
     assert [p.value for p in loops[1].poles] == pytest.approx([p.value for p in loops[0].poles])
     assert tg.analyse(outside, inputs={"V": 1.0}).closed_loop is None
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"at": {"omega_m": "80 V"}}, "the value of omega_m is in V, not in 1/s (rad/s)"),
+        ({"inputs": {"V_a": "3 m"}}, "the input V_a is in m, not in V"),
+    ],
+)
+def test_values_of_another_dimension_are_refused(given: dict[str, dict[str, str]], what: str) -> None:
+    with pytest.raises(SimulationError) as error:
+        tg.analyse("dc_motor_pump", **given)
+    assert (error.value.code, error.value.finding.what) == ("S303", what)
+
+
+def test_a_point_may_be_given_in_any_unit_of_its_dimension() -> None:
+    found = tg.analyse("crank_rod", at={"theta": "30 deg", "omega": "60 rpm"})
+    same = tg.analyse("crank_rod", at={"theta": np.pi / 6, "omega": 2 * np.pi})
+    assert np.allclose(found.model.A, same.model.A)

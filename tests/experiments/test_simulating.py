@@ -13,6 +13,7 @@ import pytest
 import tellegen as tg
 from tellegen.core.errors import DescriptionError, GraphError, SimulationError, TellegenError
 from tellegen.description import Model, read_model
+from tellegen.simulation.problem import SolverName
 
 RC = (
     "system: RC\nparameters: {R: 2 ohm, C: 0.5 F, tau: R*C}\nnetwork:\n  V: {voltage source: [a, gnd]}\n"
@@ -244,6 +245,32 @@ def test_a_run_may_start_in_steady_state() -> None:
         assert values == pytest.approx(values[0], rel=1e-6)
 
 
+@pytest.mark.parametrize("valve", ["R: {resistor: [a, gnd]}", "R: {resistor: [a, b]}\n  D: {diode: [b, gnd]}"])
+def test_signals_that_are_delayed_were_always_what_they_are_in_steady_state(valve: str) -> None:
+    """v = 2 - 0.5 v - 0.1 v, and a diode that conducts changes nothing; one of the delays delays the other."""
+    model = read_model(
+        "system: Delayed\nparameters: {C: 1 F, R: 1 ohm}\nnetwork:\n  I: {current source: [gnd, a], signal: u}\n"
+        f"  C: {{capacitor: [a, gnd], voltage: v}}\n  {valve}\n"
+        "signals:\n  d: {delay: v, by: 0.5 s}\n  e: {delay: d, by: 0.3 s}\n  u: 2 A - 0.5*d*1 A/V - 0.1*e*1 A/V\n"
+    )
+    run = tg.simulate(model, 3, start="steady", progress=False)
+    for name in ("v", "d", "e"):
+        assert run.values(name) == pytest.approx(np.full(len(run.t), 1.25), rel=1e-9)
+    assert tg.simulate(model, 3, progress=False).values("v")[0] == 0.0
+
+
+def test_controllers_that_sample_hold_what_they_hold_in_steady_state() -> None:
+    """A sum of sampled errors is no state of the model: it stands at what holds 2 V against the divider."""
+    model = read_model(
+        "system: Sampled\nparameters: {C: 1 F, R: 1 ohm}\nnetwork:\n  V: {voltage source: [s, gnd], signal: w}\n"
+        "  R: {resistor: [s, a]}\n  C: {capacitor: [a, gnd], voltage: v}\n  L: {resistor: [a, gnd], R: R}\n"
+        "signals:\n  e: 2 V - v\n  p: {sample: e, every: 0.1 s}\n  w: {pid: p, K_p: 1, K_i: 1 Hz}\n"
+    )
+    run = tg.simulate(model, 3, start="steady", progress=False)
+    assert run.values("v") == pytest.approx(np.full(len(run.t), 2.0), rel=1e-6)
+    assert run.values("w") == pytest.approx(np.full(len(run.t), 4.0), rel=1e-6)
+
+
 @pytest.mark.parametrize(("option", "word"), [("start", "stedy"), ("on_failure", "rise")])
 def test_a_wrong_word_is_refused_with_the_nearest(rc: Model, option: str, word: str) -> None:
     with pytest.raises(SimulationError) as error:
@@ -285,6 +312,18 @@ def test_a_failure_may_be_returned_instead() -> None:
     assert run.status == "failed"
     assert run.finding is not None
     assert run.finding.code in str(run)
+
+
+@pytest.mark.parametrize("solver", ["auto", "cvode"])
+def test_a_python_function_of_a_state_is_no_input_of_a_linear_model(solver: SolverName) -> None:
+    """v' = (1 - v) - v: a source that a function of v drives makes the model one that is not known to be linear."""
+    net = tg.Network("Fed back")
+    net.voltage_source("V", "a", "gnd", signal="u")
+    net.resistor("R", "a", "b", R="1 ohm")
+    net.capacitor("C", "b", "gnd", C="1 F", voltage="v")
+    net.signal("u", python=["v"], function=lambda v: 1.0 - v)
+    run = tg.simulate(net, 3, rtol=1e-8, samples=50, solver=solver, progress=False)
+    assert run.values("v") == pytest.approx(0.5 * (1.0 - np.exp(-2.0 * run.t)), abs=1e-6)
 
 
 LONG = """

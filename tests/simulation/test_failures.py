@@ -9,6 +9,8 @@ import pytest
 from simulation.hand_written import decay, explicit_model, hires, implicit_diode, oscillator, pendulum, van_der_pol
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
+from tellegen.description import read_model
+from tellegen.experiments.simulating import simulate
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.stretch import Watch
@@ -194,3 +196,21 @@ def test_a_model_without_states_has_rows_and_books() -> None:
     assert run.y.shape == (1001, 0)
     assert run.books is not None
     assert run.books.supplied == pytest.approx(np.pi, rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["auto", "exponential", "runge-kutta", "cvode"])
+def test_an_input_without_bound_ends_a_linear_run(solver: str) -> None:
+    """1/(1 - t) into a capacitor: no step leads across, and what came before is kept."""
+    text = (
+        "system: Pole\nnetwork:\n  I: {current source: [gnd, a], signal: s}\n  C: {capacitor: [a, gnd], C: 1 F, voltage: v}\n"
+        "signals: {s: 1 A/(1 - t/1 s)}\n"
+    )
+    run = simulate(read_model(text), 2, solver=solver, samples=100, progress=False, on_failure="return")
+    assert run.status == "failed"
+    assert run.finding is not None
+    assert run.finding.code in ("S109", "S110")
+    assert "t = 1 s" in run.finding.what
+    assert "'v'" in run.finding.what
+    early = run.t < 0.995
+    assert np.count_nonzero(early) == 50
+    assert run.values("v")[early] == pytest.approx(-np.log(1.0 - run.t[early]), abs=1e-4)

@@ -384,6 +384,26 @@ experiment: {until: 40 ms, inputs: {V: "sine(10 V, 50 Hz)"}}
     assert books.supplied == pytest.approx(0.04 * 10**2 / 2 / 5, rel=1e-6)
 
 
+@pytest.mark.parametrize("solver", ["cvode", "ida", "runge-kutta"])
+def test_an_event_a_rounding_before_the_end_leaves_no_step_to_make(solver: str) -> None:
+    """The sine ends where the diode changes, so less than a rounding of time is left up to the last row."""
+    text = """
+system: rectifier
+network:
+  V:   {voltage source: [a]}
+  D:   {diode: [a, b]}
+  R:   {resistor: [b], R: 5 ohm}
+  L:   {inductor: [a, c], L: 1 mH, current: i}
+  R_L: {resistor: [c], R: 1 ohm}
+experiment: {until: 50 ms, inputs: {V: "sine(10 V, 50 Hz)"}}
+"""
+    found = run(text, solver=solver, samples=100)
+    assert found.trajectory.events[-1].t == pytest.approx(0.05, rel=1e-14)
+    assert found.t[-1] == 0.05
+    z = complex(1, 2 * math.pi * 50 * 1e-3)
+    assert final(found, "i") == pytest.approx((-10 / z).imag, rel=NEAR)  # what began with the run is gone
+
+
 def test_a_diode_with_a_forward_voltage_takes_its_share() -> None:
     text = """
 system: forward
@@ -461,17 +481,25 @@ def test_heavy_load_keeps_the_current_flowing_with_the_duty_as_ratio() -> None:
 
 
 def test_changes_of_mode_are_no_part_of_the_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a clock that a change of mode moves by one: what comes before the first step does not grow with the run."""
-    clock, change = [0.0], hybrid._HybridRun._change
+    """On a clock that a start and a change of mode move by one: what comes before the first step of the first run does not grow with
+    the run, nor with others that are made to compare with it."""
+    clock, starts, start, change = [0.0], [0], hybrid._HybridRun._start, hybrid._HybridRun._change
+
+    def started(run: hybrid._HybridRun) -> float:
+        clock[0] += 1.0
+        starts[0] += 1
+        return start(run)
 
     def counted(run: hybrid._HybridRun, end: StretchEnd) -> None:
         clock[0] += 1.0
         change(run, end)
 
+    monkeypatch.setattr(hybrid._HybridRun, "_start", started)
     monkeypatch.setattr(hybrid._HybridRun, "_change", counted)
     monkeypatch.setattr(hybrid, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
     ready = set_up(load("bouncing_ball"), until=2)
     problem = Problem(ready.numeric, ready.until, y0=dict(ready.start), inputs=dict(ready.inputs))
     made = hybrid.integrate_graph(ready.graph, problem)
-    assert clock[0] > 0.0
-    assert (made.setup_s, made.solve_s) == (0.0, clock[0])
+    assert starts[0] > 1
+    assert clock[0] > starts[0]
+    assert (made.setup_s, made.solve_s) == (1.0, clock[0] - 1.0)

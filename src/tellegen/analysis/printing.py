@@ -136,7 +136,7 @@ def _pole_rows(poles: Sequence[Pole]) -> list[tuple[str, ...]]:
             head,
             *(
                 (
-                    complex_text(p.value, both=True),
+                    complex_text(p.value, both=p.is_pair),
                     f"{p.natural_frequency:.5g}",
                     f"{p.natural_frequency / (2 * math.pi):.5g}",
                     f"{p.damping:.4g}",

@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from tellegen.analysis.linear_model import Array, LinearModel, energy_coordinates
+from tellegen.analysis.linear_model import Array, LinearModel, StateSpace, energy_coordinates
 from tellegen.analysis.poles import Pole, conjugate_pairs
 
 MARGIN = 100.0
@@ -13,6 +13,9 @@ MARGIN = 100.0
 
 ROUNDING = 1e-11
 """How negative an eigenvalue of a passive model may come out, in the scale of its rates."""
+
+FREQUENCIES = 400
+"""At so many frequencies, from far below the slowest rate to far above the fastest, the power through the ports is looked at."""
 
 STILL = 1e-14
 """Directions that change at less than this share of the fastest rate drive nothing."""
@@ -38,7 +41,8 @@ class Reach:
 class Passivity:
     """Whether a model can only store and lose: W, the symmetric part of [[A, -B], [C, D]], has no negative eigenvalue.
 
-    `passive` is None where W does not decide: models with displacements, or with derivatives of inputs. `smallest` is the smallest
+    `passive` is None where W does not decide: models with displacements, or with derivatives of inputs, and tangents of nonlinear
+    models, whose L need not be their energy, where no frequency shows that the ports give power. `smallest` is the smallest
     eigenvalue of W in energy coordinates, relative to the rates of the model.
     """
 
@@ -72,7 +76,24 @@ def passivity(model: LinearModel) -> Passivity:
     smallest = float(np.linalg.eigvalsh((W + W.T) / 2)[0]) if len(W) else 0.0
     if model.displacements or model.B_1.any() or model.D_1.any():
         return Passivity(None, smallest)
-    return Passivity(smallest >= -ROUNDING * len(W), smallest)
+    if smallest >= -ROUNDING * len(W):
+        return Passivity(True, smallest)
+    return Passivity(None if model.point and not _gives_power(space) else False, smallest)
+
+
+def _gives_power(space: StateSpace) -> bool:
+    """Whether the model grows by itself, or its ports give more than they take at some frequency."""
+    poles = np.linalg.eigvals(space.A)
+    speeds = np.abs(poles)
+    fastest = float(speeds.max(initial=1.0))
+    if poles.real.max(initial=0.0) > ROUNDING * fastest:
+        return True
+    slowest = float(speeds[speeds > STILL * fastest].min(initial=fastest))
+    for omega in np.geomspace(1e-3 * slowest, 1e3 * fastest, FREQUENCIES):
+        response = space.D + space.C @ np.linalg.solve(1j * omega * np.eye(len(space.A)) - space.A, space.B)
+        if np.linalg.eigvalsh(response + response.conj().T)[0] < -ROUNDING * np.linalg.norm(response, 2):
+            return True
+    return False
 
 
 def _reach(A: Array, B: Array) -> Reach:

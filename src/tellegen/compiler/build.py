@@ -46,7 +46,7 @@ def build(source: str, *, small: bool = True) -> Build:
     try:
         compiler = find_compiler()
     except CompilerCallError as trouble:
-        return Build(None, (_broken(str(trouble)),))
+        return Build(None, (broken(str(trouble)),))
     if compiler is None:
         finding = rules.NO_COMPILER.finding(
             "no C compiler was found: the model runs in Python, slowly",
@@ -57,7 +57,7 @@ def build(source: str, *, small: bool = True) -> Build:
     try:
         return _compiled(f"{_header()}\n{source}", compiler, flags)
     except CompilerCallError as trouble:
-        return Build(None, (_broken(str(trouble)),))
+        return Build(None, (broken(str(trouble)),))
 
 
 @cache
@@ -102,7 +102,8 @@ def _own_folder() -> Path:
     return folder
 
 
-def _broken(said: str) -> Finding:
+def broken(said: str) -> Finding:
+    """The finding for a compiler that failed, with what it said."""
     shown = said if len(said) <= _SAID else f"{said[:_SAID]}..."
     return rules.BROKEN_COMPILER.finding(
         f"the C compiler failed, so the model runs in Python, slowly: {shown}",

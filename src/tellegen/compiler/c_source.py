@@ -11,6 +11,7 @@ from tellegen.expressions.c import CWriter
 SIGNATURES = {
     "residual": "double t, const double *y, const double *yp, double *out",
     "rhs": "double t, const double *y, double *out",
+    "rhs_powers": "double t, const double *y, double *out",
     "tangent": "double t, const double *y, const double *yp, const double *dy, const double *dyp, const double *dp, double *out",
     "rhs_tangent": "double t, const double *y, const double *dy, const double *dp, double *out",
     "observe": "double t, const double *y, const double *yp, double *out",

@@ -39,7 +39,7 @@ VALUES: Final = {
         f"tellegen.compiler.{name}"
         for name in ("channels", "coding", "numeric_model", "pattern", "program", "statements")
     ),
-    *(f"tellegen.expressions.{name}" for name in ("canonical", "nodes", "structure")),
+    *(f"tellegen.expressions.{name}" for name in ("canonical", "interning", "nodes", "structure")),
     "tellegen.core.errors",
     "tellegen.graph.signals",
 }

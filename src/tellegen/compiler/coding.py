@@ -9,17 +9,16 @@ from tellegen.compiler.building import build_program
 from tellegen.compiler.c_source import c_source
 from tellegen.compiler.context import EXTERNAL
 from tellegen.compiler.flattening import flatten
-from tellegen.compiler.forms import Explicit, explicit_form, implicit_form
+from tellegen.compiler.forms import explicit_form, implicit_form
 from tellegen.compiler.linearity import is_linear as is_affine
 from tellegen.compiler.looped import looped
 from tellegen.compiler.numeric_model import ModelData
 from tellegen.compiler.pattern import Pattern, pattern_of_rows
 from tellegen.compiler.program import Program
-from tellegen.compiler.routines import Routine, Routines, sample_groups
-from tellegen.compiler.statements import Formulas, expressions_of, reads, targets_of, variables_in
+from tellegen.compiler.routines import LONG_RATES, Routine, Routines, sample_groups
+from tellegen.compiler.statements import Formulas, Read, operations, reads, targets_of, variables_in
 from tellegen.compiler.supports import DensePatternError
 from tellegen.compiler.tables import packed_tables
-from tellegen.expressions import postorder
 from tellegen.graph.signals import External
 
 
@@ -44,10 +43,6 @@ class Code:
     data: ModelData
     slopes_later: bool = False
     """Whether tangents are left out: `slopes_code` has them."""
-
-
-LONG_RATES = 280
-"""Operations of f beyond which its slopes take a compiler longer than all the rest."""
 
 
 def unrolled_code(causal: CausalGraph) -> Code:
@@ -83,7 +78,7 @@ class _Unrolled:
     @property
     def is_long(self) -> bool:
         """Whether the model is explicit, and its rates take many operations."""
-        return self.explicit is not None and _operations(self.explicit) > LONG_RATES
+        return self.explicit is not None and operations(self.explicit.statements, self.explicit.rates) > LONG_RATES
 
     def code(self, *, slopes_later: bool) -> Code:
         """The code, with or without slopes."""
@@ -111,12 +106,6 @@ class _Unrolled:
         )
 
 
-def _operations(explicit: Explicit) -> int:
-    """How many operations the rates take, shared ones counted once."""
-    inner = [e for statement in explicit.statements for e in expressions_of(statement)]
-    return sum(1 for node in postorder(*inner, *explicit.rates) if node.args)
-
-
 def _reads_rates(routines: Sequence[Routine]) -> bool:
     """Whether the powers read yp."""
     return any("yp" in routine.words_read() for routine in routines if routine.name == "powers")
@@ -130,17 +119,25 @@ def _rates(routines: Sequence[Routine]) -> Formulas | None:
 
 
 def looped_code(causal: CausalGraph) -> Code:
-    """Loops over tables; a model whose equations would be long keeps its sums as unknowns."""
+    """Loops over tables; a model whose equations would be long keeps its sums as unknowns.
+
+    Where that does not help, as in a long chain whose forces are solved for all at once, everything depends on everything.
+    """
+    plain = build_program(causal)
     try:
-        return _looped_code(build_program(causal))
+        return _looped_code(plain)
     except DensePatternError:
+        pass
+    try:
         return _looped_code(build_program(causal, cut=True))
+    except DensePatternError:
+        return _looped_code(plain, dense=True)
 
 
-def _looped_code(program: Program) -> Code:
+def _looped_code(program: Program, *, dense: bool = False) -> Code:
     base = _base(program)
     tables, places = packed_tables(program.tables)
-    found = looped(program, base, places)
+    found = looped(program, base, places, dense=dense)
     data = ModelData(
         scratch=found.scratch,
         structure=found.structure,
@@ -157,16 +154,15 @@ def _base(program: Program) -> list[str]:
 
 
 def is_linear(routines: Sequence[Routine]) -> bool:
-    """Whether the tangent of F by y and yp holds neither of them, nor time, nor inputs."""
+    """Whether the tangent of F by y and yp holds neither of them, nor time, nor inputs; of a function of the host that reads states
+    it tells nothing."""
     tangent = next(r for r in routines if r.name == "tangent_y")
+    residual = next(r for r in routines if r.name == "residual")
+    moving = _moving(residual)
+    if any(isinstance(s, Read) and any(k in moving for k in reads(s)) for s in residual.statements):
+        return False
     used = variables_in(tangent.results).union(*map(reads, tangent.statements))
     return not any(tangent.leaves[k][0] in ("t", "y", "yp", "u", "m") for k in used if k in tangent.leaves)
-
-
-def _joint_dependence(routines: Sequence[Routine]) -> list[list[int]]:
-    """Where the Jacobians of F and, in explicit models, of f have entries: solving for coupled rates fills f in."""
-    found = [_dependence(routine) for routine in routines if routine.name in ("residual", "rhs")]
-    return [sorted(set().union(*rows)) for rows in zip(*found, strict=True)]
 
 
 def _pattern(routines: Sequence[Routine], size: int) -> Pattern:
@@ -181,17 +177,24 @@ def _pattern(routines: Sequence[Routine], size: int) -> Pattern:
 
 def _dependence(residual: Routine) -> list[list[int]]:
     """For each result the indices of y and yp that it depends on."""
-    found: dict[int, frozenset[int]] = {
-        k: frozenset((i,)) for k, (word, i) in residual.leaves.items() if word in ("y", "yp")
-    }
-    nothing: frozenset[int] = frozenset()
-    for statement in residual.statements:
-        here = nothing.union(*(found.get(k, nothing) for k in reads(statement)))
-        found.update((k, here) for k in targets_of(statement))
+    found, nothing = _moving(residual), frozenset[int]()
     rows = []
     for result in residual.results:
         rows.append(sorted(nothing.union(*(found.get(k, nothing) for k in variables_in((result,))))))
     return rows
+
+
+def _moving(routine: Routine) -> dict[int, frozenset[int]]:
+    """The variables of a routine that depend on y and yp, and on which of them."""
+    found: dict[int, frozenset[int]] = {
+        k: frozenset((i,)) for k, (word, i) in routine.leaves.items() if word in ("y", "yp")
+    }
+    nothing: frozenset[int] = frozenset()
+    for statement in routine.statements:
+        here = nothing.union(*(found.get(k, nothing) for k in reads(statement)))
+        if here:
+            found.update((k, here) for k in targets_of(statement))
+    return found
 
 
 def _externals(externals: Sequence[External]) -> object:

@@ -1,6 +1,5 @@
 """From a causal graph to fast functions, in one call."""
 
-import ctypes
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -12,12 +11,12 @@ import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
-from tellegen.compiler.build import Build, build
+from tellegen.compiler.build import Build, broken, build
 from tellegen.compiler.code_cache import kept_code
 from tellegen.compiler.coding import Code, first_code, looped_code, slopes_code, unrolled_code
 from tellegen.compiler.context import Array
 from tellegen.compiler.interpreter import Interpreter
-from tellegen.compiler.later_slopes import LaterSlopes
+from tellegen.compiler.later_slopes import BuiltSlopes, LaterSlopes
 from tellegen.compiler.numeric_model import BreakTimes, Delay, NumericModel, SampleGroup, native_addresses
 from tellegen.compiler.pattern import colouring
 from tellegen.compiler.program import Program
@@ -154,10 +153,19 @@ def _built(causal: CausalGraph, backend: Backend, form: CodeForm) -> tuple[Code,
     return made, built
 
 
-def _slopes(causal: CausalGraph) -> ctypes.CDLL | None:
-    """The library of the slopes of a long model."""
+def _slopes(causal: CausalGraph) -> BuiltSlopes:
+    """The slopes of a long model: compiled, or in Python where the compiler has failed since the model was."""
     with without_collector():
-        return build(kept_code(causal, slopes_code, "-slopes").source).library
+        try:
+            built = build(kept_code(causal, slopes_code, "-slopes").source)
+        except OSError as reason:
+            built = Build(None, (broken(str(reason)),))
+        if built.library is not None:
+            found = native_addresses(built.library)
+            return BuiltSlopes(found, built.library)
+        made = unrolled_code(causal)
+        owner = Interpreter(made.routines, made.data.tables, made.places)
+        return BuiltSlopes(owner.addresses, owner, built.findings)
 
 
 def base_values(program: Program, base: Sequence[str]) -> Array:

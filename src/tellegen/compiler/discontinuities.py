@@ -1,6 +1,7 @@
-"""Where formulas jump: the zeros of what `sign` and comparisons ask."""
+"""Where formulas jump or bend: the zeros of what `sign`, `abs` and comparisons ask, and where `max` and `min` change sides."""
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from tellegen.compiler.steps import Group, Step, variable
 from tellegen.expressions import Call, Expression, Relation, postorder, substitute_all
@@ -10,20 +11,22 @@ MOST_MEMBERS = 64
 
 
 def crossings(steps: Sequence[Step], time: int) -> Iterator[Expression]:
-    """Expressions of variables and parameters at whose zeros some formula jumps; those of time alone have known times."""
+    """Expressions of variables and parameters at whose zeros some formula jumps, or bends; those of time alone have known times."""
     for step in steps:
         if isinstance(step, Group) and len(step.targets) <= MOST_MEMBERS:
-            asked = [e for node in postorder(step.template) if (e := _asked(node)) is not None]
+            asked = [e for node in postorder(step.template) for e in _asked(node)]
             for r in range(len(step.targets)) if asked else ():
                 yield from _filled(step, r, asked, time)
 
 
-def _asked(node: Expression) -> Expression | None:
-    if isinstance(node, Call) and node.name == "sign":
-        return node.arguments[0]
-    if isinstance(node, Relation) and node.operator not in ("==", "!="):
-        return node.left - node.right
-    return None
+def _asked(node: Expression) -> Iterator[Expression]:
+    if isinstance(node, Call) and node.name in ("sign", "abs"):
+        yield node.arguments[0]
+    elif isinstance(node, Call) and node.name in ("max", "min"):
+        for one, other in combinations(node.arguments, 2):
+            yield one - other
+    elif isinstance(node, Relation) and node.operator not in ("==", "!="):
+        yield node.left - node.right
 
 
 def _filled(step: Group, r: int, asked: list[Expression], time: int) -> Iterator[Expression]:

@@ -16,6 +16,7 @@ from tellegen.expressions import Expression
 POINTERS: Mapping[str, tuple[str, ...]] = {
     "residual": ("y", "yp", "out"),
     "rhs": ("y", "out"),
+    "rhs_powers": ("y", "out"),
     "tangent": ("y", "yp", "dy", "dyp", "dp", "out"),
     "rhs_tangent": ("y", "dy", "dp", "out"),
     "observe": ("y", "yp", "out"),

@@ -2,8 +2,11 @@
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import final
+
+from tellegen.core.errors import Finding
 
 MAKE = ctypes.CFUNCTYPE(ctypes.c_int)
 """Sets the functions; gives 1 where it cannot."""
@@ -20,13 +23,24 @@ class TgSlopes(ctypes.Structure):
 
 
 @final
-class LaterSlopes:
-    """The slopes of one model. `build` gives the library that holds them, or None; whichever thread is first has it called."""
+@dataclass(frozen=True)
+class BuiltSlopes:
+    """Where the functions of slopes lie while their owner lives; `findings` say why they are slow, where they are."""
 
-    def __init__(self, build: Callable[[], ctypes.CDLL | None]) -> None:
+    addresses: Mapping[str, int]
+    owner: object
+    findings: tuple[Finding, ...] = ()
+
+
+@final
+class LaterSlopes:
+    """The slopes of one model. Whichever thread is first has `build` called."""
+
+    def __init__(self, build: Callable[[], BuiltSlopes]) -> None:
         self.made = False
+        self.findings: tuple[Finding, ...] = ()
         self._build = build
-        self._library: ctypes.CDLL | None = None
+        self._built: BuiltSlopes | None = None
         self._one_at_a_time = threading.Lock()
         self._make = MAKE(self.make)
         self._struct = TgSlopes(make=ctypes.cast(self._make, ctypes.c_void_p).value)
@@ -37,14 +51,11 @@ class LaterSlopes:
         return ctypes.addressof(self._struct)
 
     def make(self) -> int:
-        """Compile them, unless that is done; gives 1 where they cannot be."""
+        """Compile them, unless that is done. Gives 0: there is always a way, if a slow one."""
         with self._one_at_a_time:
             if not self.made:
-                self._library = library = self._build()
-                if library is None:
-                    return 1
+                self._built = built = self._build()
                 for name in ("tangent", "rhs_tangent"):
-                    function = getattr(library, f"tg_{name}")
-                    setattr(self._struct, name, ctypes.cast(function, ctypes.c_void_p).value)
-                self.made = True
+                    setattr(self._struct, name, built.addresses[name])
+                self.findings, self.made = built.findings, True
         return 0

@@ -32,8 +32,8 @@ class Looped:
     powers_read_rates: bool
 
 
-def looped(program: Program, base: list[str], places: list[int]) -> Looped:
-    """Lay a program out as arrays."""
+def looped(program: Program, base: list[str], places: list[int], *, dense: bool = False) -> Looped:
+    """Lay a program out as arrays; `dense` allows residuals that depend on everything."""
     forms = looped_forms(program)
     layout = Layout(program)
     layout.set_steps("core", forms.before)
@@ -68,7 +68,7 @@ def looped(program: Program, base: list[str], places: list[int]) -> Looped:
         scratch=layout.numbering.count + len(layout.coefficients.formulas),
         explicit=how != "none",
         linear=is_linear(program),
-        pattern=pattern_of_rows(supports(program, (program.y, program.rates)), len(program.y)),
+        pattern=pattern_of_rows(supports(program, (program.y, program.rates), dense=dense), len(program.y)),
         powers_read_rates=not read.isdisjoint(program.rates),
     )
 

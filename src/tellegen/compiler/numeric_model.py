@@ -46,6 +46,7 @@ PROTOTYPES: Mapping[str, Any] = {
     for name, arguments in {
         "residual": (_POINTER, _POINTER, _POINTER),
         "rhs": (_POINTER, _POINTER),
+        "rhs_powers": (_POINTER, _POINTER),
         "tangent": (_POINTER,) * 6,
         "rhs_tangent": (_POINTER,) * 4,
         "observe": (_POINTER, _POINTER, _POINTER),
@@ -236,6 +237,11 @@ class NumericModel:
     def slopes_wait(self) -> bool:
         """Whether slopes are still to be compiled: the first call of a tangent takes long."""
         return self.data is not None and self.data.slopes is not None and not self.data.slopes.made
+
+    @property
+    def later_findings(self) -> tuple[Finding, ...]:
+        """What was found when slopes were compiled, after the model."""
+        return self.data.slopes.findings if self.data is not None and self.data.slopes is not None else ()
 
     def prepared_difference(self, t: float, y: Array, dy: Array, into: Array, context: Context) -> Callable[[], int]:
         """As `prepared_tangent`, to some six digits, from differences of f: compiles nothing."""

@@ -118,8 +118,8 @@ class Observation:
         self._add(Observable(f"power.{port.element}", "power", port.element, domain.name, "W"), power)
         if port.transferred:
             return  # what a dissipator takes, a thermal source brings: neither lost nor supplied
-        if is_source:
-            self.books.supplied.append(power)
+        if is_source:  # one that is part of a field does the work that moves its matrix
+            (self.books.modulation if port.part_of else self.books.supplied).append(power)
         elif isinstance(port.law, ResistiveLaw):
             self._dissipates(k, power) if not domain.heat_books else self._leaves(port, power)
         elif isinstance(port.law, StorageLaw):
@@ -224,7 +224,7 @@ class Observation:
                 self.events.append((EventFunction(name, port.element, 1, "transition", transition.to), guard))
 
     def _add_restarts(self) -> None:
-        """Places where a formula that F needs jumps: signs and comparisons."""
+        """Places where a formula that F needs jumps or bends: signs, comparisons, corners."""
         core, _ = split(self.builder.scheduler.steps, self.residuals)
         seen: set[Expression] = set()
         for expression in crossings(core, self.builder.time):

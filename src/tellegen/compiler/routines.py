@@ -6,10 +6,16 @@ from typing import final
 
 from tellegen.compiler.flattening import Flat
 from tellegen.compiler.forms import Explicit, Implicit
-from tellegen.compiler.statements import Statement, Tangents, needed, reads, variables_in
+from tellegen.compiler.statements import Let, Statement, Tangents, needed, operations, reads, variables_in
 from tellegen.compiler.steps import variable
-from tellegen.expressions import ZERO, Expression, call, total
+from tellegen.expressions import ZERO, Expression, call, relation, total
 from tellegen.graph.signals import Sampled
+
+LONG_RATES = 280
+"""Operations of f beyond which a compiler is busy for long: what a run can do without, or not at once, is left out."""
+
+DEAR = 10
+"""How many sums or products cost as much as a sine."""
 
 
 @final
@@ -65,8 +71,21 @@ class Routines:
         found = [self._routine("residual", self.form.statements, self.form.residuals)]
         found += [self._observe(), *self._books(), self._events(), *self._samples()]
         if self.explicit is not None:
-            found.append(self._routine("rhs", self.explicit.statements, self.explicit.rates))
+            found += self._rates(self.explicit, next(routine for routine in found if routine.name == "powers"))
         return found
+
+    def _rates(self, explicit: Explicit, powers: Routine) -> list[Routine]:
+        """The rates, and the rates with the powers at the same point where that spares work: books ask for both."""
+        rates = self._routine("rhs", explicit.statements, explicit.rates)
+        if operations(rates.statements, rates.results) > LONG_RATES:
+            return [rates]
+        own = set(explicit.statements)
+        given = [Let(k, rate) for k, rate in zip(self.form.rates, explicit.rates, strict=True)]
+        together = [*explicit.statements, *given, *(s for s in powers.statements if s not in own)]
+        both = self._routine("rhs_powers", together, [*explicit.rates, *powers.results])
+        # An explicit method asks for rates twice as often as for powers.
+        spares = 2 * (_cost(both) - _cost(rates)) < _cost(powers)
+        return [rates, both] if spares else [rates]
 
     def _routine(
         self, name: str, statements: Sequence[Statement], results: Sequence[Expression], first: int = 0
@@ -84,8 +103,9 @@ class Routines:
         """The powers, which every step asks for, and the stored energy, which only the ends of a run do."""
         books = self.flat.program.books
         powers = [total(self._values(ports)) for ports in books.resistive]
-        lost = total(call("max", p, ZERO) for p in powers)
-        made = total(call("max", -p, ZERO) for p in powers)
+        # not by `max`, whose function in C is slow and takes zero for what is not a number
+        lost = total(call("if", relation("<", p, ZERO), ZERO, p) for p in powers)
+        made = total(call("if", relation("<", p, ZERO), -p, ZERO) for p in powers)
         results = [
             total(self._values(books.supplied)),
             lost,
@@ -155,6 +175,11 @@ class Routines:
         tangents.follow(needed(statements, results))
         found = [tangents.tangent(e) for e in results]
         return Routine(name, needed(tangents.statements, found), found, leaves, unknown=self.unknown)
+
+
+def _cost(routine: Routine) -> int:
+    """What a call costs, in sums and products: calls of functions cost as much as several of them."""
+    return operations(routine.statements, routine.results, function=DEAR)
 
 
 def sample_groups(samples: Sequence[tuple[Sampled, int]]) -> list[list[int]]:

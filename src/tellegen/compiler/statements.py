@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.compiler.steps import ReadingKind, variable
-from tellegen.expressions import ZERO, Expression, derivative, total
+from tellegen.expressions import ZERO, Call, Expression, derivative, postorder, total
 
 
 @final
@@ -72,6 +72,9 @@ class Formulas:
     leaves: Mapping[int, tuple[str, int]]
 
 
+QUICK = ("if", "abs", "min", "max", "sign")
+"""Functions that a processor evaluates at once."""
+
 Fresh = Callable[[str], int]
 """Makes a new variable."""
 
@@ -125,6 +128,13 @@ def needed(statements: Sequence[Statement], results: Iterable[Expression]) -> li
             kept.append(statement)
             wanted |= reads(statement)
     return kept[::-1]
+
+
+def operations(statements: Iterable[Statement], results: Iterable[Expression], *, function: int = 1) -> int:
+    """How many operations statements and results take, shared ones counted once, and functions such as sines as so many."""
+    inner = [e for statement in statements for e in expressions_of(statement)]
+    nodes = postorder(*inner, *results)
+    return sum(function if isinstance(node, Call) and node.name not in QUICK else 1 for node in nodes if node.args)
 
 
 def reached_from(statements: Iterable[Statement], leaves: Iterable[int]) -> set[int]:

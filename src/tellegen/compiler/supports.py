@@ -5,6 +5,7 @@ therefore kept as combinations with exact residues: what cancels is not there, a
 """
 
 from collections.abc import Iterable, Sequence
+from math import inf
 
 from tellegen.compiler.program import Program
 from tellegen.compiler.steps import Reading, Rows
@@ -21,13 +22,13 @@ class DensePatternError(Exception):
     """The residuals of a large program depend on too much."""
 
 
-def supports(program: Program, leaves: Iterable[Sequence[int]]) -> list[list[int]]:
+def supports(program: Program, leaves: Iterable[Sequence[int]], *, dense: bool = False) -> list[list[int]]:
     """For each residual the places in the lists of leaves that it depends on, in order.
 
-    Raises: DensePatternError when there are more of them than a sparse solver, or the memory, can do with.
+    Raises: DensePatternError when there are more of them than a sparse solver, or the memory, can do with, but where `dense`.
     """
     fewest = FEWEST_WITH_UNKNOWNS if program.unknowns else FEWEST_ENTRIES
-    found = _Supports(leaves, max(fewest, ENTRIES_EACH * len(program.names)))
+    found = _Supports(leaves, inf if dense else max(fewest, ENTRIES_EACH * len(program.names)))
     for step in program.core:
         if isinstance(step, Rows):
             found.rows(step)
@@ -40,8 +41,9 @@ def supports(program: Program, leaves: Iterable[Sequence[int]]) -> list[list[int
 
 
 class _Supports:
-    def __init__(self, leaves: Iterable[Sequence[int]], most: int) -> None:
+    def __init__(self, leaves: Iterable[Sequence[int]], most: float) -> None:
         self.left = most
+        self.shared: dict[frozenset[int], frozenset[int]] = {}
         self.atoms = {k: frozenset((i,)) for numbers in leaves for i, k in enumerate(numbers)}
         self.combinations: dict[int, dict[int, int]] = {}
         self.residues: dict[Expression, int] = {ONE: 1, MINUS_ONE: -1}
@@ -56,7 +58,7 @@ class _Supports:
     def set(self, target: int, arguments: Sequence[int]) -> None:
         """A variable given by a formula."""
         found = self.of(arguments[0]) if len(arguments) == 1 else _NOTHING.union(*map(self.of, arguments))
-        self.atoms[target] = found
+        self.atoms[target] = self.shared.setdefault(found, found)
         self._count(len(found))
 
     def _count(self, entries: int) -> None:

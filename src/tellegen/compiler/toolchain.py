@@ -1,11 +1,15 @@
 """Which C compiler is there, and how it is called: never through a shell."""
 
+import atexit
+import contextlib
 import importlib.util
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -34,6 +38,38 @@ class CompilerCallError(Exception):
     """The compiler could not be called, or refused the source. The text is what it said."""
 
 
+class CompilerStoppedError(BaseException):
+    """Somebody stopped the compiler with `stop_compiler`: no failure, and not for those who look after failures."""
+
+
+_AT_WORK: dict[int, "subprocess.Popen[str]"] = {}
+"""The compiler that each thread waits for."""
+_STOPPED: set[int] = set()
+
+
+def stop_compiler(thread: int) -> None:
+    """End the compiler that a thread waits for, if it does: it gets a CompilerStoppedError."""
+    if (process := _AT_WORK.get(thread)) is not None:
+        _STOPPED.add(process.pid)
+        _kill(process)
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """With those that it has started: a driver leaves them behind."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+@atexit.register
+def _kill_all() -> None:
+    """Nobody waits for a compiler that builds ahead when the program is over."""
+    for process in tuple(_AT_WORK.values()):
+        _kill(process)
+
+
 def find_compiler() -> Compiler | None:
     """The compiler named by $CC, else `cc`, else the one in the package ziglang; None where there is none.
 
@@ -58,13 +94,32 @@ def _identified(command: tuple[str, ...]) -> Compiler:
 
 def _run(command: tuple[str, ...]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, errors="replace")
+        status, out, said = _ended(command)
     except (OSError, subprocess.TimeoutExpired) as reason:
         raise CompilerCallError(f"'{command[0]}' cannot be run: {reason}") from reason
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip()
-        raise CompilerCallError(said or f"'{command[0]}' ended with status {done.returncode} and said nothing")
-    return done.stdout
+    if status:
+        what = (said or out).strip()
+        raise CompilerCallError(what or f"'{command[0]}' ended with status {status} and said nothing")
+    return out
+
+
+def _ended(command: tuple[str, ...]) -> tuple[int, str, str]:
+    """The status of a command, and what it wrote. Ctrl-C ends it at once, and so does `stop_compiler`."""
+    pipe, thread = subprocess.PIPE, threading.get_ident()
+    started = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace", start_new_session=True)
+    with started as process:
+        _AT_WORK[thread] = process
+        try:
+            out, said = process.communicate(timeout=TIMEOUT_S)
+        except BaseException:
+            _kill(process)
+            raise
+        finally:
+            del _AT_WORK[thread]
+    if process.pid in _STOPPED:
+        _STOPPED.discard(process.pid)
+        raise CompilerStoppedError
+    return process.returncode, out, said
 
 
 def compile_file(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from tellegen.analysis import Analysis, PowerSplit, linear_model, split_power, steady_state
 from tellegen.core.errors import EquationError, SimulationError
 from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.units import Dimension, parse_unit
 from tellegen.description import Model
 from tellegen.description.model import Signal
 from tellegen.description.opening import AnyModel, as_model
@@ -59,12 +60,13 @@ def analyse(
     graph = prepared(lower(described))
     system = measured_equations(described, outputs, prepared)
     values = parameter_values(graph.parameters)
-    held = _inputs(system, described, inputs or {}, values)
+    held = _inputs(system, described, inputs or {}, values, variable_units(graph))
     if at is not None:
         _check_names(at, (*system.states, *system.displacements), f"a state of '{system.name}'", "states")
-        point = {name: value_of(value, None, f"the value of {name}", values) for name, value in at.items()}
+        units = variable_units(graph)
+        point = {name: value_of(v, _dimension(units, name), f"the value of {name}", values) for name, v in at.items()}
         there = {**point, **held}
-        return Analysis(linear_model(system, there), variable_units(graph), closed_loop=closed_loop(system, there))
+        return Analysis(linear_model(system, there), units, closed_loop=closed_loop(system, there))
     start = initial_states(graph, described, described.experiment.initial, values)
     ready = _with_held_inputs(described, held, start, parameters or {}, follows)
     rest = {**start, **held} if system.linear else _rest(system, held, start, ready)
@@ -76,13 +78,22 @@ def analyse(
 
 
 def _inputs(
-    system: EquationSystem, model: Model, given: Mapping[str, Quantity], values: Mapping[str, float]
+    system: EquationSystem,
+    model: Model,
+    given: Mapping[str, Quantity],
+    values: Mapping[str, float],
+    units: Mapping[str, str],
 ) -> dict[str, float]:
     """The constant value of each input: the one given, else that of the experiment in the end."""
     _check_names(given, system.inputs, f"an input of '{system.name}'", "inputs")
     found = {name: _in_the_end(signal, model, values) for name, signal in model.experiment.inputs.items()}
-    found |= {name: value_of(value, None, f"the input {name}", values) for name, value in given.items()}
+    found |= {name: value_of(v, _dimension(units, name), f"the input {name}", values) for name, v in given.items()}
     return {name: found.get(name, 0.0) for name in system.inputs}
+
+
+def _dimension(units: Mapping[str, str], name: str) -> Dimension | None:
+    """The dimension of a variable; None where it is not known."""
+    return parse_unit(units[name]).dimension if units.get(name) else None
 
 
 def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> float:

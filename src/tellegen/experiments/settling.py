@@ -58,6 +58,13 @@ class Settled:
         own = dict(zip(numeric.names, map(float, at.y), strict=True))
         return {**followers, **{name: v for name, v in own.items() if name not in numeric.unknowns}}
 
+    def before(self) -> dict[str, float]:
+        """What sampled and delayed signals hold there, and always have."""
+        numeric, context = self.ready.numeric, self.problem.context
+        assert context is not None, "made with one"
+        held = dict(zip(numeric.memory, context.memory.tolist(), strict=False))
+        return held | {delay.name: float(v) for delay, v in zip(numeric.delays, self.past.values, strict=True)}
+
 
 def settle(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> Settled:
     """The steady state in the first mode that has one and keeps it, the mode that the model starts in first; else where the motion

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tellegen.conditioning.forms import Conditioned
-from tellegen.core.errors import SimulationError
+from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments import rules
@@ -20,10 +20,12 @@ from tellegen.experiments.row_count import default_rows, longest_step
 from tellegen.experiments.setting_up import Setup, set_up
 from tellegen.experiments.settling import settle
 from tellegen.experiments.singular_positions import judged
+from tellegen.experiments.weightless_positions import weighed
 from tellegen.results.run import Run
 from tellegen.simulation.building_ahead import build_solvers_ahead
 from tellegen.simulation.hybrid import integrate_graph
 from tellegen.simulation.problem import Problem
+from tellegen.simulation.second_run import has_memory
 from tellegen.simulation.starting import steady_state
 from tellegen.simulation.stretch import Watch
 from tellegen.simulation.trajectory import Segment, Trajectory
@@ -33,6 +35,8 @@ Start = Literal["initial", "steady"]
 OnFailure = Literal["raise", "return"]
 
 DEFAULT_RTOL = 1e-6
+INSTANT = 1e-12
+"""A run as long as this, in s, shows what holds at its start."""
 
 
 def simulate(
@@ -72,9 +76,14 @@ def simulate(
     build_solvers_ahead()
     _check_word(start, ("initial", "steady"), "start")
     _check_word(on_failure, ("raise", "return"), "on_failure")
+    form = model if isinstance(model, Conditioned) else None
     if isinstance(model, Conditioned):
         solver = model.solver if solver == "auto" else solver
-        model, initial = begun_model(model, initial, parameters, inputs), None
+
+        def forces_of(rigid: Conditioned) -> dict[str, float]:
+            return _forces_at_start(rigid, inputs, initial, parameters)
+
+        model, initial = begun_model(model, initial, parameters, inputs, forces_of), None
     described = as_model(model)
     given = described.experiment
     tolerance = _first(rtol, given.rtol, DEFAULT_RTOL)
@@ -97,7 +106,32 @@ def simulate(
     run_of(ready, problem, _nothing(ready)).in_units(units)
     if start == "steady":
         ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
-    return _finished(run_problem(ready, problem, tuple(outputs), progress).in_units(units), on_failure)
+    run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
+    run = run if form is None else replace(run, described=form.found.causal.graph)
+    return _finished(weighed(run, described if form is None else form.base), on_failure)
+
+
+def _forces_at_start(
+    rigid: Conditioned,
+    inputs: Mapping[str, Course] | None,
+    initial: Mapping[str, Quantity] | None,
+    parameters: Mapping[str, Quantity] | None,
+) -> dict[str, float]:
+    """What the constraints of a rigid model carry in the first instant; nothing where it does not start."""
+    try:
+        run = simulate(
+            rigid,
+            INSTANT,
+            inputs=inputs,
+            initial=initial,
+            parameters=parameters,
+            samples=1,
+            progress=False,
+            on_failure="return",
+        )
+    except TellegenError:
+        return {}  # the elastic model may start all the same
+    return {name: float(run.values(name)[0]) for name in rigid.forces} if len(run.t) else {}
 
 
 def _from_rest(
@@ -109,12 +143,14 @@ def _from_rest(
     mode: Mapping[str, str] | None,
 ) -> tuple[Setup, Problem]:
     """The problem that begins at the equilibrium under the inputs at t = 0, in the modes that agree with it."""
-    if not ready.graph.switching:
+    if not (ready.graph.switching or has_memory(ready.numeric)):
         return ready, replace(problem, y0=steady_state(problem).y)
     given = {"parameters": parameters, "inputs": inputs, "initial": initial, "mode": mode}
     found = settle(ready.model, 0.0, given)
     numeric, causal = found.ready.numeric, found.ready.causal
-    return replace(ready, numeric=numeric, causal=causal), replace(problem, model=numeric, y0=found.values())
+    start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.places}
+    settled = replace(problem, model=numeric, y0=start, before=found.before())
+    return replace(ready, numeric=numeric, causal=causal), settled
 
 
 def run_problem(
@@ -145,7 +181,7 @@ def run_of(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, .
         ready.inputs,
         shown or ready.model.experiment.outputs,
         again,
-        (*ready.doubts, *ready.causal.findings, *ready.numeric.findings),
+        (*ready.doubts, *ready.causal.findings, *ready.numeric.findings, *ready.numeric.later_findings),
         tuple(ready.model.signals),
     )
 

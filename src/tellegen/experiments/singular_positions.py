@@ -13,12 +13,15 @@ from tellegen.results.run import Run
 MARGIN = ".margin"
 """The signal of a loop that tells how far it is from a singular position: the sine between the directions that it solves for."""
 
+STUCK = 1e-6
+"""No motion comes that close to a singular position, but one that ends in it."""
+
 NEAR = 0.05
 """A run that failed with a margin below this failed because of the loop."""
 
 
 def judged(run: Run, closures: Iterable[Closure]) -> Run:
-    """The run, which failed where the margin of a loop changed its sign on the way or vanished at the end; rows are kept."""
+    """The run, which failed where the margin of a loop changed its sign or vanished on the way; rows are kept."""
     met = min(_met(run, closures), default=None)
     if met is None:
         return run
@@ -37,7 +40,7 @@ def _met(run: Run, closures: Iterable[Closure]) -> Iterator[tuple[float, str, tu
         if closure.name + MARGIN not in run.described_signals or not run.t.size:
             continue
         margin = run.values(closure.name + MARGIN)
-        turned = np.flatnonzero(np.sign(margin) != np.sign(margin[0]))
+        turned = np.flatnonzero((np.sign(margin) != np.sign(margin[0])) | (np.abs(margin) < STUCK))
         if turned.size:
             yield float(run.t[turned[0]]), closure.name, closure.solves
         elif run.status == "failed" and abs(margin[-1]) < NEAR:

@@ -14,7 +14,7 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.graph import PowerGraph, SourceLaw
 from tellegen.results import rules
 from tellegen.results.observing import Observer, segments
-from tellegen.results.ports import Catalogue
+from tellegen.results.ports import Catalogue, parts_of_fields
 from tellegen.results.units import variable_units
 from tellegen.simulation.trajectory import Segment, Trajectory
 
@@ -36,11 +36,14 @@ class Channels:
         parameters: Mapping[str, float],
         inputs: Mapping[str, float],
         described_signals: Sequence[str],
+        described: PowerGraph | None = None,
     ) -> None:
         self.name, self.trajectory, self.graph = name, trajectory, graph
         self.parameters, self.inputs = parameters, inputs
         self.described_signals = described_signals
-        self.catalogue = Catalogue(trajectory.model.observables)
+        self.described = described
+        parts = parts_of_fields(graph) if described is not None else ()
+        self.catalogue = Catalogue(trajectory.model.observables, parts, described)
         self.observer = Observer(trajectory, parameters, inputs)
 
     # -- Names -----------------------------------------------------------------------------------------------------------------
@@ -54,7 +57,7 @@ class Channels:
     def signals(self) -> tuple[str, ...]:
         """The signals that the model describes, and those with a state of their own."""
         found = {self.catalogue.observables[k].name for k in self.catalogue.of("signal", "")}
-        described = [name for name in self.described_signals if name in found]
+        described = [n for n in self.described_signals if n in found and n not in self.catalogue.merged]
         return tuple(dict.fromkeys((*self.trajectory.model.signal_states, *described)))
 
     @cached_property
@@ -79,7 +82,7 @@ class Channels:
         """What is saved: the variables, then powers and energies by element."""
         powers = (f"power.{element}" for element in self.catalogue.elements("power"))
         energies = (f"energy.{element}" for element in self.catalogue.elements("energy"))
-        return (*self.variables, *powers, *energies)
+        return tuple(dict.fromkeys((*self.variables, *powers, *energies)))
 
     def knows(self, name: object) -> bool:
         """Whether there is a variable of this name."""
@@ -126,7 +129,7 @@ class Channels:
             memory=memory,
             sensitivities=None,
         )
-        one = Channels(self.name, row, self.graph, self.parameters, self.inputs, self.described_signals)
+        one = Channels(self.name, row, self.graph, self.parameters, self.inputs, self.described_signals, self.described)
         one.observer.contexts = self.observer.contexts
         return np.asarray(one.table(names)[0])
 

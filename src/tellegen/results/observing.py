@@ -8,12 +8,17 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel, Observable
+from tellegen.simulation.observed_rows import observe_rows
 from tellegen.simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
 MOST_KEPT = 20_000_000
 """Up to so many numbers all observables are kept once they were computed; beyond, only those asked for."""
+
+FEW_ROWS = 2000
+"""Up to so many rows calls from Python are as fast as finding a library."""
+ROWS_AT_ONCE = 100_000
 
 
 @final
@@ -62,15 +67,14 @@ class Observer:
     def _of_model(
         self, model: NumericModel, places: NDArray[np.intp], t: Array, y: Array, yp: Array, memory: Array | None
     ) -> Array:
+        """In C where that can be; not all rows at once, so that Ctrl-C is heard."""
         context = self.context(model)
         found = np.full((len(t), len(places)), np.nan)
-        there = places >= 0
-        for k, time in enumerate(t):
-            if memory is not None:
-                context.memory[: memory.shape[1]] = memory[k]
-            # Between the last rows of a run that failed, a law may be asked outside of its domain: not a number, no error.
-            observed = model.observe_unchecked(float(time), y[k], yp[k], context)
-            found[k, there] = observed[places[there]]
+        observe = observe_rows if model.backend == "c" and len(t) > FEW_ROWS else _observe_each
+        for first in range(0, len(t), ROWS_AT_ONCE):
+            rows = slice(first, first + ROWS_AT_ONCE)
+            held = None if memory is None else memory[rows]
+            observe(model, context, t[rows], y[rows], yp[rows], held, places, found[rows])
         return found
 
     def context(self, model: NumericModel) -> Context:
@@ -88,6 +92,25 @@ class Observer:
                 self.trajectory.past.tie(made)
             self.contexts[id(model)] = made
         return made
+
+
+def _observe_each(
+    model: NumericModel,
+    context: Context,
+    t: Array,
+    y: Array,
+    yp: Array,
+    memory: Array | None,
+    places: NDArray[np.intp],
+    into: Array,
+) -> None:
+    """Row by row, by calls from Python."""
+    there = places >= 0
+    for k, time in enumerate(t):
+        if memory is not None:
+            context.memory[: memory.shape[1]] = memory[k]
+        # Between the last rows of a run that failed, a law may be asked outside of its domain: not a number, no error.
+        into[k, there] = model.observe_unchecked(float(time), y[k], yp[k], context)[places[there]]
 
 
 def segments(trajectory: Trajectory) -> list[tuple[NumericModel, slice]]:

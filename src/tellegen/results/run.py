@@ -57,9 +57,10 @@ class Run:
     notices: tuple[Finding, ...] = ()
     described_signals: tuple[str, ...] = ()
     display: DisplayUnits = field(default_factory=DisplayUnits)
+    described: PowerGraph | None = None
 
     # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
-    # the model and of its compilation.
+    # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.
 
     # -- What it is ------------------------------------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ class Run:
     def channels(self) -> Channels:
         """Where variables stand, by name."""
         inputs, signals = self.given_inputs, self.described_signals
-        return Channels(self.name, self.trajectory, self.graph, self.parameters, inputs, signals)
+        return Channels(self.name, self.trajectory, self.graph, self.parameters, inputs, signals, self.described)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -240,9 +241,10 @@ class Run:
         places = self.catalogue.of("power", element)
         if places:
             return self.channels.sums([places])[:, 0]
-        for coupling in self.graph.couplings:
+        graph = self.described or self.graph
+        for coupling in graph.couplings:
             if coupling.element == element:
-                return self._passing(elements_behind(self.graph, coupling))
+                return self._passing(elements_behind(graph, coupling))
         raise self.channels.unknown(element)
 
     @cached_property
@@ -367,7 +369,7 @@ class Run:
         return np.asarray(self.channels.sums([self.catalogue.of("power", element) for element in named]) @ signs)
 
     def _domain(self, element: str) -> str:
-        for port in self.graph.ports:
+        for port in (*self.graph.ports, *(self.described.ports if self.described is not None else ())):
             if port.element == element:
                 return port.domain
         raise self._without_one_value(element)

@@ -1,7 +1,7 @@
 """The past of delayed signals: written by the solvers at the end of each step, read by the model."""
 
 import ctypes
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import final
 
 import numpy as np
@@ -54,6 +54,11 @@ class Past:
         """Let the context of another mode of the same graph read this past."""
         context.remember(ctypes.cast(self._tell, ctypes.c_void_p).value, self.address)
 
+    def begin(self, model: NumericModel, before: Mapping[str, float]) -> None:
+        """Let delayed signals have been something else before the start, by name."""
+        for k, delay in enumerate(model.delays):
+            self._initial[k] = before.get(delay.name, self._initial[k])
+
     def forget_last(self) -> None:
         """Forget the last instant, which is told again."""
         self.struct.count -= 1
@@ -77,9 +82,13 @@ class Past:
         self._forget(self.address)
 
 
-def past_of(model: NumericModel, context: Context) -> Past | None:
-    """The past that a model needs, tied to its context; None without delayed signals."""
-    return Past(model, context) if model.delays else None
+def past_of(model: NumericModel, context: Context, before: Mapping[str, float]) -> Past | None:
+    """The past that a model needs, tied to its context; None without delayed signals. `before` as in a Problem."""
+    if not model.delays:
+        return None
+    past = Past(model, context)
+    past.begin(model, before)
+    return past
 
 
 def longest_step(model: NumericModel) -> float:

@@ -61,7 +61,7 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
     mismatch[dependent] = told - before[dependent]
     environment = storages.environment(state.displacements)
     among = [*own, *dependent]
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MOST_ITERATIONS if own else 0):  # without partners the mode tells all that there is to know
         after[dependent] = T @ after[own] + rest
         change = storages.change(among, before, after, environment)
         inertia = storages.inertia(among, after, environment)

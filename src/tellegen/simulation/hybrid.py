@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tellegen.causality import CausalGraph
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
+from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.graph import PowerGraph
 from tellegen.simulation import hybrid_rules, jobs, rules
@@ -25,6 +26,7 @@ from tellegen.simulation.hybrid_start import initial_values, named_values, start
 from tellegen.simulation.impacts import Impacts
 from tellegen.simulation.integration import (
     FIXED_STEP,
+    forwards,
     integrate,
     open_books,
     settings_for,
@@ -36,11 +38,12 @@ from tellegen.simulation.jobs import Job
 from tellegen.simulation.mode_choice import ModeChoice, Trial
 from tellegen.simulation.mode_models import Mode, ModeModel, ModeModels
 from tellegen.simulation.native_library import Run, can_compile
-from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem, index_of
+from tellegen.simulation.problem import Problem, index_of
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.stretch import POLL_S, Settings, Standing, StretchEnd, Watch, run_stretch
 from tellegen.simulation.trajectory import Happening, Status, Trajectory
+from tellegen.simulation.whole_runs import keeping_tolerance_throughout
 
 Array = NDArray[np.float64]
 
@@ -90,10 +93,20 @@ def integrate_modes(
             where=problem.model.name,
             fix="install gcc or clang, or 'pip install ziglang'",
         )
-    made = _HybridRun(graph, problem, compiled, diary)
-    if watch is None and threading.current_thread() is not threading.main_thread():
-        return made.run()
-    return _watched(made, watch or Watch())
+    checked = _checked(problem, graph)
+    parameters = named_values(problem.parameters, problem.model.parameters)
+    inputs = named_values(problem.inputs, problem.model.inputs)
+    models, told = ModeModels(graph, compiled, parameters, inputs, problem.before), forwards(watch)
+
+    def run(asked: Problem) -> Trajectory:
+        nonlocal models
+        models = models.afresh() if models.met else models
+        made = _HybridRun(models, asked, diary)
+        if told is None and threading.current_thread() is not threading.main_thread():
+            return made.run()
+        return _watched(made, told or Watch())
+
+    return run(checked) if diary is not None else keeping_tolerance_throughout(checked, run)
 
 
 def _watched(made: "_HybridRun", watch: Watch) -> Trajectory:
@@ -128,9 +141,8 @@ class _HybridRun:
 
     def __init__(
         self,
-        graph: PowerGraph,
+        models: ModeModels,
         problem: Problem,
-        compiled: Callable[[CausalGraph], NumericModel],
         diary: Diary | None = None,
     ) -> None:
         self.problem = problem
@@ -138,12 +150,11 @@ class _HybridRun:
         self.running: list[Job] = []
         self.direct = Watch(running=self.running)
         self.stopped = threading.Event()
+        self.worker: int | None = None
         self.began = time.perf_counter()
         self.ready = self.began
-        self.asked = settings_of(_checked(problem, graph))
-        parameters = named_values(problem.parameters, problem.model.parameters)
-        inputs = named_values(problem.inputs, problem.model.inputs)
-        self.models = ModeModels(graph, compiled, parameters, inputs)
+        self.asked = settings_of(problem)
+        self.models = models
         self.choice = ModeChoice(self.models, self._settings)
         self.impacts = Impacts(self.models, problem.rtol, float(self._tolerances(("",))[0]))
         self.account = Account(problem.output_times())
@@ -153,9 +164,18 @@ class _HybridRun:
         self.end: StretchEnd | None = None
 
     def run(self) -> Trajectory:
-        """The whole run."""
-        stored = self._start()
-        first = self._solver()[0]
+        """The whole run.
+
+        Raises: SimulationError (S125) when it is stopped before it has begun.
+        """
+        self.worker = threading.get_ident()
+        try:
+            stored = self._start()
+            first = self._solver()[0]
+        except CompilerStoppedError:
+            raise rules.CANCELLED.error(
+                "the run was cancelled before it began", where=self.problem.model.name
+            ) from None
         self.ready = time.perf_counter()
         finding = self._loop()
         assert self.end is not None, "the loop has run a stretch"
@@ -176,6 +196,8 @@ class _HybridRun:
         self.stopped.set()
         for job in self.running:
             job.cancel = 1
+        if self.worker is not None:
+            stop_compiler(self.worker)
 
     def _start(self) -> float:
         """Find the first mode; gives the energy stored before it was entered."""
@@ -208,6 +230,8 @@ class _HybridRun:
                 return self._cancelled(end)
             try:
                 self._change(end)
+            except CompilerStoppedError:
+                return self._cancelled(end)
             except TellegenError as error:
                 return error.finding
             if (finding := self._chattering(end.standing.t)) is not None:
@@ -227,10 +251,7 @@ class _HybridRun:
         return replace(self.asked, atol=self._tolerances(model.model.names), max_step=longest)
 
     def _tolerances(self, names: tuple[str, ...]) -> Array:
-        default, atol = ATOL_OVER_RTOL * self.problem.rtol, self.problem.atol
-        if isinstance(atol, Mapping):
-            return np.array([atol.get(name, default) for name in names])
-        return np.full(len(names), default if atol is None else float(atol))
+        return np.array([self.problem.absolute_tolerance(name) for name in names])
 
     def _solver(self) -> tuple[Choice, Run]:
         """The solver of the mode, chosen when it is first entered."""
@@ -364,6 +385,7 @@ class _HybridRun:
             memory=rows.memory,
             losses=account.losses,
             past=self.models.past,
+            turns=account.turns + len(account.events),
         )
 
 

@@ -44,6 +44,7 @@ class Account:
         self.impulsive = 0.0
         self.losses: dict[str, float] = {}
         self.effort = Effort()
+        self.turns = 0
         self.events: list[Happening] = []
         self.samples: list[Array] = []
         self._room: dict[Mode, Rows] = {}
@@ -78,6 +79,7 @@ class Account:
         rows.samples.clear()
         self.energies += end.energies
         self.effort += end.effort
+        self.turns += end.turns
 
     def _widen(self, size: int) -> None:
         """Columns for a mode that has more variables than those before it."""

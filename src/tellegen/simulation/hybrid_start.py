@@ -33,7 +33,8 @@ def starting_state(models: ModeModels, initial: Mapping[str, float], t0: float) 
     if isinstance(model, ModeModel):
         known = {**model.model.initial, **initial}
         state.signals = {name: float(known.get(name, 0.0)) for name in model.model.signal_states}
-        state.memory = dict(zip(model.model.memory, map(float, model.model.initial_memory), strict=True))
+        held = dict(zip(model.model.memory, map(float, model.model.initial_memory), strict=True))
+        state.memory = {name: models.before.get(name, value) for name, value in held.items()}
         _follow(model, state, given, t0)
     names = {graph.ports[k].state for k in storages.ports}
     _check_names(initial, names | displacements.keys() | state.signals.keys(), graph.name)

@@ -19,11 +19,12 @@ from tellegen.simulation.native_library import Run, can_compile, native_library,
 from tellegen.simulation.plain import Method, check_plain, plain_stretch
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.runge_kutta import runge_kutta
-from tellegen.simulation.second_run import Attempt, Attempting, keeping_tolerance
-from tellegen.simulation.starting import consistent_start, take_first_samples
+from tellegen.simulation.second_run import Attempt, Attempting, has_memory, keeping_tolerance
+from tellegen.simulation.starting import consistent_start, recall, take_first_samples
 from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, StretchEnd, Watch, prepare, run_stretch
 from tellegen.simulation.taylor import taylor_stretch
 from tellegen.simulation.trajectory import Books, Effort, Happening, Segment, Status, Trajectory
+from tellegen.simulation.whole_runs import keeping_tolerance_throughout
 
 Array = NDArray[np.float64]
 
@@ -41,12 +42,20 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
 
     Raises: SimulationError when the problem makes no sense or there is no start to advance from.
     """
+    watch = forwards(watch)
+    if has_memory(problem.model) and problem.context is None:
+        return keeping_tolerance_throughout(problem, lambda asked: _integrated(asked, watch))
+    return _integrated(problem, watch)
+
+
+def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     began = time.perf_counter()
     problem.checked()
     model = problem.model
     context = problem.context or model.new_context(*problem.given)
     settings = settings_of(problem)
-    prepared, past = prepare(model), past_of(model, context)
+    prepared, past = prepare(model), past_of(model, context, problem.before)
+    recall(model, context, problem.before)
     start = consistent_start(prepared, context, settings, problem.t0, problem.start(), problem.yp0)
     if problem.context is None and take_first_samples(model, context, start):
         start = consistent_start(prepared, context, settings, problem.t0, start.y, start.yp)
@@ -54,7 +63,11 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     choice = choose(model, problem.solver, context, start, problem.until)
     rows = Rows.at(problem.output_times(), model.size)
     before = stored_energy(model, context, start) if problem.books else 0.0
-    attempt = _attempting(problem, prepared, context, start, choice, _forwards(watch), past)
+    attempt = _attempting(problem, prepared, context, start, choice, watch, past)
+    if choice.solver != "heyoka" and can_compile():
+        solver_run(
+            choice.solver, model, stiff=choice.stiff
+        )  # where it is new it is compiled, which is no part of solving
     ready = time.perf_counter()
     made = keeping_tolerance(model, attempt, settings, rows, choice.solver)
     ends, choice = made.ends, made.choice
@@ -103,7 +116,7 @@ def _attempting(
     return attempt
 
 
-def _forwards(watch: Watch | None) -> Watch | None:
+def forwards(watch: Watch | None) -> Watch | None:
     """The same watch, told of no time before one that it knows: a second run begins again."""
     if watch is None or watch.progress is None:
         return watch
@@ -118,7 +131,7 @@ def _forwards(watch: Watch | None) -> Watch | None:
 
 def _next_choice(choice: Choice, status: int, t: float, *, automatic: bool) -> Choice | None:
     """The solver that goes on where another one had to stop; None at the end."""
-    if status == jobs.NOT_FINITE and choice.solver == "exponential" and automatic:
+    if status in (jobs.NOT_FINITE, jobs.TINY_STEP) and choice.solver == "exponential" and automatic:
         # the exponential reads inputs far ahead: small steps lead up to where one has no value
         return Choice("runge-kutta", "an input is not a number later")
     if status == jobs.UNSUITED:
@@ -240,6 +253,7 @@ def trajectory_of(
         finding,
         memory=None if held is None else rows.memory(held),
         past=past,
+        turns=max(end.turns for end in ends),
     )
 
 

@@ -30,6 +30,7 @@ class Job(ctypes.Structure):
         ("context", _pointer),
         ("residual", _pointer),
         ("rhs", _pointer),
+        ("rhs_powers", _pointer),
         ("tangent", _pointer),
         ("rhs_tangent", _pointer),
         ("balance", _pointer),

@@ -97,6 +97,7 @@ class ModeModels:
         compiled: Callable[[CausalGraph], NumericModel],
         parameters: Mapping[str, float],
         inputs: Mapping[str, float],
+        before: Mapping[str, float],
     ) -> None:
         self.graph = graph
         self.storages = Storages(graph, parameters)
@@ -105,13 +106,21 @@ class ModeModels:
         self._compiled = compiled
         self._parameters = parameters
         self._inputs = inputs
+        self.before = before
         self._known: dict[Mode, ModeModel | Finding] = {}
         self._origin: ModeModels | None = None
+        self._shares_past = False
         self.past: Past | None = None
 
     def moved(self, name: str, value: float) -> "ModeModels":
         """The same modes with another value of one parameter; nothing is compiled again."""
-        made = ModeModels(self.graph, self._compiled, {**self._parameters, name: value}, self._inputs)
+        made = ModeModels(self.graph, self._compiled, {**self._parameters, name: value}, self._inputs, self.before)
+        made._origin, made._shares_past = self, True
+        return made
+
+    def afresh(self) -> "ModeModels":
+        """The same modes for another run from the start; nothing is compiled again."""
+        made = ModeModels(self.graph, self._compiled, self._parameters, self._inputs, self.before)
         made._origin = self
         return made
 
@@ -140,10 +149,6 @@ class ModeModels:
         causal = assign_causality(self.graph.in_mode(dict(zip(self.elements, mode, strict=True))))
         model = self._compiled(causal)
         context = self._context(model)
-        if self.past is None:
-            self.past = past_of(model, context)
-        else:
-            self.past.tie(context)
         return ModeModel(
             mode, causal, model, prepare(model), context, self._independent(causal, model), self._observed(model)
         )
@@ -154,7 +159,12 @@ class ModeModels:
     def _context(self, model: NumericModel) -> Context:
         given = {name: value for name, value in self._parameters.items() if name in model.parameters}
         inputs = {name: value for name, value in self._inputs.items() if name in model.inputs}
-        return model.new_context(given, inputs)
+        context = model.new_context(given, inputs)
+        if self.past is not None:
+            self.past.tie(context)
+        elif not self._shares_past:
+            self.past = past_of(model, context, self.before)
+        return context
 
     def _independent(self, causal: CausalGraph, model: NumericModel) -> NDArray[np.int64]:
         place = {name: k for k, name in enumerate(model.states)}

@@ -15,7 +15,9 @@ from tellegen.simulation.jobs import Job
 from tellegen.simulation.poles import pole_table
 from tellegen.simulation.sundials import sundials_table
 
-Part = Literal["sundials", "steady", "fixed_step", "exponential", "rational", "delays", "sensitivities", "ordering"]
+Part = Literal[
+    "sundials", "steady", "fixed_step", "exponential", "rational", "delays", "sensitivities", "ordering", "observing"
+]
 
 _PARTS: dict[Part, tuple[str, ...]] = {
     "sundials": ("job.h", "linear.h", "newton.h", "sundials.c"),
@@ -26,6 +28,7 @@ _PARTS: dict[Part, tuple[str, ...]] = {
     "delays": ("job.h",),
     "sensitivities": ("job.h", "sensitivities.c"),
     "ordering": ("ordering.c",),
+    "observing": ("observing.c",),
 }
 
 Run = Callable[[Job], int]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, final, get_args
 
 import numpy as np
@@ -31,8 +31,9 @@ class Problem:
     `times` are the output times, or how many of them, evenly spaced. `y0` gives initial values by name or as a whole; those not
     named are the model's own. `atol` is one number or one for each variable by name. Tolerances hold for every variable, whatever
     the size of the model. `step` is the step of the methods that keep theirs. `context` continues with the memory of an earlier
-    run. `rows_at_changes` adds rows on both sides of every change of mode, so that none hides between two rows, and one where a run
-    ends early.
+    run. `before` says what sampled and delayed signals were before the start, by name; the others had their initial values.
+    `rows_at_changes` adds rows on both sides of every change of mode, so that none hides between two rows, and one where a run ends
+    early.
     """
 
     model: NumericModel
@@ -51,6 +52,7 @@ class Problem:
     inputs: Mapping[str, float] | Array | None = None
     books: bool = True
     context: Context | None = None
+    before: Mapping[str, float] = field(default_factory=dict)
     rows_at_changes: bool = False
 
     def checked(self) -> "Problem":
@@ -105,11 +107,18 @@ class Problem:
         """The absolute tolerance of each variable."""
         default = ATOL_OVER_RTOL * self.rtol
         if not isinstance(self.atol, Mapping):
-            return np.full(self.model.size, default if self.atol is None else float(self.atol))
+            return np.full(self.model.size, self.absolute_tolerance(""))
         found = np.full(self.model.size, default)
         for name, value in self.atol.items():
             found[index_of(name, self.model, "a tolerance")] = value
         return found
+
+    def absolute_tolerance(self, name: str) -> float:
+        """The absolute tolerance of a variable, which may be one of another mode."""
+        default = ATOL_OVER_RTOL * self.rtol
+        if isinstance(self.atol, Mapping):
+            return float(self.atol.get(name, default))
+        return default if self.atol is None else float(self.atol)
 
     def output_times(self) -> Array:
         """The times of the rows, in order."""
@@ -170,6 +179,8 @@ def _check_horizon(problem: Problem) -> None:
         raise rules.BAD_TIMES.error(f"the output times have {times.ndim} dimensions", fix="give a list of times")
     if len(times) == 0 or not np.isfinite(times).all():
         raise rules.BAD_TIMES.error("the output times are empty or not numbers", fix="give at least one time")
+    if isinstance(problem.times, int):
+        return
     if (times[1:] < times[:-1]).any():
         at = int(np.argmax(np.diff(times) < 0.0))
         raise rules.BAD_TIMES.error(f"output time {times[at + 1]:g} s stands after {times[at]:g} s", fix="sort them")

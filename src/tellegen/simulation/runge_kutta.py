@@ -57,7 +57,7 @@ def _stage_code(tableau: Tableau) -> Iterable[str]:
             continue
         yield f"s = w->arguments[{i}];"
         yield f"for (int i = 0; i < n; i++) s[i] = y[i] + h * ({_sum(row)});"
-        yield f"if (RHS(j, t + {tableau.c[i]!r} * h, s, k[{i}])) return 1;"
+        yield f"if (rates(w, t + {tableau.c[i]!r} * h, s, k[{i}])) return 1;"
     yield f"for (int i = 0; i < n; i++) w->y1[i] = y[i] + h * ({_sum(tableau.b)});"
 
 

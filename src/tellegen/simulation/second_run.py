@@ -34,13 +34,19 @@ GROWTH: Final = 2.5
 
 SAME_STEPS: Final = 0.8
 UNTOLD: Final = 30.0 * AIM
-"""A coarser run with as many steps was limited by stability and shows nothing: one with a thirtieth of the tolerance does."""
+"""A coarser run that fails shows nothing, and none does whose steps are as many: one with a thirtieth of the tolerance does."""
 
 EARLY: Final = 0.125
 """The share of a run after which one that swings is looked at, so that a tolerance that will not do is given up soon."""
 EARLY_ROWS: Final = 5
 HOPELESS: Final = 2.0 * ALLOWED
 """Errors that grow with time to so many tolerances, judging by that share, ask for a finer run at once."""
+
+AIM_AT_ONCE: Final = 0.3
+"""What a finer run aims at then: an early estimate is rough, and another run costs more than a third more steps."""
+
+LOOKS: Final = (0.25, 0.5, 1.0)
+"""The shares of a run after which a coarser one is looked at: one that has lost its phase need not go on."""
 
 PHASE_LOST: Final = 0.1
 """The share of a variable beyond which a difference says nothing of how errors grow: they cannot exceed the swing."""
@@ -82,7 +88,7 @@ def keeping_tolerance(model: NumericModel, attempt: Attempting, settings: Settin
     """A run at the tolerance asked for, or at a finer one where errors would add up to more than twenty tolerances.
 
     An explicit run that swings is looked at early, so that a tolerance that will not do is given up soon. Left alone are runs that
-    end early, and models with events, samples or delays, where every run meets them at other times.
+    end early, and models with samples or delays, whose runs are compared as a whole.
     """
     first = attempt(_pausing(model, settings, rows, solver), rows)
     coarser = _Coarser(attempt, settings, rows)
@@ -104,7 +110,7 @@ def keeping_tolerance(model: NumericModel, attempt: Attempting, settings: Settin
     return _corrected(attempt, settings, rows, first, 1.0, error)
 
 
-def _compared(count: int) -> NDArray[np.int64]:
+def compared_rows(count: int) -> NDArray[np.int64]:
     """Of so many rows, some that are enough to compare runs by."""
     if count <= MOST_ROWS:
         return np.arange(count)
@@ -115,7 +121,7 @@ def _corrected(
     attempt: Attempting, settings: Settings, rows: Rows, made: Attempt, factor: float, error: float
 ) -> Attempt:
     """What was made with `factor` times the tolerance, or a finer run where its error is too large; both in tolerances."""
-    turns, index = made.turns, _compared(rows.done)
+    turns, index = made.turns, compared_rows(rows.done)
     before = rows.y[index]
     size = _size(settings, before)
     for _ in range(MOST_RUNS):
@@ -130,7 +136,7 @@ def _corrected(
         now = rows.y[index]
         error = GROWTH * finer / factor * float(np.max(np.abs(now - before) / size))
         before, factor = now, finer
-    return made if factor == 1.0 else replace(made, choice=_told(made.choice, turns, factor))
+    return made if factor == 1.0 else _told(made, turns, factor)
 
 
 # -- looking at a run early ----------------------------------------------------------------------------------------------------
@@ -138,7 +144,7 @@ def _corrected(
 
 def _pausing(model: NumericModel, settings: Settings, rows: Rows, solver: str) -> Settings:
     """The settings of a first attempt, which pauses early where it swings and there are rows to judge by."""
-    if solver != "runge-kutta" or _is_interrupted(model):
+    if solver != "runge-kutta" or has_memory(model):
         return settings
     early = int(np.searchsorted(rows.t, rows.t[0] + EARLY * (rows.t[-1] - rows.t[0])))
     if early < EARLY_ROWS:
@@ -156,13 +162,13 @@ def _finer_at_once(
     attempt: Attempting, coarser: "_Coarser", settings: Settings, rows: Rows, paused: Attempt, expected: float
 ) -> Attempt:
     """A finer run in place of one that was paused; how its error grows after the pause shows in a coarser run."""
-    early, factor = rows.y[: rows.done].copy(), _finer(settings, AIM / expected)
+    early, factor = rows.y[: rows.done].copy(), _finer(settings, AIM_AT_ONCE / expected)
     made = _again(attempt, _scaled(settings, factor), rows)
     if made.ends[-1].status == jobs.CANCELLED:
         return made
     if made.ends[-1].status != jobs.FINISHED:
         return _again(attempt, settings, rows)
-    size = _size(settings, rows.y[_compared(rows.done)])
+    size = _size(settings, rows.y[compared_rows(rows.done)])
     shown = GROWTH * float(np.max(np.abs(rows.y[: len(early)] - early) / size))
     error = factor * max(shown, expected * EARLY)  # two estimates: errors that happen to cancel fool one of them
     try:
@@ -177,13 +183,16 @@ def _growth_after(coarser: "_Coarser", rows: Rows, early: int, size: Array) -> f
 
     A run that has lost its phase shows no more: from there on errors grow as they did before, at least with time.
     """
-    coarser.go_on()
-    rough = coarser.rows
-    found, passed = rows.y[coarser.index][: rough.done], rough.t[: rough.done] - rough.t[0]
-    off = np.abs(rough.y[: rough.done] - found)
-    lost = np.max(off / (np.max(np.abs(found), axis=0) + size), axis=1) > PHASE_LOST
+    whole, rough, found = float(rows.t[-1] - rows.t[0]), coarser.rows, rows.y[coarser.index]
+    swing = np.max(np.abs(found), axis=0) + size
+    for share in LOOKS:
+        coarser.go_on(float(rows.t[0] + share * whole) if share < 1.0 else None)
+        off = np.abs(rough.y[: rough.done] - found[: rough.done])
+        lost = np.max(off / swing, axis=1) > PHASE_LOST
+        if lost.any():
+            break
+    passed = rough.t[: rough.done] - rough.t[0]
     last = int(np.argmax(lost)) - 1 if lost.any() else len(lost) - 1
-    whole = float(rows.t[-1] - rows.t[0])
     early = int(np.searchsorted(coarser.index, early))
     if last < early or passed[last] < 2.0 * passed[early - 1]:
         return float((whole / passed[early - 1]) ** 2)
@@ -197,15 +206,16 @@ def _growth_after(coarser: "_Coarser", rows: Rows, early: int, size: Array) -> f
 
 
 def _may_add_up(model: NumericModel, first: Attempt, settings: Settings, rows: Rows) -> bool:
-    if _is_interrupted(model) or first.ends[-1].status != jobs.FINISHED:
+    if has_memory(model) or first.ends[-1].status != jobs.FINISHED:
         return False
     solver, asked = first.choice.solver, first.choice.reason == "asked for"
     least = TURNS if asked or solver == "runge-kutta" else STIFF_TURNS
     return solver in ("runge-kutta", "cvode", "ida") and (first.turns >= least or _grows(settings, rows))
 
 
-def _is_interrupted(model: NumericModel) -> bool:
-    return bool(model.events or model.sample_groups or model.delays)
+def has_memory(model: NumericModel) -> bool:
+    """Whether a run leaves more than where it stands: what is sampled, and the past of what is delayed."""
+    return bool(model.sample_groups or model.delays)
 
 
 def _grows(settings: Settings, rows: Rows) -> bool:
@@ -232,7 +242,11 @@ class _Coarser:
         """Which rows of the run that it is compared with: all of the first ones, some of all."""
         times = self._of.t
         early = int(np.searchsorted(times, times[0] + EARLY * (times[-1] - times[0]))) + 1
-        return _compared(len(times)) if len(times) <= MOST_ROWS else np.union1d(np.arange(early), _compared(len(times)))
+        return (
+            compared_rows(len(times))
+            if len(times) <= MOST_ROWS
+            else np.union1d(np.arange(early), compared_rows(len(times)))
+        )
 
     @cached_property
     def rows(self) -> Rows:
@@ -252,15 +266,13 @@ class _Coarser:
         return self._made
 
     def error_of(self, settings: Settings, found: Rows, steps: int, until: float | None = None) -> float:
-        """The error of what was found, in tolerances, as far as this run tells; 0 where it does not reach the end."""
+        """The error of what was found, in tolerances, as far as this run tells."""
         ratio = self._settings.rtol / settings.rtol
         if ratio < 2.0:
             return 0.0
         made = self.go_on(until)
         index = self.index[self.index < found.done]
-        if self.rows.done < len(index):
-            return 0.0
-        if made.steps > SAME_STEPS * steps:
+        if self.rows.done < len(index) or made.steps > SAME_STEPS * steps:
             return UNTOLD
         y = found.y[index]
         return GROWTH / ratio * float(np.max(np.abs(self.rows.y[: len(index)] - y) / _size(settings, y)))
@@ -290,7 +302,11 @@ def _again(attempt: Attempting, settings: Settings, rows: Rows) -> Attempt:
     return attempt(settings, rows)
 
 
-def _told(choice: Choice, turns: int, factor: float) -> Choice:
+def _told(made: Attempt, turns: int, factor: float) -> Attempt:
     over = f"over {turns // 2} oscillations" if turns > 1 else "where variables grow"
-    word = f"tolerance tightened {1.0 / factor:.2g} times, because errors add up {over}"
-    return replace(choice, reason=f"{choice.reason}; {word}")
+    return replace(made, choice=replace(made.choice, reason=tightened(made.choice.reason, over, factor)))
+
+
+def tightened(reason: str, over: str, factor: float) -> str:
+    """The reason for a solver, and that it was given a share of the tolerance."""
+    return f"{reason}; tolerance tightened {1.0 / factor:.2g} times, because errors add up {over}"

@@ -1,5 +1,7 @@
 """Starts: rates and algebraic unknowns that agree with the states, and equilibria."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,6 +53,12 @@ def consistent_start(
         fix=f"give an initial value near the solution for {_quoted(model.unknowns) or repr(name)}",
         members=(name,),
     )
+
+
+def recall(model: NumericModel, context: Context, before: Mapping[str, float]) -> None:
+    """Let sampled signals hold what they held before the start, where that is given by name."""
+    for k, name in enumerate(model.memory):
+        context.memory[k] = before.get(name, context.memory[k])
 
 
 def take_first_samples(model: NumericModel, context: Context, start: Standing) -> bool:

@@ -342,7 +342,8 @@ def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing,
 
 
 def _log(model: NumericModel, duration: float) -> Log:
-    size = LOG_SIZE if model.events else 0
+    # one instant ends a stretch where all events do: short stretches would spend their time on an empty log
+    size = LOG_SIZE if any(e.kind != "transition" for e in model.events) else len(model.events)
     return Log(
         event_times=np.zeros(size + 1),
         event_numbers=np.zeros(size + 1, dtype=np.int32),

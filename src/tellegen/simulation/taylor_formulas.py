@@ -27,6 +27,7 @@ def check_smooth(model: NumericModel) -> None:
     Raises: SimulationError (S115) saying what the model has that cannot be expanded; ExportError (X001) without heyoka.
     """
     why = next((reason for holds, reason in _obstacles(model) if holds), None) or _bend(rates_of(model))
+    why = why or ("the model has events" if model.events else "")
     if why:
         raise rules.UNSUITED.error(
             f"'heyoka' cannot be used: {why}", where=model.name, fix="leave the choice to 'auto'"
@@ -51,7 +52,6 @@ def rates_of(model: NumericModel) -> Formulas:
 
 def _obstacles(model: NumericModel) -> Iterator[tuple[bool, str]]:
     yield model.size == 0, "the model has no states"
-    yield bool(model.events), "the model has events"
     yield bool(model.delays), "the model has delayed signals"
     yield bool(model.sample_groups), "the model has sampled signals"
     yield model.data is None or model.data.rates is None, "the model is large or written in C, and has no formulas"

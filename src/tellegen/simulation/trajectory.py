@@ -130,6 +130,8 @@ class Trajectory:
     """The energy lost in impacts and mode changes, by the elements that changed; their sum is `impulsive` of the books."""
     past: TellsPast | None = None
     """What delayed signals were, at every step: observing a row needs it. None where nothing is delayed."""
+    turns: int = 0
+    """How often the variable that swings most has turned back; changes of mode count, too."""
 
     @property
     def model(self) -> NumericModel:

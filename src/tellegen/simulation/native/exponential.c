@@ -619,6 +619,7 @@ static int expo_advance(expo *x, double halt) {
   while (j->t < stop) {
     double planned = plan(x, stop), h = planned;
     int bad = resolve_input(x, j->t, &h);
+    if (!bad && h < planned && h <= tg_gap(j->t)) bad = TG_TINY_STEP; /* an input without bound */
     double reached = stop - (j->t + h) <= tg_gap(stop) ? stop : j->t + h;
     if (!bad) bad = place_inner(x, h, reached);
     if (bad) return bad;

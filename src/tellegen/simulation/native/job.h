@@ -46,6 +46,7 @@ typedef struct tg_job {
   tg_context *context;
   tg_residual_fn *residual;
   tg_rhs_fn *rhs;
+  tg_rhs_powers_fn *rhs_powers; /* null where both are asked for apart */
   tg_tangent_fn *tangent;
   tg_rhs_tangent_fn *rhs_tangent;
   tg_balance_fn *balance;
@@ -316,6 +317,13 @@ static int tg_log_events(tg_job *j, double t, const int *signs) {
   }
   if (stop) memcpy(j->event_signs, signs, sizeof(int) * (size_t)j->n_events);
   return stop;
+}
+
+/* Whether one of the events that happen together is terminal. */
+static int tg_ends_stretch(const tg_job *j, const int *signs) {
+  for (int e = 0; e < j->n_events; e++)
+    if (signs[e] && j->terminal[e]) return 1;
+  return 0;
 }
 
 /* Whether event function e passes zero, in the direction that counts. */

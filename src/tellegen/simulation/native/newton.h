@@ -92,6 +92,27 @@ static int tg_rounding_only(const tg_newton *w, const tg_job *j, const double *y
   return 1;
 }
 
+/* The same with the terms of what is held, too: loads that cancel in an equilibrium leave rates that are rounding errors. */
+static int tg_loads_cancel(tg_newton *w, tg_job *j, double t, const double *y, const double *yp) {
+  const tg_matrix *m = &w->matrix;
+  double *on = w->y, *off = w->yp, *terms = w->step;
+  memset(terms, 0, sizeof(double) * (size_t)j->n);
+  for (int side = 0; side < 2; side++) {
+    const double *z = side ? yp : y;
+    for (int k = 0; k < m->n; k++) {
+      on[k] = side == 0;
+      off[k] = side == 1;
+    }
+    if (tg_residual_jacobian(&w->matrix, j, t, y, yp, on, off)) return 0;
+    for (int k = 0; k < m->n; k++)
+      for (int p = m->columns[k]; p < m->columns[k + 1]; p++) terms[m->rows[p]] += fabs(m->values[p] * z[k]);
+  }
+  if (j->residual(j->context, t, y, yp, w->r)) return 0;
+  for (int k = 0; k < j->n; k++)
+    if (!(fabs(w->r[k]) <= 64 * DBL_EPSILON * terms[k % m->n])) return 0;
+  return 1;
+}
+
 /* Solve from y, yp, which hold the solution afterwards. */
 static int tg_newton_solve(tg_newton *w, tg_job *j, double t, double *y, double *yp, int most_steps) {
   size_t size = sizeof(double) * (size_t)j->n;
@@ -116,7 +137,7 @@ static int tg_newton_solve(tg_newton *w, tg_job *j, double t, double *y, double 
     int exact = tg_rounding_only(w, j, y, yp, w->r);
     for (;; by /= 2) {
       if (by < 1e-8) {
-        if (exact) status = TG_FINISHED;
+        if (exact || tg_loads_cancel(w, j, t, y, yp)) status = TG_FINISHED;
         break;
       }
       tg_move(w, j, by, w->step, y, yp, w->y, w->yp);

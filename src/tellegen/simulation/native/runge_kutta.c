@@ -16,10 +16,11 @@
  * more steps. */
 static const double SHARE = 0.1;
 static const double LARGEST_DEFECT = 100;
+static const double SMALL_ERROR = -9.210340371976182; /* the logarithm of 1e-4: below that an error says no more of the next one */
 
 typedef struct work {
   tg_job *job;
-  double *k[ALL_STAGES]; /* k[0] belongs to the start of the step, k[STAGES] to its end */
+  double *k[ALL_STAGES]; /* k[0] belongs to the start of the step, k[STAGES] to its end; there is room for powers behind the rates */
   double *arguments[STAGES]; /* of the stages: the first one begins at y */
   double *s;             /* argument of a stage of the interpolant */
   double *y1;
@@ -30,14 +31,21 @@ typedef struct work {
   int *signs;
   double power[4];       /* mean power of the step, by the weights of the method */
   double t, h;
-  int has_dense;
+  int has_dense, has_powers; /* of the step: its interpolant; of all steps: powers behind the rates */
   tg_turns turns;
 } work;
 
+/* the rates of a stage, and the powers behind them where the model tells both at once */
+static int rates(const work *w, double t, const double *y, double *k) {
+  tg_job *j = w->job;
+  return w->has_powers ? j->rhs_powers(j->context, t, y, k) : RHS(j, t, y, k);
+}
+
 /* mean powers grow by the weight of a stage */
 static int book_stage(work *w, double weight, double t, const double *y, const double *rate) {
-  double power[5];
-  if (POWERS(w->job, t, y, rate, power)) return 1;
+  double found[5];
+  const double *power = w->has_powers ? rate + N_OF(w->job) : found;
+  if (!w->has_powers && POWERS(w->job, t, y, rate, found)) return 1;
   for (int b = 0; b < 4; b++) w->power[b] += weight * power[b];
   return 0;
 }
@@ -189,16 +197,16 @@ static int find_event(work *w, double *at) {
 
 /* room for a step: all that `work` points to, in one piece */
 static double *take_room(work *w, size_t n, size_t e) {
-  double *room = calloc((ALL_STAGES + STAGES + DENSE_ROWS + 4) * n + 5 * e + 1, sizeof(double)), *next = room;
+  double *room = calloc((ALL_STAGES + STAGES + DENSE_ROWS + 5) * n + 4 * (ALL_STAGES + 1) + 5 * e + 1, sizeof(double)), *next = room;
   if (!room) return 0;
-  for (int k = 0; k < ALL_STAGES; k++, next += n) w->k[k] = next;
+  for (int k = 0; k < ALL_STAGES; k++, next += n + 4) w->k[k] = next;
   for (int k = 0; k < STAGES; k++, next += n) w->arguments[k] = next;
   for (int k = 0; k < DENSE_ROWS; k++, next += n) w->dense[k] = next;
   w->s = next;
   w->y1 = next += n;
   w->point = next += n;
   w->slope = next += n;
-  w->g0 = next += n;
+  w->g0 = next += n + 4;
   w->g1 = next += e;
   w->gm = next += e;
   w->ga = next += e;
@@ -272,7 +280,7 @@ static int rk_write_start(work *w) {
   const int n = N_OF(j);
   size_t size = sizeof(double) * (size_t)n;
   j->rhs_calls++;
-  if (RHS(j, j->t, j->y, w->k[0])) return TG_NOT_FINITE;
+  if (rates(w, j->t, j->y, w->k[0])) return TG_NOT_FINITE;
   memcpy(j->yp, w->k[0], size);
   for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
     memcpy(j->out_y + (size_t)n * (size_t)j->next_time, j->y, size);
@@ -312,7 +320,7 @@ static int settle(work *w, double t) {
   j->t = t;
   memcpy(j->y, w->y1, size);
   j->rhs_calls++;
-  if (RHS(j, t, j->y, w->k[0])) return TG_NOT_FINITE;
+  if (rates(w, t, j->y, w->k[0])) return TG_NOT_FINITE;
   memcpy(j->yp, w->k[0], size);
   return 0;
 }
@@ -329,16 +337,20 @@ static int remember_between(work *w, double at) {
   return 0;
 }
 
+/* Beyond a place where a formula bends or jumps, stages of a step mislead its interpolant before that place, too. So the step is made
+ * again up to there, if only a restart follows; where that fails some times, as at a jump, what was found serves. */
+enum { LANDINGS = 5 };
+
 /* up to `halt`; -1 when it is reached */
 static int rk_advance(work *w, double halt, double *next) {
   tg_job *j = w->job;
-  double stop = tg_stop_before(j, halt), old = 1e-4;
-  int failures = 0, suspicions = 0, clear = 0, rejected = 0;
+  double stop = tg_stop_before(j, halt), old = SMALL_ERROR, whole = 0;
+  int failures = 0, suspicions = 0, clear = 0, rejected = 0, landings = 0;
   while (j->t < stop) {
     double h = fmin(*next, j->max_step), left = stop - j->t;
     int last = h >= left * (1 - 1e-12);
     if (last) h = left;
-    else if (h > 0.5 * left) h = 0.5 * left; /* no sliver at the end */
+    else if (h > 0.5 * left && !whole) h = 0.5 * left; /* no sliver at the end */
     if (h <= tg_gap(j->t)) return failures ? TG_NOT_FINITE : TG_TINY_STEP;
     w->t = j->t;
     w->h = h;
@@ -349,32 +361,25 @@ static int rk_advance(work *w, double halt, double *next) {
     if (!(error <= 1)) {
       j->rejected++;
       rejected = 1;
+      whole = 0;
       if (bad || !isfinite(error)) {
         if (++failures > 60) return TG_NOT_FINITE;
         *next = 0.25 * h;
       } else {
-        *next = h * fmax(0.2, 0.9 * pow(error, -1.0 / ORDER));
+        *next = h * fmax(0.2, 0.9 * exp(-log(error) / ORDER));
       }
       continue;
     }
     double reached = last ? stop : j->t + h;
     w->h = reached - w->t;
     j->rhs_calls++;
-    if (RHS(j, reached, w->y1, w->k[STAGES])) {
+    if (rates(w, reached, w->y1, w->k[STAGES])) {
+      whole = 0;
       if (++failures > 60) return TG_NOT_FINITE;
       *next = 0.25 * h;
       continue;
     }
     failures = 0;
-    j->steps++;
-    tg_turns_see(&w->turns, j, w->y1);
-    if (j->watch_stiffness && looks_stiff(w, h, &suspicions, &clear) && (stop - j->t) / h > 1000) return TG_STIFF;
-    /* proportional and integral part of the error, as for steps limited now by accuracy, now by stability */
-    error = fmax(error, 1e-10);
-    double factor = 0.9 * pow(error, -(1.0 / ORDER - 0.2 * PI_SHARE)) * pow(old, PI_SHARE);
-    factor = fmin(fmax(factor, 0.333), rejected ? 1 : 6);
-    old = fmax(error, 1e-4);
-    rejected = 0;
     double share = 1, at = reached;
     int event = 0;
     if (j->n_events) {
@@ -382,7 +387,24 @@ static int rk_advance(work *w, double halt, double *next) {
       event = find_event(w, &at);
       if (event < 0) return TG_NOT_FINITE;
       share = (at - w->t) / w->h;
+      if (event && !whole && share < 1 && at - w->t > 16 * tg_gap(at) && !tg_ends_stretch(j, w->signs) && landings++ < LANDINGS) {
+        if (events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
+        whole = h;
+        *next = at - w->t;
+        continue;
+      }
+      if (event) landings = 0;
     }
+    if (whole) h = whole;
+    whole = 0;
+    j->steps++;
+    if (j->watch_stiffness && looks_stiff(w, h, &suspicions, &clear) && (stop - j->t) / h > 1000) return TG_STIFF;
+    /* proportional and integral part of the error, as for steps limited now by accuracy, now by stability */
+    error = log(fmax(error, 1e-10));
+    double factor = 0.9 * exp(PI_SHARE * old - (1.0 / ORDER - 0.2 * PI_SHARE) * error);
+    factor = fmin(fmax(factor, 0.333), rejected ? 1 : 6);
+    old = fmax(error, SMALL_ERROR);
+    rejected = 0;
     if (j->keep_books) {
       if (share < 1) {
         /* only a part of the step counts: its powers on the interpolant, by three points of Gauss */
@@ -392,7 +414,7 @@ static int rk_advance(work *w, double halt, double *next) {
         for (int p = 0; p < 3; p++) {
           double t = w->t + share * points[p] * w->h;
           evaluate(w, t, w->point);
-          if (RHS(j, t, w->point, w->slope) || book_stage(w, weights[p], t, w->point, w->slope)) return TG_NOT_FINITE;
+          if (rates(w, t, w->point, w->slope) || book_stage(w, weights[p], t, w->point, w->slope)) return TG_NOT_FINITE;
         }
       } else if (book_step(w)) {
         return TG_NOT_FINITE;
@@ -424,6 +446,7 @@ static int rk_advance(work *w, double halt, double *next) {
         if (bad) return bad;
       }
     }
+    tg_turns_see(&w->turns, j, j->y);
     j->progress = j->t;
     if (j->t >= j->pause_at && j->turns >= j->pause_turns && j->t < stop) {
       memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
@@ -461,7 +484,7 @@ static int rk_go(work *w) {
 }
 
 int tg_runge_kutta(tg_job *j) {
-  work w = {.job = j};
+  work w = {.job = j, .has_powers = j->keep_books && j->rhs_powers};
   double *room = take_room(&w, (size_t)N_OF(j), (size_t)j->n_events);
   w.signs = calloc((size_t)j->n_events + 1, sizeof(int));
   int bad = !room || !w.signs || tg_turns_open(&w.turns, j), status = bad ? TG_NO_MEMORY : rk_go(&w);

@@ -438,13 +438,38 @@ static int find_hidden_event(run *r, double *reached) {
   return 1;
 }
 
+/* rows of the start itself, where there is no step to interpolate on */
+static int write_start(run *r) {
+  tg_job *j = r->job;
+  size_t size = sizeof(double) * (size_t)j->n;
+  if (rates(r)) return TG_NOT_FINITE;
+  if (j->history && tg_remember(j)) return TG_NOT_FINITE;
+  r->n_kept = 0;
+  if (note_powers(r, j->t, j->y, j->yp)) return TG_NOT_FINITE;
+  for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
+    memcpy(j->out_y + (size_t)j->n * (size_t)j->next_time, j->y, size);
+    memcpy(j->out_yp + (size_t)j->n * (size_t)j->next_time, j->yp, size);
+  }
+  return 0;
+}
+
+/* Whether no more than rounding of time is left, in which the library makes no step: then the run stands at `stop`, rows included. */
+static int arrives(run *r, double stop, int *bad) {
+  tg_job *j = r->job;
+  if (stop - j->t > tg_gap(stop)) return 0;
+  j->t = j->progress = fmax(j->t, stop);
+  *bad = write_start(r);
+  return 1;
+}
+
 /* One stretch without breaks, up to `halt`; returns -1 when the halt is reached. */
 static int advance(run *r, double halt) {
   const tg_sundials *s = r->api;
   tg_job *j = r->job;
   double stop = tg_stop_before(j, halt);
-  int bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop), stuck = 0;
-  if (bad) return TG_LIBRARY;
+  int bad = 0, stuck = 0;
+  if (arrives(r, stop, &bad)) return bad ? bad : -1;
+  if (r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop)) return TG_LIBRARY;
   if (j->n_events && j->events(j->context, j->t, j->y, j->yp, r->guards[0])) return TG_NOT_FINITE;
   for (;;) {
     double reached = j->t;
@@ -477,6 +502,7 @@ static int advance(run *r, double halt) {
       if (!bad) bad = note_powers(r, j->t, j->y, j->yp);
       if (bad) return bad;
       if (j->events(j->context, j->t, j->y, j->yp, r->guards[0])) return TG_NOT_FINITE;
+      if (arrives(r, stop, &bad)) return bad ? bad : -1;
       bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop);
       if (bad) return TG_LIBRARY;
     }
@@ -484,21 +510,6 @@ static int advance(run *r, double halt) {
     if (j->cancel) return TG_CANCELLED;
     if (j->steps >= j->max_steps) return TG_MANY_STEPS;
   }
-}
-
-/* rows of the start itself, where there is no step to interpolate on */
-static int write_start(run *r) {
-  tg_job *j = r->job;
-  size_t size = sizeof(double) * (size_t)j->n;
-  if (rates(r)) return TG_NOT_FINITE;
-  if (j->history && tg_remember(j)) return TG_NOT_FINITE;
-  r->n_kept = 0;
-  if (note_powers(r, j->t, j->y, j->yp)) return TG_NOT_FINITE;
-  for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
-    memcpy(j->out_y + (size_t)j->n * (size_t)j->next_time, j->y, size);
-    memcpy(j->out_yp + (size_t)j->n * (size_t)j->next_time, j->yp, size);
-  }
-  return 0;
 }
 
 static int go(run *r) {

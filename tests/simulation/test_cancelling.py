@@ -1,0 +1,93 @@
+"""Whoever stops a run need not wait for a compiler, and what was finished is kept."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler import toolchain
+from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import SimulationError
+from tellegen.description.opening import as_model
+from tellegen.experiments.setting_up import set_up
+from tellegen.simulation.hybrid import integrate_modes
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.stretch import Watch
+from tellegen.simulation.trajectory import Trajectory
+
+FOR_EVER = (sys.executable, "-c", "import time; time.sleep(600)")
+
+
+def run_with_a_compiler_that_hangs(from_model: int) -> Trajectory:
+    """A ball whose modes are compiled, until the compiler hangs; the run is stopped as soon as it does."""
+    ready, made, hangs = set_up(as_model("bouncing_ball"), until=5), [0], threading.Event()
+
+    def compiled(causal: CausalGraph) -> NumericModel:
+        made[0] += 1
+        if made[0] > from_model:
+            hangs.set()
+            toolchain._run(FOR_EVER)
+        return compile_model(causal)
+
+    problem = Problem(ready.numeric, 5.0, y0=dict(ready.start), inputs=dict(ready.inputs))
+    return integrate_modes(ready.graph, problem, Watch(cancel=hangs), compiled=compiled)
+
+
+def test_a_mode_that_is_being_compiled() -> None:
+    made = run_with_a_compiler_that_hangs(from_model=1)
+    assert made.status == "cancelled"
+    assert made.finding is not None
+    assert made.finding.code == "S125"
+    assert 0.0 < made.t[-1] < 5.0
+
+
+def test_the_first_mode_that_is_being_compiled() -> None:
+    with pytest.raises(SimulationError) as error:
+        run_with_a_compiler_that_hangs(from_model=0)
+    assert error.value.code == "S125"
+
+
+COMPILING = """
+import os, signal, threading, time
+from tellegen.compiler.build import build
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+def interrupt():
+    while not os.path.exists(os.environ["PID_FILE"]):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    build("int nothing;")
+except KeyboardInterrupt:
+    pid = int(open(os.environ["PID_FILE"]).read())
+    for _ in range(500):  # who was killed is not gone at once
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            print("interrupted, and the compiler is gone")
+            break
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_ends_the_compiler_and_what_it_has_started(tmp_path: Path) -> None:
+    cc, pid = tmp_path / "cc", tmp_path / "pid"
+    program = tmp_path / "child.py"
+    program.write_text(
+        f"import os, time\nopen('{pid}.new', 'w').write(str(os.getpid()))\nos.rename('{pid}.new', '{pid}')\ntime.sleep(600)\n"
+    )
+    asked = '[ "$1" = "--version" ] && echo slow && exit 0'
+    cc.write_text(f'#!/bin/sh\n{asked}\n"{sys.executable}" "{program}"\n')
+    cc.chmod(0o755)
+    given = {"CC": str(cc), "TELLEGEN_CACHE": str(tmp_path / "cache"), "PID_FILE": str(pid), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILING], capture_output=True, text=True, check=False, timeout=120, env=given
+    )
+    assert done.stdout.strip() == "interrupted, and the compiler is gone", done.stderr
