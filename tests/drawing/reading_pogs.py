@@ -25,8 +25,9 @@ def shown_elements(scene: Scene) -> list[str]:
 class Signals:
     """The signal-flow graph of a figure: which shape each wire leaves, which it enters, and whether a spot negates it there."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.nodes: list[Block | Sum | Dot] = [s for s in scene.shapes if isinstance(s, Block | Sum | Dot)]
+    def __init__(self, scene: Scene, first: str = "") -> None:
+        found = [s for s in scene.shapes if isinstance(s, Block | Sum | Dot)]
+        self.nodes: list[Block | Sum | Dot] = sorted(found, key=lambda s: not first or s.origin.part != first)
         self.edges: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for wire in scene.shapes:
             if isinstance(wire, Wire):
@@ -65,8 +66,13 @@ def signal_loops(scene: Scene, most: int) -> list[int]:
     return found
 
 
-def _loops(signals: Signals) -> Iterator[int]:
-    for root in range(len(signals.nodes)):
+def loops_through(scene: Scene, part: str) -> list[int]:
+    """The number of spots along each elementary loop through the block of one part of the equations."""
+    return [*_loops(Signals(scene, first=part), roots=1)]
+
+
+def _loops(signals: Signals, roots: int | None = None) -> Iterator[int]:
+    for root in range(len(signals.nodes) if roots is None else roots):
         # A loop is found from its first node only.
         stack: list[tuple[int, int, frozenset[int]]] = [(root, 0, frozenset((root,)))]
         while stack:

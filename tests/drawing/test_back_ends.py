@@ -12,7 +12,7 @@ import pytest
 
 from drawing.shapes import SCENE, SHAPES
 from tellegen.core.errors import TellegenError
-from tellegen.drawing import Figure, draw
+from tellegen.drawing import Figure, draw, figures
 from tellegen.drawing.geometry import Box
 from tellegen.drawing.options import read_options
 from tellegen.drawing.scene import Scene
@@ -22,6 +22,11 @@ from tellegen.drawing.themes import THEMES
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURE = Figure(SCENE)
+
+
+def in_theme(theme: str) -> Figure:
+    """The figure in other colours."""
+    return Figure(SCENE, read_options({"theme": theme}))
 
 
 def pixels(png: bytes) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
@@ -64,6 +69,13 @@ def test_letters_are_drawn_once_and_stand_where_they_stood() -> None:
     assert {(round(float(x), 2), round(float(y), 2)) for x, y in used} <= places
 
 
+def test_files_of_figures_with_many_labels_store_letters_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = draw("dc_motor_pump", "bond")
+    assert figure.save(tmp_path / "plain.svg").read_text(encoding="utf-8") == figure.svg()
+    monkeypatch.setattr(figures, "MANY_LABELS", 20)
+    assert figure.save(tmp_path / "small.svg").read_text(encoding="utf-8") == figure.svg(symbols=True)
+
+
 def test_a_notebook_shows_the_svg() -> None:
     assert FIGURE._repr_svg_() == FIGURE.svg(symbols=True)
 
@@ -71,7 +83,7 @@ def test_a_notebook_shows_the_svg() -> None:
 @pytest.mark.parametrize("theme", THEMES)
 def test_colours_are_those_of_the_theme(theme: str) -> None:
     paints = THEMES[theme].paints  # type: ignore[index]
-    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9A-Fa-f]{6})"', FIGURE.in_theme(theme).svg()))
+    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9A-Fa-f]{6})"', in_theme(theme).svg()))
     assert {paints["ink"], paints["paper"], paints["warning"]} <= colours
     if theme == "mono":
         assert colours == {"#000000", "#FFFFFF", "#555555"}
@@ -113,7 +125,7 @@ def test_equal_figures_are_equal_bytes() -> None:
 def test_a_png_has_the_pixels_asked_for() -> None:
     assert pixels(FIGURE.png(dpi=96)).shape[:2] == (300, 500)
     assert pixels(FIGURE.png(dpi=192)).shape[:2] == (600, 1000)
-    dark = pixels(FIGURE.in_theme("dark").png(dpi=96))
+    dark = pixels(in_theme("dark").png(dpi=96))
     assert dark[2, 2] == pytest.approx(np.array([0x16, 0x18, 0x1D]) / 255, abs=0.01)
 
 
@@ -157,7 +169,7 @@ def test_the_png_is_what_a_browser_makes_of_the_svg(
 
 def test_tikz_compiles(tmp_path: Path, system_tool: Callable[[str], str]) -> None:
     pdflatex = system_tool("pdflatex")
-    figures = [FIGURE, FIGURE.in_theme("dark"), draw("rlc", "equations")]
+    figures = [FIGURE, in_theme("dark"), draw("rlc", "equations")]
     figures += [
         draw(name, "bond") for name in ("dc_motor_pump", "pmsm", "crank_rod", "motor_heating", "two_mass_drive")
     ]

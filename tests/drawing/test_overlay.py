@@ -14,7 +14,8 @@ from tellegen.drawing.options import read_options
 from tellegen.drawing.overlay_flows import bond_powers
 from tellegen.drawing.overlay_marks import NARROWEST, WIDEST, Mark, arrow_width, domain_tone, mark_shapes
 from tellegen.drawing.overlay_scene import Overlaid, Overlay, overlay_of
-from tellegen.drawing.scene import Curve, Label, Scene, Shape
+from tellegen.drawing.scene import Block, Curve, Label, Scene, Section, Shape
+from tellegen.results.ports import supplying
 from tellegen.schemes import bond_graph
 
 DRAWN = ("dc_motor_pump", "quarter_car", "buck_converter", "planetary_gear", "motor_heating", "hydraulic_cylinder")
@@ -205,6 +206,33 @@ def test_storages_that_share_a_block_keep_the_sections_of_their_ladder() -> None
     scene = shown.at(middle(run))
     assert list(arrows(scene, "energy bar")) == ["J_s J_r J_c"]
     assert [set(name.split()) for name in arrows(scene, "loss")] == [{"b_c", "b_r"}]
+
+
+@pytest.mark.parametrize("name", ["corking_machine", "corking_shaft", "pmsm"])
+def test_sections_of_vector_lanes_carry_the_power_of_all_lanes(name: str) -> None:
+    run = run_of(name)
+    shown = overlay(name, "pog")
+    powers = shown.measure(run).powers
+    given = {element: run.power_values(element) for element in supplying(run.graph)}
+    most = max(float(np.max(np.abs(row))) for row in powers.values())
+    # Nothing was said about the sources at the left: what the right side takes must be what they give.
+    (first, *_, last) = [s for s in draw(name, "pog").scene.shapes if isinstance(s, Section)]
+    ends = [element for element in given if element.startswith(("V_", "tau_t"))]
+    assert first.origin.port == "1"
+    np.testing.assert_allclose(powers["1"], sum(given[e] for e in ends), atol=1e-6 * most)
+    others = [given[e] for e in given if e not in ends]
+    np.testing.assert_allclose(powers[last.origin.port], -sum(others), atol=1e-6 * most)
+    scene = shown.at(middle(run))
+    assert powers.keys() >= {s.origin.port for s in scene.shapes if isinstance(s, Section)}
+    assert check_scene(scene, []) == ()
+
+
+def test_a_block_of_springs_and_dampers_shows_what_it_holds_and_what_it_takes() -> None:
+    scene = overlay("corking_shaft", "pog").at(0.02)
+    block = "K_se d_se K_sr d_sr"
+    assert [set(name.split()) for name in arrows(scene, "energy bar") if "K_se" in name] == [{"K_se", "K_sr"}]
+    assert [set(name.split()) for name in arrows(scene, "loss") if "d_se" in name] == [{"d_se", "d_sr"}]
+    assert any(isinstance(s, Block) and set(s.origin.element.split()) == set(block.split()) for s in scene.shapes)
 
 
 # -- schematics and mechanisms -------------------------------------------------------------------------------------------------

@@ -285,6 +285,22 @@ def test_a_long_ladder_goes_on_in_the_next_row_under_a_letter() -> None:
     assert check_scene(scene) == ()
 
 
+def test_no_column_is_left_alone_in_a_row() -> None:
+    scene = scene_of("corking_transmission", Options())
+    heights: dict[float, list[Section]] = {}
+    for section in (s for s in scene.shapes if isinstance(s, Section)):
+        heights.setdefault(section.start[1], []).append(section)
+    assert sorted(len(row) for row in heights.values()) == [5, 7]
+    # The second row starts behind a connection: with what moves together.
+    first, second = (sorted(row, key=lambda s: s.start) for _, row in sorted(heights.items()))
+    assert first[-1].origin.port == second[0].origin.port
+    last = max(
+        (s for s in scene.shapes if isinstance(s, Block) and s.box.bottom < second[0].start[1]),
+        key=lambda b: b.box.right,
+    )
+    assert last.origin.part in ("K", "transposed")
+
+
 def test_a_very_long_ladder_has_links_of_two_letters() -> None:
     parts = [
         line

@@ -5,7 +5,7 @@ from math import pi
 import pytest
 from hypothesis import given, settings
 
-from drawing.reading_pogs import shown_elements, signal_loops
+from drawing.reading_pogs import loops_through, shown_elements, signal_loops
 from schemes.comparing import causal_of, legal_causality
 from support.networks import Network
 from support.strategies import networks
@@ -41,6 +41,27 @@ def test_the_rigid_crank_has_the_inertia_of_its_angle_and_its_force_behind_a_mov
     sections = sorted(s.start[0] for s in scene.shapes if isinstance(s, Section))
     assert len(sections) == 5  # before the crank, behind the storages, N and A, and behind the ratio
     assert check_scene(scene) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "vectorial"), [("crank_rod", False), ("crank_rod", True), ("mobile_manipulator", True)]
+)
+def test_what_moving_ratios_bring_is_added_to_the_momenta(name: str, vectorial: bool) -> None:
+    # q = L x is integrated and L' = N + N^T, so L x' + N x = B u - A x is q' = B u - A x + N^T x: d(J omega)/dt - N_1 omega = ...
+    spots = loops_through(scene_of(name, Options(vectorial=vectorial)), "N")
+    assert spots
+    assert all(count % 2 == 0 for count in spots)
+    taken = loops_through(scene_of("crank_rod", Options(vectorial=vectorial)), "A")
+    assert taken
+    assert all(count % 2 for count in taken)
+
+
+def test_a_model_without_losses_has_no_block_for_them() -> None:
+    parts = {s.origin.part for s in scene_of("mobile_manipulator").shapes if isinstance(s, Block)}
+    assert parts == {"B", "C", "integrator", "gain", "N"}
+    assert r"-\mathbf{N}^{\mathrm{T}}\,\mathbf{x}" in [
+        text.replace(" ", "") for text in texts(scene_of("mobile_manipulator"))
+    ]
 
 
 def test_sections_are_numbered_from_left_to_right() -> None:

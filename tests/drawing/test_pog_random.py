@@ -12,9 +12,10 @@ from tellegen.core.errors import GraphError
 from tellegen.drawing.checks import check_scene
 from tellegen.drawing.options import LabelChoice, MeshChoice, Options
 from tellegen.drawing.pog_layout import pog_scene
-from tellegen.drawing.pog_steps import orientation_scene, reduction_scene
+from tellegen.drawing.pog_steps import reduction_scene
+from tellegen.drawing.step_scenes import steps_scene
 from tellegen.graph import SourceLaw
-from tellegen.schemes import flip, pog, reduction_pictures
+from tellegen.schemes import flip, orientations, pog, reduction_pictures
 
 
 def elements(causal: CausalGraph) -> list[str]:
@@ -69,7 +70,7 @@ def test_reductions_are_drawn_side_by_side(network: Network) -> None:
 def test_orientations_are_drawn_side_by_side(network: Network) -> None:
     scheme = pog(legal_causality(network))
     try:
-        scene = orientation_scene(scheme)
+        scene = steps_scene(orientations(scheme))
     except GraphError as error:
         assume(error.finding.code != "G208")  # too many loops
         raise

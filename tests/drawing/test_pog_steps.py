@@ -1,15 +1,26 @@
 """Steps of the algebra of POGs side by side."""
 
+import pytest
+
 from schemes.comparing import causal_of
 from tellegen.causality import assign_causality
+from tellegen.core.errors import FigureError
 from tellegen.drawing import draw
 from tellegen.drawing.checks import check_scene
-from tellegen.drawing.pog_steps import orientation_scene, reduction_scene, rewriting_scene
+from tellegen.drawing.pog_steps import reduction_scene
 from tellegen.drawing.scene import Block, Label, Scene, Section
-from tellegen.expressions import ONE, ZERO
 from tellegen.graph import lower
-from tellegen.schemes import PogScheme, elementary_loops, flip, invert_path, pog, reduce_loop, reduction_pictures
-from tellegen.workflow import load
+from tellegen.schemes import (
+    PogScheme,
+    elementary_loops,
+    flip,
+    invert_path,
+    orientations,
+    pog,
+    reduce_loop,
+    reduction_pictures,
+)
+from tellegen.workflow import load, reduce
 
 
 def scheme_of(name: str) -> PogScheme:
@@ -42,10 +53,39 @@ def test_a_stiffness_goes_to_infinity() -> None:
 
 
 def test_the_congruence_stands_beside_a_reduction() -> None:
-    scene = reduction_scene(reduction_pictures(scheme_of("rlc"), "C"), T=((ONE,), (ZERO,)))
+    scene = draw(reduce("dc_motor_pump", {"J_m": 0}), "steps").scene
     (beside,) = texts(scene, "congruence")
-    assert r"\mathbf{T}\,\mathbf{z}" in beside
+    states, reduced = (
+        rf"\begin{{bmatrix}} {names} \end{{bmatrix}}" for names in (r"I_a \\ \omega_m \\ P_0", r"I_a \\ P_0")
+    )
+    assert beside.startswith(f"{states} = ")
+    assert r"\frac{K_m}{b_m}" in beside
+    assert beside.endswith(reduced)
     assert check_scene(scene) == ()
+
+
+def test_every_limit_has_a_row_of_its_own() -> None:
+    scene = draw(reduce("dc_motor_pump", {"J_m": 0, "L_a": 0}), "steps").scene
+    assert [s for s in texts(scene, "caption") if "=" in s] == ["L_a = 0", "J_m = 0"]
+    assert len(texts(scene, "step")) == 4
+    assert blocks(scene, "c") == {("R_a", "gain")}
+    assert blocks(scene, "f") == {("b_m", "gain")}
+    assert check_scene(scene) == ()
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("rlc", "a model alone has no steps"),
+        ([], "there are no steps in an empty list"),
+        ([3], "what is of the kind 'int' is no step"),
+    ],
+)
+def test_what_has_no_steps_is_refused(what: object, told: str) -> None:
+    with pytest.raises(FigureError, match=told) as caught:
+        draw(what, "steps")  # type: ignore[arg-type]  # what a user may try
+    assert caught.value.finding.code == "F190"
+    assert "--limit" in caught.value.finding.fix
 
 
 def test_pictures_of_a_reduction_are_drawn_by_draw() -> None:
@@ -56,16 +96,24 @@ def test_pictures_of_a_reduction_are_drawn_by_draw() -> None:
 def test_a_loop_reduced_by_masons_rule_is_one_transfer_block() -> None:
     scheme = scheme_of("dc_motor_pump")
     loop = next(loop for loop in elementary_loops(scheme) if set(loop.blocks) == {"J_m", "b_m"})
-    scene = rewriting_scene(scheme, [reduce_loop(scheme, loop), flip(scheme)])
+    scene = draw([scheme, reduce_loop(scheme, loop), flip(scheme)]).scene
     assert ("J_m_b_m", "gain") in blocks(scene, "b")
     assert len({s.origin.port[0] for s in scene.shapes if isinstance(s, Section)}) == 3
     assert check_scene(scene) == ()
 
 
 def test_an_inverted_input_path_turns_its_arrows() -> None:
-    scheme = scheme_of("spring_damper")
-    scene = orientation_scene(scheme)
+    scene = draw(orientations(scheme_of("spring_damper"))).scene
     assert len([s for s in texts(scene, "caption") if s.startswith("(")]) == 2
+    assert texts(scene, "step") == []
+    assert check_scene(scene) == ()
+
+
+def test_orientations_that_would_differentiate_are_named_under_the_others() -> None:
+    scene = draw(orientations(scheme_of("dc_motor"))).scene
+    told = " ".join(texts(scene, "note"))
+    assert "Not drawn: loop through" in told
+    assert "it would differentiate" in told
     assert check_scene(scene) == ()
 
 
@@ -73,7 +121,7 @@ def test_a_derivative_block_that_is_asked_for_is_drawn() -> None:
     scheme = pog(causal_of(TWO_INERTIAS))
     path = next(loop for loop in elementary_loops(scheme) if set(loop.blocks) == {"J", "b"})
     step = invert_path(scheme, path, derivative=True)
-    scene = rewriting_scene(scheme, [step])
+    scene = draw([scheme, step]).scene
     assert ("J", "derivative") in blocks(scene, "b")
     assert check_scene(scene) == ()
 
@@ -86,3 +134,32 @@ network:
   J: {inertia: [w]}
   b: {friction: [w, frame]}
 """
+
+
+LANES = """
+system: Two lanes
+parameters: {K_1: 2 N/m, K_2: 3 N/m, J: 1 kg*m^2, R_1: 1 m/rad, R_2: 2 m/rad, b: 1 N*m*s}
+pog:
+  - domain: [rotational, rotational]
+  - section: {across: [omega_1, omega_2], through: [tau_1, tau_2], given: [omega_1, omega_2]}
+  - connect: {name: R, K: [[R_1, 0], [0, R_2]]}
+  - series: [[K:K_1, K:K_2]]
+  - connect: {name: S, K: [[R_1, 0], [0, R_2]]}
+  - domain: [rotational, rotational]
+  - parallel: [{J: J_t, matrix: [[2*J, J], [J, 3*J]]}, {b: b_t, matrix: [[2*b, b], [b, 3*b]]}]
+"""
+
+
+def test_vector_lanes_with_inverted_paths_are_still_vectors() -> None:
+    scheme = pog(causal_of(LANES))
+    for spring in ("K_1", "K_2"):
+        loop = next(loop for loop in elementary_loops(scheme) if spring in loop.blocks)
+        scheme = invert_path(scheme, loop, derivative=True).scheme
+    scene = draw(scheme).scene
+    warned = {(s.origin.element, s.origin.part) for s in scene.shapes if isinstance(s, Block) and s.tone == "warning"}
+    assert warned == {(e, p) for e in ("K_1 K_2", "J_t[1] J_t[2]") for p in ("gain", "derivative")}
+    written = [s.text for s in scene.shapes if isinstance(s, Label)]
+    assert r"\mathbf{K}_{2}^{-\mathrm{T}}" in written
+    (energy,) = [text for text in written if text.startswith(r"\mathbf{L}_{1} =")]
+    assert r"\frac{1}{K_1}" in energy  # the belts differentiate with 1/K, as they integrate with K
+    assert check_scene(scene) == ()

@@ -17,8 +17,8 @@ from tellegen.drawing.mechanism_scene import SLIDING, Picture
 from tellegen.drawing.mechanism_view import MARGIN, View, marks_of
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.naming import quantity_latex
-from tellegen.drawing.network_scene import ink_box
 from tellegen.drawing.options import Options
+from tellegen.drawing.overlaps import ink_box
 from tellegen.drawing.overlay_flows import Array
 from tellegen.drawing.scene import Curve, Label, Origin, Scene, Shape, Tone, Weight
 from tellegen.drawing.strokes import polyline

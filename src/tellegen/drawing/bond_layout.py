@@ -174,7 +174,6 @@ class _Rows:
 
     def __init__(self, plan: Plan, options: Options, ends: ClosingEnds, spacing: Spacing) -> None:
         self.plan, self.options, self.ends, self.spacing = plan, options, ends, spacing
-        self.turn: Side = "S"
 
     def trunk(self, row: Row) -> Layout:
         """The layout of a trunk; where it is too long, it goes on below in the other direction, to and fro."""
@@ -238,9 +237,8 @@ class _Rows:
         """Give each branch of a node a side and lay it out."""
         given: list[Side] = []
         for link, branch in draft.row.branches.get(name, ()):
-            wanted: tuple[Side, ...] = ("S", "N") if self.turn == "S" else ("N", "S")
-            side: Side = "S" if is_wide(self.plan, name) else self._free(name, [*used, *given], wanted)
-            self.turn = "N" if side == "S" else "S"
+            # Not above and below in turn: one branch more would turn all that follow it over.
+            side: Side = "S" if is_wide(self.plan, name) else self._free(name, [*used, *given], ("S", "N"))
             made = self._branch(branch, draft.way, _Parent("N" if side == "S" else "S", link))
             draft.hanging.setdefault(name, []).append(_Hanging(side, link, made))
             given.append(side)

@@ -7,6 +7,8 @@ from typing import final
 
 from tellegen.drawing.bond_plan import Link, Plan
 
+FED = ("electrical", "hydraulic")
+"""What sources of effort feed from the left."""
 MOST_CHILDREN = 3
 """Links of a junction away from the start: along the row, below and above."""
 
@@ -37,11 +39,36 @@ def skeleton_of(plan: Plan) -> Skeleton:
     trunks: list[Row] = []
     for start in _starts(plan):
         if start not in used:
-            tree = _Tree(plan, start, used)
-            trunks += [tree.row(start), *tree.apart]
+            tree = _tree(plan, start, used)
+            trunks += [tree.row(tree.start), *tree.apart]
             seen |= tree.taken
     closing = {id(link): link for links in plan.edges.values() for link in links if id(link) not in seen}
     return Skeleton(tuple(trunks), tuple(sorted(closing.values(), key=_order)))
+
+
+def _tree(plan: Plan, start: str, used: set[str]) -> "_Tree":
+    """The tree of a part, from the end of its trunk that is described first, unless wires or pipes are fed at the start.
+
+    So a figure is not turned round when the first of several sources is taken away. Meshes have no such ends.
+    """
+    tree = _Tree(plan, start, set(used))
+    end = tree.row(start).nodes[-1]
+    if tree.is_whole and not _is_fed(plan, start) and _first_bond(plan, end) < _first_bond(plan, start):
+        other = _Tree(plan, end, set(used))
+        if other.row(end).nodes[-1] == start:
+            start = end
+    return _Tree(plan, start, used)
+
+
+def _is_fed(plan: Plan, name: str) -> bool:
+    """Whether a source of wires or pipes decides the effort at a node: it stands on the left."""
+    leaves = ((plan.nodes[link.other(name)], link) for link in plan.leaves[name])
+    return any(leaf.text.letters.endswith("Se") and link.domain in FED for leaf, link in leaves)
+
+
+def _first_bond(plan: Plan, name: str) -> int:
+    """The number of the first bond at a node, which follows the order of description."""
+    return min((link.number for link in (*plan.leaves[name], *plan.edges[name]) if link.number), default=0)
 
 
 def _order(link: Link) -> tuple[int, str, str]:
@@ -62,16 +89,21 @@ class _Tree:
     """A spanning tree from a start, cut into longest paths."""
 
     def __init__(self, plan: Plan, start: str, used: set[str]) -> None:
-        self.plan = plan
+        self.plan, self.start = plan, start
         self.taken: set[int] = set()
         self.apart: list[Row] = []
         self.children: dict[str, list[tuple[Link, str]]] = {}
         order = self._grow(start, used)
-        self.height: dict[str, tuple[int, int]] = {}
+        self.height: dict[str, tuple[int, bool]] = {}
         for name in reversed(order):
             below = [self.height[child] for _, child in self.children[name]]
-            length, stored = max(below, default=(0, 0))
-            self.height[name] = (length + 1, stored + self._storages(name))
+            length, stored = max(below, default=(0, False))
+            self.height[name] = (length + 1, stored or self._stores(name))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no bond closes a mesh."""
+        return all(id(link) in self.taken for name in self.children for link in self.plan.edges[name])
 
     def _grow(self, start: str, used: set[str]) -> list[str]:
         order, queue = [], deque([start])
@@ -90,9 +122,9 @@ class _Tree:
                     queue.append(other)
         return order
 
-    def _storages(self, name: str) -> int:
+    def _stores(self, name: str) -> bool:
         links = self.plan.leaves[name]
-        return sum(self.plan.nodes[link.other(name)].text.letters in ("I", "C", "IC") for link in links)
+        return any(self.plan.nodes[link.other(name)].text.letters in ("I", "C", "IC") for link in links)
 
     def row(self, start: str, *, hangs: bool = False) -> Row:
         """The longest path from a node on, with the rest as branches.
@@ -102,7 +134,7 @@ class _Tree:
         """
         row, name = Row([start], []), start
         while children := self.children[name]:
-            # A path of the same length with more storages goes on; then the order of description.
+            # A path of the same length with a storage goes on, however many it has; then the order of description.
             best = max(range(len(children)), key=lambda k: (self.height[children[k][1]], -k))
             rest = [child for k, child in enumerate(children) if k != best]
             if hangs and name == start and self.plan.nodes[name].role == "junction":

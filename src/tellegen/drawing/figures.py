@@ -1,15 +1,15 @@
 """A figure: a scene with the options it is drawn with. Notebooks show it, and `save` writes any format."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 from tellegen.drawing import rules
 from tellegen.drawing.formats import write_drawing, writer_for
-from tellegen.drawing.options import DEFAULTS, Options, read_options
+from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.raster import to_pdf, to_png
-from tellegen.drawing.scene import Scene
+from tellegen.drawing.scene import Label, Scene
 from tellegen.drawing.scene_json import to_json
 from tellegen.drawing.svg import to_svg
 from tellegen.drawing.tikz import to_tikz
@@ -57,17 +57,10 @@ class Figure:
         """The scene as JSON; with `outlines`, the paths of its texts too."""
         return to_json(self.scene, outlines=outlines)
 
-    def in_theme(self, theme: str) -> "Figure":
-        """The same shapes in other colours.
-
-        Raises: FigureError (F102) for a theme that does not exist.
-        """
-        return replace(self, options=read_options({"theme": theme}, self.options))
-
     def save(self, path: str | Path) -> Path:
         """Write the figure in the format of its suffix: .svg, .pdf, .png, .tex (a document in TikZ) or .json (the scene).
 
-        The file is written under a temporary name and then renamed.
+        The file is written under a temporary name and then renamed. An SVG with many labels stores equal letters once.
 
         Raises: FigureError for an unknown suffix (F104), or when the system refuses (F105).
         """
@@ -82,8 +75,17 @@ class Figure:
         return f"{self.scene.title} ({box.width:g} x {box.height:g}, {len(self.scene.shapes)} shapes)"
 
 
+MANY_LABELS = 500
+"""Files of figures with more of them store equal letters once: a tenth of the size. Others have plain paths, for old programs."""
+
+
+def _svg_file(figure: Figure) -> bytes:
+    labels = sum(isinstance(shape, Label) for shape in figure.scene.shapes)
+    return figure.svg(symbols=labels > MANY_LABELS).encode()
+
+
 FORMATS: dict[str, Callable[[Figure], bytes]] = {
-    ".svg": lambda figure: figure.svg().encode(),
+    ".svg": _svg_file,
     ".pdf": lambda figure: figure.pdf(),
     ".png": lambda figure: figure.png(),
     ".tex": lambda figure: figure.tikz(standalone=True).encode(),

@@ -17,9 +17,10 @@ from tellegen.drawing.mechanism_solid import solid_shapes
 from tellegen.drawing.mechanism_view import MARGIN, View, cam_lifts, ends_of, marks_of
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.naming import name_latex
-from tellegen.drawing.network_scene import BETWEEN, ink_box, network_shapes
+from tellegen.drawing.network_scene import BETWEEN, network_shapes
 from tellegen.drawing.network_texts import NetworkTexts
 from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.overlaps import ink_box
 from tellegen.drawing.scene import Origin, Scene, Shape
 from tellegen.drawing.symbols_parts import Part, curves, line, placed
 from tellegen.elements import ElementKind
@@ -241,14 +242,16 @@ class Picture:
         """The schematic of what else the network has, below; bodies and joints that it is tied to are blocks there."""
         own = self.pose.mechanism.bodies.keys() | self.pose.mechanism.joints.keys()
         rest = [element for element in elements if element.name.partition(".")[0] not in own]
+        # A form that opens a constraint cuts the node of a body in two; the half that a joint keeps is named after the force.
+        inside = {node for e in elements if e.name.partition(".")[0] in own for node in e.nodes} - REFERENCES
         tied: dict[str, Element] = {}
         for element in rest:
             for terminal, node in enumerate(element.nodes):
-                if node.partition(".")[0] in own:
+                if node in inside or node.partition(".")[0] in own:
                     domain = element.kind.domains[terminal // 2]
                     tied[node] = Element(node, replace(NODE, domains=(domain,)), (node, DOMAINS[domain].reference))
         if not rest:
             return
-        shapes = network_shapes([*tied.values(), *rest], NetworkTexts(model, self.options))
+        shapes = network_shapes([*rest, *tied.values()], NetworkTexts(model, self.options))
         above, below = ink_box(self.shapes), ink_box(shapes)
         self.shapes += (moved(shape, above.left - below.left, above.bottom + BETWEEN - below.top) for shape in shapes)

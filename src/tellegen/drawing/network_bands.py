@@ -16,14 +16,14 @@ PAD = 16.0
 
 def bands_behind(layout: Layout, ink: Box, options: Options) -> list[Shape]:
     """The bands of a row whose ink is in a box, with the words that fit under them."""
-    bands: list[Shape] = [Band(box, domain, Origin(domain=domain)) for domain, box in _areas(layout, ink.grown(PAD))]
+    bands: list[Shape] = [Band(box, domain, Origin(domain=domain)) for domain, box in areas_of(layout, ink.grown(PAD))]
     if not options.shows_captions:
         return bands
     return [*bands, *_captions(band for band in bands if isinstance(band, Band))]
 
 
-def _areas(layout: Layout, area: Box) -> list[tuple[str, Box]]:
-    """Domains from left to right."""
+def areas_of(layout: Layout, area: Box) -> list[tuple[str, Box]]:
+    """Domains from left to right in an area, each with its part of it."""
     stations = layout.plan.stations
     nodes = [k for k, station in enumerate(stations) if station.element is None]
     cuts, domains = [area.left], [stations[nodes[0]].domain] if nodes else []

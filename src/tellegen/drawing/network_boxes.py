@@ -123,7 +123,7 @@ def _plain(
     feet = sum(node not in place for node in station.element.nodes) if station.element is not None else 0
     half = max(24.0, width / 2 + 8, (max(len(crown), feet) + 1) * LANE / 2)
     symbol = box_of((tuple(left), tuple(right)), half, len(crown), LANE)
-    if _is_epicyclic(station.element) and left and right and len(crown) == 1:
+    if is_epicyclic(station.element) and left and right and len(crown) == 1:
         symbol = epicyclic()
     edges: list[Edge] = []
     for edge, count in zip(EDGES, (len(left), len(right), len(crown)), strict=True):
@@ -145,7 +145,7 @@ def _feet(element: Element, symbol: TwoPort, place: Places) -> dict[int, Pin]:
     return found
 
 
-def _is_epicyclic(element: Element | None) -> bool:
+def is_epicyclic(element: Element | None) -> bool:
     """Whether one relation binds the speeds of three shafts: two of them decide the third."""
     if element is None or element.multiport is None or set(element.kind.domains) != {"rotational"}:
         return False

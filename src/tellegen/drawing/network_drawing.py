@@ -38,9 +38,19 @@ class Drop(NamedTuple):
 
 @final
 class Drawing:
-    """Draws a layout. `turn` takes its coordinates to those of the figure: the line of nodes may go upwards there."""
+    """Draws a layout. `turn` takes its coordinates to those of the figure: the line of nodes may go upwards there.
 
-    def __init__(self, layout: Layout, turn: Move, *, marked: bool = False) -> None:
+    `reach` are the places to which its first station leads on to the left, and its last to the right.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        turn: Move,
+        *,
+        marked: bool = False,
+        reach: tuple[Iterable[float], Iterable[float]] = ((), ()),
+    ) -> None:
         self.layout, self.turn, self.marked = layout, turn, marked
         self.shapes: list[Shape] = []
         stations = layout.plan.stations
@@ -52,6 +62,9 @@ class Drawing:
         self._places: dict[str, list[float]] = {key: [] for key in self._nets}
         self._drops: list[Drop] = []
         self._barriers: list[float] = []
+        for station, places in zip((stations[0], stations[-1]), reach, strict=True):
+            if station.key in self._places:
+                self._places[station.key] += places
         self._draw()
 
     def _draw(self) -> None:
@@ -174,9 +187,19 @@ class Drawing:
         up = (far, layout.rows[link.second]), (far, arc.height), (own, arc.height)
         self._nets[link.second].join(*up, (own, v), (middle + u, v), (middle + a, b))
 
+    def _is_open(self, k: int) -> bool:
+        """Whether the line ends at a node to which nothing else is joined: it has a short wire there."""
+        plan = self.layout.plan
+        station = plan.stations[k]
+        at_end = k in (0, len(plan.stations) - 1) and not station.hanging and not station.port
+        return at_end and sum(station.key in (link.first, link.second) for link in plan.links) == 1
+
     def _row(self, k: int, key: str) -> None:
         body, x = self.layout.bodies[k], self.layout.lefts[CELLS * k + 1]
         closed = [(x + a, x + b) for a, b in body.closed]
+        places = self._places[key]
+        if self._is_open(k) and len(places) == 1:
+            places.append(places[0] + (-LEAD if k == 0 else LEAD))
         self._nets[key].row(body.row, self._places[key], closed)
 
     # -- references ------------------------------------------------------------------------------------------------------------

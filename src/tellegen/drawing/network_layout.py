@@ -46,8 +46,15 @@ class Arc:
 class Layout:
     """Places for everything in a plan."""
 
-    def __init__(self, plan: Plan, text: Callable[[Element], str], measure: Measure) -> None:
-        self.plan, self.text, self.measure = plan, text, measure
+    def __init__(
+        self,
+        plan: Plan,
+        text: Callable[[Element], str],
+        measure: Measure,
+        joined: tuple[bool, bool] = (False, False),
+    ) -> None:
+        """`joined` says whether a line leads on from the first station to the left, and from the last to the right."""
+        self.plan, self.text, self.measure, self.joined = plan, text, measure, joined
         self.place = {station.key: k for k, station in enumerate(plan.stations)}
         self.rows = {s.key: MID if s.is_shaft else ROW for s in plan.stations if s.element is None}
         self._terminals: dict[str, list[Link]] = defaultdict(list)
@@ -99,8 +106,13 @@ class Layout:
 
     def _body(self, k: int) -> Body:
         station = self.plan.stations[k]
-        free_left = not station.before and k - 1 not in self.on_line and CELLS * k + LEFT not in self._climbing
-        free_right = not station.after and k not in self.on_line and CELLS * k + RIGHT not in self._climbing
+        ends = k == 0 and self.joined[0], k == len(self.plan.stations) - 1 and self.joined[1]
+        free_left = (
+            not (station.before or ends[0]) and k - 1 not in self.on_line and CELLS * k + LEFT not in self._climbing
+        )
+        free_right = (
+            not (station.after or ends[1]) and k not in self.on_line and CELLS * k + RIGHT not in self._climbing
+        )
         return BodyMaker(station, self.text, self.measure).make((free_left, free_right))
 
     # -- along the line --------------------------------------------------------------------------------------------------------

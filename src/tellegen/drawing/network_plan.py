@@ -90,7 +90,8 @@ class _Planner:
         self.rails = rails
         self.stations: dict[str, Station] = {}
         self.links: list[Link] = []
-        self.sources: set[str] = set()
+        self.feeds: set[str] = set()
+        """The nodes of wires and pipes that a source feeds: the line begins there, else at what is described first."""
 
     def add(self, element: Element) -> None:
         if len(element.nodes) == 2:
@@ -112,8 +113,8 @@ class _Planner:
             away = second in self.rails
             node, reference = (first, second) if away else (second, first)
             self._node(node, domain).hanging.append(Hanging(element, away, reference))
-            if element.kind.role == "source":
-                self.sources.add(node)
+            if element.kind.role == "source" and element.kind.side == "across" and domain not in SHAFTS:
+                self.feeds.add(node)
             return
         self._node(first, domain)
         self._node(second, domain)
@@ -143,7 +144,7 @@ class _Planner:
         for link in self.links:
             near[link.first].append(link.second)
             near[link.second].append(link.first)
-        starts = [*(key for key in self.stations if key in self.sources), *self.stations]
+        starts = [*(key for key in self.stations if key in self.feeds), *self.stations]
         placed: dict[str, int] = {}
         plans: list[tuple[str, ...]] = []
         for start in starts:
@@ -191,6 +192,26 @@ def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:
     left = [first.pop(-2)] if len(first) > 1 else []
     before = [key for branch in left for key in _preorder(branch, children)]
     return (*reversed(before), *_preorder(start, children))
+
+
+def line_between(links: Iterable[Link], ends: tuple[str, str], stations: list[str]) -> tuple[str, ...] | None:
+    """Stations on a line from one end to another, either of which may be open (''); None where an end is not at the end."""
+    near: dict[str, list[str]] = {key: [] for key in stations}
+    for link in links:
+        near[link.first].append(link.second)
+        near[link.second].append(link.first)
+    left, right = ends
+    children, order = _search(left or right, near)
+    size = dict.fromkeys(order, 1)
+    leads = {right}
+    for key in reversed(order):
+        size[key] += sum(size[child] for child in children[key])
+        leads |= {key} if leads & {*children[key]} else set()
+        children[key].sort(key=lambda child: (left != "" and child in leads, size[child]))
+    line = tuple(_preorder(left or right, children))
+    if not left:
+        return line[::-1]
+    return line if not right or line[-1] == right else None
 
 
 def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[str]]:

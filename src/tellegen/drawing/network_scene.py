@@ -10,6 +10,9 @@ from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.network_bands import PAD, bands_behind
 from tellegen.drawing.network_bodies import TERMINAL
+from tellegen.drawing.network_column_bands import column_bands
+from tellegen.drawing.network_column_scene import ColumnDrawing
+from tellegen.drawing.network_columns import columns_of
 from tellegen.drawing.network_drawing import LEAD, RING, Drawing
 from tellegen.drawing.network_layout import Layout
 from tellegen.drawing.network_mesh import mesh_sketch
@@ -19,13 +22,15 @@ from tellegen.drawing.network_sketch import sketch_shapes
 from tellegen.drawing.network_source import elements_of
 from tellegen.drawing.network_texts import NetworkTexts, extent
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.overlaps import inks
-from tellegen.drawing.scene import Band, Origin, Scene, Shape
+from tellegen.drawing.overlaps import ink_box
+from tellegen.drawing.scene import Origin, Scene, Shape
 from tellegen.drawing.strokes import along, direction
 from tellegen.drawing.symbols_parts import curves, placed
 
 MARGIN, BETWEEN = 26.0, 34.0
 """Round the figure, and between parts that nothing links."""
+WIDER = 1.2
+"""So much wider than asked for a schematic in columns may be before it is cut into rows, in which it is harder to read."""
 
 
 def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
@@ -73,29 +78,33 @@ def _ports(model: Model) -> dict[str, str]:
 def network_shapes(elements: Iterable[Element], texts: NetworkTexts, ports: Mapping[str, str] = NOTHING) -> list[Shape]:
     """The shapes of some elements between nodes, one connected part under the other, in rows that are not too wide.
 
+    A part that goes on in the domain in which the one before it ends stands beside that, where there is room.
     `ports` are the words at nodes to which others may be joined.
     """
     described = tuple(elements)
     shapes: list[Shape] = []
-    top, letters = 0.0, 0
+    letters = 0
     banded = texts.options.shows_bands and len({d for element in described for d in element.kind.domains}) > 1
+    room = texts.options.max_width - 2 * (MARGIN + PAD)
+    last = Box(0.0, -BETWEEN, 0.0, -BETWEEN)
+    line, before = 0.0, ""
     for plan in plan_network(described, ports):
-        rows = _rows(plan, texts, letters, banded=banded)
+        rows, level = _rows(plan, texts, letters, banded=banded)
         letters += len(rows) - 1
+        first, end = plan.stations[0].domain, plan.stations[-1].domain
         for row in rows:
             box = ink_box(row)
-            shapes += (moved(shape, -box.left, top - box.top) for shape in row)
-            top += box.height + BETWEEN
+            beside = level and first == before and last.right + BETWEEN + box.width <= room
+            if beside:
+                # What an element that was taken out has joined stays where it was.
+                dx, dy = last.right + BETWEEN - box.left, line
+            else:
+                dx, dy = -box.left, last.bottom + BETWEEN - box.top
+            shapes += (moved(shape, dx, dy) for shape in row)
+            here = box.moved(dx, dy)
+            last = union([last, here]) if beside else here
+            line, before = dy, end if level else ""
     return shapes
-
-
-def ink_box(shapes: list[Shape]) -> Box:
-    """The extent of the ink of some shapes, and of the areas behind them."""
-    return union(
-        ink if isinstance(ink, Box) else ink.box
-        for shape in shapes
-        for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape))
-    )
 
 
 def _words(elements: tuple[Element, ...]) -> Iterator[str]:
@@ -104,14 +113,17 @@ def _words(elements: tuple[Element, ...]) -> Iterator[str]:
         yield f"{element.kind.name} {element.name} at {', '.join(element.nodes)}"
 
 
-def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> list[list[Shape]]:
-    """The rows of one connected part."""
+def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> tuple[list[list[Shape]], bool]:
+    """The rows of one connected part, and whether it is one row on a level line, so that others may stand beside it."""
     if _upright(plan):
         layout = Layout(plan, texts.of, lambda text: extent(text)[::-1])
-        return [Drawing(layout, _up).shapes]
+        return [Drawing(layout, _up).shapes], False
+    boxed = _columns(plan, texts, banded=banded)
+    if boxed and ink_box(boxed).width <= WIDER * texts.options.max_width:
+        return [boxed], False
     whole = Layout(plan, texts.of, extent)
     if _meshed(plan, whole) and (mesh := mesh_shapes(plan, texts)):
-        return [mesh]
+        return [mesh], False
     room = texts.options.max_width - 2 * (MARGIN + PAD)
     fits = whole.lefts[-1] + whole.widths[-1] <= room
     parts = [plan] if fits else split(plan, whole, room - 2 * (LEAD + 2 * RING), letters)
@@ -121,7 +133,20 @@ def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> lis
         shapes = Drawing(layout, _same, marked=len(parts) > 1).shapes
         bands = bands_behind(layout, ink_box(shapes), texts.options) if banded else []
         rows.append([*bands, *shapes])
-    return rows
+    if boxed and ink_box(boxed).width <= max(ink_box(row).width for row in rows):
+        return [boxed], False
+    return rows, len(rows) == 1
+
+
+def _columns(plan: Plan, texts: NetworkTexts, *, banded: bool) -> list[Shape]:
+    """A part with elements of many ports in columns; nothing where it has none, or where lines would have to cross."""
+    columns = columns_of(plan)
+    if columns is None:
+        return []
+    drawing = ColumnDrawing(columns, texts)
+    if not drawing.is_complete:
+        return []
+    return [*(column_bands(drawing, texts.options) if banded else ()), *drawing.shapes]
 
 
 def _meshed(plan: Plan, layout: Layout) -> bool:

@@ -21,6 +21,7 @@ from tellegen.drawing.overlay_results import SANKEY, result_scene
 from tellegen.drawing.pog_layout import model_pog_scene, pog_scene
 from tellegen.drawing.pog_steps import reduction_scene
 from tellegen.drawing.scene import Scene
+from tellegen.drawing.step_scenes import STEPS, Steps, steps_scene
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.descriptor import DescriptorSystem
 from tellegen.equations.hamiltonian_system import HamiltonianSystem
@@ -34,7 +35,7 @@ from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond
 Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
 Finished = BondGraphScheme | PogScheme | ReductionPictures | Derived | Run
 """What is drawn as what it is."""
-Drawable = AnyModel | Finished
+Drawable = AnyModel | Finished | Steps
 
 
 def draw(
@@ -53,6 +54,9 @@ def draw(
     `equations`. A scheme, the pictures of a reduction or a set of equations are drawn as what they are. The options are those of
     `Options`: `theme="mono"`, `labels="values"`, `bond_numbers=True`, ...
 
+    Steps stand side by side: those of a reduction (`steps`, of what `reduce` gives back), a list of a scheme and of operations on
+    it, and what `orientations` finds.
+
     With a `run` of the model, or a time `at` which it is looked at, the powers and energies of that moment are laid over a POG, a
     bond graph, a schematic or a mechanism, which then is where it is at that time; a model without a run is simulated. A run alone,
     or `sankey`, is a Sankey diagram of its energy.
@@ -60,8 +64,8 @@ def draw(
     A bond graph `like` an earlier one keeps its items where they are there: after a small change of the model nothing else moves.
 
     Raises: FigureError for notations, options and values that do not exist (F101 to F103), for another figure than a bond graph
-    that shall be like one (F161), or where a result does not fit the figure (F200, F201, F205); TellegenError of the layer that
-    cannot go on.
+    that shall be like one (F161), for what has no steps (F190), or where a result does not fit the figure (F200, F201, F205);
+    TellegenError of the layer that cannot go on.
 
     >>> draw("dc_motor_pump", "bond", theme="mono").scene.title
     'Bond graph: DC motor driving a hydraulic pump'
@@ -79,12 +83,14 @@ def draw(
         return Figure(reduction_scene(what, chosen), chosen)
     if isinstance(what, Derived):
         return Figure(equation_scene(what, chosen), chosen)
+    if isinstance(what, list | tuple):
+        return Figure(steps_scene(what, chosen), chosen)
     return Figure(scene_maker(notation)(what, chosen), chosen)
 
 
 def _like(figure: Figure, what: Drawable, notation: str, options: Options) -> Options:
     """The options with the places of an earlier figure, for the items that are still there."""
-    if notation != "bond" or options.vectorial or isinstance(what, Finished):
+    if notation != "bond" or options.vectorial or isinstance(what, Finished | list | tuple):
         told = "only the bond graph of a model can be drawn like an earlier one"
         raise rules.NO_LAYOUT.error(told, fix="draw(model, 'bond', like=figure)")
     scheme = bond_graph(assign_with_conflicts(lower(_shown(what))), vectors=True)
@@ -149,5 +155,6 @@ NOTATIONS: Mapping[str, Callable[[AnyModel, Options], Scene]] = {
     "mechanism": _mechanism,
     "equations": _equations,
     SANKEY: _sankey,
+    STEPS: steps_scene,
 }
 """What a model can be drawn as."""

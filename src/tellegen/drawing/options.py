@@ -32,11 +32,13 @@ class Options:
 
     `bands` are the areas in the colour of a domain and `captions` the words under them. `variables` are the efforts and flows of
     bonds, `names` the names of junctions. `max_width` is where a long figure continues on a new row, in units: CSS pixels at
-    100 %. `scale` is the size of the whole figure.
+    100 %. `scale` is the size of the whole figure. `dimensions` are the numbers of variables at ticks through the wires of vectors
+    in POGs; vector bonds always have theirs.
 
     A POG draws like branches as `lanes` of one vector ladder where it has them. `derivative` draws dependent storages as derivative
-    blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds. `places` are where items of a
-    bond graph shall stand, by name, before those in the layout of the file.
+    blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds. `displacements` adds
+    the integrators of displacements to a vector block. `places` are where items of a bond graph shall stand, by name, before those
+    in the layout of the file.
     """
 
     theme: ThemeName = "colour"
@@ -52,6 +54,8 @@ class Options:
     bond_numbers: bool = False
     power_directions: bool = False
     section_numbers: bool = False
+    dimensions: bool = False
+    displacements: bool = False
     bands: bool = True
     captions: bool = True
     max_width: float = 1100

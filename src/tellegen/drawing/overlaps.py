@@ -1,15 +1,15 @@
 """Which shapes of a scene touch: ink as boxes, discs and strokes, found through a grid so that large figures stay quick."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, hypot
 from typing import final
 
-from tellegen.drawing.geometry import Box, Point, hull
+from tellegen.drawing.geometry import Box, Point, hull, union
 from tellegen.drawing.placing import label_box
-from tellegen.drawing.scene import Block, Bond, Curve, Dot, Label, Ring, Section, Shape, Sum, Wire
+from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Section, Shape, Sum, Wire
 from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, STROKE_LENGTH, SUM_RADIUS, along, direction
 
 CELL = 80.0
@@ -72,6 +72,15 @@ def inks(shape: Shape) -> Iterator[Ink]:
             yield from _bond(shape)
         case _:
             return
+
+
+def ink_box(shapes: Iterable[Shape]) -> Box:
+    """The extent of the ink of some shapes, and of the areas behind them."""
+    return union(
+        ink if isinstance(ink, Box) else ink.box
+        for shape in shapes
+        for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape))
+    )
 
 
 def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:

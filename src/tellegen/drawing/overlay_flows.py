@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tellegen.core.domains import DOMAINS
 from tellegen.graph import ResistiveLaw, SourceLaw
 from tellegen.results import Run
-from tellegen.results.ports import supplying
+from tellegen.results.ports import sources_of, supplying
 from tellegen.results.sections import SectionPowers
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
 from tellegen.schemes.pog_scheme import PogScheme
@@ -44,22 +44,34 @@ def pog_flows(scheme: PogScheme, run: Run, carried: Mapping[str, tuple[str, ...]
     A vector block has no order of sections; what all sources give and all losses take is known.
     """
     stored, lost = _by_item(scheme.elements, run)
-    if scheme.vectorial:
-        items = {item.port.element: name for name, item in scheme.elements.items()}
+    items = {item.port.element: name for name, item in scheme.elements.items()}
+    if scheme.vectorial and not carried:
         zero = np.zeros(len(run.t))
         given = [run.power_values(element) for element in sorted(supplying(run.graph))]
         return Flows({SUPPLIED: sum(given, start=zero), LOST: sum(lost.values(), start=zero)}, stored, lost, items)
     sections = SectionPowers(scheme, run.channels)
     known = {name: sections.power(name) for name in sections.names}
-    taken = {item.port.element: lost[name] for name, item in scheme.elements.items() if name in lost}
+    taken = _taken(run)
     powers: dict[str, Array] = {}
     for shown, names in carried.items():
         through = [name for name in names if name in scheme.sections]
         if all(name in known for name in through):
-            rows = [*(known[name] for name in through), *(taken[name] for name in names if name in taken)]
+            # A connection among the elements takes nothing.
+            rows = [
+                *(known[name] for name in through),
+                *(taken[name] for name in dict.fromkeys(names) if name in taken),
+            ]
             powers[shown] = np.asarray(sum(rows, start=np.zeros(len(run.t))))
-    items = {item.port.element: name for name, item in scheme.elements.items()}
     return Flows(powers, stored, lost, items)
+
+
+def _taken(run: Run) -> dict[str, Array]:
+    """The power that goes into each element: sources give theirs."""
+    giving = sources_of(run.graph)
+    return {
+        element: -run.power_values(element) if element in giving else run.power_values(element)
+        for element in run.catalogue.elements("power")
+    }
 
 
 def bond_flows(scheme: BondGraphScheme, run: Run) -> Flows:

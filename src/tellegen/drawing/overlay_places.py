@@ -98,9 +98,10 @@ def _block_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
         if holding:
             bar = Box(box.left - BESIDE - BAR, box.top, box.left - BESIDE, box.bottom)
             yield Mark("stored", tuple(holding), bar.centre, box=bar, domain=domain)
-        elif taking:
-            centre = box.left - BESIDE / 2 - LOSS_LENGTH / 2, box.centre[1]
-            yield Mark("lost", tuple(taking), centre, (-1.0, 0.0), LOSS_LENGTH, domain=domain)
+        if taking:  # springs and dampers may share a block
+            side, away = (box.right, 1.0) if holding else (box.left, -1.0)
+            centre = side + away * (BESIDE + LOSS_LENGTH) / 2, box.centre[1]
+            yield Mark("lost", tuple(taking), centre, (away, 0.0), LOSS_LENGTH, domain=domain)
 
 
 # -- bonds -----------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from tellegen.drawing.overlay_places import bond_marks, pog_marks, without_direc
 from tellegen.drawing.placing import label_box
 from tellegen.drawing.pog_layout import plan_scene
 from tellegen.drawing.pog_meshes import FEW, linked_ladders
-from tellegen.drawing.pog_planning import plan_of_model
+from tellegen.drawing.pog_planning import MANY, plan_of_model
 from tellegen.drawing.scene import Label, Origin, Scene, Shape
 from tellegen.graph import PowerGraph
 from tellegen.results import Run
@@ -110,12 +110,14 @@ def overlaid(
 
 
 def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Flows]]:
-    """The ladder of a run, where it has one; each branch has a power of its own, so that lanes are drawn apart."""
-    wanted = replace(options, power_directions=True, lanes=False)
+    """The ladder of a run, where it has one. A section of vector lanes shows the power of all lanes together."""
+    wanted = replace(options, power_directions=True)
     plan, scheme = plan_of_model(assign_causality(graph), wanted)
-    linked = linked_ladders(scheme, FEW) if scheme.vectorial and options.meshes == "auto" else None
+    sections = [section for ladder in plan.ladders for section in ladder.all_sections()]
+    meshed = scheme.vectorial and options.meshes != "vector" and not any(section.lanes for section in sections)
+    linked = linked_ladders(scheme, FEW if options.meshes == "auto" else MANY) if meshed else None
     shown = scheme if linked is None else linked.scheme
-    carried = {s.name: s.carries for ladder in plan.ladders for s in ladder.all_sections() if s.carries}
+    carried = {section.name: section.carries for section in sections if section.carries}
     scene = plan_scene(plan, wanted)
     return replace(scene, shapes=without_directions(scene.shapes)), lambda at: pog_flows(shown, at, carried)
 

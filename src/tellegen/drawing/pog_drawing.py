@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from tellegen.drawing.geometry import Box, Point, box_about
+from tellegen.drawing.pog_integrals import draw_integral
 from tellegen.drawing.pog_measures import (
     BRANCH_OVERHANG,
     LEAD,
@@ -119,6 +120,8 @@ class LadderDrawing:
             case ElementPlan() as element:
                 nodes = self._nodes(column, {"upper": middle, "lower": middle}, {"upper": "down", "lower": "up"})
                 self._element(element, nodes, middle)
+                if column.integral is not None:
+                    draw_integral(self.pen, column.integral, nodes["lower"])
                 return nodes
             case None:
                 return self._nodes(column, {"upper": middle, "lower": middle}, {"upper": "down", "lower": "up"})

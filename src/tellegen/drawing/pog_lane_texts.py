@@ -7,6 +7,7 @@ from typing import final
 from tellegen.drawing.naming import figure_latex
 from tellegen.drawing.pog_plan import BoxPlan
 from tellegen.drawing.pog_texts import (
+    DERIVATIVE,
     INTEGRATOR,
     MOST_ENTRIES,
     Texts,
@@ -86,18 +87,22 @@ class LaneTexts:
     def element(self, row: Row, width: int) -> tuple[tuple[BoxPlan, ...], str]:
         """The boxes of a row, and its energy variable.
 
-        They are an integrator and the inverse of an energy matrix, a matrix of static gains, or one of transfer functions.
+        They are an integrator and the inverse of an energy matrix, the reverse of it where all of them differentiate, a matrix of
+        static gains, or one of transfer functions.
 
         Raises: NoLanesError for laws that no matrix says.
         """
         blocks = {j: self.scheme.blocks[piece.item.name] for j, piece in row.cells.items()}
         if width == 1:
             return self.texts.boxes(blocks[0]), self.texts.names.energy(blocks[0])
-        if all(block.kind == "storage" for block in blocks.values()):
+        kinds = {block.kind for block in blocks.values()}
+        if len(kinds) == 1 and kinds <= {"storage", "derivative"}:
             matrix = self._filled(row, width, {j: self._energy(block) for j, block in blocks.items()})
             letter = self._matrix("L", matrix)
+            if kinds == {"derivative"}:
+                return (BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)), self.vector(bold("q"))
             return (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", _power(letter, "-1"))), self.vector(bold("q"))
-        if not any(block.kind in ("storage", "derivative") for block in blocks.values()):
+        if not kinds & {"storage", "derivative"}:
             for piece in row.cells.values():
                 law = piece.item.port.law
                 if row.fields and isinstance(law, ResistiveLaw) and law.side != piece.item.decides:
@@ -113,7 +118,7 @@ class LaneTexts:
             return ZERO  # the matrix of the field says it
         if block.gain is None or block.gain is ZERO:
             raise NoLanesError
-        return ONE / block.gain
+        return block.gain if block.kind == "derivative" else ONE / block.gain
 
     def _filled(self, row: Row, width: int, diagonal: dict[int, Expression]) -> Matrix:
         """The matrix of a row: diagonal, but for fields."""

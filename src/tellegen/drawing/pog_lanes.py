@@ -55,6 +55,8 @@ class LanePlanner:
         self.columns: list[ColumnPlan] = []
         self.count = 0
         self.variables: dict[str, Variable] = {}
+        self.beyond: tuple[str, ...] = ()
+        """The sources behind the last column."""
 
     def ladder(self) -> LadderPlan:
         """The plan of the lanes.
@@ -84,7 +86,20 @@ class LanePlanner:
                     self._end(part, lanes)
                 case _:
                     raise NoLanesError
-        return self._labelled(LadderPlan(tuple(self.columns), entry))
+        return self._labelled(self._carrying(LadderPlan(tuple(self.columns), entry)))
+
+    def _carrying(self, ladder: LadderPlan) -> LadderPlan:
+        """The ladder whose sections carry the power of all that stands to the right of them."""
+        columns: list[ColumnPlan] = []
+        carries = self.beyond
+        for column in reversed(ladder.columns):
+            right = None if column.right is None else replace(column.right, carries=carries)
+            if isinstance(column.content, ElementPlan):
+                carries = (*column.content.element.split(), *carries)
+            left = None if column.left is None else replace(column.left, carries=carries)
+            columns.append(replace(column, left=left, right=right))
+        entry = None if ladder.entry is None else replace(ladder.entry, carries=carries)
+        return LadderPlan(tuple(reversed(columns)), entry)
 
     # -- labels ----------------------------------------------------------------------------------------------------------------
 
@@ -144,6 +159,7 @@ class LanePlanner:
             domain,
             weight,
             lanes=sides,
+            size=len(sides),
         )
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
@@ -250,6 +266,7 @@ class LanePlanner:
         if section is None or section.goes_right(line):
             raise NoLanesError
         self._name(section.label(line), names)
+        self.beyond = tuple(piece.item.port.element for piece in pieces)
 
 
 def _minus(plan: ColumnPlan, line: Line) -> frozenset[tuple[Line, End]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from tellegen.drawing.geometry import Box
+from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_measures import FRACTION, NOTE, TEXT
 from tellegen.drawing.pog_plan import FigurePlan
@@ -30,22 +30,20 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
             x += set_math(text, FRACTION).box.width + SPACE
         y += height + ROW
     notes = plan.notes if len(shown) == len(plan.legend) or LEFT_OUT in plan.notes else (*plan.notes, LEFT_OUT)
+    return [*found, *_note_lines(notes, (box.left, y), room)]
+
+
+def note_shapes(notes: Iterable[str], box: Box, options: Options) -> list[Shape]:
+    """Notes under a figure."""
+    return list(_note_lines(notes, (box.left, box.bottom), max(box.width, min(options.max_width, 700))))
+
+
+def _note_lines(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
+    x, y = at
+    origin = Origin(part="note")
     for line in (line for note in notes for line in _lines(note, room)):
         y += TEXT
-        found.append(
-            Label(
-                line,
-                (box.left, y),
-                NOTE,
-                "left",
-                "baseline",
-                math=False,
-                slanted=True,
-                tone="quiet",
-                origin=Origin(part="note"),
-            )
-        )
-    return found
+        yield Label(line, (x, y), NOTE, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
 
 
 def _rows(texts: Iterable[str], room: float) -> Iterator[list[str]]:

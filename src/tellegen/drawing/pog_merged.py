@@ -1,4 +1,8 @@
-"""The plan of a ladder in which storages that move together are one block: sum, 1/s, L^-1, then N and A, between connections."""
+"""The plan of a ladder in which storages that move together are one block: sum, 1/s, L^-1, then N and A, between connections.
+
+What is integrated is q = L z. Since L' = N + N^T, L z' + N z is q' - N^T z: the block of N is drawn transposed, and gives back what
+the others take.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,13 +25,21 @@ from tellegen.drawing.pog_plan import (
     other_line,
 )
 from tellegen.drawing.pog_scalar import ScalarPlanner
-from tellegen.drawing.pog_texts import INTEGRATOR, WIDEST, Texts, bold, column_latex, listed_names, too_long
+from tellegen.drawing.pog_texts import (
+    INTEGRATOR,
+    WIDEST,
+    Texts,
+    bold,
+    column_latex,
+    listed_names,
+    too_long,
+    transposed_letter,
+)
 from tellegen.drawing.scene import Weight
 from tellegen.expressions import ONE, Expression, is_zero
 from tellegen.schemes.pog_scheme import Column, Ladder, Matrix, PogScheme
 from tellegen.schemes.storage_groups import StorageGroup, storage_groups
 
-TRANSPOSED = r"^{\mathrm{T}}"
 MOST_EXPLAINED = 12
 """Nobody reads the matrices of more groups under a figure; the equations have them."""
 
@@ -137,8 +149,10 @@ class _GroupPlanner:
         yield ColumnPlan(entry, sections[0], self._storages(), frozenset(told), self.domain)  # type: ignore[arg-type]
         for k, block in enumerate(blocks):
             turned = k == len(blocks) - 1 and self.right is not None and self.right.direction == "left"
-            minus = frozenset({(self.acting, "right")} if turned else set())
-            yield ColumnPlan(sections[k], sections[k + 1], block, minus, self.domain)  # type: ignore[arg-type]
+            minus = {(self.acting, "right")} if turned else set()
+            if block.boxes[0].part == "N":
+                minus.add((self.acting, "vertical"))
+            yield ColumnPlan(sections[k], sections[k + 1], block, frozenset(minus), self.domain)  # type: ignore[arg-type]
         if inner and group.right is not None and self.right is not None:
             yield ColumnPlan(last, self.right, self._connection("r", group.right), wire_domain=self.domain)
         self._explain_moving()
@@ -153,7 +167,7 @@ class _GroupPlanner:
     def _carried(self, blocks: Sequence[ElementPlan], beyond: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         """What goes through the sections before the blocks: before A, what goes on and what A takes.
 
-        Before N it is not known: with ratios that move, N z is a share of the power that the storages take.
+        Before N it is not known: with ratios that move, N^T z is a share of the power that the storages take.
         """
         for block in blocks:
             yield (*beyond, *self.group.others) if block.element else ()
@@ -165,7 +179,8 @@ class _GroupPlanner:
         upper = self.acting == "upper"
         labels = (acting, self.z) if upper else (self.z, acting)
         name = f"{self.group.states[0]} {self._count}"
-        return SectionPlan(name, *labels, rightwards == upper, "right", self.domain, self.weight, carries=carries)
+        goes = rightwards == upper
+        return SectionPlan(name, *labels, goes, "right", self.domain, self.weight, carries=carries, size=self.n)
 
     def _e(self) -> str:
         return f"{self.index},{self._count}" if self.index else str(self._count)
@@ -193,10 +208,11 @@ class _GroupPlanner:
         return not all(is_zero(e) for row in self.group.A for e in row)
 
     def _after(self) -> Iterator[ElementPlan]:
-        """What the states meet on their way: N z where ratios move, and A z."""
+        """What the states meet on their way: N^T z where ratios move, and A z."""
         way: Way = "up" if self.acting == "upper" else "down"
         if not all(is_zero(e) for row in self.group.N for e in row):
-            yield ElementPlan("", (BoxPlan("N", self._letter("N", self.group.N)),), way, self.domain, "", self.weight)
+            text = transposed_letter(self._letter("N", self.group.N), self.n)
+            yield ElementPlan("", (BoxPlan("N", text),), way, self.domain, "", self.weight)
         if self._takes():
             box = BoxPlan("A", self._letter("A", self.group.A))
             yield ElementPlan(" ".join(self.group.others), (box,), way, self.domain, "", self.weight)
@@ -208,8 +224,7 @@ class _GroupPlanner:
             text = self._letter(f"K_{side}", (row,))
             self.texts.explain_matrix(text, (row,))
             self.texts.explain_moving(row)
-        letter, bracket, rest = text.partition("(")
-        back = text if self.n == 1 else letter + TRANSPOSED + bracket + rest
+        back = transposed_letter(text, self.n)
         boxes = {other_line(self.acting): BoxPlan("K", text), self.acting: BoxPlan("transposed", back)}
         return ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
 

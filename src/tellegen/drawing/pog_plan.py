@@ -30,8 +30,8 @@ class SectionPlan:
     """A power section with its labels (LaTeX). The upper variable goes right or left, the lower one the other way.
 
     `link` is the letter under which a ladder goes on elsewhere. `lanes` are the domains of a vector section, each with the side of
-    its upper variable. `carries` are the sections of the scheme and the elements whose powers make up its power; none where that is
-    not known.
+    its upper variable, and `size` tells how many variables each line has. `carries` are the sections of the scheme and the elements
+    whose powers make up its power; none where that is not known.
     """
 
     name: str
@@ -44,6 +44,7 @@ class SectionPlan:
     link: str = ""
     lanes: tuple[tuple[str, Side], ...] = ()
     carries: tuple[str, ...] = ()
+    size: int = 1
 
     def goes_right(self, line: Line) -> bool:
         """Whether the signal on a line goes to the right."""
@@ -81,6 +82,16 @@ class ElementPlan:
 
 @final
 @dataclass(frozen=True, slots=True)
+class IntegralPlan:
+    """Blocks that make displacements of the signal on the lower line, from left to right; `label` is what comes out of them."""
+
+    boxes: tuple[BoxPlan, ...]
+    label: str
+    weight: Weight = "thin"
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ConnectionPlan:
     """A connection block: a box on each line."""
 
@@ -113,13 +124,17 @@ class BranchPlan:
 @final
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """One column between two sections (None: nothing stands there). `minus` are the negated inputs of its summations."""
+    """One column between two sections (None: nothing stands there). `minus` are the negated inputs of its summations.
+
+    `integral` stands to the right of the last column of a ladder, and gives no power back.
+    """
 
     left: SectionPlan | None
     right: SectionPlan | None
     content: ElementPlan | ConnectionPlan | BranchPlan | None
     minus: frozenset[tuple[Line, End]] = frozenset()
     wire_domain: str = ""
+    integral: IntegralPlan | None = None
 
     def ends(self, line: Line) -> tuple[list[End], list[End]]:
         """The ends from which signals come to the node on a line, and those to which they go."""
@@ -129,6 +144,8 @@ class ColumnPlan:
             (comes if self.left.goes_right(line) else goes).append("left")
         if self.right is not None:
             (goes if self.right.goes_right(line) else comes).append("right")
+        elif self.integral is not None and line == "lower":
+            goes.append("right")
         match self.content:
             case ElementPlan(way=way):
                 (comes if (way == "down") == (line == "lower") else goes).append("vertical")

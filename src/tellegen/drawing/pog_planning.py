@@ -108,8 +108,8 @@ def _merged(scheme: PogScheme, options: Options) -> FigurePlan | None:
 
 def lanes_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
     """The plan of a vector ladder; None where the model has none."""
-    if scheme.causal.derivative:
-        return None  # lanes would be derivative blocks
+    if scheme.causal.derivative and scheme.vector is not None:
+        return None  # lanes would be derivative blocks, which nobody asked for
     if any(
         name not in scheme.blocks for name, item in scheme.elements.items() if not isinstance(item.port.law, SourceLaw)
     ):

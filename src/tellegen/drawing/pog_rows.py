@@ -1,12 +1,13 @@
 """Cuts ladders that are wider than a figure may be into rows, with a letter at both ends of each cut."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from string import ascii_uppercase
 from typing import final
 
 from tellegen.drawing.pog_measures import BRANCH_SHIFT, LEAD, LINK_SPACE, MARGIN
-from tellegen.drawing.pog_plan import BranchPlan, ColumnPlan, LadderPlan
+from tellegen.drawing.pog_plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan
 from tellegen.drawing.pog_widths import column_width
 
 NARROWEST = 320
@@ -28,13 +29,14 @@ class Rows:
         room = max(self.max_width - x - 2 * (LEAD + MARGIN), NARROWEST)
         if sum(widths) > room:
             room = max(room - 2 * LINK_SPACE, NARROWEST)
+        end = _end(ladder, widths, room)
         columns: list[ColumnPlan] = []
         right = 0.0
-        for k, (column, width) in enumerate(zip(ladder.columns, widths, strict=True)):
-            if columns and right + width > room and column.left is not None:
-                return self._cut(ladder, columns, k)
+        for column, width in zip(ladder.columns[:end], widths, strict=False):
             columns.append(self._with_branch(column, x + right + width / 2))
             right += width
+        if end < len(ladder.columns):
+            return self._cut(ladder, columns, end)
         return replace(ladder, columns=tuple(columns))
 
     def _with_branch(self, column: ColumnPlan, x: float) -> ColumnPlan:
@@ -53,6 +55,20 @@ class Rows:
         self.waiting.append(LadderPlan(tuple(rest), start))
         columns[-1] = replace(columns[-1], right=replace(section, link=letter))
         return replace(ladder, columns=tuple(columns))
+
+
+def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
+    """How many columns stand in a row: as many as there is room for, or about half of them where few would be left alone."""
+    starts = list(accumulate(widths, initial=0.0))
+    cuts = [k for k, column in enumerate(ladder.columns) if k and column.left is not None]
+    end = next((k for k in cuts if starts[k + 1] > room), len(widths))
+    left = starts[-1] - starts[end]
+    if not 0 < left < starts[end] / 2:
+        return end
+    # A row starts behind a connection where it can, with what moves together.
+    fitting = [k for k in cuts if k <= end and starts[-1] - starts[k] <= room]
+    behind = [k for k in fitting if isinstance(ladder.columns[k - 1].content, ConnectionPlan)]
+    return min(behind or fitting, key=lambda k: abs(starts[k] - starts[-1] / 2))
 
 
 def _letters() -> Iterator[str]:

@@ -17,6 +17,8 @@ from tellegen.drawing.pog_plan import SectionPlan
 from tellegen.drawing.scene import Label, Origin, Ring, Section, Wire
 from tellegen.expressions import latex_name
 
+TICK, TICK_HALF, TICK_NUMBER = 11.0, 5.0, 10.0
+"""From a section to the slash through a wire, half its height, and from the wire to the middle of its number."""
 LINK_RADIUS, LONG_LINK_RADIUS = 10.0, 14.0
 """Of the ring round one letter, and round several."""
 
@@ -34,8 +36,21 @@ def draw_section(pen: Pen, section: SectionPlan, at: Point, lower: float) -> Non
         pen.add(
             Label(section.name, (x, upper - UPPER_LABEL - 22), size=11, level="baseline", tone="quiet", origin=number)
         )
+    if pen.options.dimensions and section.size > 1:
+        _tick(pen, section, (x, upper), -1)
+        _tick(pen, section, (x, lower), 1)
     if pen.options.power_directions:
         _power_arrow(pen, section, x, lower)
+
+
+def _tick(pen: Pen, section: SectionPlan, at: Point, outwards: int) -> None:
+    """A slash through a wire beside its section, with the number of variables on the outer side."""
+    x, y = at
+    slash = (x + TICK - TICK_HALF, y + TICK_HALF), (x + TICK + TICK_HALF, y - TICK_HALF)
+    pen.add(Wire(slash, False, "hair", origin=Origin(part=LEAD_PART, port=section.name, domain=section.domain)))
+    origin = Origin(part="dimension", port=section.name, domain=section.domain)
+    place = x + TICK + (TICK_HALF + 2 if outwards < 0 else 2), y + outwards * TICK_NUMBER
+    pen.add(Label(str(section.size), place, size=11, align="left", origin=origin))
 
 
 def _power_arrow(pen: Pen, section: SectionPlan, x: float, lower: float) -> None:

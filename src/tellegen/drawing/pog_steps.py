@@ -1,4 +1,4 @@
-"""Steps of the algebra of POGs side by side: inversions, reductions and the orientations of one scheme."""
+"""Figures of POGs side by side, with arrows and captions: the pictures of a reduction, and schemes after operations."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +11,16 @@ from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.naming import figure_latex, name_latex
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog_layout import ink_boxes, plan_scene
+from tellegen.drawing.pog_legend import note_shapes
 from tellegen.drawing.pog_measures import MARGIN, NOTE, SMALL
 from tellegen.drawing.pog_plan import LadderPlan
 from tellegen.drawing.pog_planning import plan_of
-from tellegen.drawing.pog_texts import matrix_latex
 from tellegen.drawing.scene import Label, Origin, Scene, Shape
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.expressions import ONE
 from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.schemes.orientations import orientations
-from tellegen.schemes.pog_scheme import Ladder, Matrix, PogScheme
+from tellegen.schemes.pog_scheme import Ladder, PogScheme
 from tellegen.schemes.reduction_pictures import ReductionPictures
-from tellegen.schemes.rewriting import Rewriting
 
 ARROW = r"\Rightarrow"
 INFINITY = r"\infty"
@@ -39,17 +37,24 @@ class Panel:
     scene: Scene
     words: str = ""
     math: str = ""
+    starts_row: bool = False
+    """Whether it stands at the left, without an arrow from the one before."""
 
 
-def rewriting_scene(scheme: PogScheme, steps: Sequence[Rewriting], options: Options = DEFAULTS) -> Scene:
-    """A scheme and what each step makes of it, with the account of the step under it."""
-    panels = [Panel(_scene(scheme, options), "as it is")]
-    panels += [Panel(_scene(step.scheme, options), step.account) for step in steps]
-    return side_by_side(scheme.name, panels, options)
+def scheme_panel(scheme: PogScheme, words: str, options: Options = DEFAULTS) -> Panel:
+    """A whole scheme, with words under it."""
+    return Panel(_scene(scheme, options), words)
 
 
-def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS, *, T: Matrix | None = None) -> Scene:
-    """The three pictures of a reduction: the loop, the inverted loop, what is left; with the congruence x = T z beside it.
+def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS) -> Scene:
+    """The three pictures of a reduction: the loop, the inverted loop, what is left."""
+    return side_by_side(pictures.original.name, reduction_panels(pictures, options), options)
+
+
+def reduction_panels(
+    pictures: ReductionPictures, options: Options = DEFAULTS, *, starts_row: bool = False
+) -> list[Panel]:
+    """The pictures of a reduction with their captions.
 
     Only the columns of the loop are drawn where they stand next to each other in one ladder; where a link is cut, all of them.
     """
@@ -59,17 +64,10 @@ def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS, *,
     there, gone = _limit(pictures)
     captions = (("extended model,", there), ("loop inverted,", there), ("reduced,", gone))
     panels = [Panel(scene, *caption) for scene, caption in zip(scenes, captions, strict=True)]
+    panels[0] = replace(panels[0], starts_row=starts_row)
     if not pictures.loop:  # nothing had to be inverted
         del panels[1]
-    beside = "" if T is None else rf"\mathbf{{x}} = \mathbf{{T}}\,\mathbf{{z}},\quad \mathbf{{T}} = {matrix_latex(T)}"
-    return side_by_side(pictures.original.name, panels, options, beside=beside)
-
-
-def orientation_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
-    """All orientations of a scheme that may be drawn, each with the path that was inverted."""
-    found = [o for o in orientations(scheme) if o.scheme is not None]
-    panels = [Panel(_scene(o.scheme, options), o.path) for o in found if o.scheme is not None]
-    return side_by_side(scheme.name, panels, options, arrows=False)
+    return panels
 
 
 # -- parts of schemes ----------------------------------------------------------------------------------------------------------
@@ -156,15 +154,24 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
 
 
 def side_by_side(
-    title: str, panels: Sequence[Panel], options: Options = DEFAULTS, *, arrows: bool = True, beside: str = ""
+    title: str,
+    panels: Sequence[Panel],
+    options: Options = DEFAULTS,
+    *,
+    arrows: bool = True,
+    beside: str = "",
+    notes: Sequence[str] = (),
 ) -> Scene:
-    """Scenes next to each other with an arrow between them, in rows that are not wider than a figure may be."""
+    """Scenes next to each other with an arrow between them, in rows that are not wider than a figure may be.
+
+    `beside` is an equation at the end, and `notes` are words under all.
+    """
     shapes: list[Shape] = []
     x, y, row = 0.0, 0.0, 0.0
     for k, panel in enumerate(panels):
-        room = ARROW_ROOM if arrows and k else 0
+        room = ARROW_ROOM if arrows and k and not panel.starts_row else 0
         width = max(panel.scene.box.width, _caption_width(k, panel))
-        if x and x + room + width > max(options.max_width, width):
+        if x and (panel.starts_row or x + room + width > max(options.max_width, width)):
             x, y, row = 0.0, y + row + MARGIN, 0.0
         if room:
             middle = y + panel.scene.box.height / 2
@@ -179,6 +186,9 @@ def side_by_side(
     if beside:
         shapes += _beside(beside, x, y, row, options)
     box = union([Box(0, 0, 1, y + row), *ink_boxes(shapes)])
+    if notes:
+        shapes += note_shapes(notes, Box(MARGIN, box.top, max(box.right, MARGIN + 1), box.bottom), options)
+        box = union([box, *ink_boxes(shapes)])
     frame = Box(0, min(0, floor(box.top)), ceil(box.right - 0.02) + MARGIN, ceil(box.bottom) + 4)
     return tidy(Scene(title, f"steps of {title}", frame, tuple(shapes)))
 

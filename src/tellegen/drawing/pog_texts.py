@@ -242,6 +242,12 @@ def too_long(expression: Expression) -> bool:
     return is_outlined(expression) or size(expression) > LONGEST
 
 
+def transposed_letter(text: str, size: int) -> str:
+    """The letter of a transposed matrix, before what it depends on; a single entry is its own transpose."""
+    letter, bracket, rest = text.partition("(")
+    return text if size == 1 else letter + r"^{\mathrm{T}}" + bracket + rest
+
+
 def bold(letter: str) -> str:
     """The letter of a vector or a matrix."""
     return rf"\mathbf{{{letter}}}"

@@ -1,9 +1,11 @@
 """The plan of one vector block: B | sum, 1/s, L^-1 | A, which is L x' = -A x + B u.
 
-N x, f(x) and D u have columns of their own where they are not zero.
+N, f(x) and D u have columns of their own where they are not zero. What is integrated is q = L x, and L' = N + N^T: so L x' + N x
+is q' - N^T x, and the block of N is drawn transposed and gives back what the others take.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import final
 
 from tellegen.drawing.naming import name_latex
@@ -13,11 +15,22 @@ from tellegen.drawing.pog_plan import (
     ColumnPlan,
     ConnectionPlan,
     ElementPlan,
+    End,
+    IntegralPlan,
     LadderPlan,
+    Line,
     SectionPlan,
     Way,
 )
-from tellegen.drawing.pog_texts import INTEGRATOR, Texts, bold, column_latex, listed_names
+from tellegen.drawing.pog_texts import (
+    INTEGRATOR,
+    Texts,
+    bold,
+    column_latex,
+    entries_latex,
+    listed_names,
+    transposed_letter,
+)
 from tellegen.drawing.scene import Weight
 from tellegen.expressions import ZERO, Expression, is_zero
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
@@ -51,6 +64,7 @@ class VectorPlanner:
         columns = list(self._input_columns()) if self.m else []
         if self.n:
             columns += self._state_columns(columns[-1].right if columns else None)
+            columns[-1] = replace(columns[-1], integral=self._integral())
         return LadderPlan(tuple(columns), columns[0].left if columns else None)
 
     # -- letters ---------------------------------------------------------------------------------------------------------------
@@ -81,13 +95,18 @@ class VectorPlanner:
         letter, bracket, rest = text.partition("(")
         return f"{letter}^{{-1}}{bracket}{rest}"
 
+    @property
+    def _function(self) -> str:
+        """The letter of what laws that are not linear take together."""
+        return "f" if self.n == 1 else bold("f")
+
     def _weight(self, size: int) -> Weight:
         return "bold" if size > 1 else "thin"
 
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
     def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> SectionPlan:
-        return SectionPlan(name, upper, lower, right, "right", self._domain(), self._weight(size))
+        return SectionPlan(name, upper, lower, right, "right", self._domain(), self._weight(size), size=size)
 
     def _domain(self) -> str:
         domains = {port.domain for port in self.scheme.causal.graph.ports}
@@ -113,7 +132,7 @@ class VectorPlanner:
             forward = f"{B} + s {self._letter('B_1')}" if driven else B
             back = self._output_letter(B, driven)
             after = self._section(
-                "3", rf"{self._plain('B')}\,{self.u}" if not driven else bold("e"), self.x, right=True, size=self.n
+                "3", rf"{self._plain('B')}\,{self.u}" if not driven else "e" if self.n == 1 else bold("e"), self.x, right=True, size=self.n
             )
             named = zip(self.scheme.sources(), self.scheme.inputs, strict=True)
             sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
@@ -126,42 +145,71 @@ class VectorPlanner:
 
     def _output_letter(self, B: str, driven: bool) -> str:
         if self.rates or driven:
-            return rf"{bold('C')}(s)"
+            return f"{self._plain('C', self.C)}(s)"
         if _transposed(self.block.B) == self.C or _same(_transposed(self.block.B), self.C):
-            letter, bracket, rest = B.partition("(")
-            return letter + r"^{\mathrm{T}}" + bracket + rest if self.n * self.m > 1 else B
+            return transposed_letter(B, self.n * self.m)
         return self._letter("C", self.C)
 
     def _state_columns(self, left: SectionPlan | None) -> list[ColumnPlan]:
-        """The integrators, then what takes power back: N x, f(x), A x."""
-        graph = self.scheme.causal.graph
-        first = not self.part or self.block is self.scheme.parts[0]  # what several parts share stands in the first one
-        static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)] if first else []
-        coupled = [c.element for c in graph.couplings] if first else []
-        others = [("A", self._letter("A"), (*static, *coupled))]
-        if any(
-            block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
-        ):
-            others.insert(0, ("f", rf"{bold('f')}(\cdot)", ()))
-        if any(entry is not ZERO for row in self.block.N for entry in row):
-            others.insert(0, ("N", self._letter("N"), ()))
-        storages = tuple(p.element for p in graph.ports if isinstance(p.law, StorageLaw) and self._holds(p))
+        """The integrators, then what takes power back."""
+        storages = tuple(
+            p.element for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw) and self._holds(p)
+        )
         q = bold("q") if self.n > 1 else "q"
         boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", self._inverse()))
         element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
-        texts = [
-            f"{bold('f')}({self.x})" if part == "f" else rf"{self._plain(part)}\,{self.x}" for part, _, _ in others
-        ]
+        others = self._others()
         sections = [
-            self._section(str(4 + k), " + ".join(texts[k:]), self.x, right=False, size=self.n)
+            self._section(str(4 + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
             for k in range(len(others))
         ]
-        minus = frozenset({("upper", "right")}) if sections else frozenset()
-        columns = [ColumnPlan(left, sections[0], element, minus)]  # type: ignore[arg-type]
-        for k, (part, text, names) in enumerate(others):
+        columns = [ColumnPlan(left, sections[0], element, frozenset({("upper", "right")}))]
+        for k, (part, (text, names)) in enumerate(others.items()):
             behind = sections[k + 1] if k + 1 < len(sections) else None
-            columns.append(ColumnPlan(sections[k], behind, self._element(part, text, "up", names, self.n)))
+            minus: frozenset[tuple[Line, End]] = frozenset({("upper", "vertical")} if part == "N" else ())
+            columns.append(ColumnPlan(sections[k], behind, self._element(part, text, "up", names, self.n), minus))
         return columns
+
+    def _integral(self) -> IntegralPlan | None:
+        """The displacements as integrals of the states, with T before them where they are not those of x one by one."""
+        displacements = self.scheme.causal.graph.displacements
+        if not self.options.displacements or self.part or not displacements:
+            return None
+        legend = self.texts.legend
+        label = bold("z") if len(displacements) > 1 else name_latex(*displacements)
+        if len(displacements) > 1:
+            legend[label] = column_latex(tuple(displacements))
+        boxes: tuple[BoxPlan, ...] = (BoxPlan("displacement integrator", INTEGRATOR),)
+        if tuple(map(str, displacements.values())) != self.block.states:
+            letter = bold("T") if self.n > 1 or len(displacements) > 1 else "T"
+            boxes = (BoxPlan("T", letter), *boxes)
+            rates = [self.texts.names.formula(rate) for rate in displacements.values()]
+            legend[rf"{letter}\,{self.x}"] = rates[0] if len(rates) == 1 else entries_latex(rates)
+        return IntegralPlan(boxes, label, self._weight(len(displacements)))
+
+    def _others(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The blocks behind the integrators, each with its text and the elements it stands for: N^T x, f(x), A x."""
+        found: dict[str, tuple[str, tuple[str, ...]]] = {}
+        if _any(self.block.N):
+            found["N"] = transposed_letter(self._letter("N"), self.n), ()
+        if any(
+            block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
+        ):
+            found["f"] = rf"{self._function}(\cdot)", ()
+        if _any(self.block.A) or not found:
+            found["A"] = self._letter("A"), ()
+        graph = self.scheme.causal.graph
+        if not self.part or self.block is self.scheme.parts[0]:  # what several parts share stands in the first one
+            static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)]
+            part = [*found][-1]
+            found[part] = found[part][0], (*static, *(c.element for c in graph.couplings))
+        return found
+
+    def _taken(self, parts: Sequence[str]) -> str:
+        """What the blocks behind a section take together; N gives."""
+        taken = [f"{self._function}({self.x})" if p == "f" else rf"{self._plain(p)}\,{self.x}" for p in parts if p != "N"]
+        given = rf" - {transposed_letter(self._plain('N'), self.n)}\,{self.x}" if "N" in parts else ""
+        return " + ".join(taken) + given
 
     def _holds(self, port: Port) -> bool:
         return not self.part or port.state in self.block.states

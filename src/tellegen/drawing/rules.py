@@ -21,7 +21,7 @@ NO_SUCH_NOTATION = RULES.rule(
     "no such kind of figure",
     meaning="A model was to be drawn in a way that does not exist.",
     why="a model is drawn as a bond graph ('bond'), a Power-Oriented Graph ('pog'), a schematic ('network'), its bodies "
-    "('mechanism'), its equations ('equations') or the energy of its experiment ('sankey')",
+    "('mechanism'), its equations ('equations'), the energy of its experiment ('sankey') or its reduction ('steps')",
 )
 BAD_SUFFIX = RULES.rule(
     "F104",
@@ -131,6 +131,12 @@ NO_ENERGY = RULES.rule(
     "run without energy to draw",
     meaning="A Sankey diagram was asked for of a run in which no energy moved.",
     why="the width of a stream is its energy, and there is none",
+)
+NO_STEPS = RULES.rule(
+    "F190",
+    "no steps to draw",
+    meaning="Steps were to be drawn side by side of something that has none.",
+    why="a reduction has steps, and so has a list of a scheme and of what operations on it gave back; a model alone has none",
 )
 NO_MECHANISM = RULES.rule(
     "F181",

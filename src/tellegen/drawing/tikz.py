@@ -49,6 +49,9 @@ STYLES = r"""\tikzset{tellegen/.style={x=0.75pt,y=-0.75pt,line width=0.975pt,lin
  dashed curve/.style={dash pattern=on 3.75pt off 2.625pt},
  tellegen label/.style={inner sep=0pt,outer sep=0pt}}"""
 
+MATRIX_COLUMNS = 10
+"""The columns that a matrix of amsmath may have unless it is told otherwise."""
+
 _WEIGHTS = {"thin": "pog wire", "bold": "pog vector", "double": "pog double", "signal": "signal", "hair": "hair"}
 _HEADS = {
     "thin": "pog head",
@@ -84,6 +87,8 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
     sizing = f",scale={number(scale)},transform shape" if scale != 1 else ""
     yield rf"\begin{{tikzpicture}}[tellegen,color=tellegen ink{sizing}]"
     yield rf" \path[use as bounding box] {_corners(scene.box)};"
+    if (columns := _widest_matrix(scene)) > MATRIX_COLUMNS:
+        yield rf" \csname c@MaxMatrixCols\endcsname={columns}\relax"
     if theme.colour("paper") != "#FFFFFF":
         yield rf" \fill[tellegen paper] {_corners(scene.box)};"
     for layer in LAYERS:
@@ -92,6 +97,12 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
                 for line in _shape(shape, theme):
                     yield f" {line}"
     yield r"\end{tikzpicture}"
+
+
+def _widest_matrix(scene: Scene) -> int:
+    """The most columns of a matrix in the labels: amsmath wants to be told of more than ten."""
+    rows = (row for shape in scene.shapes if isinstance(shape, Label) and shape.math for row in shape.text.split(r"\\"))
+    return max((row.count("&") + 1 for row in rows), default=0)
 
 
 def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
