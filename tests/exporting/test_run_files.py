@@ -38,7 +38,7 @@ network:
 signals:
   slow: {sample: 1 A - I, every: 0.07 s, offset: 0.033 s, initial: 2 A}
   fast: {sample: slow + I, every: 0.02 s}
-experiment: {until: 0.5 s}
+experiment: {until: 0.24 s}  # an instant at which one of them is sampled
 """
 
 UNKNOWN = """
@@ -144,7 +144,7 @@ network:
   G: {resistor: [c, gnd], R: 4*R}
 signals:
   held: {sample: V_C, every: 3 ms}
-experiment: {until: 40 ms, inputs: {V: 5 V}}
+experiment: {until: 39 ms, inputs: {V: 5 V}}  # an instant at which samples are taken
 """
 
 DELAYS = """

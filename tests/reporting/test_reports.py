@@ -6,6 +6,7 @@ import subprocess
 from base64 import b64decode
 from collections.abc import Callable
 from html import unescape
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import tellegen as tg
 from command_line import tellegen
 from tellegen.core.errors import Finding
 from tellegen.reporting import run_sections
+from tellegen.reporting.equation_sections import equations
 from tellegen.reporting.formula_widths import width_of
 from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml
 from tellegen.reporting.html import to_html
@@ -134,9 +136,30 @@ def test_pdf_without_a_browser_says_what_to_do(tmp_path: Path, monkeypatch: pyte
 def test_model_with_mistakes_gets_a_report_that_shows_them(tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(WRONG, encoding="utf-8")
     made = tg.report(tmp_path / "wrong.yaml", tmp_path / "wrong.html")
-    assert [section.title for section in made.sections] == ["Findings", "The model", "How to make this page again"]
+    titles = ["Findings", "Figures", "Parameters", "The model", "How to make this page again"]
+    assert [section.title for section in made.sections] == titles
     assert "K101" in str(made.sections[0].blocks[0])
-    assert WRONG.splitlines()[2] in made.sections[1].blocks[0].text  # type: ignore[union-attr]
+    assert [block.name for block in made.sections[1].blocks if isinstance(block, Picture)] == ["network", "bond"]
+    assert "No Power-Oriented Graph: 'V_2' cannot impose its voltage" in str(made.sections[1].blocks[-1])
+    assert WRONG.splitlines()[2] in made.sections[3].blocks[0].text  # type: ignore[union-attr]
+
+
+def test_properties_of_a_model_without_values_say_what_they_need_and_are_no_mistake(tmp_path: Path) -> None:
+    text = "system: s\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b]}\n  L: {inductor: [b, gnd]}\n"
+    (tmp_path / "plain.yaml").write_text(text, encoding="utf-8")
+    made = tg.report(tmp_path / "plain.yaml", tmp_path / "plain.md")
+    shown = {section.title: section.blocks for section in made.sections}
+    assert shown["Properties"] == (Words("Poles and responses need numbers: 'R', 'L' have no value."),)
+    assert made.errors == 0
+
+
+def test_notices_keep_their_lines(tmp_path: Path) -> None:
+    words = Words("notice D134: R has no value\n  in R\n  because numbers need one")
+    made = Report("t", "", (Section("s", (words, Words("one line"))),))
+    assert '<p class="lines">notice D134: R has no value\n' in to_html(made)
+    assert "<p>one line</p>" in to_html(made)
+    write_report(made, tmp_path / "t.md")
+    assert "no value  \n  in R  \n  because" in (tmp_path / "t.md").read_text(encoding="utf-8")
 
 
 def test_report_counts_the_mistakes_it_shows(made: tuple[Report, Path], tmp_path: Path) -> None:
@@ -333,6 +356,26 @@ def test_long_sums_go_on_in_lines_that_fit_on_paper() -> None:
     assert [term for line in (first, *others) for term in re.findall(r"a_\{\d+\}", line)] == [
         f"a_{{{k}}}" for k in range(40)
     ]
+
+
+def test_equations_of_a_model_with_modes_say_in_which_mode_they_hold(tmp_path: Path) -> None:
+    subject = Subject("Belt", (), "", "stick_slip", tg.load("stick_slip"))
+    told = next(iter(equations(subject)))
+    command = "tellegen derive stick_slip --mode friction=forward"
+    assert told == Words(f"In the mode of the start: friction stick. '{command}' tells those of another mode.")
+    assert tellegen(*command.split()[1:], folder=tmp_path).returncode == 0
+
+
+def test_names_of_a_mechanism_are_folded_away_after_what_they_stand_in() -> None:
+    subject = Subject("Five bars", (), "", "five_bar", tg.load("five_bar"))
+    first, rest = islice(equations(subject), 2)
+    assert isinstance(first, Formulas)
+    assert isinstance(rest, Folded)
+    (names,) = rest.blocks
+    assert isinstance(names, Formulas)
+    assert 60 <= len(first.lines) < 80
+    assert (*first.lines, *names.lines) == page_lines(subject.equations.to_latex())
+    assert " = " in names.lines[0]
 
 
 def test_narrow_equations_stay_as_they_are() -> None:

@@ -93,6 +93,7 @@ def vector_diagram(start: Start, further_items: Items | None = None) -> Diagram:
         integrators=(*blocks.integrators, *states),
         inertia=blocks.inertia,
         unknowns=blocks.unknowns,
+        columns=blocks.columns,
     )
 
 

@@ -75,6 +75,7 @@ class Inertia:
     rates: tuple[str, ...]
     matrix: tuple[tuple[Expression, ...], ...]
     right: tuple[str, ...]
+    column: str = ""
 
 
 @final
@@ -93,7 +94,7 @@ NO_UNKNOWNS = Unknowns((), (), ())
 @final
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a ladder: its place from the left, the row of its ladder, and the power sections on both sides.
+    """A column of a ladder or of a vector block: its place from the left, its row, and the power sections on both sides.
 
     A section is told by its across and its through variable.
     """
@@ -129,14 +130,18 @@ class Diagram:
     vectorial: bool = False
     columns: tuple[Column, ...] = ()
 
-    def names_read(self) -> set[str]:
-        """The names in all formulas."""
+    def expressions(self) -> list[Expression]:
+        """All formulas."""
         expressions = [hold.expression for hold in self.holds]
         expressions += self.unknowns.residuals
         expressions += [formula_of(item) for item in (*self.formulas, *self.readings)]
         if self.inertia is not None:
             expressions += [entry for row in self.inertia.matrix for entry in row]
-        return set().union(*(e.free_symbols for e in expressions))
+        return expressions
+
+    def names_read(self) -> set[str]:
+        """The names in all formulas."""
+        return set().union(*(e.free_symbols for e in self.expressions()))
 
     def names_given(self) -> set[str]:
         """The names of all signals."""

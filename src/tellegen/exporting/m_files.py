@@ -109,7 +109,7 @@ def blocks_function(
 
     `further` are columns of signals that it gives too, by the name of the result.
     """
-    made = MatlabLines()
+    made = MatlabLines(diagram.expressions())
     made.lines += _unpacked(diagram, states)
     for item in diagram.formulas:
         _evaluate(item, made)

@@ -28,7 +28,7 @@ for tg_k = 2:numel(tg_t)
   for tg_to = [tg_inner(:)', tg_t(tg_k)]
     tg_s = tg_go(tg_s, tg_from, tg_to, tg_p, tg_m);
     tg_p.tg_mode = tg_s.mode;
-    if tg_to < tg_t(end), tg_s.held = tg_take(tg_to, tg_s, tg_p); end
+    tg_s.held = tg_take(tg_to, tg_s, tg_p);
     tg_from = tg_to;
   end
   tg_s.w = tg_solved(tg_t(tg_k), tg_s.x, tg_s.held, tg_s.w, tg_p);

@@ -25,7 +25,7 @@ for tg_k = 2:numel(tg_t)
     if tg_to > tg_from
       [tg_x, tg_w, tg_h] = tg_advance(tg_from, tg_to, tg_x, tg_held, tg_w, tg_p, tg_h);
     end
-    if tg_to < tg_t(end), tg_held = tg_take(tg_to, tg_x, tg_held, tg_w, tg_p); end
+    tg_held = tg_take(tg_to, tg_x, tg_held, tg_w, tg_p);
     tg_from = tg_to;
   end
   tg_w = tg_solved(tg_t(tg_k), tg_x, tg_held, tg_w, tg_p);
@@ -117,40 +117,53 @@ tg_now = tg_from;
 % Both sides of a jump are meant: evaluations at the ends lie just inside the interval.
 tg_low = tg_from + tg_margin(tg_from, tg_to); tg_high = tg_to - tg_margin(tg_from, tg_to);
 if tg_h <= 0, tg_h = 1e-5 * (tg_to - tg_from); end
+tg_fresh = false; tg_old = [];
 while tg_now < tg_to
   tg_at = min(max(tg_now, tg_low), tg_high);
   [tg_f, tg_w] = tg_slope(tg_at, tg_x, tg_held, tg_w, tg_p);
-  tg_jacobian = zeros(tg_n);
-  for tg_i = 1:tg_n
-    tg_d = zeros(tg_n, 1); tg_d(tg_i) = 1e-7 * max(abs(tg_x(tg_i)), 1e-3);
-    tg_jacobian(:, tg_i) = (tg_slope(tg_at, tg_x + tg_d, tg_held, tg_w, tg_p) - tg_f) / tg_d(tg_i);
+  if isempty(tg_old)
+    tg_jacobian = tg_slopes(tg_at, tg_x, tg_f, tg_held, tg_w, tg_p); tg_fresh = true;
   end
+  tg_weight = {ATOL} + {RTOL} * abs(tg_x); tg_weights = tg_weight(:, [1, 1, 1]);
   tg_done = false;
   while ~tg_done
     @limit
     tg_s = min(tg_h, tg_to - tg_now);
     tg_last = tg_now + 1.0001 * tg_s >= tg_to;
     if tg_last, tg_s = tg_to - tg_now; end
-    tg_weight = {ATOL} + {RTOL} * abs(tg_x);
-    tg_matrix = eye(3 * tg_n) - tg_s * kron(tg_a, tg_jacobian);
+    [tg_l, tg_u, tg_q] = lu(eye(3 * tg_n) - tg_s * kron(tg_a, tg_jacobian));
     tg_z = zeros(tg_n, 3);
-    tg_converged = false;
+    if ~isempty(tg_old)
+      % The polynomial of the last step, continued.
+      tg_ahead = 1 + tg_c * tg_s / tg_old;
+      tg_z = tg_bent * [tg_ahead; tg_ahead.^2; tg_ahead.^3] - sum(tg_bent, 2) * [1, 1, 1];
+    end
+    tg_converged = false; tg_before = Inf;
     for tg_pass = 1:12
       tg_k = zeros(tg_n, 3);
       for tg_i = 1:3
         tg_at = min(max(tg_now + tg_c(tg_i) * tg_s, tg_low), tg_high);
         [tg_k(:, tg_i), tg_w] = tg_slope(tg_at, tg_x + tg_z(:, tg_i), tg_held, tg_w, tg_p);
       end
-      tg_change = reshape(tg_matrix \\ reshape(tg_s * (tg_k * tg_a') - tg_z, [], 1), tg_n, 3);
+      tg_change = reshape(tg_u \\ (tg_l \\ (tg_q * reshape(tg_s * (tg_k * tg_a') - tg_z, [], 1))), tg_n, 3);
       tg_z = tg_z + tg_change;
-      tg_size = max(max(abs(tg_change) ./ repmat(tg_weight, 1, 3)));
-      if ~isfinite(tg_size), break; end
-      if tg_size < 1e-2, tg_converged = true; break; end
+      tg_size = max(max(abs(tg_change) ./ tg_weights));
+      if ~isfinite(tg_size) || tg_size > 2 * tg_before, break; end
+      % What is still missing, by how fast the changes shrink.
+      if tg_size < 1e-2 || tg_size * tg_size < 1e-2 * (tg_before - tg_size), tg_converged = true; break; end
+      tg_before = tg_size;
+    end
+    if ~tg_converged && ~tg_fresh
+      tg_at = min(max(tg_now, tg_low), tg_high);
+      tg_jacobian = tg_slopes(tg_at, tg_x, tg_f, tg_held, tg_w, tg_p); tg_fresh = true;
+      continue;
     end
     tg_error = 1e3;
     if tg_converged
       tg_estimate = (tg_mu / tg_s * eye(tg_n) - tg_jacobian) \\ (tg_f + tg_z * tg_e / tg_s);
       tg_error = norm(tg_estimate ./ ({ATOL} + {RTOL} * max(abs(tg_x), abs(tg_x + tg_z(:, 3)))), inf);
+    else
+      tg_old = [];
     end
     tg_done = tg_error <= 1;
     if ~(tg_last && tg_done) || tg_error > 0.1
@@ -159,9 +172,21 @@ while tg_now < tg_to
     if tg_h < 1e-14 * (tg_to - tg_from), error('the step became too small at t = %g', tg_now); end
   end
   @remember
+  tg_old = tg_s; tg_bent = tg_z / [tg_c; tg_c.^2; tg_c.^3];
+  tg_fresh = false;
+  if tg_pass > 5, tg_old = []; end
   tg_x = tg_x + tg_z(:, 3);
   tg_now = tg_now + tg_s;
   if tg_last, tg_now = tg_to; end
+end
+end
+
+function tg_jacobian = tg_slopes(tg_now, tg_x, tg_f, tg_held, tg_w, tg_p)
+tg_jacobian = zeros(numel(tg_x));
+for tg_i = 1:numel(tg_x)
+  tg_next = tg_x; tg_next(tg_i) = tg_x(tg_i) + 1e-7 * max(abs(tg_x(tg_i)), 1e-3);
+  tg_moved = tg_slope(tg_now, tg_next, tg_held, tg_w, tg_p);
+  tg_jacobian(:, tg_i) = (tg_moved - tg_f) / (tg_next(tg_i) - tg_x(tg_i));
 end
 end
 

@@ -120,7 +120,8 @@ class DiagramBuilder:
 
     def _function(self, name: str, system: str, expression: Expression) -> None:
         """A function of signals, or a constant of parameters."""
-        place = "source" if expression.free_symbols <= {*self.diagram.parameters, TIME} else "function"
+        alone = expression.free_symbols <= {*self.diagram.parameters, TIME}
+        place = "source" if alone and system == self.home else "function"  # at the left of a column stand its inports
         if expression.free_symbols <= self.diagram.parameters.keys():
             text = to_matlab(expression)
             if has_choice(expression):
@@ -174,14 +175,16 @@ class DiagramBuilder:
         made.lines.append(f"tg_y = {inertia_text(inertia, made)};")
         entries = [e for row in inertia.matrix for e in row]
         together = self._fresh("rates")
-        self._scripted(together, self.home, "rates", made.lines, [*entries, *map(symbol, inertia.right)])
-        apart = self._place(self.home, "rates")
+        system = self.systems.get(inertia.column, self.home)
+        place = "rates" if system == self.home else "function"
+        self._scripted(together, system, place, made.lines, [*entries, *map(symbol, inertia.right)])
+        apart = self._place(system, place)
         name = self.wiring.add(
-            SimulinkBlock(self.home, "rates_apart", "demux", apart, (("Outputs", str(len(inertia.rates))),))
+            SimulinkBlock(system, "rates_apart", "demux", apart, (("Outputs", str(len(inertia.rates))),))
         )
-        self.inputs.append((self.home, name, 1, together))
+        self.inputs.append((system, name, 1, together))
         for k, rate in enumerate(inertia.rates, 1):
-            self.wiring.make(rate, self.home, name, k)
+            self.wiring.make(rate, system, name, k)
 
     def _integrator(self, item: Integrator) -> None:
         system = self.systems.get(item.column, TOP)

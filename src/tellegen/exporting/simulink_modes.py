@@ -102,6 +102,7 @@ def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
         formulas=tuple(map(item, diagram.formulas)),
         readings=(*map(item, diagram.readings), *map(taken, diagram.holds)),
         integrators=tuple(Integrator(i.name, named(i.rate), i.initial) for i in diagram.integrators),
+        columns=(),
         inertia=rates,
         unknowns=Unknowns(tuple(map(named, unknowns.names)), tuple(map(said, unknowns.residuals)), unknowns.guesses),
         delays=tuple(replace(delay, source=named(delay.source)) for delay in diagram.delays),

@@ -1,13 +1,20 @@
-"""The vector block L x' = -A x - N x - f + B u + B_1 u' as a diagram, one row each."""
+"""The vector block L x' = -A x - N x - f + B u + B_1 u' as a diagram, one row each.
+
+Its columns are those of the figure: B, the integrators with L, then what takes power back.
+"""
 
 from dataclasses import dataclass
 from typing import final
 
 from tellegen.equations.signal_equations import SignalRates
 from tellegen.equations.system import EquationSystem
-from tellegen.exporting.diagrams import NO_UNKNOWNS, Formula, Inertia, Integrator, Unknowns
+from tellegen.exporting.diagrams import NO_UNKNOWNS, Column, Formula, Inertia, Integrator, Unknowns
 from tellegen.exporting.starting import Start
 from tellegen.expressions import ZERO, Expression, symbol, total
+
+DRIVING, STATES, TAKING = "B", "L", ("N", "f", "A")
+"""The columns: what brings power, the states, and what takes it, as the letters of the figure say."""
+SECTIONS = {"N": "N x", "f": "f", "A": "A x"}
 
 
 @final
@@ -20,6 +27,7 @@ class VectorBlocks:
     inertia: Inertia
     unknowns: Unknowns
     rates: dict[str, str]
+    columns: tuple[Column, ...]
 
 
 def vector_blocks(start: Start) -> VectorBlocks:
@@ -32,14 +40,45 @@ def vector_blocks(start: Start) -> VectorBlocks:
     rates = {name: start.fresh(f"{name}_rate") for name in system.states}
     sums = {name: start.fresh(f"{name}_sum") for name in system.states}
     formulas = [Formula(slope, "function", _slope(name, start)) for name, slope in slopes.items()]
-    formulas += [Formula(sums[name], "function", _row(system, k, slopes)) for k, name in enumerate(system.states)]
+    met: list[str] = []
+    for k, name in enumerate(system.states):
+        parts = [
+            _part(start.fresh(f"{name}_{letter}"), terms, letter, start)
+            for letter, terms in _arriving(system, k, slopes).items()
+        ]
+        signed = tuple((part.name, -1 if part.column in TAKING else 1) for part in parts)
+        arriving = total(symbol(part) if sign > 0 else -symbol(part) for part, sign in signed)
+        formulas += [*parts, Formula(sums[name], "sum", arriving, signed, column=STATES)]
+        met += [part.column for part in parts]
     return VectorBlocks(
         tuple(formulas),
-        tuple(Integrator(name, rates[name], start.initial(name)) for name in system.states),
-        Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values())),
+        tuple(Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
+        Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
         _unknowns(start),
         rates,
+        _columns(met) if system.states else (),
     )
+
+
+def _columns(met: list[str]) -> tuple[Column, ...]:
+    """The columns that there are, with the sections between them: u and y, B u and x, then what is taken and x."""
+    found = [Column(DRIVING, 0, 0, (("u", "y"), ("B u", "x")))] if DRIVING in met else []
+    taking = [letter for letter in TAKING if letter in met]
+    behind = [(" + ".join(SECTIONS[letter] for letter in taking[k:]), "x") for k in range(len(taking))]
+    before = [("B u", "x")] if found else []
+    found.append(Column(STATES, len(found), 0, (*before, *behind[:1])))
+    for k, letter in enumerate(taking):
+        found.append(Column(letter, len(found), 0, tuple(behind[k : k + 2])))
+    return tuple(found)
+
+
+def _part(name: str, terms: list[tuple[Expression, str]], letter: str, start: Start) -> Formula:
+    """What a matrix brings to one state: a gain where it reads one signal, else a function."""
+    expression = total(factor * symbol(signal) if signal else factor for factor, signal in terms)
+    ((factor, signal), *more) = terms
+    if not more and signal and factor.free_symbols <= start.setup.parameters.keys():
+        return Formula(name, "gain", expression, ((signal, 1),), factor, letter)
+    return Formula(name, "function", expression, column=letter)
 
 
 def _unknowns(start: Start) -> Unknowns:
@@ -49,14 +88,18 @@ def _unknowns(start: Start) -> Unknowns:
     return Unknowns(algebraic.unknowns, algebraic.residuals, tuple(map(start.guess, algebraic.unknowns)))
 
 
-def _row(system: EquationSystem, k: int, slopes: dict[str, str]) -> Expression:
-    x, u = [symbol(name) for name in system.states], [symbol(name) for name in system.inputs]
+def _arriving(system: EquationSystem, k: int, slopes: dict[str, str]) -> dict[str, list[tuple[Expression, str]]]:
+    """What arrives at one integrator by the letter of what brings it: factors with the signals that they multiply."""
     m = system.matrices
-    arriving = [-a * v for a, v in zip(m["A"][k], x, strict=True)]
-    arriving += [-n * v for n, v in zip(m["N"][k], x, strict=True)]
-    arriving += [b * v for b, v in zip(m["B"][k], u, strict=True)]
-    arriving += [b * symbol(slopes[name]) for b, name in zip(m["B_1"][k], system.inputs, strict=True) if name in slopes]
-    return total([*arriving, -system.vectors["f"][k]])
+    rates = [(b, slopes[name]) for b, name in zip(m["B_1"][k], system.inputs, strict=True) if name in slopes]
+    found = {
+        DRIVING: [*zip(m["B"][k], system.inputs, strict=True), *rates],
+        "N": [*zip(m["N"][k], system.states, strict=True)],
+        "f": [(system.vectors["f"][k], "")],
+        "A": [*zip(m["A"][k], system.states, strict=True)],
+    }
+    shown = {letter: [term for term in terms if term[0] is not ZERO] for letter, terms in found.items()}
+    return {letter: terms for letter, terms in shown.items() if terms}
 
 
 def _met_by_storages(system: EquationSystem) -> list[str]:

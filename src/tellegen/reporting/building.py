@@ -23,7 +23,9 @@ MAKERS: dict[str, Maker] = {
     "Energy": energy,
     "Motion": motion,
 }
-"""The sections of a model without errors, in order."""
+"""The sections of a model, in order."""
+ALWAYS = ("Figures", "Parameters")
+"""What a model with errors has too: its bond graph shows where causality contradicts itself."""
 
 
 def build_report(subject: Subject, progress: Progress = lambda _: None) -> Report:
@@ -35,8 +37,8 @@ def build_report(subject: Subject, progress: Progress = lambda _: None) -> Repor
 
 def _sections(subject: Subject, progress: Progress) -> Iterator[Section]:
     yield from _section("Findings", findings, subject, progress)
-    if subject.is_sound:
-        for title, maker in MAKERS.items():
+    for title, maker in MAKERS.items():
+        if subject.is_sound or (subject.model is not None and title in ALWAYS):
             yield from _section(title, maker, subject, progress)
     yield from _section("The model", listing, subject, progress)
     yield from _section("How to make this page again", how, subject, progress)

@@ -39,6 +39,7 @@ pre { background: #f5f6f8; border: 1px solid var(--line); border-radius: 4px; pa
       font: 13.5px/1.45 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; }
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 .strong { border-left: 4px solid #c45500; padding: 6px 12px; background: #fff6ee; white-space: pre-wrap; }
+.lines { white-space: pre-wrap; }
 @page { margin: 15mm; }
 @media print {
   body { font-size: 13px; } main { max-width: none; padding: 0; } nav { display: none; } h2, h3, summary { break-after: avoid; }
@@ -76,7 +77,8 @@ def _section(section: Section) -> str:
 def _block(block: Block) -> str:
     match block:
         case Words(text, strong):
-            return f'<p class="strong">{escape(text)}</p>\n' if strong else f"<p>{escape(text)}</p>\n"
+            style = "strong" if strong else "lines" if "\n" in text else ""
+            return f'<p class="{style}">{escape(text)}</p>\n' if style else f"<p>{escape(text)}</p>\n"
         case Formulas(lines):
             shown = "".join(map(_formula, lines, [*lines[1:], ""]))
             return f'<div class="many">\n{shown}</div>\n' if len(lines) > MANY else shown

@@ -32,7 +32,7 @@ def _pictures_of(block: Block) -> Iterator[Picture]:
 def _block(block: Block, folder: str) -> Iterator[str]:
     match block:
         case Words(text, strong):
-            yield "\n".join(f"> {line}" for line in text.splitlines()) if strong else text
+            yield "\n".join(f"> {line}" for line in text.splitlines()) if strong else "  \n".join(text.splitlines())
         case Formulas(lines):
             yield from (f"$$\n{line}\n$$" for line in lines)
         case Picture(name, _, caption):

@@ -82,7 +82,9 @@ def parameters(subject: Subject) -> Iterator[Block]:
         (name, f"{values[name]:.6g}" if name in values else "", _unit(item), _formula(item.expression))
         for name, item in subject.model.parameters.items()
     ]
-    table = Table(("parameter", "value", "unit", "formula"), tuple(rows))
+    shown = 4 if any(formula for *_, formula in rows) else 3
+    head = ("parameter", "value", "unit", "formula")
+    table = Table(head[:shown], tuple(row[:shown] for row in rows))
     if len(rows) > MOST_ROWS:
         yield Folded(f"{len(rows)} parameters", (table,))
     elif rows:
