@@ -54,6 +54,40 @@ def test_help_of_a_command_has_an_example(command: str) -> None:
     assert "Example" in found.stdout
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_no_type_for_flags(command: str) -> None:
+    found = tellegen(command, "--help")
+    assert "bool" not in found.stdout
+    assert "{" not in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["simulate", "rlc", "--samples", "2", "-o"], "run.csv"),
+        (["simulate", "rlc", "--samples", "2", "--plot"], "run.svg"),
+        (["analyse", "rlc", "--plot"], "bode.svg"),
+        (["analyse", "rlc", "--step"], "step.svg"),
+        (["draw", "rlc", "--as", "bond", "-o"], "rlc.svg"),
+        (["report", "spring_damper", "-o"], "page.md"),
+        (["reduce", "dc_motor_pump", "--limit", "J_m=0", "-o"], "small.yaml"),
+        (["translate", "rlc", "bond", "-o"], "bond.yaml"),
+        (["stiffen", "planetary_gear", "J_s", "-o"], "elastic.yaml"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else value,
+)
+def test_a_file_is_replaced_only_when_forced(words: list[str], file: str, tmp_path: Path) -> None:
+    target = tmp_path / file
+    target.write_text("mine", encoding="utf-8")
+    refused = tellegen(*words, file, folder=tmp_path)
+    assert (refused.returncode, target.read_text(encoding="utf-8")) == (1, "mine")
+    assert f"error D302: '{file}' is there already" in refused.stderr
+    assert "--force" in refused.stderr
+    forced = tellegen(*words, file, "--force", folder=tmp_path)
+    assert forced.returncode == 0, forced.stderr
+    assert target.read_text(encoding="utf-8") != "mine"
+
+
 def test_version_is_printed() -> None:
     found = tellegen("--version")
     assert (found.returncode, found.stdout.split()[0]) == (0, "tellegen")

@@ -65,7 +65,7 @@ def test_simulate_runs_a_form(capsys: pytest.CaptureFixture[str]) -> None:
         printed(capsys, "simulate", "crank_rod", "--as", "hamilton", "--until", "1", "--rtol", "1e-9", "--json")
     )
     assert record["final"]["theta"] == pytest.approx(53.4272962109, abs=1e-5)
-    assert "p_J_m" in record["final"]
+    assert "p_IC_J_m" in record["final"]
     assert "lambda_m_p" in record["final"]
 
 

@@ -51,6 +51,9 @@ def test_draw_replaces_a_file_only_when_forced(tmp_path: Path) -> None:
         (["rcl", "--as", "bond", "-o", "x.svg"], "D300", "rlc"),
         (["rlc", "--as", "bond", "-o", "x.svg", "--at", "99 s"], "S205", "choose times from 0 s"),
         (["rlc", "--as", "bond", "-o", "x.tex", "--macros", "bondgraf"], "F102", "did you mean 'bondgraphs'?"),
+        (["rlc", "--meshes", "linkd", "-o", "x.svg"], "F102", "did you mean 'linked'?"),
+        (["rlc", "--as", "steps", "-o", "x.svg"], "F190", "give a limit: --limit"),
+        (["rlc", "--as", "steps", "--limit", "Cc=0", "-o", "x.svg"], "T101", "did you mean 'C'?"),
         (["rlc", "--animate", "-o", "x.sgv"], "F202", "did you mean '.svg'?"),
         (["rlc", "--animate", "--at", "1", "-o", "x.svg"], "F200", "leave --at out"),
     ],
@@ -77,3 +80,24 @@ def test_draw_shows_the_experiment(words: list[str], told: str, tmp_path: Path) 
     assert found.returncode == 0, found.stderr
     assert told in found.stdout
     assert target.stat().st_size > 500
+
+
+@pytest.mark.parametrize(("notation", "told"), [("steps", "congruence"), ("pog", "POG: DC motor")])
+def test_draw_shows_a_limit_and_the_way_to_it(notation: str, told: str, tmp_path: Path) -> None:
+    target = tmp_path / "reduced.json"
+    found = tellegen("draw", "dc_motor_pump", "--as", notation, "--limit", "J_m=0", "-o", str(target))
+    assert found.returncode == 0, found.stderr
+    text = target.read_text(encoding="utf-8")
+    assert told in text
+    assert ('"J_m"' in text) == (notation == "steps")
+
+
+def test_draw_leaves_lanes_and_letters_to_the_user(tmp_path: Path) -> None:
+    texts = []
+    for k, words in enumerate((["--no-lanes"], ["--matrices", "named", "--vectors", "double"])):
+        target = tmp_path / f"{k}.json"
+        assert tellegen("draw", "pmsm", "-o", str(target), *words).returncode == 0
+        texts.append(target.read_text(encoding="utf-8"))
+    assert [r"\\mathbf{L}_{1}" in text for text in texts] == [False, True]
+    assert r"\\begin{bmatrix} L_e" in texts[0]
+    assert r"\\begin{bmatrix} L_e" not in texts[1]

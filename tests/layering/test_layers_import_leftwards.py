@@ -74,7 +74,7 @@ def test_every_module_belongs_to_a_layer() -> None:
     stray = sorted(
         path.name
         for path in PACKAGE.iterdir()
-        if (path.suffix == ".py" and path.stem not in {"__init__", "__main__", "workflow"})
+        if (path.suffix == ".py" and path.stem not in {"__init__", "__main__"})
         or (path.is_dir() and path.name not in RANK.keys() | DATA and any(path.rglob("*.py")))
     )
     assert not stray, f"every module lies in the folder of a layer: {stray}"

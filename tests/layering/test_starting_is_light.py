@@ -21,9 +21,13 @@ assert not status, status
 """
 
 
-def loaded_by(code: str) -> set[str]:
-    """The heavy libraries that a fresh interpreter has loaded after running the code."""
-    report = f"\nimport sys\nprint('loaded:', *({HEAVY!r} & sys.modules.keys()))"
+LATER = {f"tellegen.{layer}" for layer in ("reduction", "conditioning", "compiler", "simulation", "drawing")}
+"""What a model is made into after it was found to be right."""
+
+
+def loaded_by(code: str, among: set[str] = HEAVY) -> set[str]:
+    """The libraries or layers that a fresh interpreter has loaded after running the code."""
+    report = f"\nimport sys\nprint('loaded:', *({among!r} & sys.modules.keys()))"
     run = subprocess.run([sys.executable, "-c", code + report], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return set(run.stdout.splitlines()[-1].split()[1:])
@@ -49,3 +53,8 @@ def test_importing_tellegen_loads_no_heavy_library() -> None:
 )
 def test_commands_load_no_heavy_library(words: list[str]) -> None:
     assert not loaded_by(COMMAND.format(words=words))
+
+
+@pytest.mark.parametrize("words", [["examples"], ["check", "dc_motor_pump"]], ids=" ".join)
+def test_looking_at_a_model_loads_no_later_layer(words: list[str]) -> None:
+    assert not loaded_by(COMMAND.format(words=words), LATER)

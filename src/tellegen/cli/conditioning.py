@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 from tellegen.cli import output
 from tellegen.conditioning import Options, Stiffness
-from tellegen.conditioning.parasitic import DAMPING
+from tellegen.conditioning.parasitic import DAMPING, ERROR
 from tellegen.description import Model
 from tellegen.description.opening import as_model
 from tellegen.experiments.settings import sort_settings
-from tellegen.studies.conditioning import RTOL, Setting, compare_conditioning
-from tellegen.studies.parasitic_sizing import size_parasitic
-from tellegen.workflow import condition
+from tellegen.studies.conditioning import compare_conditioning
+from tellegen.studies.form_runs import RTOL
+from tellegen.workflow.conditioning import condition
 
 
 class ConditionOptions(NamedTuple):
@@ -35,18 +35,17 @@ def show_conditioning(name: str, wanted: ConditionOptions) -> None:
         _show_equations(model, wanted)
         return
     given = sort_settings(model, wanted.settings)
-    rtol = RTOL if wanted.rtol is None else wanted.rtol
-    setting = Setting(wanted.until, given.inputs, given.initial, given.parameters, rtol)
-    options = Options(wanted.coordinates, Stiffness(_stiffness(model, wanted, setting), DAMPING))
+    options = Options(wanted.coordinates, Stiffness(wanted.stiffness, DAMPING))
     found = compare_conditioning(
         model,
         wanted.forms or None,
         options=options,
+        error=ERROR if wanted.error is None else wanted.error,
         until=wanted.until,
         inputs=given.inputs,
         initial=given.initial,
         parameters=given.parameters,
-        rtol=rtol,
+        rtol=RTOL if wanted.rtol is None else wanted.rtol,
     )
     if wanted.as_json:
         output.write_json(found.to_json())
@@ -54,16 +53,10 @@ def show_conditioning(name: str, wanted: ConditionOptions) -> None:
         output.write(str(found))
 
 
-def _stiffness(model: Model, wanted: ConditionOptions, setting: Setting) -> float | dict[str, float] | None:
-    if wanted.error is None:
-        return wanted.stiffness
-    found = size_parasitic(model, wanted.error, Options(wanted.coordinates), setting)
-    return dict(found.stiffnesses)
-
-
 def _show_equations(model: Model, wanted: ConditionOptions) -> None:
     found = [
-        condition(model, form, coordinates=wanted.coordinates, stiffness=wanted.stiffness) for form in wanted.forms
+        condition(model, form, coordinates=wanted.coordinates, stiffness=wanted.stiffness, error=wanted.error)
+        for form in wanted.forms
     ]
     if wanted.as_json:
         output.write_json({"forms": {made.form: made.to_json() for made in found}})

@@ -1,14 +1,17 @@
 """How `draw` makes a figure of a model and writes its file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tellegen.cli import output
+from tellegen.description.opening import AnyModel
 from tellegen.drawing import animate, draw, keep_layout, rules
 from tellegen.drawing.animation import check_animation_suffix
 from tellegen.drawing.figures import check_suffix
 from tellegen.drawing.notations import scene_maker
-from tellegen.workflow import refuse_overwriting
+from tellegen.workflow.files import refuse_overwriting
+from tellegen.workflow.transforming import reduce
 
 
 class DrawOptions(NamedTuple):
@@ -22,6 +25,12 @@ class DrawOptions(NamedTuple):
     vectorial: bool
     derivative: bool
     power_directions: bool
+    meshes: str
+    lanes: bool
+    matrices: str
+    vectors: str
+    dimensions: bool
+    displacements: bool
     style: str
     macros: str
     max_width: float
@@ -35,19 +44,34 @@ class DrawOptions(NamedTuple):
 
 
 def save_figure(
-    model: str, notation: str, target: Path, chosen: DrawOptions, *, at: str | None = None, force: bool
+    model: str,
+    notation: str,
+    target: Path,
+    chosen: DrawOptions,
+    *,
+    limits: Sequence[str] = (),
+    at: str | None = None,
+    force: bool,
 ) -> None:
     """Draw a model, at a time of its experiment where one is given; what cannot be written is refused before that."""
     check_suffix(target)
     scene_maker(notation)
     refuse_overwriting(target, force=force)
-    figure = draw(model, notation, at=at, **chosen.by_name())
+    figure = draw(_reduced(model, limits), notation, at=at, **chosen.by_name())
     figure.save(target)
     output.write(f"{target}: {figure}")
 
 
 def save_animation(
-    model: str, notation: str, target: Path, chosen: DrawOptions, *, frames: int, at: str | None, force: bool
+    model: str,
+    notation: str,
+    target: Path,
+    chosen: DrawOptions,
+    *,
+    limits: Sequence[str] = (),
+    frames: int,
+    at: str | None,
+    force: bool,
 ) -> None:
     """Draw the experiment of a model in motion."""
     check_animation_suffix(target)
@@ -55,9 +79,14 @@ def save_animation(
         what = "an animation shows the whole experiment, and a time was given"
         raise rules.NO_OVERLAY.error(what, fix="leave --at out, or draw one moment without --animate")
     refuse_overwriting(target, force=force)
-    animation = animate(model, notation, frames=frames, **chosen.by_name())
+    animation = animate(_reduced(model, limits), notation, frames=frames, **chosen.by_name())
     animation.save(target)
     output.write(f"{target}: {animation}")
+
+
+def _reduced(model: str, limits: Sequence[str]) -> AnyModel:
+    """The model, or what limits make of it."""
+    return reduce(model, limits) if limits else model
 
 
 def keep_places(model: str, notation: str) -> None:

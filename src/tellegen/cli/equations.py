@@ -9,6 +9,7 @@ from tellegen.conditioning.karnopp import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.units import describe, parse_unit
 from tellegen.description import Model, Parameter
+from tellegen.description.opening import as_model
 from tellegen.equations.display import Sign
 from tellegen.equations.hamiltonian_system import HamiltonianSystem
 from tellegen.equations.latex import descriptor_to_latex, equations_to_latex, hamiltonian_to_latex, transfer_to_latex
@@ -20,18 +21,14 @@ from tellegen.equations.record import (
 )
 from tellegen.equations.steps import derivation_steps
 from tellegen.equations.system import EquationSystem, parameter_values
-from tellegen.equations.text import (
-    descriptor_to_text,
-    equations_to_text,
-    hamiltonian_to_text,
-    steps_to_text,
-    transfer_to_text,
-)
+from tellegen.equations.text import descriptor_to_text, equations_to_text, transfer_to_text
+from tellegen.equations.text_hamiltonian import hamiltonian_to_text
+from tellegen.equations.text_steps import steps_to_text
 from tellegen.equations.transfer import TransferMatrix
 from tellegen.expressions import Symbol
 from tellegen.graph import StorageLaw
-from tellegen.workflow import Derived, Form, as_model, derive_closed
-from tellegen.workflow import derive as derive_form
+from tellegen.workflow.deriving import Derived, Form, derive_closed
+from tellegen.workflow.deriving import derive as derive_form
 
 
 class Wanted(NamedTuple):

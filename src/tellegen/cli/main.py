@@ -25,6 +25,7 @@ from tellegen.cli.commands import (
     stiffen,
     translate,
 )
+from tellegen.cli.help_texts import PlainCommand, PlainGroup
 from tellegen.cli.plot_option import with_plot_target
 from tellegen.core.errors import TellegenError
 
@@ -62,8 +63,10 @@ COMMANDS: dict[str, CommandModule] = {
 
 app = typer.Typer(
     name="tellegen",
+    cls=PlainGroup,
     help="Energy-based modelling: from a network of physical elements to its causality and its equations.",
-    epilog="MODEL is a file (YAML, or a POG_Modeler netlist ending in .txt) or the name of a built-in example.",
+    epilog="MODEL is a file (YAML, or a POG_Modeler netlist ending in .txt) or the name of a built-in example.\n\n"
+    "First steps: tellegen derive dc_motor_pump, tellegen simulate dc_motor_pump, tellegen check YOUR.yaml",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -72,7 +75,7 @@ app = typer.Typer(
 )
 for _name, _module in COMMANDS.items():
     _word = "Example" if len(_module.EXAMPLES) == 1 else "Examples"
-    app.command(_name, epilog=f"{_word}: {'; '.join(_module.EXAMPLES)}")(_module.command)
+    app.command(_name, cls=PlainCommand, epilog="\n\n".join((f"{_word}:", *_module.EXAMPLES)))(_module.command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -11,11 +11,13 @@ from tellegen.description import to_yaml
 from tellegen.description.document import write_text
 from tellegen.equations.display import Sign
 from tellegen.equations.latex import equations_to_latex
-from tellegen.equations.text import equations_to_text, steps_to_text
+from tellegen.equations.text import equations_to_text
+from tellegen.equations.text_steps import steps_to_text
 from tellegen.reduction import Reduction
 from tellegen.reduction.steps import reduction_steps
 from tellegen.reduction.text import reduction_to_text
-from tellegen.workflow import reduce, refuse_overwriting, stiffen
+from tellegen.workflow.files import refuse_overwriting
+from tellegen.workflow.transforming import reduce, stiffen
 
 
 class ReduceOptions(NamedTuple):

@@ -18,7 +18,8 @@ from tellegen.results.figures import blank_figure, check_suffix, save_figure
 from tellegen.results.files import check_folder
 from tellegen.results.run import Run
 from tellegen.results.saving import writer_for
-from tellegen.workflow import condition
+from tellegen.workflow.conditioning import condition
+from tellegen.workflow.files import refuse_overwriting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,7 @@ class AnalyseOptions(NamedTuple):
     as_json: bool
     outputs: tuple[str, ...] | None = None
     step: str | None = None
+    force: bool = False
 
 
 class SimulateOptions(NamedTuple):
@@ -55,6 +57,7 @@ class SimulateOptions(NamedTuple):
     units: Mapping[str, str] = MappingProxyType({})
     start: str = "initial"
     steady: bool = False
+    force: bool = False
 
 
 def show_run(name: str, options: SimulateOptions) -> None:
@@ -68,7 +71,8 @@ def show_run(name: str, options: SimulateOptions) -> None:
     if options.target is not None:
         writer_for(options.target)
         check_folder(options.target)
-    check_picture(options.plot)
+        refuse_overwriting(options.target, force=options.force)
+    check_picture(options.plot, name, force=options.force)
     model = as_model(name)
     given = sort_settings(model, options.settings)
     run = simulate(
@@ -121,14 +125,32 @@ def show_steady(name: str, options: SimulateOptions) -> None:
         warn(found.run)
 
 
-def check_picture(target: str | None) -> None:
+def check_picture(target: str | None, name: str, *, force: bool) -> None:
     """Refuse a picture that could not be written, before anything is computed.
 
-    Raises: ExportError for an unknown suffix (X201) or a folder that is not there (X202).
+    Raises: ExportError for an unknown suffix (X201) or a folder that is not there (X202); DescriptionError for a file that would
+    be replaced (D302).
     """
-    if target is not None and target != SCREEN:
-        check_suffix(Path(target))
-        check_folder(Path(target))
+    if target is None or (target == SCREEN and has_screen()):
+        return
+    file = picture_file(target, name)
+    check_suffix(file)
+    check_folder(file)
+    refuse_overwriting(file, force=force)
+
+
+def picture_file(target: str, name: str) -> Path:
+    """Where a picture is written: the file that was named, or one with the name of the model."""
+    return Path(f"{Path(name).stem}.png") if target == SCREEN else Path(target)
+
+
+def has_screen() -> bool:
+    """Whether a plot without a file name has a window to go to."""
+    if not sys.stdout.isatty():
+        return False
+    from matplotlib import get_backend
+
+    return get_backend().lower() != "agg"
 
 
 def run_record(run: Run) -> dict[str, object]:
@@ -156,16 +178,13 @@ def warn(run: Run) -> None:
 
 def show_figure(draw: "Callable[[Figure | None], Figure]", target: str, name: str) -> list[str]:
     """Draw into a file, or on the screen where there is one; gives the files that were written."""
-    if target != SCREEN:
-        return [str(save_figure(draw(blank_figure()), Path(target)))]
-    if sys.stdout.isatty():
-        from matplotlib import get_backend, pyplot
+    if target != SCREEN or not has_screen():
+        return [str(save_figure(draw(blank_figure()), picture_file(target, name)))]
+    from matplotlib import pyplot
 
-        if get_backend().lower() != "agg":
-            draw(None)
-            pyplot.show()
-            return []
-    return [str(save_figure(draw(blank_figure()), Path(f"{Path(name).stem}.png")))]
+    draw(None)
+    pyplot.show()
+    return []
 
 
 def show_analysis(name: str, options: AnalyseOptions) -> None:
@@ -176,7 +195,7 @@ def show_analysis(name: str, options: AnalyseOptions) -> None:
         show_poles(name, options)
         return
     for target in (options.plot, options.step):
-        check_picture(target)
+        check_picture(target, name, force=options.force)
     model = as_model(name)
     given = sort_settings(model, options.settings)
     if given.initial:
@@ -196,7 +215,7 @@ def show_poles(name: str, options: AnalyseOptions) -> None:
     """Print the poles nearest to a point, for models of any size."""
     from tellegen.analysis.printing import pole_record, poles_to_text
     from tellegen.analysis.sparse import poles_near
-    from tellegen.workflow import derive
+    from tellegen.workflow.deriving import derive
 
     assert options.poles is not None, "asked for"
     model = as_model(name)

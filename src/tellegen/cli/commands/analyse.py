@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, ModelText
+from tellegen.cli.options import AsJson, Force, ModelText
 from tellegen.cli.pairs import name_list, pairs
 
 EXAMPLES = (
@@ -39,6 +39,7 @@ def command(
         str | None, typer.Option(metavar="[FILE]", help="The Bode diagram: on the screen, or to .png, .svg or .pdf.")
     ] = None,
     step: Annotated[str | None, typer.Option(metavar="FILE", help="The step responses, to .png, .svg or .pdf.")] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Poles, zeros, damping, gains, structure and the split of power."""
@@ -47,4 +48,4 @@ def command(
     point = pairs(at, "--at", "omega=80") if at else None
     given = pairs(settings or (), "--set", "K=2e5")
     measured = name_list(outputs) if outputs else None
-    show_analysis(model, AnalyseOptions(point, given, poles, near, plot, as_json, measured, step))
+    show_analysis(model, AnalyseOptions(point, given, poles, near, plot, as_json, measured, step, force))

@@ -11,9 +11,7 @@ EXAMPLES = ("tellegen bench units_yaml",)
 
 
 def command(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Benchmarks; without one, all.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Benchmarks; without one, all.")] = None,
     full: Annotated[bool, typer.Option("--full", help="All sizes; takes minutes.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -15,9 +15,9 @@ def command(model: ModelText, as_json: AsJson = False) -> None:
 
     Also lists dependent storages and zero-order causal paths. Exits with 1 when there are errors.
     """
-    from tellegen import workflow
+    from tellegen.equations.checking import check
 
-    found = workflow.check(model)
+    found = check(model)
     if as_json:
         output.write_json(found.to_json())
     else:

@@ -33,7 +33,8 @@ def command(
         float | None, typer.Option(metavar="K", help="The stiffness of parasitic elements, in SI.")
     ] = None,
     error: Annotated[
-        float | None, typer.Option(help="Parasitic elements just stiff enough for this error of the coordinates.")
+        float | None,
+        typer.Option(help="Parasitic elements stiff enough for this relative error of coordinates and forces: 0.001."),
     ] = None,
     equations: Annotated[
         bool, typer.Option("--equations", help="The equations of the forms named with --as, and no runs.")

@@ -11,6 +11,7 @@ EXAMPLES = (
     "tellegen draw dc_motor_pump --as pog -o motor.svg",
     "tellegen draw rlc --as bond --theme mono -o rlc.pdf",
     "tellegen draw dc_motor_pump --as pog --at '20 ms' -o power.svg",
+    "tellegen draw dc_motor_pump --as steps --limit J_m=0 -o reduction.svg",
     "tellegen draw rlc --as bond --animate -o rlc.gif",
 )
 
@@ -32,7 +33,8 @@ def command(
         typer.Option(
             "--as",
             metavar="NOTATION",
-            help="bond (bond graph), pog (Power-Oriented Graph), network (schematic), mechanism, equations or sankey (energy).",
+            help="bond (bond graph), pog (Power-Oriented Graph), network (schematic), mechanism, equations, sankey (energy) "
+            "or steps (of a --limit).",
         ),
     ] = "pog",
     theme: Annotated[str, typer.Option(help="colour, mono (for print) or dark.")] = "colour",
@@ -49,6 +51,26 @@ def command(
     directions: Annotated[
         bool, typer.Option("--directions", help="Show in which direction power counts as positive (pog).")
     ] = False,
+    meshes: Annotated[
+        str, typer.Option(help="auto, linked or vector: a meshed model cut at linked sections, or as one block (pog).")
+    ] = "auto",
+    lanes: Annotated[bool, typer.Option(help="Show like branches as one vector ladder (pog).")] = True,
+    matrices: Annotated[
+        str, typer.Option(help="auto, named or shown: entries of the matrices under the figure (pog).")
+    ] = "auto",
+    vectors: Annotated[str, typer.Option(help="bold or double: the wires of vectors (pog).")] = "bold",
+    dimensions: Annotated[
+        bool, typer.Option("--dimensions", help="Tick the wires of vectors, with the numbers of variables (pog).")
+    ] = False,
+    displacements: Annotated[
+        bool, typer.Option("--displacements", help="Add the integrators of displacements to a vector block (pog).")
+    ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="J_m=0", help="Draw the reduced model, or its reduction (--as steps); once for each limit."
+        ),
+    ] = None,
     style: Annotated[
         str, typer.Option(help="flat or solid (mechanism): bodies as lines, or with depth and shade.")
     ] = "flat",
@@ -78,11 +100,29 @@ def command(
     from tellegen.cli.drawing import DrawOptions, keep_places, save_animation, save_figure
 
     chosen = DrawOptions(
-        theme, labels, numbers_, names, bands, vectorial, derivative, directions, style, macros, max_width, scale
+        theme,
+        labels,
+        numbers_,
+        names,
+        bands,
+        vectorial,
+        derivative,
+        directions,
+        meshes,
+        lanes,
+        matrices,
+        vectors,
+        dimensions,
+        displacements,
+        style,
+        macros,
+        max_width,
+        scale,
     )
+    limits = tuple(limit or ())
     if animated:
-        save_animation(model, notation, target, chosen, frames=frames, at=at, force=force)
+        save_animation(model, notation, target, chosen, limits=limits, frames=frames, at=at, force=force)
     else:
-        save_figure(model, notation, target, chosen, at=at, force=force)
+        save_figure(model, notation, target, chosen, limits=limits, at=at, force=force)
     if keep_layout:
         keep_places(model, notation)

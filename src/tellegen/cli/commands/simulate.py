@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, ModelText, RelativeTolerance, Settings, Until
+from tellegen.cli.options import AsJson, Force, ModelText, RelativeTolerance, Settings, Until
 from tellegen.cli.pairs import pairs
 
 EXAMPLES = (
@@ -49,6 +49,7 @@ def command(
     steady: Annotated[
         bool, typer.Option("--steady", help="Only the steady state, with inputs as at the end of the experiment.")
     ] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a model: its experiment, or what the options say."""
@@ -56,6 +57,6 @@ def command(
 
     given, shown = pairs(settings or (), "--set", "K=2e5"), pairs(units or (), "--unit", "omega=rpm")
     options = SimulateOptions(
-        given, until, rtol, atol, solver, samples, target, plot, as_json, form, shown, start, steady
+        given, until, rtol, atol, solver, samples, target, plot, as_json, form, shown, start, steady, force
     )
     show_run(model, options)

@@ -1,0 +1,265 @@
+"""The equations of a model in one call: every form, with symbols or numbers, open or closed loop."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, overload
+
+from tellegen.causality import assign_causality
+from tellegen.conditioning import LagrangeSystem, lagrange_form
+from tellegen.conditioning.karnopp import lagrange_steps
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.description.opening import AnyModel, as_model
+from tellegen.equations.assembly import derive_equations
+from tellegen.equations.closed_loop import close_loop, following_inputs, hold_signals
+from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
+from tellegen.equations.hamiltonian import port_hamiltonian
+from tellegen.equations.hamiltonian_system import HamiltonianSystem
+from tellegen.equations.linear_loop import linearise_loop
+from tellegen.equations.linearisation import linearise_equations
+from tellegen.equations.measured import with_measured_outputs
+from tellegen.equations.measuring import linear_outputs, measured_equations
+from tellegen.equations.numeric import with_values
+from tellegen.equations.steps import Derivation, derivation_steps
+from tellegen.equations.system import EquationSystem
+from tellegen.equations.transfer import TransferMatrix, transfer_matrix
+from tellegen.graph import PowerGraph, lower, put_into_mode
+from tellegen.graph.signal_lowering import drive_some
+from tellegen.workflow.rules import NO_SUCH_FORM, NO_SUCH_VARIABLE
+
+Form = Literal["pog", "ph", "lagrange", "dae", "tf"]
+
+FORMS: tuple[Form, ...] = ("pog", "ph", "lagrange", "dae", "tf")
+
+Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem | LagrangeSystem
+
+Modes = Mapping[str, str]
+"""Modes of elements by name: `{"S": "closed"}`."""
+
+NO_MODES: Modes = {}
+
+
+@overload
+def derive(
+    model: AnyModel,
+    *,
+    form: Literal["pog"] = "pog",
+    numeric: Literal[False] = False,
+    eliminate: bool = False,
+    mode: Modes = ...,
+    outputs: Iterable[str] | None = None,
+) -> EquationSystem: ...
+
+
+@overload
+def derive(
+    model: AnyModel,
+    *,
+    form: Literal["tf"],
+    numeric: bool = False,
+    eliminate: bool = False,
+    mode: Modes = ...,
+    outputs: Iterable[str] | None = None,
+) -> TransferMatrix: ...
+
+
+@overload
+def derive(
+    model: AnyModel, *, form: Literal["dae"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
+) -> DescriptorSystem: ...
+
+
+@overload
+def derive(
+    model: AnyModel, *, form: Literal["ph"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
+) -> HamiltonianSystem: ...
+
+
+@overload
+def derive(
+    model: AnyModel, *, form: Literal["lagrange"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
+) -> LagrangeSystem: ...
+
+
+@overload
+def derive(
+    model: AnyModel, *, steps: Literal[True], form: Literal["pog", "lagrange"] = "pog", mode: Modes = ...
+) -> Derivation: ...
+
+
+@overload
+def derive(
+    model: AnyModel,
+    *,
+    closed: Literal[True],
+    form: Literal["pog"] = "pog",
+    numeric: bool = False,
+    mode: Modes = ...,
+    at: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | None = None,
+    outputs: Iterable[str] | None = None,
+) -> EquationSystem: ...
+
+
+@overload
+def derive(
+    model: AnyModel,
+    *,
+    form: Form = "pog",
+    numeric: bool = False,
+    eliminate: bool = False,
+    mode: Modes = ...,
+    outputs: Iterable[str] | None = None,
+) -> Derived: ...
+
+
+def derive(
+    model: AnyModel,
+    *,
+    form: Form = "pog",
+    numeric: bool = False,
+    eliminate: bool = False,
+    steps: bool = False,
+    mode: Modes = NO_MODES,
+    closed: bool = False,
+    at: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | None = None,
+    outputs: Iterable[str] | None = None,
+) -> Derived | Derivation:
+    """The equations of a model, with symbols.
+
+    `form` is "pog" (`L x' = -A x + B u`), "ph" (port-Hamiltonian, `x' = (J - R) grad_H + (g - P) u`), "lagrange"
+    (`M q'' + C q' + R q' + G = W tau`), "dae" (the sparse descriptor form, nothing eliminated) or "tf" (the transfer matrix).
+    With `numeric`, parameters are replaced by their values: the POG form is then given as the descriptor form, which stays
+    sparse for models of any size, unless `eliminate` asks for L, A, B, C, D.
+    With `steps`, the POG form is derived step by step: each entry by the paths that make it; the Lagrange form by artificial flow
+    sources.
+    `mode` puts elements with modes into others than those they start in: `{"S": "closed"}`.
+    `outputs` names what is measured: states, displacements, power variables of elements and signals that are formulas. In the form
+    tf they are the rows; in the form pog they stand in `measured`, beside the outputs y, which stay conjugate to the inputs.
+    Without it the rows of tf are y and what detectors (De, Df, sensors) read.
+    With `closed`, signals are part of the model: the linear closed loop at an operating point (`at` and `inputs` as in `linearise`,
+    and the time `t`), whose states are those of the power equations, the displacements and the states of controllers, and whose
+    inputs are the sources that no signal drives and the references. Its outputs are those named, by default y and the signals.
+    Forms: pog and tf.
+
+    Raises: TellegenError of the layer that cannot go on.
+
+    >>> derive("dc_motor_pump").states
+    ('I_a', 'omega_m', 'P_0')
+    """
+    if form not in FORMS:
+        raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
+    if closed:
+        point = {**(at or {}), **(inputs or {})}
+        return derive_closed(model, form=form, numeric=numeric, mode=mode, at=point, outputs=outputs)
+    sparse = form == "dae" or (form == "pog" and numeric and not eliminate)
+    if outputs is not None and (sparse or steps or form not in ("pog", "tf")):
+        raise _no_rows_for_outputs(form, steps=steps, numeric=numeric)
+    if steps:
+        return _steps(model, form, numeric, mode)
+    if form == "lagrange":
+        lagrange = lagrange_form(as_model(model))
+        return lagrange.numeric() if numeric else lagrange
+    if sparse:
+        found = descriptor_form(put_into_mode(lower(as_model(model)), mode))
+        return found.numeric() if numeric else found
+    if form == "ph":
+        hamiltonian = port_hamiltonian(_equations(model, mode))
+        return hamiltonian.numeric() if numeric else hamiltonian
+    chosen = None if outputs is None else tuple(outputs)
+    system = measured_equations(as_model(model), chosen, lambda graph: put_into_mode(graph, mode))
+    settled = with_values(system) if numeric else system
+    return transfer_matrix(linear_outputs(settled, chosen)) if form == "tf" else settled
+
+
+def _no_rows_for_outputs(form: Form, *, steps: bool, numeric: bool) -> TellegenError:
+    return NO_SUCH_FORM.error(
+        f"the form '{form}'{' step by step' if steps else ''} has no outputs of its own choice",
+        why="measured variables are rows beside C and D, which the forms pog and tf have",
+        fix="ask for pog or tf" + (", with eliminate" if numeric and form == "pog" else ""),
+    )
+
+
+def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
+    return derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode)))
+
+
+def derive_closed(
+    model: AnyModel,
+    *,
+    form: Form = "pog",
+    numeric: bool = False,
+    mode: Modes = NO_MODES,
+    at: Mapping[str, float],
+    outputs: Iterable[str] | None = None,
+) -> EquationSystem | TransferMatrix:
+    """The linear closed loop at values of states and inputs: what `derive` does with `closed`."""
+    if form not in ("pog", "tf"):
+        raise NO_SUCH_FORM.error(
+            f"the closed loop has no form '{form}'",
+            why="signals carry no power, so that only the forms pog and tf hold them",
+            fix="ask for pog or tf",
+        )
+    chosen = None if outputs is None else tuple(outputs)
+    loop = _loop(model, mode, float(at.get(TIME, 0.0)), chosen)
+    names = (*loop.states, *loop.displacements, *loop.inputs, TIME)
+    for name in at:
+        if name not in names:
+            fix = did_you_mean(name, names) or f"some that are: {listing(names, 20)}"
+            raise NO_SUCH_VARIABLE.error(f"'{name}' is no state or input of the closed loop of '{loop.name}'", fix=fix)
+    found = linearise_loop(loop, at) or linearise_equations(loop, at)
+    measured = found if chosen is None else with_measured_outputs(found, chosen)
+    settled = with_values(measured) if numeric else measured
+    return transfer_matrix(settled) if form == "tf" else settled
+
+
+def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | None) -> EquationSystem:
+    """The closed loop, with what is named among its outputs; inputs that follow signals through the experiment belong to it."""
+    described = as_model(model)
+    follows = following_inputs(described)
+
+    def driven(graph: PowerGraph) -> PowerGraph:
+        return drive_some(put_into_mode(graph, mode), follows)
+
+    loop = close_loop(derive_equations(assign_causality(driven(lower(described)))), time)
+    further = [name for name in outputs or () if name not in (*loop.outputs, *loop.states, *loop.displacements)]
+    if not further:
+        return loop
+    system = measured_equations(described, further, driven)
+    return close_loop(with_measured_outputs(system, (*system.outputs, *further)), time)
+
+
+def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Derivation:
+    if form == "lagrange" and not numeric:
+        return lagrange_steps(as_model(model))
+    if form != "pog" or numeric:
+        raise NO_SUCH_FORM.error(
+            f"the form '{form}'{' with numbers' if numeric else ''} is not derived step by step",
+            why="paths explain the entries of the POG form, artificial sources the Lagrange form, with symbols",
+            fix="ask for the steps of the form pog or lagrange, with symbols",
+        )
+    return derivation_steps(_equations(model, mode))
+
+
+def linearise(
+    model: AnyModel | EquationSystem,
+    *,
+    at: Mapping[str, float] | None = None,
+    inputs: Mapping[str, float] | None = None,
+) -> EquationSystem:
+    """The linear model that touches a model at an operating point, as numbers, in deviations from the point.
+
+    `at` gives values of states and displacements, and `inputs` of inputs; what is not given is zero. Displacements are states of
+    the linear model, after the others.
+
+    Raises: EquationError when a parameter has no value or the point does not exist; DescriptionError (D305) for an unknown name.
+    """
+    system = model if isinstance(model, EquationSystem) else derive(model)
+    point = {**(at or {}), **(inputs or {})}
+    moving = (*system.states, *system.displacements)
+    for names, given, word in ((moving, at, "state"), (system.inputs, inputs, "input")):
+        for name in given or {}:
+            if name not in names:
+                fix = did_you_mean(name, names) or f"the {word}s are {listing(names, 40)}"
+                raise NO_SUCH_VARIABLE.error(f"'{name}' is not a {word} of '{system.name}'", fix=fix)
+    return linearise_equations(hold_signals(system, point), point)
