@@ -65,6 +65,15 @@ def commands(block: Block) -> Iterator[Command]:
         yield Command(words, output if output.strip() else None, block.line)
 
 
+def commands_in_text(page: Path) -> Iterator[Command]:
+    """The commands that a page names in its sentences, as `tellegen check MODEL`."""
+    text = re.sub(
+        r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), page.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
+    for found in re.finditer(r"`(tellegen [^`\n]+)`", text):
+        yield Command(found[1], None, text.count("\n", 0, found.start()) + 1)
+
+
 def matches(expected: str, output: str) -> bool:
     """Whether an output is the one shown, blanks at line ends aside.
 
@@ -115,11 +124,11 @@ def run(command: Command, folder: Path) -> tuple[int, str]:
     if not re.search(r"[|<>&;*?$`]", unquoted):
         done = tellegen(*shlex.split(words)[1:], folder=folder, surroundings=PLAIN | WIDE)
         return done.returncode, done.stdout + done.stderr
-    return _run_in_shell(words, folder)
+    return run_in_shell(words, folder)
 
 
-def _run_in_shell(words: str, folder: Path) -> tuple[int, str]:
-    """What a command does that asks more of a shell than words: pipes, redirections, several commands on a line."""
+def run_in_shell(words: str, folder: Path) -> tuple[int, str]:
+    """What a command does as a process of its own, where it asks more of a shell than words: pipes, several commands on a line."""
     commands = Path(sys.executable).parent
     surroundings = os.environ | PLAIN | WIDE | {"PATH": f"{commands}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(words, shell=True, cwd=folder, env=surroundings, capture_output=True, text=True, check=False)

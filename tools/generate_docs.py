@@ -129,7 +129,7 @@ def error_index(rules: Iterable[PlacedRule]) -> str:
 def elements_page() -> str:
     """The table of element kinds, by domain."""
     parts = [
-        _made_from("src/tellegen/elements/kinds.py"),
+        _made_from("src/tellegen/elements"),
         "# Elements",
         "The kinds of element that a network is made of. In a file, the kind is the first key of an element:\n"
         "`R_a: {resistor: [b, c], R: 0.5 ohm}`. *Code* is the letter code in POG_Modeler netlists.",
@@ -321,8 +321,8 @@ def signals_page() -> str:
         "# Signals",
         "Signals are causal and carry no power: references, sensors, controllers, tables. They stand under `signals:`, each a\n"
         "formula or a block whose word is the first key. A formula reads variables of elements by their names, displacements,\n"
-        "other signals, parameters, the time `t`, and `power.R` for the power of an element `R`. In a product such as `3 ohm*h`,\n"
-        "the name of a signal goes before the unit of that name.",
+        "other signals, parameters, the time `t`, and `power.R` for the power of an element `R`. Where a signal has\n"
+        "the name of a unit, `3 ohm*h` could mean either and is refused: write `(3 ohm)*h`.",
         fenced(SIGNALS_EXAMPLE, "yaml"),
         "A source follows a signal by the key `signal` on its line (a name or a formula), or by `inputs` in the experiment, not\n"
         "by both. Values of resistive elements, moduli and laws may read signals; parameters, storages and initial values may\n"
@@ -478,7 +478,7 @@ def pages() -> dict[str, str]:
     made["docs/reference/domains.md"] = domains_page()
     made["docs/reference/signals.md"] = signals_page()
     made["docs/reference/formulas.md"] = formulas_page(_made_from("src/tellegen/expressions/functions.py"))
-    made["docs/reference/units.md"] = units_page(_made_from("src/tellegen/core/units.py"))
+    made["docs/reference/units.md"] = units_page(_made_from("src/tellegen/core/unit_definitions.py"))
     made["docs/reference/library.md"] = library_page()
     made |= library_figures()
     made["docs/reference/commands.md"] = commands_page()

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 import tellegen
-from tellegen.cli.main import app
+from tellegen.cli.main import COMMANDS, app
 
 SHELVES = {
     "description": "Describing",
@@ -48,7 +48,9 @@ def commands_page() -> str:
     parts = [
         "# Commands",
         "`MODEL` is a file (YAML, or a POG_Modeler netlist ending in `.txt`) or the name of a built-in example.\n"
-        "Every command tells the same with `--help`. The examples below use this model too:",
+        "Every command tells the same with `--help`. No command replaces a file that is there already, unless `--force` is given.\n"
+        "Exit codes: 0 done, 1 errors in the model or in a value, 2 wrong usage, 3 a mistake of Tellegen.",
+        "The examples below use this model too:",
         f"```yaml m.yaml\n{EXAMPLE}```",
         f"and this netlist of POG_Modeler:\n\n```text example_1.txt\n{NETLIST}```",
     ]
@@ -66,9 +68,7 @@ def _command(name: str, context: typer.Context) -> Iterator[str]:
     rows = [(_spelling(p), _about(p)) for p in command.params if p.name != "help" and not getattr(p, "hidden", False)]
     if rows:
         yield "\n".join(["| word | meaning |", "|---|---|", *(f"| {word} | {about} |" for word, about in rows)])
-    if command.epilog:
-        examples = str(command.epilog).partition(":")[2].split(";")
-        yield "```console\n" + "".join(f"$ {example.strip()}\n" for example in examples) + "```"
+    yield "```console\n" + "".join(f"$ {example}\n" for example in COMMANDS[name].EXAMPLES) + "```"
 
 
 def _spelling(parameter: object) -> str:

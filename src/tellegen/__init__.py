@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         TellegenError,
     )
     from tellegen.description import Model, Network, schema, to_yaml
+    from tellegen.description.opening import load, read
     from tellegen.drawing import Animation, Figure, animate, draw, keep_layout
     from tellegen.equations.assembly import derive_equations
     from tellegen.equations.checking import Check, check
@@ -56,21 +57,12 @@ if TYPE_CHECKING:
     from tellegen.studies.parasitic_sizing import size_parasitic
     from tellegen.studies.projecting import project
     from tellegen.studies.suggesting import suggest_limits
-    from tellegen.workflow import (
-        Example,
-        bond_graph,
-        condition,
-        derive,
-        examples,
-        import_model,
-        linearise,
-        load,
-        pog,
-        read,
-        reduce,
-        stiffen,
-        translate,
-    )
+    from tellegen.workflow.catalogue import Example, examples
+    from tellegen.workflow.conditioning import condition
+    from tellegen.workflow.deriving import derive, linearise
+    from tellegen.workflow.files import import_model
+    from tellegen.workflow.raising import bond_graph, pog, translate
+    from tellegen.workflow.transforming import reduce, stiffen
 
     __version__: str
 
@@ -164,6 +156,7 @@ _NAMES_OF_MODULE = {
     ),
     "conditioning": "Conditioned LagrangeSystem",
     "description": "Model Network schema to_yaml",
+    "description.opening": "load read",
     "drawing": "Animation Figure animate draw keep_layout",
     "equations.assembly": "derive_equations",
     "equations.checking": "Check check",
@@ -189,7 +182,12 @@ _NAMES_OF_MODULE = {
     "studies.parasitic_sizing": "size_parasitic",
     "studies.projecting": "project",
     "studies.suggesting": "suggest_limits",
-    "workflow": "Example bond_graph condition derive examples import_model linearise load pog read reduce stiffen translate",
+    "workflow.catalogue": "Example examples",
+    "workflow.conditioning": "condition",
+    "workflow.deriving": "derive linearise",
+    "workflow.files": "import_model",
+    "workflow.raising": "bond_graph pog translate",
+    "workflow.transforming": "reduce stiffen",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 

@@ -6,7 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from code_blocks import ROOT, Block, blocks, commands, is_ours, is_plot, matches, pages, pictures, run, shows_error
+import tellegen as tg
+from code_blocks import (
+    ROOT,
+    Block,
+    blocks,
+    commands,
+    commands_in_text,
+    is_ours,
+    is_plot,
+    matches,
+    pages,
+    pictures,
+    run,
+    run_in_shell,
+    shows_error,
+)
 from refresh_outputs import CommandFailedError, refreshed
 
 PAGES = [page for page in pages() if any(b.language in {"console", "python"} for b in blocks(page))]
@@ -27,12 +42,34 @@ def test_documented_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
             run_console(block, tmp_path)
         elif block.language == "python":
             run_python(block, names, page_name(page))
+    run_commands_in_text(page, tmp_path)
     for picture in pictures(page):
         drawn = tmp_path / picture.name
         if drawn.is_file() and not is_plot(text := drawn.read_text(encoding="utf-8")):
             assert text == picture.read_text(encoding="utf-8"), (
                 f"{picture.name} is not what is drawn now: run 'make docs'"
             )
+
+
+def run_commands_in_text(page: Path, folder: Path) -> None:
+    """Run the commands in the sentences of a page that name a built-in example or a file of the page."""
+    models = {example.name for example in tg.examples()} | {file.name for file in folder.iterdir()}
+    for command in commands_in_text(page):
+        if models & {*command.words.split()[2:3]}:
+            status, output = run(command, folder)
+            assert status == 0, f"line {command.line}: `{command.words}`\n{output}"
+
+
+def test_commands_of_the_first_tutorial_run_as_processes_of_their_own(tmp_path: Path) -> None:
+    """As a reader types them into a shell; for the other pages they run inside the tests."""
+    for block in blocks(ROOT / "docs/tutorials/first_model.md"):
+        if block.file:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        for command in filter(is_ours, commands(block) if block.language == "console" else ()):
+            status, output = run_in_shell(command.words, tmp_path)
+            assert status == 0, f"$ {command.words}\n{output}"
+            assert command.output is None or matches(command.output, output), f"$ {command.words}\n{output}"
+    assert {file.name for file in tmp_path.iterdir()} >= {"fan_network.svg", "fan_run.svg", "heavy.csv"}
 
 
 def run_console(block: Block, folder: Path) -> None:
@@ -81,6 +118,22 @@ def test_links_between_pages_lead_somewhere() -> None:
         if not (page.parent / target).exists()
     ]
     assert not dead
+
+
+def test_links_to_headings_lead_to_one() -> None:
+    dead = [
+        f"{page_name(page)}: {target}#{anchor}"
+        for page in pages()
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*\.md)?#([^)]+)\)", page.read_text(encoding="utf-8"))
+        if anchor not in anchors(page.parent / target if target else page)
+    ]
+    assert not dead
+
+
+def anchors(page: Path) -> set[str]:
+    """What links to the headings of a page are made of: words in small letters, joined by hyphens."""
+    headings = re.findall(r"^#+ +(.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_what_changes_from_run_to_run_may_be_left_out_of_a_line() -> None:

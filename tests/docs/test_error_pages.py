@@ -33,6 +33,7 @@ WITHOUT_EXAMPLE = {
     "F153": "a figure asked for, not something in a file",
     "F160": "a figure asked for, not something in a file",
     "F161": "a figure asked for, not something in a file",
+    "F190": "a figure asked for, not something in a file",
     "G240": "a scheme asked for, not something in a file",
     "D053": "a conversion asked for in Python, not something in a file",
     "D069": "a file that is too large would make a page that is too large",
