@@ -27,6 +27,19 @@ network:
   k: {spring: [guide, frame], K: 500 N/m}
 experiment: {until: 0.2 s, rtol: 1e-9, initial: {theta: 0.3, omega: 5 rad/s}}
 """
+# Its wheels and axles hold by rates alone; the turning of the trailer is cut off from the joint that it turns in.
+TRAILER = """
+system: car with a trailer
+mechanism:
+  bodies:
+    car: {mass: 2 kg, inertia: 0.3 kg*m^2, points: {hitch: [-0.3 m, 0 m]}}
+    trailer: {mass: 1 kg, inertia: 0.1 kg*m^2, centre: [-0.3 m, 0 m], points: {axle: [-0.4 m, 0 m]}}
+  joints:
+    rear: {skate: [car]}
+    pin: {revolute: [car.hitch, trailer]}
+    tail: {skate: [trailer.axle]}
+experiment: {until: 0.2 s, rtol: 1e-9, initial: {car.omega: 0.4 rad/s, car.v_along: 1 m/s}}
+"""
 LARGE = ("crank_rod_mechanism", "planar_robot", "mobile_manipulator", "andrews_squeezer", "trolley_folder")
 SHORT = {"andrews_squeezer": 0.01}
 
@@ -35,7 +48,7 @@ def shown(described: Model, form: str, until: float) -> None:
     """Coordinates and forces as in the model; with parasitic elements within 0.001, for which they are sized."""
     model = replace(described, experiment=replace(described.experiment, until=number(until)))
     conditioned = tg.condition(model, form)
-    for notation in ("bond", "pog"):
+    for notation in ("bond", "pog", "network"):
         assert not check_scene(tg.draw(conditioned, notation).scene), notation
     assert f"{form} form" in conditioned.to_text()
     assert r"\begin{" in conditioned.to_latex()
@@ -50,8 +63,16 @@ def shown(described: Model, form: str, until: float) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_each_form_of_a_cam_is_drawn_printed_and_simulated(form: str) -> None:
-    shown(read_model(CAM), form, 0.2)
+@pytest.mark.parametrize("text", [CAM, pytest.param(TRAILER, marks=pytest.mark.slow)], ids=["cam", "trailer"])
+def test_each_form_of_a_mechanism_is_drawn_printed_and_simulated(text: str, form: str) -> None:
+    shown(read_model(text), form, 0.2)
+
+
+@pytest.mark.parametrize("form", ["derivative", "residual"])
+def test_both_sides_of_an_opened_constraint_are_blocks_of_the_schematic(form: str) -> None:
+    scene = tg.draw(tg.condition("rolling_disk", form), "network").scene
+    assert not check_scene(scene)
+    assert {"rim", "rim_lambda_rim_J"} <= {shape.origin.element for shape in scene.shapes}
 
 
 @pytest.mark.slow

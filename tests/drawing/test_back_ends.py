@@ -150,17 +150,29 @@ def test_a_users_style_of_plots_changes_nothing() -> None:
 def test_the_png_is_what_a_browser_makes_of_the_svg(
     tmp_path: Path, theme: str, system_tool: Callable[[str], str]
 ) -> None:
-    """Edges are smoothed in other ways: no more than one pixel in two hundred may differ visibly, as two renderers do."""
+    """Edges are smoothed in other ways: no more than one pixel in two hundred may differ visibly, as two renderers do.
+
+    The form in which letters are stored once stands below the plain one, and differs from it nowhere.
+    """
     figure = draw("dc_motor_pump", "bond", theme=theme)
     box = figure.scene.box
     width, height = round(box.width), round(box.height)
     page = tmp_path / "page.html"
-    page.write_text(f'<body style="margin:0">{figure.svg()}</body>', encoding="utf-8")
+    forms = "".join(
+        f'<div style="height:{height}px;overflow:hidden">{figure.svg(symbols=once)}</div>' for once in (False, True)
+    )
+    page.write_text(f'<body style="margin:0">{forms}</body>', encoding="utf-8")
     shot = tmp_path / "shot.png"
     command = [system_tool("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    command += [f"--window-size={width},{height}", f"--screenshot={shot}", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += [
+        f"--window-size={width},{2 * height}",
+        f"--screenshot={shot}",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
     subprocess.run([*command, page.as_uri()], check=True, capture_output=True, timeout=120)
-    one, two = pixels(shot.read_bytes()), pixels(figure.png(dpi=96))
+    both, two = pixels(shot.read_bytes()), pixels(figure.png(dpi=96))
+    one, letters_once = both[:height], both[height : 2 * height]
+    assert (np.abs(one - letters_once).max(axis=2) > 0.1).mean() < 0.0001
     rows, columns = min(one.shape[0], two.shape[0]), min(one.shape[1], two.shape[1])
     differs = np.abs(one[:rows, :columns] - two[:rows, :columns]).max(axis=2) > 0.5
     assert (np.abs(two - two[0, 0]).max(axis=2) > 0.3).mean() > 0.01  # something is drawn
@@ -252,3 +264,18 @@ def test_a_scale_changes_the_size_and_not_the_scene() -> None:
     plain, large = draw("rlc", "bond"), draw("rlc", "bond", scale=2)
     assert plain.scene == large.scene
     assert pixels(large.png(dpi=48)).shape == pixels(plain.png(dpi=96)).shape
+
+
+@pytest.mark.parametrize(
+    ("name", "notation", "width"), [("dc_motor_pump", "pog", 400), ("corking_machine", "network", 1100)]
+)
+def test_a_row_that_cannot_be_as_narrow_as_asked_is_drawn_smaller(name: str, notation: str, width: float) -> None:
+    figure = draw(name, notation, max_width=width)
+    assert figure.scene.box.width > width
+    root = ElementTree.fromstring(figure.svg())
+    assert float((root.get("width") or "").removesuffix("px")) == pytest.approx(width, abs=0.1)
+    assert pixels(figure.png(dpi=96)).shape[1] == pytest.approx(width, abs=1)
+
+
+def test_no_figure_is_so_small_that_its_text_cannot_be_read() -> None:
+    assert draw("dc_motor_pump", "pog", max_width=10, scale=2).zoom == pytest.approx(1.4)

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ from drawing.reading_networks import (
     nodes_at,
     symbol_boxes,
     symbols_on_each_other,
+    wires,
     wires_through_symbols,
 )
 from support.networks import Network, network
@@ -27,6 +29,7 @@ from tellegen.description.opening import as_model
 from tellegen.description.parts.shelf import LIBRARY, SYSTEMS
 from tellegen.drawing import draw
 from tellegen.drawing.checks import check_scene
+from tellegen.drawing.geometry import hull
 from tellegen.drawing.network_rows import letter
 from tellegen.drawing.network_scene import network_scene
 from tellegen.drawing.options import LabelChoice, Options
@@ -57,6 +60,63 @@ def problems(scene: Scene, elements: tuple[Element, ...]) -> list[object]:
         if reached[element.name] != expected and not alone:
             found.append((element.name, expected, reached[element.name]))
     return found
+
+
+def crossings(scene: Scene) -> list[tuple[str, str]]:
+    """The nodes whose wires cross those of others."""
+    pieces = [(w.origin.port, hull(ends)) for w in wires(scene) for ends in pairwise(w.points)]
+    level = [(node, box) for node, box in pieces if box.height == 0]
+    upright = [(node, box) for node, box in pieces if box.width == 0]
+    return [
+        (one, two)
+        for one, a in level
+        for two, b in upright
+        if one != two and a.left < b.left < a.right and b.top < a.top < b.bottom
+    ]
+
+
+CLOSED_CIRCUIT = """
+system: closed circuit
+network:
+  tau_e: {torque source: [frame, drive]}
+  J_p: {inertia: [drive]}
+  pump: {pump: [drive, frame, high, low]}
+  C_h: {accumulator: [high, tank]}
+  G_h: {leak: [high, tank]}
+  G: {leak: [high, low]}
+  C_l: {accumulator: [low, tank]}
+  Q_c: {flow source: [tank, low]}
+  motor: {hydraulic motor: [high, low, load, frame]}
+  J_m: {inertia: [load]}
+"""
+
+
+def test_the_return_line_of_a_closed_circuit_runs_below_and_carries_its_own_elements() -> None:
+    model = read_model(CLOSED_CIRCUIT)
+    scene = network_scene(model)
+    assert problems(scene, model.elements) == []
+    assert crossings(scene) == []
+    boxes = symbol_boxes(scene)
+    (low,) = {
+        y
+        for w in wires(scene)
+        for (x, y), (u, v) in pairwise(w.points)
+        if w.origin.port == "low" and y == v and abs(u - x) > 50
+    }
+    assert all(boxes[name].bottom < low for name in ("pump", "C_h", "G_h", "G", "motor"))
+    assert all(boxes[name].top > low for name in ("C_l", "Q_c"))
+
+
+def test_a_line_that_meets_the_first_terminals_of_machines_at_the_reference_is_no_return_line() -> None:
+    machines = [(name, "dc machine", "gnd", "a", "frame", "shaft") for name in ("one", "two")]
+    shaft = [("K", "torsion spring", "shaft", "frame"), ("w", "speed source", "shaft", "frame")]
+    model = network(*machines, ("C", "capacitor", "a", "gnd"), *shaft, ("J", "inertia", "shaft", "frame")).model()
+    assert problems(network_scene(model), model.elements) == []
+
+
+def test_a_closed_circuit_that_is_too_long_for_a_row_is_drawn_all_the_same() -> None:
+    model = read_model(CLOSED_CIRCUIT)
+    assert problems(network_scene(model, Options(max_width=400)), model.elements) == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

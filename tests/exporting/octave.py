@@ -1,5 +1,6 @@
 """Octave as a judge: programs are written into one folder and run by one process."""
 
+import resource
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ Array = NDArray[np.float64]
 
 ROWS = 21
 MOST_SECONDS = 400
+"""What a process of Octave may compute. Time of the processor, not of the clock: other work on the machine does not count."""
 MOST_CHANGES = 7
 MOST_STEPS = 30
 PLAIN = 8_000
@@ -100,7 +102,12 @@ def run_octave(octave: str, folder: Path, script: str) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=MOST_SECONDS,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=_limit_work,
         check=False,
     )
     return made.stdout + made.stderr
+
+
+def _limit_work() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))

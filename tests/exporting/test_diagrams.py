@@ -12,9 +12,10 @@ from tellegen.core.errors import CausalityError, CompilerError, EquationError, S
 from tellegen.description.opening import load
 from tellegen.experiments.setting_up import set_up
 from tellegen.exporting.diagram_building import block_diagram
-from tellegen.exporting.diagrams import Diagram, Formula
+from tellegen.exporting.diagrams import Diagram, Formula, formula
 from tellegen.exporting.simulink_blocks import simulink_blocks
 from tellegen.exporting.simulink_model import TOP, Wiring
+from tellegen.expressions import parse
 from tellegen.expressions.matlab import matlab_name
 
 EXAMPLES = 25
@@ -104,3 +105,26 @@ def test_a_vector_model_stands_in_the_columns_of_its_figure(name: str, columns: 
         assert all(sign == (1 if letter == "B" else -1) for letter, sign in letters.items())
     inside = {block.system for block in simulink_blocks(diagram).blocks if block.kind == "integrator"}
     assert "L" in inside
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("V", "gain"),
+        ("-R*I", "gain"),
+        ("2*t", "gain"),
+        ("a - b", "sum"),
+        ("sin(t)", "source"),
+        ("R", "source"),
+        ("floor(V)", "function"),
+        ("2*a + b", "function"),
+        ("a + b + 1", "function"),
+        ("a*b", "function"),
+    ],
+)
+def test_a_formula_is_the_plainest_block_that_says_it(text: str, kind: str) -> None:
+    made = formula("y", parse(text), {"R": 2.0})
+    assert made.kind == kind
+    if kind == "gain":
+        assert made.factor is not None
+        assert made.factor * parse(made.terms[0][0]) == made.expression

@@ -61,3 +61,20 @@ def test_long_names_stay_apart_within_what_matlab_keeps() -> None:
 def test_what_is_no_name_never_reaches_a_program(name: str) -> None:
     with pytest.raises(ValueError, match="not an identifier"):
         matlab_name(name)
+
+
+def test_what_announced_formulas_share_is_computed_once() -> None:
+    formulas = [parse("a*cos(x) + b*c"), parse("sin(cos(x)) - b*c")]
+    made = MatlabLines(formulas)
+    for name, formula in zip("pq", formulas, strict=True):
+        made.assign(name, formula)
+    text = "\n".join(made.lines)
+    assert (text.count("cos(x)"), text.count("b*c")) == (1, 1)
+
+
+def test_what_only_a_branch_reads_is_not_computed_before_it() -> None:
+    formulas = [parse("if(x > 0, sqrt(x), 0)"), parse("if(x > 0, 2*sqrt(x), 1)")]
+    made = MatlabLines(formulas)
+    for name, formula in zip("pq", formulas, strict=True):
+        made.assign(name, formula)
+    assert all(line.startswith("  ") for line in made.lines if "sqrt" in line)

@@ -481,8 +481,8 @@ def test_heavy_load_keeps_the_current_flowing_with_the_duty_as_ratio() -> None:
 
 
 def test_changes_of_mode_are_no_part_of_the_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a clock that a start and a change of mode move by one: what comes before the first step of the first run does not grow with
-    the run, nor with others that are made to compare with it."""
+    """On a clock that a start and a change of mode move by one: what comes before the first step of the first run does not grow
+    with the run, nor with others that are made to compare with it."""
     clock, starts, start, change = [0.0], [0], hybrid._HybridRun._start, hybrid._HybridRun._change
 
     def started(run: hybrid._HybridRun) -> float:

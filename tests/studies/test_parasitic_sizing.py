@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings
 import tellegen as tg
 from conditioning.models import CAPACITOR_LOOP, DOMAINS, INDUCTOR_CUT_SET, SPRINGS, model_of
 from support.mechanisms import Chain, closed_chains, open_chains
-from tellegen.conditioning import Conditioned
+from tellegen.conditioning import Conditioned, Options, Stiffness
 from tellegen.description import read_model
 from tellegen.studies import parasitic_sizing
 from tellegen.studies.form_runs import Apart, Setting, settled
@@ -119,6 +119,23 @@ def test_a_given_stiffness_states_no_error() -> None:
     elastic = tg.condition("crank_rod", "parasitic", stiffness=1e9)
     assert elastic.accuracy is None
     assert "sized" not in elastic.to_text()
+
+
+def test_a_form_says_which_elements_have_neither_a_given_stiffness_nor_a_stated_error() -> None:
+    model = model_of(STEPPED.replace("  b: ", "  m_3: {mass: [a], m: 1 kg}\n  b: "))
+    given, other = forces = tg.condition(model, "residual").forces
+    elastic = tg.condition(model, "parasitic", stiffness={given: 1e7})
+    assert elastic.stiffnesses[given] == 1e7
+    assert elastic.by_duration == (other,)
+    assert elastic.to_json()["by_duration"] == [other]
+    words = f"The parasitic elements of '{other}' are sized by the duration of the experiment alone"
+    assert words in " ".join(elastic.to_text().split())
+    assert elastic.rigid().note == ""
+    whole = tg.condition(model, "parasitic", stiffness=dict.fromkeys(forces, 1e7))
+    assert (whole.note, whole.by_duration) == ("", ())
+    assert "by_duration" not in whole.to_json()
+    options = Options(stiffness=Stiffness({given: 1e7}))
+    assert words in str(tg.compare_conditioning(model, ["residual", "parasitic"], options=options, rtol=1e-6))
 
 
 def test_a_stiffness_and_an_error_exclude_each_other() -> None:

@@ -27,8 +27,8 @@ FEW = ("dc_motor_pump", "buck_converter", "corking_machine", "andrews_squeezer")
 ANOTHER = "rlc"
 NEW, CACHED = Target(1.0), Target(0.05)
 LEAST_DURATION = 1e-6
-"""Of a run in s: what comes before its first step does not depend on it, and no example changes its mode so often in it that runs are
-compared."""
+"""Of a run in s: what comes before its first step does not depend on it, and so soon no example has changed its mode often enough
+for runs to be compared."""
 
 
 @final

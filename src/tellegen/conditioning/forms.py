@@ -16,7 +16,7 @@ from tellegen.conditioning.joined_laws import joined_field
 from tellegen.conditioning.lagrange import lagrange_of
 from tellegen.conditioning.merging import Merged, merge_dependent
 from tellegen.conditioning.opening import Opened, has_sinks
-from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model
+from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model, sized_by_duration
 from tellegen.conditioning.placing import in_every_position, open_constraints
 from tellegen.conditioning.reactions import with_forces
 from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, taken_model
@@ -46,7 +46,8 @@ class Conditioned:
 
     `picture` is what is drawn: in the residual form it has residual sinks where `model` has driven sources. `constraints` tell what
     was opened or merged, `stiffnesses` those of parasitic elements by the name of the force, `accuracy` the error for which they
-    were sized and what was measured; None where their sizes were given.
+    were sized and what was measured; None where their sizes were given. `by_duration` are the forces of those that have a size
+    without either.
     """
 
     form: FormName
@@ -60,6 +61,7 @@ class Conditioned:
     starts: Starts = field(default_factory=Starts, repr=False)
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
     accuracy: Accuracy | None = None
+    by_duration: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -71,9 +73,16 @@ class Conditioned:
         """The names of the forces of the constraints, which a run of any form has as variables."""
         return tuple(constraint.force for constraint in self.constraints)
 
+    @property
+    def note(self) -> str:
+        """How its parasitic elements were sized, where that was not told."""
+        if self.accuracy is not None:
+            return self.accuracy.sentence
+        return sized_by_duration(self.by_duration) if self.by_duration else ""
+
     def explained(self) -> Derivation:
         """The equations of the form, with its constraints: a value with text, LaTeX and JSON."""
-        said = () if self.accuracy is None else (self.accuracy.sentence,)
+        said = (self.note,) if self.note else ()
         return explained_form(self.form, self.found, self.opened, self.model, said)
 
     def to_text(self) -> str:
@@ -93,6 +102,8 @@ class Conditioned:
             record["stiffnesses"] = {identifier(name): value for name, value in self.stiffnesses.items()}
         if self.accuracy is not None:
             record["accuracy"] = self.accuracy.to_json()
+        if self.by_duration:
+            record["by_duration"] = [identifier(name) for name in self.by_duration]
         if self.form == "lagrange":
             record["lagrange"] = lagrange_of(self.found).to_json()
         elif self.form == "hamilton":
@@ -127,6 +138,7 @@ class Conditioned:
             starts=made.starts,
             stiffnesses={},
             accuracy=None,
+            by_duration=(),
         )
 
 
@@ -152,6 +164,7 @@ class _Made:
     starts: Starts
     picture: Model | None = None
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
+    by_duration: tuple[str, ...] = ()
 
 
 def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Conditioned:
@@ -186,6 +199,7 @@ def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Con
         opened=opened,
         starts=made.starts,
         stiffnesses=made.stiffnesses,
+        by_duration=made.by_duration,
     )
 
 
@@ -203,7 +217,7 @@ def _parasitic(found: Constrained, opened: Opened, options: Options) -> _Made:
     balance = Balance(found, opened)
     made = parasitic_model(found, balance, options.stiffness)
     starts = replace(dependent_starts(found, balance), forces=ForceStarts(balance, made.states))
-    return _Made(made.model, starts, None, made.stiffnesses)
+    return _Made(made.model, starts, None, made.stiffnesses, made.by_duration)
 
 
 def _field(found: Constrained, opened: Opened, options: Options) -> _Made:

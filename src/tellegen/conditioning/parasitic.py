@@ -5,7 +5,7 @@ is stiff, and a damper beside it lets the fast motion die out. The stiffness is 
 a force lambda stores lambda^2/(2 K) in the spring, which is to be a small share of the energy (Rideout and Stein 2003).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, pi, sqrt
 from typing import final
@@ -75,6 +75,14 @@ class Accuracy:
         return {"error": self.asked, "coordinates": self.coordinates, "forces": self.forces}
 
 
+def sized_by_duration(forces: Sequence[str]) -> str:
+    """What is said of parasitic elements that were sized by the duration of the experiment, and by no error."""
+    return (
+        f"The parasitic elements of {listing(forces, 12)} are sized by the duration of the experiment alone, far faster than its "
+        "slowest motion: no error is stated."
+    )
+
+
 def stiffness_for(force: float, energy: float, share: float) -> float:
     """The stiffness at which a force stores the given share of an energy: K = force^2/(2 share energy)."""
     return force * force / (2.0 * share * energy)
@@ -88,11 +96,15 @@ def parasitic_storage(opening: Opening) -> ElementKind | None:
 @final
 @dataclass(frozen=True)
 class Elastic:
-    """A model with parasitic elements: their stiffnesses, and their states, by the name of the force that they carry."""
+    """A model with parasitic elements: their stiffnesses, and their states, by the name of the force that they carry.
+
+    `by_duration` are the forces for which no stiffness was given.
+    """
 
     model: Model
     stiffnesses: Mapping[str, float]
     states: Mapping[str, str]
+    by_duration: tuple[str, ...]
 
 
 def parasitic_model(found: Constrained, balance: Balance, stiffness: Stiffness) -> Elastic:
@@ -114,6 +126,7 @@ class _Parasitic:
         self.signals: dict[str, SignalDefinition] = {}
         self.used: dict[str, float] = {}
         self.states: dict[str, str] = {}
+        self.by_duration: list[str] = []
         self._check_names()
 
     def model(self) -> Elastic:
@@ -124,7 +137,8 @@ class _Parasitic:
             signals={**filled.signals, **self.signals},
         )
         resonances = {o.name: self.used[o.name] / self._inertia(o) for o in self.opened.openings}
-        return Elastic(with_small_inertias(model, self.found, resonances), self.used, self.states)
+        finished = with_small_inertias(model, self.found, resonances)
+        return Elastic(finished, self.used, self.states, tuple(self.by_duration))
 
     def _check_names(self) -> None:
         given = self.stiffness.value
@@ -233,6 +247,7 @@ class _Parasitic:
         given = self.stiffness.value
         value = given.get(opening.name) if isinstance(given, Mapping) else given
         if value is None:
+            self.by_duration.append(opening.name)
             return self._suggested(opening)
         if not (isfinite(value) and value > 0.0):
             raise rules.BAD_STIFFNESS.error(

@@ -15,6 +15,9 @@ from tellegen.drawing.svg import to_svg
 from tellegen.drawing.tikz import to_tikz
 from tellegen.drawing.tikz_bondgraphs import to_bondgraphs
 
+SMALLEST = 0.7
+"""At this size formulas of blocks are set in 9 points."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -29,20 +32,29 @@ class Figure:
     scene: Scene
     options: Options = DEFAULTS
 
+    @property
+    def zoom(self) -> float:
+        """The size at which it is drawn: the scale asked for, and less where its rows are wider than asked.
+
+        Texts do not become smaller than print allows for that.
+        """
+        fitting = self.options.max_width / self.scene.box.width
+        return self.options.scale * max(SMALLEST, min(1.0, fitting))
+
     def svg(self, *, symbols: bool = False) -> str:
         """The figure as SVG. With `symbols`, equal texts are stored once: smaller, for screens."""
-        return to_svg(self.scene, theme=self.options.theme, scale=self.options.scale, symbols=symbols)
+        return to_svg(self.scene, theme=self.options.theme, scale=self.zoom, symbols=symbols)
 
     def pdf(self) -> bytes:
         """The figure as a PDF page of its own size."""
-        return to_pdf(self.scene, theme=self.options.theme, scale=self.options.scale)
+        return to_pdf(self.scene, theme=self.options.theme, scale=self.zoom)
 
     def png(self, *, dpi: float = 192) -> bytes:
         """The figure as a PNG; 96 dots an inch make a unit a pixel.
 
         Raises: FigureError (F107) for more pixels than fit into memory.
         """
-        return to_png(self.scene, theme=self.options.theme, scale=self.options.scale, dpi=dpi)
+        return to_png(self.scene, theme=self.options.theme, scale=self.zoom, dpi=dpi)
 
     def tikz(self, *, standalone: bool = False) -> str:
         r"""The figure as a tikzpicture to \input, or as a whole document; with the option `macros` in styles of another package.
@@ -50,8 +62,8 @@ class Figure:
         Raises: FigureError (F102) where that package draws no such figures.
         """
         if self.options.macros == "bondgraphs":
-            return to_bondgraphs(self.scene, scale=self.options.scale, standalone=standalone)
-        return to_tikz(self.scene, theme=self.options.theme, scale=self.options.scale, standalone=standalone)
+            return to_bondgraphs(self.scene, scale=self.zoom, standalone=standalone)
+        return to_tikz(self.scene, theme=self.options.theme, scale=self.zoom, standalone=standalone)
 
     def json(self, *, outlines: bool = False) -> str:
         """The scene as JSON; with `outlines`, the paths of its texts too."""

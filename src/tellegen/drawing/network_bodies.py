@@ -1,6 +1,7 @@
 """What hangs from a node: rungs down to a rail, blocks and discs on a line of motion, and rods to a wall."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import final
 
 from tellegen.description.model import MECHANISM, Element
@@ -10,7 +11,7 @@ from tellegen.drawing.network_pieces import Body, Piece, moved_piece
 from tellegen.drawing.network_plan import Hanging, Station
 from tellegen.drawing.symbols_oneports import FORCE, INLINE, symbol_of, twist
 from tellegen.drawing.symbols_parts import Symbol, circle, rectangle
-from tellegen.drawing.symbols_twoports import MID, RAIL, ROW
+from tellegen.drawing.symbols_twoports import MID, RAIL, RETURN, ROW
 
 PAD = 12.0
 """Between neighbours."""
@@ -86,9 +87,26 @@ class BodyMaker:
         for item in sorted(
             self.station.hanging, key=lambda h: rank[h.element is not None and h.element.kind.role == "source"]
         ):
-            x = self._rung(item, x, body)
-        body.width = max(0.0, x)
+            if not item.line:
+                x = self._rung(item, x, body)
+        body.width = max(0.0, x, self._below(body))
         return body
+
+    def _below(self, body: Body) -> float:
+        """What hangs from a return line, side by side under all else; gives how far it reaches."""
+        taken = [piece.rail for piece in body.pieces if piece.rail is not None]
+        x = 0.0
+        for item in (item for item in self.station.hanging if item.line):
+            under = Body()
+            right = self._rung(item, x + (PAD if x else 0.0), under)
+            (piece,) = under.pieces
+            (at,) = under.places
+            # Under what leads down to the line, or well beside it.
+            near = next((place for place in taken if abs(place - at) < PAD), at)
+            dx = near - at if near >= at - PAD / 2 else near + PAD - at
+            body.pieces.append(replace(moved_piece(piece, dx, RETURN - ROW), line=item.line))
+            x = right + dx
+        return x
 
     def _rung(self, item: Hanging, x: float, body: Body) -> float:
         if item.element is None:

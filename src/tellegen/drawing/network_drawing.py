@@ -20,7 +20,7 @@ from tellegen.drawing.network_wires import Net
 from tellegen.drawing.scene import Curve, Dot, Label, Origin, Ring, Shape, Wire
 from tellegen.drawing.symbols_oneports import WALL, ground_of, symbol_of
 from tellegen.drawing.symbols_parts import Move, Part, Symbol, curves, mirrored, placed
-from tellegen.drawing.symbols_twoports import MID, RAIL
+from tellegen.drawing.symbols_twoports import MID, RAIL, RETURN
 
 LEAD, RING = 22.0, 10.0
 """The wire at the end of a row, and the ring behind it."""
@@ -34,6 +34,7 @@ class Drop(NamedTuple):
     x: float
     reference: str
     wire: tuple[Point, ...]
+    level: float = RAIL
 
 
 @final
@@ -93,9 +94,9 @@ class Drawing:
         for side, text in ((-1, station.before), (1, station.after)):
             if text:
                 self._tie(station.key, body.row, x if side < 0 else x + body.width, side, text)
-        references = [item.reference for item in station.hanging]
+        references = {item.element.name if item.element else "": item.reference for item in station.hanging}
         for piece in body.pieces:
-            self._piece(piece, station.key, x, references[0] if references else "")
+            self._piece(piece, station.key, x, references.get(piece.element.name if piece.element else "", ""))
 
     def _tie(self, node: str, row: float, x: float, side: int, text: str) -> None:
         """The end of a row: a letter in a ring, which the row that goes on has too."""
@@ -108,9 +109,12 @@ class Drawing:
 
     def _piece(self, piece: Piece, node: str, x: float, reference: str) -> None:
         for wire in piece.wires:
-            self._nets[node].join(*_shifted(wire, x))
+            if piece.line:
+                self._drops.append(Drop(x + wire[0][0], piece.line, _shifted(wire, x), RETURN))
+            else:
+                self._nets[node].join(*_shifted(wire, x))
         if piece.rail is not None:
-            self._drops.append(Drop(x + piece.rail, reference, _shifted(piece.drop, x)))
+            self._drops.append(self._drop(x + piece.rail, reference, _shifted(piece.drop, x)))
         if piece.element is not None and piece.symbol is not None:
             (u, v), (a, b) = piece.centre, piece.text_at
             self._symbol(piece.element, piece.symbol, (x + u, v), piece.towards)
@@ -124,6 +128,12 @@ class Drawing:
             name = "" if piece.element is None else piece.element.name
             self._curves(WALL, placed((x + u, v), towards), Origin(name, "wall"))
 
+    def _drop(self, x: float, reference: str, wire: tuple[Point, ...]) -> Drop:
+        """A wire down to a reference, or further to the return line that stands for it."""
+        if reference in self.layout.plan.returns:
+            return Drop(x, reference, (*wire, (x, RETURN)), RETURN)
+        return Drop(x, reference, wire, wire[-1][1])
+
     def _box(self, k: int) -> None:
         box, x = self.layout.boxes[k], self.layout.middle(k)
         origin = Origin(box.element.name, "symbol")
@@ -133,7 +143,7 @@ class Drawing:
             self._letter(box.element, box.symbol.letter, (x, MID))
         for terminal, pin in box.rails.items():
             drop = _shifted((pin.at, pin.meets), x)
-            self._drops.append(Drop(x + pin.meets[0], box.element.nodes[terminal], drop))
+            self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
         self._barriers += [x + pin.meets[0] for pin in box.pins.values() if pin.meets[1] == RAIL]
 
     # -- links -----------------------------------------------------------------------------------------------------------------
@@ -218,36 +228,40 @@ class Drawing:
             yield from self._rail(run, mark, behind[0].x - run[-1].x if behind else inf)
 
     def _runs(self) -> Iterator[list[Drop]]:
-        barriers = sorted(self._barriers)
-        run: list[Drop] = []
-        for drop in sorted(self._drops):
-            if run and (drop.reference != run[-1].reference or bisect(barriers, run[-1].x) != bisect(barriers, drop.x)):
+        for level in sorted({drop.level for drop in self._drops}):
+            # A return line passes under shafts, and what leads down to it goes through between the references.
+            passing = [drop.x for drop in self._drops if drop.wire[0][1] < level < drop.level]
+            barriers = sorted((*self._barriers, *passing)) if level < RETURN else []
+            run: list[Drop] = []
+            for drop in sorted(drop for drop in self._drops if drop.level == level):
+                beyond = run and bisect(barriers, run[-1].x) != bisect(barriers, drop.x)
+                if run and (beyond or drop.reference != run[-1].reference):
+                    yield run
+                    run = []
+                run.append(drop)
+            if run:
                 yield run
-                run = []
-            run.append(drop)
-        if run:
-            yield run
 
     def _rail(self, run: list[Drop], mark: str, room: float) -> Iterator[Shape]:
         """A rail, with its mark or the name of its port; to the right there is so much room up to the next one."""
-        reference = run[0].reference
+        reference, level = run[0].reference, run[0].level
         net = Net(Origin(part="rail", port=reference), dots=True)
         xs = [drop.x for drop in run]
         for drop in run:
             net.join(*drop.wire)
-        net.row(RAIL, xs)
+        net.row(level, xs)
         port = self.layout.plan.rail_ports.get(reference, "")
         if port:
             yield from self._rail_port(net, reference, port_text(port), xs[-1], room)
         elif not mark and len(xs) == 1:
             yield from curves(
-                TERMINAL.parts, placed((xs[0], RAIL + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
+                TERMINAL.parts, placed((xs[0], level + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
             )
         if mark and not port:
             middle = min(xs, key=lambda x: (abs(x - (xs[0] + xs[-1]) / 2), x))
-            net.join((middle, RAIL), (middle, RAIL + FOOT))
+            net.join((middle, level), (middle, level + FOOT))
             origin = Origin(part="ground", port=reference)
-            yield from curves(ground_of(mark), placed((middle, RAIL + FOOT), (1, 0)), origin)
+            yield from curves(ground_of(mark), placed((middle, level + FOOT), (1, 0)), origin)
         yield from net.shapes()
 
     def _rail_port(self, net: Net, reference: str, text: str, x: float, room: float) -> Iterator[Shape]:

@@ -27,6 +27,9 @@ class Piece:
     drop: tuple[Point, ...] = ()
     rail: float | None = None
     wall: tuple[Point, Point] | None = None
+    line: str = ""
+
+    # `line` is the return line to which `wires` lead instead of the node.
 
 
 @final
@@ -42,11 +45,11 @@ class Body:
     closed: list[tuple[float, float]] = field(default_factory=list)
 
 
-def moved_piece(piece: Piece, dx: float) -> Piece:
-    """The same piece further to the right."""
+def moved_piece(piece: Piece, dx: float, dy: float = 0.0) -> Piece:
+    """The same piece further to the right, or below."""
 
     def to(point: Point) -> Point:
-        return point[0] + dx, point[1]
+        return point[0] + dx, point[1] + dy
 
     return replace(
         piece,

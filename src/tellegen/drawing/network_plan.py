@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.description.model import NOTHING, Element
-from tellegen.drawing.network_rails import rails_of
+from tellegen.drawing.network_rails import rails_of, returns_of
 from tellegen.drawing.symbols_twoports import SHAFTS, TwoPort, two_port_of
 from tellegen.elements import KINDS, ElementKind
 
@@ -20,11 +20,15 @@ MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
 @final
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """A one-port between a node and the reference. `away` says whether its first terminal is at the node; no element: a wire."""
+    """A one-port between a node and the reference. `away` says whether its first terminal is at the node; no element: a wire.
+
+    Where it hangs from a return line, `line` is that, and it stands below the node in whose circuit the line is.
+    """
 
     element: Element | None
     away: bool
     reference: str
+    line: str = ""
 
 
 @final
@@ -66,28 +70,49 @@ class Station:
 @final
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The stations of one connected part from left to right, and their links; `rail_ports` are words at nodes drawn as rails."""
+    """The stations of one connected part from left to right, and their links; `rail_ports` are words at nodes drawn as rails.
+
+    `returns` are the return lines: rails below the references.
+    """
 
     stations: tuple[Station, ...]
     links: tuple[Link, ...]
     rail_ports: Mapping[str, str] = field(default_factory=dict)
+    returns: frozenset[str] = frozenset()
 
 
-def plan_network(elements: Iterable[Element], ports: Mapping[str, str] = NOTHING) -> list[Plan]:
-    """The connected parts of a network, in the order of description; `ports` are names of ports by their nodes."""
+def plan_network(
+    elements: Iterable[Element], ports: Mapping[str, str] = NOTHING, *, returns: bool = False
+) -> list[Plan]:
+    """The connected parts of a network, in the order of description; `ports` are names of ports by their nodes.
+
+    With `returns`, the return lines of closed circuits are rails too.
+    """
     described = tuple(elements)
-    planner = _Planner(rails_of(described))
+    lines = returns_of(described) - ports.keys() if returns else frozenset[str]()
+    planner = _Planner(rails_of(described) | lines, _circuits(described, lines))
     for element in described:
         planner.add(element)
     for node in ports.keys() & planner.stations.keys():
         planner.stations[node].port = ports[node]
     hidden = {node: word for node, word in ports.items() if node in planner.rails}
-    return [replace(plan, rail_ports=hidden) for plan in planner.plans()]
+    return [replace(plan, rail_ports=hidden, returns=lines) for plan in planner.plans()]
+
+
+def _circuits(elements: Iterable[Element], lines: frozenset[str]) -> dict[str, str]:
+    """For each return line the node at which the first machine that has it stands."""
+    found: dict[str, str] = {}
+    for element in elements:
+        if len(element.nodes) == 4:
+            for first, second in (element.nodes[:2], element.nodes[2:]):
+                if second in lines:
+                    found.setdefault(second, first)
+    return found
 
 
 class _Planner:
-    def __init__(self, rails: frozenset[str]) -> None:
-        self.rails = rails
+    def __init__(self, rails: frozenset[str], circuits: Mapping[str, str]) -> None:
+        self.rails, self.circuits = rails, circuits
         self.stations: dict[str, Station] = {}
         self.links: list[Link] = []
         self.feeds: set[str] = set()
@@ -102,6 +127,11 @@ class _Planner:
     def _one_port(self, element: Element) -> None:
         first, second = element.nodes
         domain = element.kind.domains[0]
+        for line, reference in ((first, second), (second, first)):
+            if line in self.circuits and reference in self.rails:
+                hanging = Hanging(element, line == first, reference, line)
+                self._node(self.circuits[line], domain).hanging.append(hanging)
+                return
         if first in self.rails and second in self.rails:
             # A loop through the reference alone still needs a place: a node of its own, tied to the reference by a wire.
             first = self._own_node(element, domain)

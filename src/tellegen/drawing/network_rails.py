@@ -33,6 +33,25 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     return REFERENCES.union(chosen)
 
 
+def returns_of(elements: Iterable[Element]) -> frozenset[str]:
+    """Nodes that are drawn as lines below all references: those at which two machines or more have their second terminal.
+
+    The return line of a closed circuit is one: it has its own elements to the reference. Nothing has its first terminal there that
+    has several ports, and a one-port leads from there to a reference or to the first terminal of such an element.
+    """
+    described = tuple(elements)
+    ends = [pair for element in described if len(element.nodes) == 4 for pair in _wired(element)]
+    firsts, seconds = {first for first, _ in ends}, Counter(second for _, second in ends)
+    known = REFERENCES | firsts
+    found = {node for node, count in seconds.items() if count > 1 and node not in known}
+    found -= {second for first, second in ends if first in REFERENCES}
+    for element in described:
+        if len(element.nodes) == 2:
+            first, second = element.nodes
+            found -= {a for a, b in ((first, second), (second, first)) if b not in known}
+    return frozenset(found)
+
+
 def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
     """The nodes that hang together, in the order of description."""
     number: dict[str, int] = {}

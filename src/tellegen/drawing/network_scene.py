@@ -9,7 +9,7 @@ from tellegen.drawing.checks import free_ends
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.network_bands import PAD, bands_behind
-from tellegen.drawing.network_bodies import TERMINAL
+from tellegen.drawing.network_bodies import CLEAR, TERMINAL
 from tellegen.drawing.network_column_bands import column_bands
 from tellegen.drawing.network_column_scene import ColumnDrawing
 from tellegen.drawing.network_columns import columns_of
@@ -26,6 +26,7 @@ from tellegen.drawing.overlaps import ink_box
 from tellegen.drawing.scene import Origin, Scene, Shape
 from tellegen.drawing.strokes import along, direction
 from tellegen.drawing.symbols_parts import curves, placed
+from tellegen.drawing.symbols_twoports import RETURN
 
 MARGIN, BETWEEN = 26.0, 34.0
 """Round the figure, and between parts that nothing links."""
@@ -88,7 +89,7 @@ def network_shapes(elements: Iterable[Element], texts: NetworkTexts, ports: Mapp
     room = texts.options.max_width - 2 * (MARGIN + PAD)
     last = Box(0.0, -BETWEEN, 0.0, -BETWEEN)
     line, before = 0.0, ""
-    for plan in plan_network(described, ports):
+    for plan in _plans(described, texts, ports):
         rows, level = _rows(plan, texts, letters, banded=banded)
         letters += len(rows) - 1
         first, end = plan.stations[0].domain, plan.stations[-1].domain
@@ -105,6 +106,22 @@ def network_shapes(elements: Iterable[Element], texts: NetworkTexts, ports: Mapp
             last = union([last, here]) if beside else here
             line, before = dy, end if level else ""
     return shapes
+
+
+def _plans(elements: tuple[Element, ...], texts: NetworkTexts, ports: Mapping[str, str]) -> list[Plan]:
+    """The connected parts, with return lines where each of them fits into one row and nothing on a shaft reaches down to them."""
+    plans = plan_network(elements, ports, returns=True)
+    room = texts.options.max_width - 2 * (MARGIN + PAD)
+    layouts = [Layout(plan, texts.of, extent) for plan in plans if plan.returns]
+    fits = all(layout.lefts[-1] + layout.widths[-1] <= room and _depth(layout) < RETURN for layout in layouts)
+    return plans if fits else plan_network(elements, ports)
+
+
+def _depth(layout: Layout) -> float:
+    """How far down what is on shafts reaches."""
+    on_shafts = [body for k, body in layout.bodies.items() if layout.plan.stations[k].is_shaft]
+    pieces = [piece for body in on_shafts for piece in body.pieces]
+    return max((p.centre[1] + p.symbol.down + CLEAR for p in pieces if p.symbol is not None), default=0.0)
 
 
 def _words(elements: tuple[Element, ...]) -> Iterator[str]:

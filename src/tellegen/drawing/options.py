@@ -32,8 +32,8 @@ class Options:
 
     `bands` are the areas in the colour of a domain and `captions` the words under them. `variables` are the efforts and flows of
     bonds, `names` the names of junctions. `max_width` is where a long figure continues on a new row, in units: CSS pixels at
-    100 %. `scale` is the size of the whole figure. `dimensions` are the numbers of variables at ticks through the wires of vectors
-    in POGs; vector bonds always have theirs.
+    100 %; a row that cannot be so narrow is drawn smaller, down to 70 %. `scale` is the size of the whole figure. `dimensions` are
+    the numbers of variables at ticks through the wires of vectors in POGs; vector bonds always have theirs.
 
     A POG draws like branches as `lanes` of one vector ladder where it has them. `derivative` draws dependent storages as derivative
     blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds. `displacements` adds

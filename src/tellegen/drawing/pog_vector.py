@@ -132,7 +132,11 @@ class VectorPlanner:
             forward = f"{B} + s {self._letter('B_1')}" if driven else B
             back = self._output_letter(B, driven)
             after = self._section(
-                "3", rf"{self._plain('B')}\,{self.u}" if not driven else "e" if self.n == 1 else bold("e"), self.x, right=True, size=self.n
+                "3",
+                rf"{self._plain('B')}\,{self.u}" if not driven else "e" if self.n == 1 else bold("e"),
+                self.x,
+                right=True,
+                size=self.n,
             )
             named = zip(self.scheme.sources(), self.scheme.inputs, strict=True)
             sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
@@ -207,7 +211,9 @@ class VectorPlanner:
 
     def _taken(self, parts: Sequence[str]) -> str:
         """What the blocks behind a section take together; N gives."""
-        taken = [f"{self._function}({self.x})" if p == "f" else rf"{self._plain(p)}\,{self.x}" for p in parts if p != "N"]
+        taken = [
+            f"{self._function}({self.x})" if p == "f" else rf"{self._plain(p)}\,{self.x}" for p in parts if p != "N"
+        ]
         given = rf" - {transposed_letter(self._plain('N'), self.n)}\,{self.x}" if "N" in parts else ""
         return " + ".join(taken) + given
 

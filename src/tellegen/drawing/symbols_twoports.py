@@ -11,6 +11,8 @@ from tellegen.drawing.geometry import Point
 from tellegen.drawing.symbols_parts import Part, arc, arrow, circle, line, rectangle, shape
 
 ROW, TOP, MID, BOTTOM, RAIL = -55.0, -43.0, 0.0, 43.0, 55.0
+RETURN = 88.0
+"""Where return lines are: below the marks of references."""
 """Heights: of the line of nodes and of the rail, of the terminals below the one and above the other, of shafts and rods."""
 SHAFTS = frozenset({"translational", "rotational"})
 """Domains whose nodes are shafts, rods and plates; the others have wires or pipes, with a rail for their reference."""

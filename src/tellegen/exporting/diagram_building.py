@@ -8,7 +8,7 @@ from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.setting_up import set_up
 from tellegen.exporting import rules
-from tellegen.exporting.diagrams import Diagram, Formula, formula_of, in_order
+from tellegen.exporting.diagrams import Diagram, Formula, formula, formula_of, in_order
 from tellegen.exporting.ladder_diagrams import ladder_blocks, ladder_columns
 from tellegen.exporting.port_formulas import PortFormulas
 from tellegen.exporting.starting import Start, begun, first_moment
@@ -152,8 +152,8 @@ def _with_forces(items: Items, start: Start, rates: dict[str, str]) -> Items:
     forces = PortFormulas(start.setup.causal, start.system, rates, start.taken)
     if strange := sorted(name for name in missing if name not in forces):
         raise rules.SIGNALS.error(f"signals read {listing(strange)}, which is not exported", where=start.system.name)
-    made: Items = [Formula(name, "function", forces.of(name)) for name in sorted(missing)]
-    named: Items = [Formula(name, "function", e) for name, e in forces.where.items()]
+    made: Items = [formula(name, forces.of(name), start.setup.parameters) for name in sorted(missing)]
+    named: Items = [formula(name, e, start.setup.parameters) for name, e in forces.where.items()]
     start.taken.update(forces.where)
     return [*items, *made, *named]
 

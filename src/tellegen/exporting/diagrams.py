@@ -5,12 +5,14 @@ keeps its blocks. What a ladder cannot say (dependent storages, fields, algebrai
 L x' = -A x - N x - f + B u + B_1 u' instead.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal, final
 
-from tellegen.expressions import Expression
+from tellegen.core.names import TIME
+from tellegen.expressions import Expression, symbol
+from tellegen.expressions.nodes import Add, Symbol
 from tellegen.graph.signals import Table
 
 FormulaKind = Literal["gain", "sum", "function", "source"]
@@ -31,6 +33,24 @@ class Formula:
     terms: tuple[tuple[str, int], ...] = ()
     factor: Expression | None = None
     column: str = ""
+
+
+def formula(name: str, expression: Expression, parameters: Container[str]) -> Formula:
+    """A formula as the plainest block that says it: a gain of one signal, a sum of signals, a source, else a function."""
+    signals = [read for read in sorted(expression.free_symbols) if read not in parameters]
+    if len(signals) == 1:
+        factor = expression.derivative(signals[0])
+        if factor * symbol(signals[0]) == expression and signals[0] not in factor.free_symbols:
+            return Formula(name, "gain", expression, ((signals[0], 1),), factor)
+    if set(signals) <= {TIME}:
+        return Formula(name, "source", expression)
+    if isinstance(expression, Add) and not expression.constant:
+        terms = [
+            (term.name, int(sign)) for term, sign in expression.terms if isinstance(term, Symbol) and abs(sign) == 1
+        ]
+        if len(terms) == len(expression.terms) == len(signals):
+            return Formula(name, "sum", expression, tuple(terms))
+    return Formula(name, "function", expression)
 
 
 @final

@@ -17,7 +17,7 @@ from tellegen.equations.assembly import derive_equations
 from tellegen.experiments.setting_up import Setup, set_up
 from tellegen.exporting import rules
 from tellegen.exporting.diagram_building import refuse_signals, vector_diagram
-from tellegen.exporting.diagrams import Diagram, Formula
+from tellegen.exporting.diagrams import Diagram, Formula, formula
 from tellegen.exporting.starting import Start, begun, first_moment
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph import PowerGraph, StorageLaw
@@ -138,7 +138,7 @@ def _mode(words: Words, setup: Setup, run: Run) -> ModeDiagram:
         refuse_signals(system)
         start = begun(replace(setup, causal=causal), system, run)
         following = tuple(put.ports[k].state for k in causal.derivative)
-        outputs = [Formula(name, "function", system.dependent[name]) for name in following]
+        outputs = [formula(name, system.dependent[name], setup.parameters) for name in following]
         guards, formulas = _guards(words, put, start)
         made = vector_diagram(start, [*outputs, *formulas])
     except TellegenError as error:
@@ -153,7 +153,7 @@ def _guards(words: Words, graph: PowerGraph, start: Start) -> tuple[tuple[Guard,
     formulas: list[Formula | Table] = []
 
     def named(name: str, expression: Expression) -> str:
-        formulas.append(Formula(start.fresh(name), "function", expression))
+        formulas.append(formula(start.fresh(name), expression, start.setup.parameters))
         return formulas[-1].name
 
     for place, ((k, law), word) in enumerate(zip(graph.switching.items(), words, strict=True)):

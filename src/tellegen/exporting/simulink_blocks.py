@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import final
 
 from tellegen.core.names import TIME
-from tellegen.exporting.diagrams import Column, Delay, Diagram, Formula, Hold, Integrator, formula_of
+from tellegen.exporting.diagrams import Column, Delay, Diagram, Formula, Hold, Integrator, formula, formula_of
 from tellegen.exporting.m_files import inertia_text, number_text, row_text, table_arguments
 from tellegen.exporting.m_runtime import TABLES
 from tellegen.exporting.simulink_model import TOP, Position, SimulinkBlock, Wiring
@@ -157,7 +157,7 @@ class DiagramBuilder:
             self._scripted(item.name, self.home, "function", made.lines, [read], TABLES.splitlines())
             return
         argument = self._fresh(f"{item.name}_argument")
-        self._function(argument, self.home, read)
+        self._formula(formula(argument, read, self.diagram.parameters))
         settings = (
             ("BreakpointsForDimension1", row_text(item.points)),
             ("Table", row_text(item.values)),
@@ -199,7 +199,8 @@ class DiagramBuilder:
             before = (("InitialCondition", number_text(initial[name])),)
             self._put(self._before[name], TOP, "memory", "gain", (name,), before)
         taken = self._fresh(f"{hold.name}_taken")
-        self._function(taken, TOP, hold.expression.substitute({n: symbol(b) for n, b in self._before.items()}))
+        read = hold.expression.substitute({n: symbol(b) for n, b in self._before.items()})
+        self._formula(formula(taken, read, self.diagram.parameters))
         settings = sample_time(hold)
         if hold.offset <= 0:
             self._put(hold.name, TOP, "zero-order hold", "states", (taken,), settings)

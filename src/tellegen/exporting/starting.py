@@ -10,7 +10,7 @@ from tellegen.core.names import TIME
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.setting_up import Setup
 from tellegen.experiments.simulating import simulate
-from tellegen.exporting.diagrams import Delay, Formula, Hold, Integrator
+from tellegen.exporting.diagrams import Delay, Formula, Hold, Integrator, formula
 from tellegen.expressions import Expression, number
 from tellegen.graph.signals import Delayed, Sampled, Table
 from tellegen.results import Run
@@ -55,10 +55,9 @@ class Start:
 
     def inputs(self) -> Iterator[Formula]:
         """What the inputs are: sources of time alone, or functions of signals."""
-        known = {*self.setup.parameters, TIME}
         for name in self.system.inputs:
             expression = self.system.signals.drivers.get(name, number(self.setup.inputs.get(name, 0.0)))
-            yield Formula(name, "source" if expression.free_symbols <= known else "function", expression)
+            yield formula(name, expression, self.setup.parameters)
 
     def beside(self) -> list[Formula | Table]:
         """Signals, tables, what is delayed, and names of the equations."""
@@ -66,13 +65,13 @@ class Start:
         values = {**system.signals.values, **system.where}
         values |= {self.sources[law.name]: law.expression for law in system.signals.others if isinstance(law, Delayed)}
         tables = [law for law in system.signals.others if isinstance(law, Table)]
-        return [*self.inputs(), *(Formula(name, "function", e) for name, e in values.items()), *tables]
+        return [*self.inputs(), *(formula(name, e, self.setup.parameters) for name, e in values.items()), *tables]
 
     def further_states(self) -> tuple[list[Formula], list[Integrator]]:
         """Displacements and the states of signals."""
         rates = {**self.system.displacements, **self.system.signals.states}
         names = {name: self.fresh(f"{name}_rate") for name in rates}
-        formulas = [Formula(names[name], "function", rate) for name, rate in rates.items()]
+        formulas = [formula(names[name], rate, self.setup.parameters) for name, rate in rates.items()]
         return formulas, [Integrator(name, names[name], self.initial(name)) for name in rates]
 
     def holds(self) -> tuple[Hold, ...]:

@@ -3,12 +3,12 @@
 Its columns are those of the figure: B, the integrators with L, then what takes power back.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.equations.signal_equations import SignalRates
 from tellegen.equations.system import EquationSystem
-from tellegen.exporting.diagrams import NO_UNKNOWNS, Column, Formula, Inertia, Integrator, Unknowns
+from tellegen.exporting.diagrams import NO_UNKNOWNS, Column, Formula, Inertia, Integrator, Unknowns, formula
 from tellegen.exporting.starting import Start
 from tellegen.expressions import ZERO, Expression, symbol, total
 
@@ -39,7 +39,7 @@ def vector_blocks(start: Start) -> VectorBlocks:
     slopes = {name: start.fresh(f"{name}_slope") for name in _met_by_storages(system)}
     rates = {name: start.fresh(f"{name}_rate") for name in system.states}
     sums = {name: start.fresh(f"{name}_sum") for name in system.states}
-    formulas = [Formula(slope, "function", _slope(name, start)) for name, slope in slopes.items()]
+    formulas = [formula(slope, _slope(name, start), start.setup.parameters) for name, slope in slopes.items()]
     met: list[str] = []
     for k, name in enumerate(system.states):
         parts = [
@@ -73,12 +73,9 @@ def _columns(met: list[str]) -> tuple[Column, ...]:
 
 
 def _part(name: str, terms: list[tuple[Expression, str]], letter: str, start: Start) -> Formula:
-    """What a matrix brings to one state: a gain where it reads one signal, else a function."""
+    """What a matrix brings to one state."""
     expression = total(factor * symbol(signal) if signal else factor for factor, signal in terms)
-    ((factor, signal), *more) = terms
-    if not more and signal and factor.free_symbols <= start.setup.parameters.keys():
-        return Formula(name, "gain", expression, ((signal, 1),), factor, letter)
-    return Formula(name, "function", expression, column=letter)
+    return replace(formula(name, expression, start.setup.parameters), column=letter)
 
 
 def _unknowns(start: Start) -> Unknowns:

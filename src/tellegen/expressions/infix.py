@@ -113,7 +113,7 @@ class AbstractInfix(ABC):
         text += "".join(f" {'-' if term.negative else '+'} {term.piece.text}" for term in rest)
         return Piece(text, SUM, sum(term.piece.size for term in ordered))
 
-    def parts(self, term: Expression, pieces: dict[Expression, Piece]) -> Factors:  # noqa: ARG002
+    def parts(self, term: Expression, pieces: dict[Expression, Piece]) -> Factors:
         """The factors of a term of a sum; a language that gives products a name of their own takes `pieces` for that."""
         return factors_of(term)
 

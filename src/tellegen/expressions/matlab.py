@@ -130,7 +130,9 @@ class MatlabLines:
 
     def text(self, expression: Expression) -> str:
         """The formula in one line, behind the lines that it needs."""
-        pieces = {choice: Piece(self._chosen(choice), ATOM, 1) for choice in _outer_choices(expression)}
+        pieces: dict[Expression, Piece] = {}
+        for choice in _outer_choices(expression):
+            pieces[choice] = Piece(self._chosen(choice), ATOM, 1)
         for node in postorder(expression):
             if node in self._known:
                 pieces[node] = self._known[node]

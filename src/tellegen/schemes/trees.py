@@ -31,7 +31,7 @@ class Part:
         return self.is_tree() and all(len(self.bonds(name)) <= 2 for name in self.members)
 
     def start(self) -> str:
-        """Where the main ladder starts: at the first supply of wires or pipes, else at what is described first.
+        """Where the main ladder starts: at the first source, if it supplies wires or pipes, else at what is described first.
 
         That is the nearer end of a path; in a tree an end, or a junction with a source. A load or a drive that is taken away does
         so not turn the ladder round.
@@ -45,11 +45,12 @@ class Part:
         return min(ends, key=lambda name: (distance[name], rank[name]))
 
     def _supplied(self, members: Mapping[str, int]) -> str:
-        """The junction of the first source that decides what is across wires or pipes."""
+        """The junction of the first source, where that decides what is across wires or pipes."""
         for item in self.graph.sources():
             (bond,) = self.graph.bonds_of(item.name)
-            if item.decides == "across" and bond.domain not in SHAFTS and bond.other(item.name) in members:
-                return bond.other(item.name)
+            if bond.other(item.name) in members:
+                supplies = item.decides == "across" and bond.domain not in SHAFTS
+                return bond.other(item.name) if supplies else ""
         return ""
 
     def _candidates(self) -> Iterable[str]:

@@ -25,6 +25,8 @@ GROWN: Final = 1000.0
 COARSER: Final = 100.0
 COARSEST_RTOL: Final = 0.02
 FINEST_RTOL: Final = 1e-13
+AS_FINE: Final = 1.001
+"""A tolerance so many times the finest is the finest, but for rounding."""
 ALLOWED: Final = 6.0
 AIM: Final = 3.0
 """Errors in tolerances: what is left alone, and what a finer run aims at. Estimates may be three times off: twenty is promised."""
@@ -125,7 +127,7 @@ def _corrected(
     before = rows.y[index]
     size = _size(settings, before)
     for _ in range(MOST_RUNS):
-        if error <= ALLOWED or factor * settings.rtol <= FINEST_RTOL:
+        if error <= ALLOWED or factor * settings.rtol <= AS_FINE * FINEST_RTOL:
             break
         finer = _finer(settings, factor * AIM / error)
         made = _again(attempt, _scaled(settings, finer), rows)

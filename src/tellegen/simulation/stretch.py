@@ -81,7 +81,8 @@ class Rows:
         if not len(held):
             return None
         log = np.vstack([np.concatenate([[-np.inf], held]), *self.samples])
-        return np.asarray(log[np.searchsorted(log[:, 0], self.t[: self.done], side="right") - 1, 1:])
+        since = np.searchsorted(self.t[: self.done], log[:, 0])  # there are far fewer samples than rows
+        return np.repeat(log[:, 1:], np.diff(since, append=self.done), axis=0)
 
 
 @final

@@ -15,6 +15,7 @@ from tellegen.simulation.problem import Problem
 from tellegen.simulation.second_run import (
     AIM,
     ALLOWED,
+    AS_FINE,
     COARSER,
     COARSEST_RTOL,
     EARLY,
@@ -32,10 +33,11 @@ from tellegen.simulation.trajectory import Trajectory
 Array = NDArray[np.float64]
 Integrate = Callable[[Problem], Trajectory]
 
-FINEST_DELAYED: Final = 1e-11
+FINEST_DELAYED: Final = {"runge-kutta": 1e-11, "cvode": 1e-10, "ida": 1e-10}
 """Beyond this what is delayed, read between steps, is no more exact than its tolerance, and steps shrink without end."""
 MORE_STEPS: Final = 100
-"""A finer run that takes so many times the steps is given up."""
+MORE_STEPS_DELAYED: Final = 10
+"""A finer run that takes so many times the steps is given up; with delays, sooner."""
 MANY_EVENTS: Final = 500
 """Runs with more events than this are looked at early: where errors stay small up to there, that is all."""
 FINER: Final = 1.0 / 30.0
@@ -65,19 +67,22 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
     made = integrate(problem)
     if not _may_add_up(made):
         return made
-    over, runs = _over(made), _Runs(problem, integrate, _seen(problem, made), _sizes(problem, made), len(made.events))
+    over, times = _over(made), _times(problem)
+    runs = _Runs(problem, integrate, times, _seen(times, made), _sizes(problem, made), len(made.events))
     error, factor, seen = runs.first_error(), 1.0, runs.first
-    finest = FINEST_DELAYED if problem.model.delays else FINEST_RTOL
+    delayed = bool(problem.model.delays)
+    finest, more = (FINEST_DELAYED[made.solver], MORE_STEPS_DELAYED) if delayed else (FINEST_RTOL, MORE_STEPS)
     for _ in range(MOST_RUNS):
-        if error <= ALLOWED or factor * problem.rtol <= finest:
+        if error <= ALLOWED or factor * problem.rtol <= AS_FINE * finest:
             break
         finer = max(factor * AIM / error, finest / problem.rtol)
         del made  # the rows of one run at a time
-        most = min(problem.max_steps, MORE_STEPS * (runs.first.steps + MANY_EVENTS))
+        most = min(problem.max_steps, more * (runs.first.steps + MANY_EVENTS))
         made = integrate(replace(_scaled(problem, finer), max_steps=most))
         if made.status == "failed":
-            return integrate(problem)  # what could be done before can be done again
-        now = _seen(problem, made)
+            made = integrate(_scaled(problem, factor))  # what could be done before can be done again
+            break
+        now = _seen(times, made)
         error = 0.0 if made.status == "cancelled" else GROWTH * finer / factor * runs.difference(now, seen)
         seen, factor = now, finer
     return made if factor == 1.0 else replace(made, reason=tightened(made.reason, over, factor))
@@ -113,8 +118,7 @@ def _times(problem: Problem) -> Array:
     return times[compared_rows(len(times))]
 
 
-def _seen(problem: Problem, run: Trajectory) -> _Seen:
-    times = _times(problem)
+def _seen(times: Array, run: Trajectory) -> _Seen:
     times = times[times <= run.t[-1]] if len(run.t) else times[:0]
     rows = np.searchsorted(run.t, times)
     starts = [segment.start for segment in run.segments]
@@ -126,10 +130,11 @@ def _seen(problem: Problem, run: Trajectory) -> _Seen:
 @final
 @dataclass(frozen=True)
 class _Runs:
-    """A run, and coarser ones to compare with; `size` is one tolerance of each variable."""
+    """A run, and coarser ones to compare with at `times`; `size` is one tolerance of each variable."""
 
     problem: Problem
     integrate: Integrate
+    times: Array
     first: _Seen
     size: Mapping[str, float]
     events: int
@@ -149,9 +154,8 @@ class _Runs:
         return self.difference(fine, self.first) if fine.status == "finished" else 0.0
 
     def _compared(self, by: float, until: float) -> _Seen:
-        times = _times(self.problem)
-        asked = replace(_scaled(self.problem, by), until=until, times=times[times <= until])
-        return _seen(self.problem, self.integrate(replace(asked, books=False, rows_at_changes=False)))
+        asked = replace(_scaled(self.problem, by), until=until, times=self.times[self.times <= until])
+        return _seen(self.times, self.integrate(replace(asked, books=False, rows_at_changes=False)))
 
     def difference(self, one: _Seen, other: _Seen) -> float:
         """How far two runs are apart at most, in tolerances."""

@@ -223,8 +223,7 @@ def _record(conditioned: Conditioned, run: Run, fine: Run) -> FormRecord:
     states = len(model.states) + sum(name in conditioned.starts.formulas for name in model.signal_states)
     excess = states - len(conditioned.found.causal.integral)
     errors = (found.largest, found.coordinates, found.forces, _violation(conditioned, run))
-    note = "" if conditioned.accuracy is None else conditioned.accuracy.sentence
-    return FormRecord(conditioned.form, run, states, excess, *errors, note)
+    return FormRecord(conditioned.form, run, states, excess, *errors, conditioned.note)
 
 
 def _violation(conditioned: Conditioned, run: Run) -> float:

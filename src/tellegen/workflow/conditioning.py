@@ -31,7 +31,8 @@ def condition(
     "hamilton" (momenta, slopes of the energy, and the gyroscopic block of constraints that are not holonomic, which `canonical`
     leaves out).
     Without a `stiffness`, parasitic elements are sized by runs of the experiment for a relative `error` (0.001) of coordinates and
-    forces, as by `size_parasitic`; where the rigid model does not run, by the duration of the experiment alone.
+    forces, as by `size_parasitic`; where the rigid model does not run, and beside a `stiffness` for some forces only, by the
+    duration of the experiment alone, which the `note` of the form says.
     `coordinates` are displacements or outputs of storages that should be independent.
 
     Raises: ConditioningError for a form that does not exist (C101) or that the model does not have.
