@@ -80,3 +80,7 @@ def test_both_sides_of_an_opened_constraint_are_blocks_of_the_schematic(form: st
 @pytest.mark.parametrize("name", LARGE)
 def test_each_form_of_an_example_is_drawn_printed_and_simulated(name: str, form: str) -> None:
     shown(tg.load(name), form, SHORT.get(name, 0.2))
+
+
+def test_a_long_name_at_a_side_ladder_keeps_clear_of_its_wires() -> None:
+    assert not check_scene(tg.draw(tg.condition("planetary_gear", "parasitic"), "pog").scene)

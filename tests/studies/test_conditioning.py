@@ -100,3 +100,10 @@ def test_a_form_that_a_model_does_not_have_is_said_to_be_missing() -> None:
 def test_a_model_without_constraints_is_refused() -> None:
     with pytest.raises(tg.ConditioningError, match="C102"):
         tg.compare_conditioning("dc_motor")
+
+
+def test_constraints_of_one_mode_are_not_asked_of_another() -> None:
+    # The mass follows the belt while it sticks, and moves by itself while it slips.
+    record = tg.compare_conditioning("stick_slip", forms=("derivative",)).records["derivative"]
+    assert record.run.events
+    assert record.violation < 1e-9

@@ -21,7 +21,9 @@ from tellegen.drawing.pog_measures import (
     NUMBER_SPACE,
     PORT_HALF,
     STUB,
+    TEXT,
     ceil_to,
+    width_of,
 )
 from tellegen.drawing.pog_plan import (
     BranchPlan,
@@ -123,10 +125,16 @@ def _branches(plan: LadderPlan, borders: list[float], height: float, space: Spac
             taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + STUB + ring))
             yield PlacedBranch(k, ladder, middle, y, above)
             continue
-        x = ceil_to(middle + BRANCH_SHIFT, GRID)
+        x = ceil_to(middle + _shift(content.ladder.entry), GRID)
         y = _free_level(ladder, x, middle, height, space, taken[above], above=above)
         taken[above].append(_with_elbow(ladder, x, y, middle))
         yield PlacedBranch(k, ladder, x, y, above)
+
+
+def _shift(entry: SectionPlan | None) -> float:
+    """From the middle of a branch column to the first section of its side ladder, whose labels keep clear of the wires."""
+    label = max(width_of(entry.upper, TEXT), width_of(entry.lower, TEXT)) if entry is not None else 0
+    return max(BRANCH_SHIFT, PORT_HALF + GRID + label / 2)
 
 
 def _with_elbow(ladder: PlacedLadder, x: float, y: float, middle: float) -> Box:

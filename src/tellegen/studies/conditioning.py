@@ -16,6 +16,7 @@ from tellegen.experiments.courses import Course
 from tellegen.experiments.quantities import Quantity
 from tellegen.expressions import Expression
 from tellegen.expressions.entries import substituted
+from tellegen.results.observing import segments
 from tellegen.results.run import Run
 from tellegen.studies.form_runs import RTOL, SAMPLES, Setting, apart
 from tellegen.studies.parasitic_sizing import size_parasitic, sized_for
@@ -227,14 +228,27 @@ def _record(conditioned: Conditioned, run: Run, fine: Run) -> FormRecord:
 
 
 def _violation(conditioned: Conditioned, run: Run) -> float:
-    """The largest difference of the output of a dependent storage from what the storages that it follows make it."""
-    found = conditioned.found
+    """The largest difference of the output of a dependent storage from what the storages that it follows make it.
+
+    Constraints are those of the mode in which the model starts: in other modes there may be none.
+    """
+    found, held = conditioned.found, _rows_as_at_start(run)
     outputs = {constraint.output for constraint in found.constraints}
     largest = 0.0
     for name, formula in found.system.dependent.items():
         if name in outputs and name in run:
-            largest = max(largest, float(np.max(np.abs(run.values(name) - values_along(run, found.written(formula))))))
+            off = np.abs(run.values(name) - values_along(run, found.written(formula)))
+            largest = max(largest, float(np.max(off[held])))
     return largest
+
+
+def _rows_as_at_start(run: Run) -> NDArray[np.bool_]:
+    """The rows in the mode of the first one: a run has one compiled model for each mode."""
+    first, *_ = run.trajectory.segments
+    held = np.zeros(len(run.t), dtype=np.bool_)
+    for model, rows in segments(run.trajectory):
+        held[rows] = model is first.model
+    return held
 
 
 def values_along(run: Run, formula: Expression) -> Array:
