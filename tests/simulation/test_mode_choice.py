@@ -124,8 +124,11 @@ def test_a_run_can_be_cancelled_between_modes() -> None:
     graph = drive(lower(model), model.experiment.inputs)
     cancel = threading.Event()
     cancel.set()
-    problem = Problem(compile_model(assign_causality(graph)), 0.5, max_step=1e-6)
-    found = integrate_graph(graph, problem, Watch(cancel=cancel))
+    compiled = compile_model(assign_causality(graph))
+    integrate_graph(
+        graph, Problem(compiled, 0.01)
+    )  # all is compiled now: a compiler that is stopped ends the run before it begins
+    found = integrate_graph(graph, Problem(compiled, 0.5, max_step=1e-6), Watch(cancel=cancel))
     assert found.status == "cancelled"
     assert found.finding is not None
     assert found.finding.code == "S125"
