@@ -11,9 +11,9 @@ from typing import Literal
 import pytest
 
 import tellegen as tg
-from tellegen import workflow
 from tellegen.core.errors import DescriptionError, EquationError, TellegenError
 from tellegen.description import read_model
+from tellegen.description.opening import open_model
 
 NETLIST = """\
 **, Gr, Si, As, Si
@@ -134,7 +134,7 @@ def test_a_missing_file_is_an_error_with_a_code() -> None:
 
 def test_a_text_that_is_neither_file_nor_example_says_so() -> None:
     with pytest.raises(DescriptionError) as caught:
-        workflow.open_model("dc_moter")
+        open_model("dc_moter")
     assert caught.value.code == "D300"
     assert caught.value.finding.fix == "did you mean 'dc_motor'?"
 
@@ -144,7 +144,7 @@ def test_a_file_comes_before_an_example_of_the_same_name(tmp_path: Path, monkeyp
     (tmp_path / "rlc").write_text(
         "system: mine\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a], R: 6 ohm}}\n", encoding="utf-8"
     )
-    assert workflow.open_model("rlc").name == "mine"
+    assert open_model("rlc").name == "mine"
 
 
 # Check

@@ -14,7 +14,7 @@ from tellegen.description import Model
 from tellegen.description.model import Element, Port
 from tellegen.elements import kinds_of
 from tellegen.equations.system import EquationSystem
-from tellegen.workflow import derive
+from tellegen.workflow.deriving import derive
 
 MOST_PORTS = 8
 """With more ports all are driven by one kind of source: every further one doubles the number of choices."""

@@ -15,9 +15,10 @@ from tellegen.compiler import NumericModel, compile_model
 from tellegen.compiler.context import Array, Context
 from tellegen.core.errors import CausalityError, EquationError, TellegenError
 from tellegen.description import read_model
+from tellegen.description.opening import load
 from tellegen.equations.assembly import derive_equations
 from tellegen.graph import lower
-from tellegen.workflow import examples, load
+from tellegen.workflow.catalogue import examples
 
 EXAMPLES = [example.name for example in examples()]
 

@@ -8,6 +8,7 @@ from drawing.reading_pogs import Signals, shown_elements, signal_loops
 from schemes.comparing import causal_of
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
+from tellegen.description.opening import load
 from tellegen.drawing.checks import check_scene
 from tellegen.drawing.geometry import Box
 from tellegen.drawing.options import DEFAULTS, Options
@@ -16,7 +17,7 @@ from tellegen.drawing.scene import Band, Block, Dot, Label, Origin, Ring, Scene,
 from tellegen.expressions import number
 from tellegen.graph import SourceLaw, lower
 from tellegen.schemes import Summation, elementary_loops, flip, pog
-from tellegen.workflow import examples, load
+from tellegen.workflow.catalogue import examples
 
 NAMES = [example.name for example in examples()]
 PLAIN = Options(bands=False)

@@ -10,6 +10,7 @@ from schemes.comparing import causal_of, legal_causality
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
+from tellegen.description.opening import load
 from tellegen.drawing.checks import check_scene
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog_layout import model_pog_scene
@@ -19,7 +20,6 @@ from tellegen.graph import SourceLaw, lower
 from tellegen.schemes import pog
 from tellegen.schemes.collapsing import collapsed_graph
 from tellegen.schemes.storage_groups import storage_groups
-from tellegen.workflow import load
 
 
 def scene_of(name: str, options: Options = DEFAULTS) -> Scene:

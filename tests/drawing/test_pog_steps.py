@@ -5,6 +5,7 @@ import pytest
 from schemes.comparing import causal_of
 from tellegen.causality import assign_causality
 from tellegen.core.errors import FigureError
+from tellegen.description.opening import load
 from tellegen.drawing import draw
 from tellegen.drawing.checks import check_scene
 from tellegen.drawing.pog_steps import reduction_scene
@@ -20,7 +21,7 @@ from tellegen.schemes import (
     reduce_loop,
     reduction_pictures,
 )
-from tellegen.workflow import load, reduce
+from tellegen.workflow.transforming import reduce
 
 
 def scheme_of(name: str) -> PogScheme:

@@ -7,12 +7,13 @@ import pytest
 
 from tellegen.core.errors import DescriptionError, EquationError
 from tellegen.description import Model, read_model
+from tellegen.equations.checking import check
 from tellegen.equations.closed_loop import close_loop
 from tellegen.equations.numeric import with_values
 from tellegen.equations.system import EquationSystem
 from tellegen.equations.transfer import TransferMatrix
 from tellegen.expressions import parse
-from tellegen.workflow import check, derive, linearise
+from tellegen.workflow.deriving import derive, linearise
 
 COIL = """\
 system: Coil

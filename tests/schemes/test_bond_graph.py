@@ -11,6 +11,7 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import GraphError
 from tellegen.description import read_model
 from tellegen.description.model import Model
+from tellegen.description.opening import load
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import is_zero, parse
@@ -23,7 +24,8 @@ from tellegen.schemes import (
     to_details,
     to_lines,
 )
-from tellegen.workflow import derive, examples, load
+from tellegen.workflow.catalogue import examples
+from tellegen.workflow.deriving import derive
 
 NAMES = [example.name for example in examples()]
 

@@ -6,11 +6,12 @@ import pytest
 
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
+from tellegen.description.opening import load
 from tellegen.drawing.pog_planning import check_gains
 from tellegen.graph import lower
 from tellegen.schemes import PogScheme, pog
 from tellegen.schemes.gain_checks import wrong_gains
-from tellegen.workflow import examples, load
+from tellegen.workflow.catalogue import examples
 
 NAMES = [example.name for example in examples()]
 

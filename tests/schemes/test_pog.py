@@ -10,6 +10,7 @@ from support.networks import Network, agree, causality, element, law, model, net
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import GraphError, TellegenError
+from tellegen.description.opening import load
 from tellegen.equations.assembly import derive_equations
 from tellegen.expressions import is_zero, parse
 from tellegen.graph import ResistiveLaw, lower
@@ -28,7 +29,7 @@ from tellegen.schemes import (
     to_ladder,
     to_ladder_details,
 )
-from tellegen.workflow import examples, load
+from tellegen.workflow.catalogue import examples
 
 NAMES = [example.name for example in examples()]
 V_R, E_M, Q_P, C_P, Q_U = "V_L_a_R_a", "V_motor_1", "Q_pump_2", "tau_pump_1", "Q_C_0_alpha_p"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tellegen.description import read_model
+from tellegen.description.opening import load
 from tellegen.experiments.setting_up import set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.results.run import Run
@@ -18,7 +19,6 @@ from tellegen.simulation import hybrid
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.stretch import StretchEnd
 from tellegen.simulation.trajectory import Trajectory
-from tellegen.workflow import load
 
 RTOL = 1e-9
 NEAR = 100 * RTOL

@@ -6,10 +6,12 @@ from scipy.linalg import expm
 
 from tellegen.core.errors import EquationError
 from tellegen.description import read_model
+from tellegen.description.opening import load
+from tellegen.equations.checking import check
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
 from tellegen.graph.signals import Integral, Sampled, Value
-from tellegen.workflow import check, derive, load
+from tellegen.workflow.deriving import derive
 
 
 def numbers(system: EquationSystem, name: str) -> np.ndarray:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from tellegen.benchmarks.harness import AbstractCase, Facts, Outcome, Row, Target, measure, row
+from tellegen.description.opening import load
 from tellegen.experiments.simulating import simulate
 from tellegen.simulation.building_ahead import build_solvers_ahead
-from tellegen.workflow import examples, load
+from tellegen.workflow.catalogue import examples
 
 if TYPE_CHECKING:
     from tellegen.description import Model

@@ -28,9 +28,10 @@ from tellegen.benchmarks.harness import (
     written_file,
 )
 from tellegen.causality import CausalGraph, assign_causality
+from tellegen.description.opening import read
 from tellegen.equations.descriptor import DescriptorSystem
 from tellegen.graph import lower
-from tellegen.workflow import derive, read
+from tellegen.workflow.deriving import derive
 
 Written = Literal["netlist", "yaml", "repeat"]
 TOLERANCE = 1e-9

@@ -15,8 +15,9 @@ from tempfile import mkdtemp
 from typing import final
 
 from tellegen.benchmarks.harness import AbstractCase, Facts, Phases, Row, Target, measure, row
+from tellegen.description.opening import read
 from tellegen.equations.system import EquationSystem
-from tellegen.workflow import derive, read
+from tellegen.workflow.deriving import derive
 
 SECONDS = Target(5.0)
 TOLERANCE = 1e-6

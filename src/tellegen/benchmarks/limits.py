@@ -17,7 +17,7 @@ from tellegen.description import Model, Network
 from tellegen.reduction import reduce_model
 from tellegen.reduction.analytic import reduce_equations
 from tellegen.reduction.arrays import limit_arrays, reduce_arrays
-from tellegen.workflow import derive
+from tellegen.workflow.deriving import derive
 
 MASS, STIFFNESS, DAMPING = 1.0, 1000.0, 0.1
 POINT = 3.0 + 7.0j

@@ -110,7 +110,7 @@ class DeriveChain(AbstractCase):
         return chain(self.links)
 
     def work(self, given: Model) -> Any:
-        from tellegen.workflow import derive
+        from tellegen.workflow.deriving import derive
 
         return derive(given)
 
@@ -159,7 +159,7 @@ class ResidualSide(AbstractCase):
 
     def prepare(self) -> Any:
         from tellegen.experiments.setting_up import set_up
-        from tellegen.workflow import condition
+        from tellegen.workflow.conditioning import condition
 
         form = condition(chain(self.links), "residual")
         return _built(), form, set_up(form.model)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import final
 
 from tellegen.benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row, written_file
-from tellegen.workflow import Check, check, derive
+from tellegen.equations.checking import Check, check
+from tellegen.workflow.deriving import derive
 
 R, C = 2.0, 0.5
 TOLERANCE = 1e-9

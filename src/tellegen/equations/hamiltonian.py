@@ -47,7 +47,7 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
 
     Raises: EquationError (E107) for matrices without a model that contain rates of inputs.
 
-    >>> from tellegen.workflow import derive
+    >>> from tellegen.workflow.deriving import derive
     >>> form = port_hamiltonian(derive("dc_motor_pump"))
     >>> form.states
     ('phi_L_a', 'p_J_m', 'V_C_0')

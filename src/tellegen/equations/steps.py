@@ -70,7 +70,7 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Derivation:
 
     Raises: ValueError for a system whose entries are not those of its network (numbers, or a linearisation).
 
-    >>> from tellegen.workflow import derive
+    >>> from tellegen.workflow.deriving import derive
     >>> steps = derivation_steps(derive("dc_motor"))
     >>> [section.title for section in steps.sections][1]
     'Energy matrix'

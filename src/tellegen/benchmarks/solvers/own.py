@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, final
 from tellegen.benchmarks.harness import written_file
 from tellegen.benchmarks.solvers.peers import AbstractPeer
 from tellegen.benchmarks.solvers.problems import SAMPLES, Problem
+from tellegen.description.opening import read
 from tellegen.experiments.setting_up import set_up
 from tellegen.simulation.hybrid import integrate_graph
 from tellegen.simulation.problem import Problem as Run
-from tellegen.workflow import read
 
 if TYPE_CHECKING:
     from tellegen.benchmarks.solvers.problems import Array

@@ -8,9 +8,9 @@ EXAMPLES = ("tellegen examples",)
 
 def command(as_json: AsJson = False) -> None:
     """List the built-in systems."""
-    from tellegen import workflow
+    from tellegen.workflow.catalogue import examples
 
-    found = workflow.examples()
+    found = examples()
     if as_json:
         output.write_json({"examples": [{"name": example.name, "about": example.about} for example in found]})
         return

@@ -18,7 +18,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Turn a file of another tool into a model file."""
-    from tellegen import workflow
+    from tellegen.workflow.files import import_model
 
-    text = workflow.import_model(file, target, force=force)
+    text = import_model(file, target, force=force)
     output.show_model(text, target, as_json=as_json)
