@@ -150,3 +150,16 @@ def test_the_system_pencil_loses_rank_at_each_zero(network: Network) -> None:
         sizes = np.linalg.svd(pencil, compute_uv=False)
         # a zero of multiplicity k is found to the k-th root of the rounding; two are common
         assert sizes[-1] <= 1e-6 * sizes[0]
+
+
+def test_a_zero_in_the_origin_is_exactly_there() -> None:
+    """The current into a capacitor through a resistor stops in the long run; rounding used to move that zero a little."""
+    text = """
+system: RC
+network:
+  V: {voltage source: [a, gnd]}
+  R: {resistor: [a, b], R: 1 kohm}
+  C: {capacitor: [b, gnd], C: 1 uF}
+"""
+    (zero,) = zeros(linear(text), "I_V", "V")
+    assert zero.value == 0

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -192,6 +193,15 @@ def test_runs_with_nothing_in_common_cannot_be_compared(run: Run) -> None:
     assert error.value.code == "S204"
 
 
+@pytest.mark.parametrize("other", [3, "run.nc", None])
+def test_a_run_is_compared_with_runs_only(run: Run, other: Any) -> None:
+    with pytest.raises(SimulationError) as error:
+        run.compare(other)
+    assert error.value.code == "S204"
+    assert f"{other!r} is none" in str(error.value)
+    assert "read_run" in str(error.value)
+
+
 # Printouts
 
 
@@ -302,3 +312,33 @@ def test_a_cancelled_run_is_not_followed_to_its_end() -> None:
     early = replace(made, trajectory=replace(made.trajectory, status="cancelled"), again=again)  # type: ignore[arg-type]
     assert set(early.energy.by_element()) == set(made.energy.by_element())
     assert str(early)
+
+
+def test_both_sides_of_a_machine_have_an_effort_and_a_flow() -> None:
+    run = tg.simulate("dc_motor_pump")
+    assert run.effort("motor.2").values == pytest.approx(0.15 * run.flow("motor.1").values)  # K_m I_a
+    assert run.effort("motor.1").values == pytest.approx(0.15 * run.flow("motor.2").values)
+    assert run.through("pump.1").attrs["units"] == "N*m"
+    assert run.across("pump.2").values == pytest.approx(run.values("P_0"))
+    assert (run.effort("pump.1") * run.flow("pump.1")).values == pytest.approx(run.power_values("pump"), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["rotational_first", "planetary_gear", "pmsm", "corking_shaft", "corking_machine", "crank_rod_mechanism"]
+)
+def test_what_enters_a_coupling_leaves_it(name: str) -> None:
+    run = tg.simulate(name)
+    for coupling in run.graph.couplings:
+        count, first = len(coupling.side_1) + len(coupling.side_2), len(coupling.side_1)
+        sides = [f"{coupling.element}.{k + 1}" for k in range(count)]
+        powers = np.array([run.across(side).values * run.through(side).values for side in sides])
+        left = powers[:first].sum(axis=0) - powers[first:].sum(axis=0)
+        assert np.abs(left).max() <= 1e-12 * max(np.abs(powers).max(), 1e-12), coupling.element
+
+
+def test_a_side_that_a_coupling_does_not_have_is_refused_with_those_it_has() -> None:
+    run = tg.simulate("dc_motor_pump")
+    with pytest.raises(SimulationError, match=r"ask for one of 'motor\.1', 'motor\.2'"):
+        run.effort("motor")
+    with pytest.raises(SimulationError, match=r"the run has no 'motor\.3'"):
+        run.effort("motor.3")

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray
 
 import tellegen as tg
 from tellegen.core.errors import ExportError, SimulationError
 from tellegen.description import read_model
-from tellegen.results import Run, read_run
+from tellegen.results import Run, channels, read_run
+from tellegen.results.channels import Channels
 
 SUFFIXES = [".csv", ".nc", ".parquet", ".mat"]
 
@@ -31,6 +33,25 @@ def test_a_saved_run_reads_back_as_it_was(run: Run, suffix: str, tmp_path: Path)
     for name in run.names:
         assert np.array_equal(found.values(name), run.values(name)), name
     assert found.compare(run).relative == 0.0
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("name", ["stick_slip", "sampled_position_control"])
+def test_rows_are_saved_block_by_block(name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks end amidst modes and samples; a variable that a mode does not have is not a number there."""
+    run = tg.simulate(name, samples=40, progress=False)
+    wanted = run.table(run.names)
+    monkeypatch.setattr(channels, "BLOCK", 7)
+    found = read_run(run.save(tmp_path / f"run{suffix}"))
+    assert np.array_equal(found.t, run.t)
+    assert np.array_equal(found.table(run.names), wanted, equal_nan=True)
+
+
+def test_a_netcdf_file_is_what_xarray_would_write(run: Run, tmp_path: Path) -> None:
+    with xarray.open_dataset(run.save(tmp_path / "run.nc"), engine="h5netcdf") as found:
+        made = run.dataset(*run.names)
+        assert found.drop_attrs().equals(made.drop_attrs())
+        assert all(found[name].attrs == made[name].attrs for name in (*made.data_vars, "t"))
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".parquet", ".mat"])
@@ -53,6 +74,17 @@ def test_the_columns_of_a_table(run: Run, tmp_path: Path) -> None:
     assert rows[0] == ["t", "I_a", "omega_m", "P_0", "V_a", "Q_0", *powers, *energies]
     assert len(rows) == 22
     assert float(rows[-1][1]) == run.values("I_a")[-1], "numbers are written so that they read back the same"
+
+
+def test_heads_of_a_table_name_units_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:
+    path = run.in_units(P_0="bar").to_csv(tmp_path / "run.csv", units=True)
+    head = path.read_text().splitlines()[0].split(",")
+    assert head[:6] == ["t", "I_a [A]", "omega_m [rad/s]", "P_0 [bar]", "V_a [V]", "Q_0 [m^3/s]"]
+    assert "power.R_a [W]" in head
+    found = read_run(path)
+    assert np.array_equal(found.values("I_a"), run.values("I_a"))
+    assert found.values("P_0") == pytest.approx(run.values("P_0"), rel=1e-15)
+    assert found.unit("omega_m") == "rad/s"
 
 
 def test_names_in_files_are_identifiers(tmp_path: Path) -> None:
@@ -89,10 +121,10 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(
     path = tmp_path / "run.csv"
     path.write_text("what was there before")
 
-    def fails(self: Run, names: list[str]) -> Any:
+    def fails(self: Channels, names: list[str]) -> Any:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Run, "table", fails)
+    monkeypatch.setattr(Channels, "blocks", fails)
     with pytest.raises(ExportError) as error:
         run.save(path)
     assert "No space left on device" in error.value.what
@@ -132,10 +164,20 @@ def test_a_file_that_is_no_run_is_refused(name: str, content: str, tmp_path: Pat
     assert error.value.code == "X203"
 
 
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["missing.csv", "missing.nc", "missing.parquet", "missing.mat"])
+def test_a_missing_file_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ExportError) as error:
-        read_run(tmp_path / "missing.csv")
+        read_run(tmp_path / name)
     assert error.value.code == "X203"
+    assert error.value.finding.what.endswith("there is no such file")
+
+
+def test_what_is_no_netcdf_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "run.nc"
+    path.write_text("t,x")
+    with pytest.raises(ExportError) as error:
+        read_run(path)
+    assert error.value.finding.what.endswith("it is no netCDF file of version 4")
 
 
 def test_a_saved_run_names_what_it_does_not_have(run: Run, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """An analysis as text and as a record."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tellegen.analysis.poles import Pole
@@ -25,6 +25,8 @@ def to_text(found: "Analysis") -> str:
             "linearised at",
             *_pairs((n, f"{v:.6g} {found.units.get(n, '')}") for n, v in model.point.items()),
         ]
+    if found.modes:
+        lines += ["", "in the mode", *_pairs(found.modes.items())]
     title = "poles" if found.closed_loop is None else OF_PLANT
     lines += ["", title if found.poles else "no poles: the model is static", *_table(_pole_rows(found.poles))]
     if found.poles:
@@ -52,6 +54,8 @@ def to_record(found: "Analysis", points: int) -> dict[str, object]:
     }
     if model.point:
         record["point"] = {identifier(n): v for n, v in model.point.items()}
+    if found.modes:
+        record["modes"] = {identifier(n): mode for n, mode in found.modes.items()}
     record |= {
         "poles": [pole_record(p) for p in found.poles],
         "zeros": [_complex(z.value) for z in found.zeros()],
@@ -185,7 +189,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
 
 
-def _pairs(rows: Iterator[tuple[str, str]]) -> list[str]:
+def _pairs(rows: Iterable[tuple[str, str]]) -> list[str]:
     return _table(list(rows))
 
 

@@ -88,6 +88,8 @@ def _gives_power(space: StateSpace) -> bool:
     fastest = float(speeds.max(initial=1.0))
     if poles.real.max(initial=0.0) > ROUNDING * fastest:
         return True
+    if not len(space.D):
+        return False
     slowest = float(speeds[speeds > STILL * fastest].min(initial=fastest))
     for omega in np.geomspace(1e-3 * slowest, 1e3 * fastest, FREQUENCIES):
         response = space.D + space.C @ np.linalg.solve(1j * omega * np.eye(len(space.A)) - space.A, space.B)

@@ -36,13 +36,14 @@ class Analysis:
 
     `power` is the split of power in steady state, None where there is none. Numbers are in SI units, which `units` gives by name.
     Poles and all else are those of the plant: sources that controllers drive are inputs. `closed_loop` counts the controllers in;
-    it is None for a model without any.
+    it is None for a model without any. `modes` are those in which elements that switch, stick or stop were linearised.
     """
 
     model: LinearModel
     units: Mapping[str, str] = field(default_factory=dict)
     power: PowerSplit | None = None
     closed_loop: ClosedLoop | None = None
+    modes: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def poles(self) -> tuple[Pole, ...]:

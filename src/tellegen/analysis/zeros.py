@@ -9,6 +9,9 @@ from tellegen.analysis.poles import Pole, conjugate_pairs
 RANK = 1e-10
 """Singular values below this share of the largest count as zero."""
 
+ROUNDING = 8 * float(np.finfo(float).eps)
+"""A zero below this share of the speed of the model, for each state, lies in the origin."""
+
 
 def zeros(model: LinearModel, output: str | None = None, input_: str | None = None) -> tuple[Pole, ...]:
     """The zeros of a channel, or where no channel is named the transmission zeros of the whole model; nearest to 0 first.
@@ -54,7 +57,9 @@ def _zeros(space: StateSpace) -> Array:
     A, C, B, D = (part.T for part in _without_infinite(A.T, C.T, B.T, D.T))
     if not A.size or D.shape[0] != D.shape[1]:
         return np.zeros(0)
-    found = np.linalg.eigvals(A - B @ np.linalg.solve(D, C)) if D.size else np.linalg.eigvals(A)
+    inside = A - B @ np.linalg.solve(D, C) if D.size else A
+    found = np.linalg.eigvals(inside)
+    found[np.abs(found) <= ROUNDING * len(A) * max(1.0, float(np.linalg.norm(inside, 2)))] = 0.0
     return np.asarray(found * speed)
 
 

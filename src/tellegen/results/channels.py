@@ -1,6 +1,6 @@
 """The variables of a run by name: where each stands among the rows of the solver or among the observables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import cast, final
@@ -22,6 +22,10 @@ Array = NDArray[np.float64]
 
 MOST_COMPARED = 4000
 """Names beyond so many are not searched for the one nearest to a typing error."""
+
+
+BLOCK = 50_000
+"""Rows of one block."""
 
 
 @final
@@ -118,20 +122,47 @@ class Channels:
 
     def last(self, names: Sequence[str]) -> Array:
         """The numbers of variables in the last row, which alone is observed."""
-        made = self.trajectory
-        memory = None if made.memory is None else made.memory[-1:]
-        row = replace(
+        return np.asarray(self._part(slice(len(self.trajectory.t) - 1, len(self.trajectory.t))).table(names)[0])
+
+    def blocks(self, names: Sequence[str]) -> Iterator[tuple[slice, Array]]:
+        """Rows and the numbers of variables there, block by block: who writes them needs no memory for all at once.
+
+        Raises: SimulationError (S201) with the nearest name.
+        """
+        count = len(self.trajectory.t)
+        if count <= BLOCK:
+            yield slice(0, count), self.table(names)
+            return
+        for name in names:
+            if not self.knows(name):
+                raise self.unknown(name)
+        for first in range(0, count, BLOCK):
+            rows = slice(first, min(first + BLOCK, count))
+            part = self._part(rows)
+            there = [k for k, name in enumerate(names) if part.knows(name)]
+            found = np.full(
+                (rows.stop - first, len(names)), np.nan
+            )  # of a variable that the modes met there do not have
+            found[:, there] = part.table([names[k] for k in there])
+            yield rows, found
+
+    def _part(self, rows: slice) -> "Channels":
+        """The same run in some of its rows, which follow each other; at least one."""
+        made, met = self.trajectory, [s for s in self.trajectory.segments if s.start < rows.stop]
+        first = max(k for k, segment in enumerate(met) if segment.start <= rows.start)
+        some = replace(
             made,
-            t=made.t[-1:],
-            y=made.y[-1:],
-            yp=made.yp[-1:],
-            segments=(Segment(0, made.segments[-1].model),),
-            memory=memory,
+            t=made.t[rows],
+            y=made.y[rows],
+            yp=made.yp[rows],
+            segments=tuple(Segment(max(s.start - rows.start, 0), s.model) for s in met[first:]),
+            memory=None if made.memory is None else made.memory.part(rows),
             sensitivities=None,
         )
-        one = Channels(self.name, row, self.graph, self.parameters, self.inputs, self.described_signals, self.described)
+        signals = self.described_signals
+        one = Channels(self.name, some, self.graph, self.parameters, self.inputs, signals, self.described)
         one.observer.contexts = self.observer.contexts
-        return np.asarray(one.table(names)[0])
+        return one
 
     def unit(self, name: str) -> str:
         """The SI unit of a variable; empty where it is not known."""

@@ -50,8 +50,13 @@ def compare_runs(one: Recorded, two: Recorded, *names: str) -> Comparison:
 
     Without names, every variable that both have.
 
-    Raises: SimulationError (S204) when they have none, or no time in common.
+    Raises: SimulationError (S204) when they have none, or no time in common, or when the second is no run.
     """
+    if not all(hasattr(two, word) for word in ("names", "t", "table")):
+        raise rules.NOTHING_IN_COMMON.error(
+            f"a run is compared with a run, and {two!r:.60} is none",
+            fix="give what simulate or read_run returned; names of variables come after it",
+        )
     wanted: Sequence[str] = names or [name for name in one.names if name in set(two.names)]
     inside = (one.t >= two.t[0]) & (one.t <= two.t[-1]) if len(two.t) else np.zeros(len(one.t), dtype=bool)
     if not wanted or not inside.any():

@@ -48,8 +48,9 @@ def to_si(numbers: Array, unit: str) -> Array:
 
 
 def si_of(unit: str) -> str:
-    """The SI unit of what a unit measures."""
-    return describe(parse_unit(unit).dimension).split(" ", 1)[0]
+    """The SI unit of what a unit measures; one that is SI already stays as it is written."""
+    found = parse_unit(unit)
+    return unit if found.factor == 1 and not found.offset else describe(found.dimension).split(" ", 1)[0]
 
 
 def check_unit(name: str, unit: str, si: str, *, from_ambient: bool) -> None:

@@ -210,7 +210,7 @@ def _segment_integral(
     for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
         at = t[:-1] + point * steps
         values, rates = hermite(t, y, yp, at, smooth=smooth)
-        memory = None if old.memory is None else old.memory[rows][:-1]
+        memory = None if old.memory is None else old.memory.part(rows).part(slice(0, -1))
         powers = run.observer.at_points(columns, at, values, rates, number, memory)
         total += weight * np.nansum(powers * steps[:, None], axis=0)
     return total

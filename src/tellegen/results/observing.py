@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel, Observable
+from tellegen.simulation.held_rows import HeldRows
 from tellegen.simulation.observed_rows import observe_rows
 from tellegen.simulation.trajectory import Trajectory
 
@@ -42,7 +43,7 @@ class Observer:
         return self._computed(columns, self.trajectory.t, self.trajectory.y, self.trajectory.yp)
 
     def at_points(
-        self, columns: Sequence[int], t: Array, y: Array, yp: Array, segment: int, memory: Array | None
+        self, columns: Sequence[int], t: Array, y: Array, yp: Array, segment: int, memory: HeldRows | None
     ) -> Array:
         """Observables at other points of one segment."""
         model = self.trajectory.segments[segment].model
@@ -52,7 +53,7 @@ class Observer:
         found = np.full((len(t), len(columns)), np.nan)
         for model, rows in segments(self.trajectory):
             width, places = model.size, self._places(model, columns)
-            memory = None if self.trajectory.memory is None else self.trajectory.memory[rows]
+            memory = None if self.trajectory.memory is None else self.trajectory.memory.part(rows)
             found[rows] = self._of_model(model, places, t[rows], y[rows, :width], yp[rows, :width], memory)
         return found
 
@@ -65,7 +66,7 @@ class Observer:
         return np.array([at.get((o.name, o.kind), -1) for o in wanted], dtype=np.intp)
 
     def _of_model(
-        self, model: NumericModel, places: NDArray[np.intp], t: Array, y: Array, yp: Array, memory: Array | None
+        self, model: NumericModel, places: NDArray[np.intp], t: Array, y: Array, yp: Array, memory: HeldRows | None
     ) -> Array:
         """In C where that can be; not all rows at once, so that Ctrl-C is heard."""
         context = self.context(model)
@@ -73,7 +74,7 @@ class Observer:
         observe = observe_rows if model.backend == "c" and len(t) > FEW_ROWS else _observe_each
         for first in range(0, len(t), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
-            held = None if memory is None else memory[rows]
+            held = None if memory is None else memory.part(rows)
             observe(model, context, t[rows], y[rows], yp[rows], held, places, found[rows])
         return found
 
@@ -100,7 +101,7 @@ def _observe_each(
     t: Array,
     y: Array,
     yp: Array,
-    memory: Array | None,
+    memory: HeldRows | None,
     places: NDArray[np.intp],
     into: Array,
 ) -> None:
@@ -108,7 +109,7 @@ def _observe_each(
     there = places >= 0
     for k, time in enumerate(t):
         if memory is not None:
-            context.memory[: memory.shape[1]] = memory[k]
+            context.memory[: memory.shape[1]] = memory.row(k)
         # Between the last rows of a run that failed, a law may be asked outside of its domain: not a number, no error.
         into[k, there] = model.observe_unchecked(float(time), y[k], yp[k], context)[places[there]]
 

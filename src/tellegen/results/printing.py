@@ -4,6 +4,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tellegen.core.errors import Finding
+from tellegen.core.names import listing
+from tellegen.results import rules
 
 if TYPE_CHECKING:
     from tellegen.results.run import Run
@@ -34,10 +36,22 @@ def run_to_html(run: "Run") -> str:
 
 
 def run_findings(run: "Run") -> list[Finding]:
-    """Why it ended early, and what its energy books tell; books that are open are told once."""
+    """Why it ended early, what its energy books tell, and that nothing moved; books that are open are told once."""
     of_books = run.energy.finding()
     early = run.finding if of_books is None or run.status != "finished" else None
-    return [finding for finding in (early, of_books) if finding is not None]
+    return [finding for finding in (early, of_books, _nothing_moves(run)) if finding is not None]
+
+
+def _nothing_moves(run: "Run") -> Finding | None:
+    """A notice where all states and inputs were zero: most likely an input was forgotten."""
+    inputs = run.input_names
+    if not inputs or run.trajectory.y.any() or any(run.values(name).any() for name in inputs):
+        return None
+    return rules.NOTHING_MOVES.finding(
+        f"nothing moves: the run starts at rest, and {listing(inputs, 4)} {'are' if len(inputs) > 1 else 'is'} zero throughout",
+        where=run.name,
+        fix=f"give an input, as {inputs[0]}: step(1) under 'inputs' of the experiment or --set {inputs[0]}=1, or an initial value",
+    )
 
 
 def _facts(run: "Run") -> list[tuple[str, ...]]:

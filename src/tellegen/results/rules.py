@@ -65,6 +65,13 @@ NO_SUCH_SECTION = RULES.rule(
     meaning="The power through a section of the POG scheme was asked for, and the scheme has no section of this number.",
     why="sections are numbered along the ladders of a scheme; a meshed model is one vector block",
 )
+NOTHING_MOVES = RULES.rule(
+    "S209",
+    "run in which nothing moves",
+    meaning="A run started at rest, and its inputs were zero throughout.",
+    why="an input that is not given is zero",
+    severity="notice",
+)
 NO_SECTION_POWER = RULES.rule(
     "S208",
     "section whose power is not known",

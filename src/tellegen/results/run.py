@@ -13,16 +13,19 @@ from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
-from tellegen.graph import PowerGraph
+from tellegen.expressions import Expression
+from tellegen.graph import Port, PowerGraph
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels
 from tellegen.results.comparing import Comparison, compare_runs
+from tellegen.results.coupling_sides import CouplingSides, branch_named, branches_of
 from tellegen.results.display import DisplayUnits, check_unit, in_unit
 from tellegen.results.energy import EnergyBooks
 from tellegen.results.labelling import Recorded, data_array, data_set
 from tellegen.results.observing import Observer, segments
 from tellegen.results.ports import Catalogue, elements_behind, sources_of
 from tellegen.results.printing import run_to_html, run_to_text
+from tellegen.results.removed import Removed, table_with_removed
 from tellegen.results.resampling import hermite
 from tellegen.results.saving import save
 from tellegen.results.sections import SectionPowers
@@ -58,9 +61,11 @@ class Run:
     described_signals: tuple[str, ...] = ()
     display: DisplayUnits = field(default_factory=DisplayUnits)
     described: PowerGraph | None = None
+    removed: Removed | None = None
 
     # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
     # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.
+    # `removed` are variables of the model that was reduced to this one: they have values too, but are not saved.
 
     # -- What it is ------------------------------------------------------------------------------------------------------------
 
@@ -137,7 +142,7 @@ class Run:
 
         Raises: SimulationError (S201) with the nearest name; DescriptionError (D493) for a unit of another quantity.
         """
-        found = self.channels.table([name])[:, 0]
+        found = self.table([name])[:, 0]
         if unit is None:
             return found
         check_unit(name, unit, self.unit(name), from_ambient=self._from_ambient(name))
@@ -158,22 +163,31 @@ class Run:
             check_unit(name, unit, self.unit(name), from_ambient=self._from_ambient(name))
         return replace(self, display=DisplayUnits({**self.display.units, **chosen}))
 
+    def with_units(self) -> "Run":
+        """The same run, whose CSV files name the unit of every column whose unit is known."""
+        known = {name: unit for name in self.names if (unit := self.unit(name)) not in ("", "1")}
+        return replace(self, display=DisplayUnits({**known, **self.display.units}))
+
     def table(self, names: Sequence[str]) -> Array:
         """The numbers of several variables, an array over row and name: quicker than one after the other.
 
         Raises: SimulationError (S201) with the nearest name.
         """
-        return self.channels.table(names)
+        if self.removed is None or all(map(self.channels.knows, names)):
+            return self.channels.table(names)
+        return table_with_removed(self, self.removed, names)
 
     def unit(self, name: str) -> str:
         """The SI unit of a variable; empty where it is not known."""
-        return self.channels.unit(name)
+        if self.removed is None or self.channels.knows(name):
+            return self.channels.unit(name)
+        return self.removed.units.get(name, "")
 
     def __getitem__(self, name: str) -> "xarray.DataArray":
         return data_array(self, name)
 
     def __contains__(self, name: object) -> bool:
-        return self.channels.knows(name)
+        return self.channels.knows(name) or (self.removed is not None and name in self.removed.units)
 
     def final(self) -> dict[str, float]:
         """The last value of every state, displacement, signal, input and output."""
@@ -214,11 +228,11 @@ class Run:
     # -- By element ------------------------------------------------------------------------------------------------------------
 
     def across(self, element: str) -> "xarray.DataArray":
-        """The across variable of an element."""
+        """The across variable of an element; `motor.1` is the first side of a coupling, with power positive from side to side."""
         return self._power_variable(element, "across")
 
     def through(self, element: str) -> "xarray.DataArray":
-        """The through variable of an element."""
+        """The through variable of an element, or at a side of a coupling: `motor.2`."""
         return self._power_variable(element, "through")
 
     def effort(self, element: str) -> "xarray.DataArray":
@@ -307,9 +321,9 @@ class Run:
         """
         return save(self, path)
 
-    def to_csv(self, path: str | Path) -> Path:
-        """Write a text table, whatever the name of the file."""
-        return save(self, path, ".csv")
+    def to_csv(self, path: str | Path, *, units: bool = False) -> Path:
+        """Write a text table, whatever the name of the file. With `units` every head tells the unit, too: `I_a [A]`."""
+        return save(self.with_units() if units else self, path, ".csv")
 
     def to_netcdf(self, path: str | Path) -> Path:
         """Write a netCDF file, whatever its name."""
@@ -368,7 +382,32 @@ class Run:
         signs = np.array([-1.0 if element in sources else 1.0 for element in named])
         return np.asarray(self.channels.sums([self.catalogue.of("power", element) for element in named]) @ signs)
 
+    def _defined(self, name: str) -> Expression | None:
+        """What a parameter stands for that others give."""
+        return self.graph.moving.get(name) or self.graph.parameters.get(name)
+
+    @cached_property
+    def _sides(self) -> CouplingSides:
+        return CouplingSides(self.graph, self._of_port, self._along)
+
+    def _of_port(self, port: Port, side: Side) -> Array:
+        return self.values(port.across if side == "across" else port.through)
+
+    def _along(self, formula: Expression) -> Array:
+        """A formula of parameters and variables, row by row."""
+        while inner := {
+            n: e for n in formula.free_symbols - self.parameters.keys() if (e := self._defined(n)) is not None
+        }:
+            formula = formula.substitute(inner)
+        names = sorted(formula.free_symbols - self.parameters.keys())
+        rows = self.table(names) if names else np.zeros((len(self.t), 0))
+        known = dict(self.parameters)
+        return np.array([float(formula.evaluate(known | dict(zip(names, row, strict=True)))) for row in rows])
+
     def _domain(self, element: str) -> str:
+        branch = branch_named(self.graph, element)
+        if branch is not None:
+            return self._sides.branches[branch].domain
         for port in (*self.graph.ports, *(self.described.ports if self.described is not None else ())):
             if port.element == element:
                 return port.domain
@@ -379,14 +418,24 @@ class Run:
         ports = [port for port in self.graph.ports if port.element == element]
         if not ports and all(coupling.element != element for coupling in self.graph.couplings):
             return self.channels.unknown(element)
-        named = (
-            f"ask for one of {listing([port.across for port in ports])}" if ports else "ask for an element beside it"
-        )
+        sides = [f"{element}.{k + 1}" for k in range(len(branches_of(self.graph, element)))]
+        named = f"ask for one of {listing([port.across for port in ports] or sides)}"
         return rules.SEVERAL_PORTS.error(
             f"'{element}' has several ports, so it has no single effort or flow", where=self.name, fix=named
         )
 
+    def _at_side(self, name: str, branch: int, side: Side) -> "xarray.DataArray":
+        found = self._sides.known.get((branch, side))
+        if found is None:
+            what = f"the elements beside '{name}' do not tell its {side} variable"
+            raise rules.SEVERAL_PORTS.error(what, where=self.name, fix="ask for the power of the coupling")
+        unit = DOMAINS[self._sides.branches[branch].domain].power(side).unit
+        return data_array(self, f"{side}.{name}", np.broadcast_to(found, self.t.shape), unit)
+
     def _power_variable(self, element: str, side: Side) -> "xarray.DataArray":
+        branch = branch_named(self.graph, element)
+        if branch is not None:
+            return self._at_side(element, branch, side)
         places = self.catalogue.of(side, element)
         if len(places) != 1:
             raise self._without_one_value(element)
@@ -405,5 +454,5 @@ def _interpolated(old: Trajectory, at: Array) -> Trajectory:
         smooth = model.size - len(model.unknowns)
         y[mine], yp[mine] = hermite(old.t[rows], old.y[rows], old.yp[rows], at[mine], smooth=smooth)
         kept.append(Segment(int(np.flatnonzero(mine)[0]), model))
-    memory = None if old.memory is None else old.memory[np.searchsorted(old.t, at, side="right") - 1]
+    memory = None if old.memory is None else old.memory.chosen(np.searchsorted(old.t, at, side="right") - 1)
     return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory, sensitivities=None)

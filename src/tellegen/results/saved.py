@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+HDF5_MARK = b"\x89HDF\r\n\x1a\n"
+"""How a netCDF file of version 4 begins."""
 _SHOWN = re.compile(r"(\S+) \[(.+)\]")
 
 
@@ -101,6 +103,8 @@ def read_run(path: str | Path) -> SavedRun:
     if reader is None:
         fix = did_you_mean(file.suffix, READERS) or f"runs are in files that end in {', '.join(READERS)}"
         raise rules.BAD_SUFFIX.error(f"'{file.name}' is not known as a file of a run", fix=fix)
+    if not file.is_file():
+        raise _no_run(file, "it is a folder" if file.is_dir() else "there is no such file")
     try:
         found = reader(file)
     except TellegenError:
@@ -141,6 +145,9 @@ def _read_csv(path: Path) -> SavedRun:
 def _read_netcdf(path: Path) -> SavedRun:
     needed("h5netcdf", purpose="a netCDF file")
     xarray = needed("xarray", purpose="a netCDF file")
+    with path.open("rb") as opened:
+        if opened.read(len(HDF5_MARK)) != HDF5_MARK:
+            raise ValueError("it is no netCDF file of version 4")
     with xarray.open_dataset(path, engine="h5netcdf") as found:
         columns = {str(name): np.array(found[name].values, dtype=float) for name in found.data_vars}
         units = {name: str(found[name].attrs.get("units", "")) for name in columns}

@@ -1,16 +1,16 @@
 """Runs as files: CSV, netCDF, Parquet and MATLAB. Each is written whole to a temporary name, and then renamed."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 from tellegen.core.names import did_you_mean, identifier
 from tellegen.core.optional import needed
 from tellegen.results import rules
 from tellegen.results.figures import label
 from tellegen.results.files import written_whole
-from tellegen.results.labelling import column, data_set
+from tellegen.results.labelling import column
 
 if TYPE_CHECKING:
     from tellegen.results.run import Run
@@ -52,21 +52,31 @@ def attributes(run: "Run") -> dict[str, str]:
 
 def _write_csv(run: "Run", path: Path) -> None:
     names = run.names
-    table = run.table(["t", *names])
-    for k, name in enumerate(names, start=1):
-        table[:, k] = run.display.shown(name, table[:, k])
     heads = [label(column(name), run.display.units.get(name, "")) for name in names]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(",".join(["t", *heads]) + "\n")
-        for row in table:
-            file.write(",".join(map(repr, row.tolist())) + "\n")  # the shortest text that reads back as the same number
+        for _, table in run.channels.blocks(["t", *names]):
+            for k, name in enumerate(names, start=1):
+                table[:, k] = run.display.shown(name, table[:, k])
+            for row in table:
+                file.write(
+                    ",".join(map(repr, row.tolist())) + "\n"
+                )  # the shortest text that reads back as the same number
 
 
 def _write_netcdf(run: "Run", path: Path) -> None:
-    needed("h5netcdf", purpose="a netCDF file")
-    made = data_set(run, run.names)
-    made.attrs |= attributes(run)
-    made.to_netcdf(path, engine="h5netcdf")
+    """As xarray would write the dataset of the run, block by block."""
+    files = needed("h5netcdf", purpose="a netCDF file")
+    names = ["t", *run.names]
+    with files.File(path, "w") as file:
+        file.dimensions = {"t": len(run.t)}
+        file.attrs.update(attributes(run))
+        made = [file.create_variable(column(name), ("t",), float) for name in names]
+        for variable, name in zip(made, names, strict=True):
+            variable.attrs.update({"units": run.unit(name), "long_name": "time" if name == "t" else name})
+        for rows, table in run.channels.blocks(names):
+            for k, variable in enumerate(made):
+                variable[rows] = table[:, k]
 
 
 def _write_parquet(run: "Run", path: Path) -> None:
@@ -75,18 +85,34 @@ def _write_parquet(run: "Run", path: Path) -> None:
     names = ["t", *run.names]
     fields = [arrow.field(column(n), arrow.float64(), metadata={"units": run.unit(n), "long_name": n}) for n in names]
     schema = arrow.schema(fields, metadata=attributes(run))
-    table = run.table(names)
-    parquet.write_table(arrow.table([arrow.array(table[:, k]) for k in range(len(names))], schema=schema), path)
+    with parquet.ParquetWriter(path, schema) as file:
+        for _, table in run.channels.blocks(names):
+            file.write_table(arrow.table([arrow.array(table[:, k]) for k in range(len(names))], schema=schema))
 
 
 def _write_mat(run: "Run", path: Path) -> None:
     mat = needed("scipy.io", purpose="a MATLAB file")
-    names = ["t", *run.names]
-    table = run.table(names)
-    record: dict[str, object] = {identifier(column(name)): table[:, k] for k, name in enumerate(names)}
-    record["units"] = {identifier(column(name)): run.unit(name) for name in names}
-    record["about"] = attributes(run)
-    mat.savemat(path, record, long_field_names=True)
+    mat.savemat(path, _MatVariables(run), long_field_names=True)
+
+
+@final
+class _MatVariables(Mapping[str, object]):
+    """The variables of a MATLAB file, each made when it is written."""
+
+    def __init__(self, run: "Run") -> None:
+        self._run = run
+        self._names = {identifier(column(name)): name for name in ("t", *run.names)}
+
+    def __getitem__(self, key: str) -> object:
+        if key == "units":
+            return {key: self._run.unit(name) for key, name in self._names.items()}
+        return attributes(self._run) if key == "about" else self._run.values(self._names[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._names, "units", "about"])
+
+    def __len__(self) -> int:
+        return len(self._names) + 2
 
 
 WRITERS: dict[str, Callable[["Run", Path], None]] = {
