@@ -278,4 +278,11 @@ def test_a_row_that_cannot_be_as_narrow_as_asked_is_drawn_smaller(name: str, not
 
 
 def test_no_figure_is_so_small_that_its_text_cannot_be_read() -> None:
-    assert draw("dc_motor_pump", "pog", max_width=10, scale=2).zoom == pytest.approx(1.4)
+    narrow = draw("dc_motor_pump", "pog", max_width=10, scale=2)
+    assert narrow.zoom == pytest.approx(1.4)
+    assert narrow.is_too_wide
+    wide = 0.7 * narrow.scene.box.width
+    assert str(narrow).endswith(f", {wide:.0f} wide and not 10: smaller texts could not be read")
+    plain = draw("dc_motor_pump", "pog")
+    assert not plain.is_too_wide
+    assert str(plain).endswith("shapes)")

@@ -393,3 +393,13 @@ def test_the_styles_of_the_bondgraphs_package_compile(
     command = [system_tool("pdflatex"), "-interaction=nonstopmode", "figure.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_long_branch_goes_on_in_new_rows_as_the_trunk_does() -> None:
+    parts = [("V", "voltage source", "a", "gnd"), ("R", "resistor", "a", "b"), ("C", "capacitor", "b", "gnd")]
+    for chain, count in (("x", 9), ("y", 8), ("z", 8)):
+        nodes = ["b", *(f"{chain}{k}" for k in range(count))]
+        for k, (one, two) in enumerate(pairwise(nodes)):
+            parts += [(f"L_{chain}{k}", "inductor", one, two), (f"C_{chain}{k}", "capacitor", two, "gnd")]
+    scene = assert_well_drawn(scheme_of(network(*parts).model()), max_width=700.0)
+    assert scene.box.width < 2 * 700

@@ -13,6 +13,7 @@ from tellegen.description import Model, read_model
 from tellegen.drawing import draw
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.network_scene import network_scene
+from tellegen.drawing.network_wires import crossing_wires
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Band, Label, Scene
 
@@ -147,3 +148,54 @@ def test_bridges_over_one_box_that_would_meet_are_drawn_otherwise() -> None:
         "  K: {spring: [b, c], K: 1 N/m}\n  d_1: {damper: [a, d], b: 1 N*s/m}\n"
     )
     assert problems(network_scene(model), model.elements) == []
+
+
+def over_and_under(*bridges: str) -> Model:
+    box = "multiport: [a1, gnd, b1, gnd, c, gnd, d, gnd], domains: [electrical, electrical, electrical, electrical]"
+    relation = "relation: [across_3 = across_1 + across_2, across_4 = across_1 - across_2]"
+    lines = [
+        "V_a: {voltage source: [a, gnd]}",
+        "R_a: {resistor: [a, a1]}",
+        "V_b: {voltage source: [b, gnd]}",
+        "R_b: {resistor: [b, b1]}",
+        f"box: {{{box}, {relation}}}",
+        "R_c: {resistor: [c, gnd]}",
+        "R_d: {resistor: [d, gnd]}",
+        *bridges,
+    ]
+    return read_model("\n".join(["system: bridges", "network:", *(f"  {line}" for line in lines)]))
+
+
+def test_one_of_two_bridges_leads_under_the_box() -> None:
+    model = over_and_under("C_1: {capacitor: [a1, c]}", "C_2: {capacitor: [b1, d]}")
+    scene = network_scene(model)
+    assert problems(scene, model.elements) == []
+    assert crossing_wires(scene.shapes) == 0
+    boxes = symbol_boxes(scene)
+    ends = sorted((boxes["C_1"], boxes["C_2"]), key=lambda box: box.top)
+    assert ends[0].bottom < boxes["box"].top
+    assert ends[1].top > boxes["box"].bottom
+
+
+def test_bridges_between_the_same_terminals_lie_in_each_other() -> None:
+    model = over_and_under("C_1: {capacitor: [a1, c]}", "R_1: {resistor: [a1, c]}")
+    scene = network_scene(model)
+    assert problems(scene, model.elements) == []
+    assert crossing_wires(scene.shapes) == 0
+    boxes = symbol_boxes(scene)
+    assert boxes["R_1"].bottom < boxes["C_1"].top < boxes["box"].top
+
+
+def test_a_star_point_is_led_out_once_behind_the_phases() -> None:
+    phases = [f"  V_{k}: {{voltage source: [s{k}, gnd]}}\n  R_{k}: {{resistor: [s{k}, a{k}]}}" for k in (1, 2, 3)]
+    nodes = ", ".join([*(f"a{k}, star" for k in (1, 2, 3)), "shaft, frame"])
+    relation = ", ".join(f"across_{k} = {k}*K*across_4" for k in (1, 2, 3))
+    motor = f"  motor: {{multiport: [{nodes}], domains: [electrical, electrical, electrical, rotational], relation: [{relation}]}}"
+    rest = "  C_s: {capacitor: [star, gnd]}\n  J: {inertia: [shaft]}\nparameters: {K: 0.1 N*m/A}"
+    model = read_model("\n".join(["system: star", "network:", *phases, motor, rest]))
+    scene = network_scene(model)
+    assert problems(scene, model.elements) == []
+    assert crossing_wires(scene.shapes) == 0
+    boxes = symbol_boxes(scene)
+    assert boxes["R_1"].top < boxes["R_2"].top < boxes["R_3"].top < boxes["C_s"].top
+    assert boxes["C_s"].right < boxes["motor"].left < boxes["J"].left

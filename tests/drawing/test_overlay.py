@@ -192,6 +192,20 @@ def test_vector_block_shows_what_comes_in_and_what_is_lost() -> None:
     assert list(arrows(scene, "energy bar")) == ["J_c J_r J_s"]
 
 
+@pytest.mark.parametrize(
+    ("name", "marked"),
+    [
+        ("dc_motor_pump", {"1": "all supplied", "3": "all supplied", "4": "all lost"}),
+        ("crank_rod", {"1": "all supplied", "3": "all supplied", "5": "all lost"}),  # N gives back before A takes
+    ],
+)
+def test_sections_of_a_vector_block_whose_power_is_known_have_arrows(name: str, marked: dict[str, str]) -> None:
+    shown = overlay_of(run_of(name), "pog", read_options({"vectorial": True}))
+    sections = {s.start[0]: s.origin.port for s in shown.still.shapes if isinstance(s, Section)}
+    found = {sections[mark.centre[0]]: mark.keys[0] for mark in shown.marks if mark.kind == "power"}
+    assert found == marked
+
+
 def test_storages_that_share_a_block_keep_the_sections_of_their_ladder() -> None:
     shown = overlay("planetary_gear", "pog")
     run = shown.run

@@ -331,7 +331,10 @@ def test_blocks_show_values_instead_of_symbols_or_beside_them() -> None:
     both = scene_of("dc_motor_pump", Options(labels="both"))
     assert {s.origin.element: s.text for s in _gain_texts(both)}["R_a"] == "R_a"
     beside = {s.origin.element: s.text for s in both.shapes if isinstance(s, Label) and s.origin.part == "value"}
-    assert beside["R_a"] == "R_a = 0.5"
+    assert beside["R_a"] == r"R_a = 0.5\,\Omega"
+    assert beside["J_m"] == r"J_m = 0.001\,\mathrm{kg\,m^{2}}"
+    assert beside["motor"].endswith(r"\,\mathrm{N\,m/A}")
+    assert beside["pump"].endswith(r"\,\mathrm{m^{3}}")
     assert check_scene(both) == ()
 
 

@@ -136,3 +136,26 @@ def test_a_group_has_the_energy_matrix_of_its_states_in_the_whole_model(network:
             own = [at[state] for state in group.states]
             for i, row in zip(own, group.L, strict=True):
                 assert all(is_zero(e - scheme.vector.L[i][j]) for j, e in zip(own, row, strict=True))
+
+
+GEARS = """
+system: geared drive
+network:
+  V: {voltage source: [a, gnd]}
+  L: {inductor: [a, b], L: 1 mH}
+  motor: {dc machine: [b, gnd, s, frame], K: 0.1 N*m/A}
+  J_1: {inertia: [s], J: 2 g*m^2}
+  gear: {gear: [s, t], n: 2}
+  J_2: {inertia: [t], J: 4 g*m^2}
+"""
+
+
+def test_a_letter_that_another_block_shows_gets_an_index() -> None:
+    shown = texts(model_pog_scene(causal_of(GEARS)))
+    assert shown.count(r"\frac{1}{L}") == 1
+    assert shown.count(r"\frac{1}{L_{\mathrm{e}}}") == 1
+    assert any(text.startswith(r"L_{\mathrm{e}} = J_1 +") for text in shown)
+
+
+def test_values_stand_in_the_legend_of_what_moves_together_too() -> None:
+    assert r"L_{\mathrm{e}} = 0.003" in texts(model_pog_scene(causal_of(GEARS), Options(labels="values")))

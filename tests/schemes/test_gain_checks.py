@@ -1,5 +1,6 @@
 """Path gains of schemes are those of the models behind them, and every wrong sign or gain is found."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -7,10 +8,13 @@ import pytest
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.description.opening import load
+from tellegen.drawing import draw
 from tellegen.drawing.pog_planning import check_gains
+from tellegen.equations.assembly import derive_equations
 from tellegen.graph import lower
-from tellegen.schemes import PogScheme, pog
+from tellegen.schemes import PogScheme, change_sign, elementary_loops, invert_path, orientations, pog
 from tellegen.schemes.gain_checks import wrong_gains
+from tellegen.schemes.gains import path_gains
 from tellegen.workflow.catalogue import examples
 
 NAMES = [example.name for example in examples()]
@@ -54,3 +58,47 @@ def test_a_wrong_gain_is_told_with_the_element_it_reaches(motor_pump: PogScheme)
 
 def test_a_scheme_that_is_right_passes(motor_pump: PogScheme) -> None:
     check_gains(motor_pump)
+
+
+def test_a_scheme_with_a_wrong_gain_is_not_drawn(motor_pump: PogScheme) -> None:
+    block = motor_pump.blocks["R_a"]
+    assert block.gain is not None
+    wrong = replace(motor_pump, blocks={**motor_pump.blocks, "R_a": replace(block, gain=block.gain + block.gain)})
+    with pytest.raises(TellegenError, match="F152"):
+        draw(wrong)
+    assert draw(motor_pump).scene.title == "POG: DC motor driving a hydraulic pump"
+
+
+@pytest.mark.parametrize("name", ["spring_damper", "dc_motor_pump", "two_mass_drive", "hydraulic_cylinder"])
+def test_variables_counted_the_other_way_leave_paths_right(name: str) -> None:
+    scheme = pog(assign_causality(lower(load(name))))
+    for variable in scheme.signals():
+        other = change_sign(scheme, variable).scheme
+        assert wrong_gains(other) == (), variable
+        assert all(map(wrong_gains, _with_a_gain_doubled(other)))
+        assert change_sign(other, variable).scheme.turned == frozenset()
+
+
+@pytest.mark.parametrize("name", ["spring_damper", "dc_motor_pump", "two_mass_drive", "hydraulic_cylinder"])
+def test_paths_that_were_inverted_still_bring_what_the_model_does(name: str) -> None:
+    scheme = pog(assign_causality(lower(load(name))))
+    turned = [found.scheme for found in orientations(scheme) if found.scheme is not None]
+    turned += [invert_path(scheme, loop, derivative=True).scheme for loop in elementary_loops(scheme)]
+    assert len(turned) > 1
+    for other in turned:
+        assert wrong_gains(other) == ()
+        assert any(map(wrong_gains, _with_a_gain_doubled(other)))
+
+
+def test_a_source_whose_path_was_inverted_keeps_its_sign_in_the_equations() -> None:
+    _, turned = (found.scheme for found in orientations(pog(assign_causality(lower(load("spring_damper"))))))
+    assert turned is not None
+    assert turned.inputs == ("F_t",)
+    matrices = derive_equations(turned.causal).matrices
+    assert (matrices["A"], matrices["B"]) == path_gains(turned)
+
+
+def _with_a_gain_doubled(scheme: PogScheme) -> Iterator[PogScheme]:
+    for name, block in scheme.blocks.items():
+        if block.gain is not None and block.kind in ("static", "connection"):
+            yield replace(scheme, blocks={**scheme.blocks, name: replace(block, gain=block.gain + block.gain)})

@@ -115,7 +115,7 @@ def lay_out(plan: Plan, skeleton: Skeleton, options: Options, spacing: Spacing) 
     rows = _Rows(plan, options, ends, spacing)
     whole = Layout()
     for trunk in skeleton.trunks:
-        part = rows.trunk(trunk)
+        part = rows.laid(trunk)
         if not whole.at:
             whole = part
             continue
@@ -175,15 +175,20 @@ class _Rows:
     def __init__(self, plan: Plan, options: Options, ends: ClosingEnds, spacing: Spacing) -> None:
         self.plan, self.options, self.ends, self.spacing = plan, options, ends, spacing
 
-    def trunk(self, row: Row) -> Layout:
-        """The layout of a trunk; where it is too long, it goes on below in the other direction, to and fro."""
+    def laid(self, row: Row, way: Direction = 1, parent: _Parent | None = None) -> Layout:
+        """The layout of a row; where it is too long, it goes on below in the other direction, to and fro.
+
+        What hangs over its parent goes on above. Branches of meshes stay in one row: the bonds that close the meshes would have to
+        cross the new ones.
+        """
+        if parent is not None and self.ends.links:
+            return self._drawn(self._draft(row, way, parent))
         most = max(3, int(self.options.max_width // PITCH) + 2)
         made, joint = Layout(), None
-        way: Direction = 1
-        parent: _Parent | None = None
+        onward: Side = "S" if parent is None or parent.side == "N" else "N"
         while True:
             head = Row(row.nodes[:most], row.links[: most - 1], row.branches)
-            draft = self._draft(head, way, parent, going_on=False)
+            draft = self._draft(head, way, parent)
             cut = self._cut(draft, row)
             if not cut:
                 most *= 2
@@ -191,28 +196,25 @@ class _Rows:
             rest = Row(row.nodes[cut:], row.links[cut:], row.branches)
             if rest.nodes:
                 head = Row(row.nodes[:cut], row.links[: cut - 1], row.branches)
-                draft = self._draft(head, way, parent, going_on=True)
+                draft = self._draft(head, way, parent, onward)
             part = self._drawn(draft)
             if joint is None:
                 made = part
             else:
-                self._hang(made, joint.other(head.nodes[0]), _Hanging("S", joint, part))
+                self._hang(made, joint.other(head.nodes[0]), _Hanging(onward, joint, part))
             if not rest.nodes:
                 return made
             joint, row, way = row.links[cut - 1], rest, -1 if way > 0 else 1
-            parent = _Parent("N", joint)
+            parent = _Parent("N" if onward == "S" else "S", joint)
 
-    def _branch(self, row: Row, way: Direction, parent: _Parent) -> Layout:
-        return self._drawn(self._draft(row, way, parent, going_on=False))
-
-    def _draft(self, row: Row, way: Direction, parent: _Parent | None, *, going_on: bool) -> _Draft:
+    def _draft(self, row: Row, way: Direction, parent: _Parent | None, onward: Side | None = None) -> _Draft:
         draft = _Draft(row, way, parent)
         back: Side = "W" if way > 0 else "E"
         forward: Side = "E" if way > 0 else "W"
         for k, name in enumerate(row.nodes):
             last = k + 1 == len(row.nodes)
             used: list[Side] = [back] if k else [parent.side] if parent else []
-            used += ["S"] if last and going_on else [] if last else [forward]
+            used += [forward] if not last else [onward] if onward else []
             used += self._hang_branches(draft, name, used)
             closing = self._close(name, used, (forward, back))
             used += closing
@@ -229,8 +231,8 @@ class _Rows:
                 ports=ports,
             )
         self._pack(draft)
-        if going_on:
-            self._clear_last(draft)
+        if onward:
+            self._clear_last(draft, onward)
         return draft
 
     def _hang_branches(self, draft: _Draft, name: str, used: list[Side]) -> list[Side]:
@@ -239,7 +241,7 @@ class _Rows:
         for link, branch in draft.row.branches.get(name, ()):
             # Not above and below in turn: one branch more would turn all that follow it over.
             side: Side = "S" if is_wide(self.plan, name) else self._free(name, [*used, *given], ("S", "N"))
-            made = self._branch(branch, draft.way, _Parent("N" if side == "S" else "S", link))
+            made = self.laid(branch, draft.way, _Parent("N" if side == "S" else "S", link))
             draft.hanging.setdefault(name, []).append(_Hanging(side, link, made))
             given.append(side)
         return given
@@ -326,13 +328,13 @@ class _Rows:
         """How far along the row a bond hangs from the centre of its node."""
         return draft.way * draft.clusters[name].ports.get(id(link), (0.0, 0.0))[0]
 
-    def _clear_last(self, draft: _Draft) -> None:
-        """Move the last node of a row that goes on below out of the way of the branches before it."""
+    def _clear_last(self, draft: _Draft, onward: Side) -> None:
+        """Move the last node of a row that goes on below or above out of the way of the branches before it."""
         last = draft.row.nodes[-1]
         for name, hanging in draft.hanging.items():
             for item in hanging:
                 right = _forward(item.layout.extent(), draft.way).right + self._offset(draft, name, item.link)
-                if item.side == "S" and name != last:
+                if item.side == onward and name != last:
                     draft.xs[last] = ceil_to_grid(max(draft.xs[last], draft.xs[name] + right + 3 * CORRIDOR))
 
     def _cut(self, draft: _Draft, row: Row) -> int:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.core.domains import DOMAINS
-from tellegen.core.units import describe, parse_unit
 from tellegen.description.bond_graphs.graph import SINKS
 from tellegen.drawing.naming import (
     Values,
@@ -16,12 +15,12 @@ from tellegen.drawing.naming import (
     name_latex,
     read_by,
     short_names,
+    unit_ratio,
 )
 from tellegen.drawing.options import Options
 from tellegen.drawing.typesetting import COLON, set_math
 from tellegen.expressions import ONE, ZERO, Expression, Number
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.results.units import ratio
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
 
 WIDEST = 90.0
@@ -142,11 +141,11 @@ class BondTexts:
         law, domain = item.port.law, DOMAINS[item.domain]
         effort, flow = domain.power(domain.effort).unit, domain.power(domain.flow).unit
         if isinstance(law, StorageLaw) and law.inertia is not None:
-            return law.inertia, _unit(domain.energy(law.side).unit, domain.power(law.side).unit)
+            return law.inertia, unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
         if isinstance(law, ResistiveLaw) and law.coefficient not in (None, ZERO):
             assert law.coefficient is not None, "just asked"
             own = law.coefficient if law.side == domain.effort else ONE / law.coefficient
-            return own, _unit(effort, flow)
+            return own, unit_ratio(effort, flow)
         return None, ""
 
     def _signals(self, item: OnePort) -> str:
@@ -157,7 +156,3 @@ class BondTexts:
             return listed_latex(read_by(self.graph, law.signal)) if law.signal is not None else ""
         moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
         return listed_latex(read_by(self.graph, moved)) if moved is not None else ""
-
-
-def _unit(above: str, below: str) -> str:
-    return describe(parse_unit(ratio(above, below)).dimension).split(" ", 1)[0]

@@ -41,6 +41,11 @@ class Figure:
         fitting = self.options.max_width / self.scene.box.width
         return self.options.scale * max(SMALLEST, min(1.0, fitting))
 
+    @property
+    def is_too_wide(self) -> bool:
+        """Whether it is wider than asked even at the smallest size at which its texts can be read."""
+        return self.options.max_width < SMALLEST * self.scene.box.width
+
     def svg(self, *, symbols: bool = False) -> str:
         """The figure as SVG. With `symbols`, equal texts are stored once: smaller, for screens."""
         return to_svg(self.scene, theme=self.options.theme, scale=self.zoom, symbols=symbols)
@@ -84,7 +89,11 @@ class Figure:
 
     def __str__(self) -> str:
         box = self.scene.box
-        return f"{self.scene.title} ({box.width:g} x {box.height:g}, {len(self.scene.shapes)} shapes)"
+        told = f"{self.scene.title} ({box.width:g} x {box.height:g}, {len(self.scene.shapes)} shapes)"
+        if not self.is_too_wide:
+            return told
+        wide = SMALLEST * box.width
+        return f"{told}, {wide:.0f} wide and not {self.options.max_width:g}: smaller texts could not be read"
 
 
 MANY_LABELS = 500

@@ -9,12 +9,13 @@ from tellegen.core.names import listing
 from tellegen.description.mechanisms.assembly import assembled
 from tellegen.description.mechanisms.geometry import Angle, components, direction
 from tellegen.description.mechanisms.tree import Tree, build_tree
-from tellegen.description.mechanisms.values import Joint, Mark, Mechanism
+from tellegen.description.mechanisms.values import GROUND, ORIGIN, Joint, Mark, Mechanism
 from tellegen.description.model import Model
 from tellegen.description.values import definition_order, evaluate_in_order
 from tellegen.drawing import rules
 from tellegen.drawing.geometry import Point
-from tellegen.expressions import ZERO, Expression
+from tellegen.drawing.mechanism_placing import check_fit, placed_tree
+from tellegen.expressions import ZERO, Expression, to_text
 
 
 @final
@@ -23,10 +24,14 @@ class Pose:
 
     def __init__(self, model: Model, coordinates: Mapping[str, float] | None = None) -> None:
         self.mechanism = _mechanism(model)
-        self.tree: Tree = build_tree(self.mechanism)
+        self.tree: Tree = build_tree(self.mechanism) if model.geometry is None else placed_tree(model, model.geometry)
         self._name = model.name
         self._values = _initial(model, self.tree)
         self._values.update(coordinates or {})
+        if model.geometry is not None:
+            joints = self.mechanism.joints
+            marks = {mark for joint in joints.values() for mark in (joint.first, joint.second)}
+            check_fit(joints, {mark: self.point(mark) for mark in (*marks, Mark(GROUND, ORIGIN))}, model.name)
 
     def value(self, formula: Expression) -> float:
         """The value of a formula of parameters and coordinates.
@@ -38,7 +43,11 @@ class Pose:
             what = f"the mechanism '{self._name}' cannot be drawn: {listing(missing)} has no value"
             fix = f"give it one under 'parameters:', {missing[0]}: 0.1 m, or among the coordinates"
             raise rules.NO_LENGTH.error(what, fix=fix)
-        return formula.evaluate(self._values)
+        try:
+            return formula.evaluate(self._values)
+        except (ArithmeticError, ValueError) as error:
+            what = f"the mechanism '{self._name}' cannot be drawn: {to_text(formula)} has no value there ({error})"
+            raise rules.NO_LENGTH.error(what, fix="check the lengths, or where the motion leads") from error
 
     def point(self, mark: Mark) -> Point:
         """Where a point of a body is."""
@@ -60,9 +69,12 @@ class Pose:
 
 
 def _mechanism(model: Model) -> Mechanism:
+    if model.geometry is not None:
+        return model.geometry.mechanism
     if model.mechanism is None:
         what = f"'{model.name}' has no mechanism"
-        raise rules.NO_MECHANISM.error(what, fix="draw its schematic: draw(model, 'network')")
+        fix = "draw its schematic, draw(model, 'network'), or say where its bodies are under 'geometry:'"
+        raise rules.NO_MECHANISM.error(what, fix=fix)
     return model.mechanism
 
 

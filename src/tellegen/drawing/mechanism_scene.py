@@ -77,7 +77,8 @@ class Picture:
         if options.style == "solid":
             self.shapes = solid_shapes(self.shapes, pose.mechanism, self._acted)
         self.shapes += labels_beside(self.shapes, self._wanted)
-        self._network(model, [element for element in model.elements if element.name not in drawn])
+        if model.geometry is None:  # else the network has a schematic of its own
+            self._network(model, [element for element in model.elements if element.name not in drawn])
 
     # -- bodies and joints -----------------------------------------------------------------------------------------------------
 

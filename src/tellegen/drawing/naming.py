@@ -11,9 +11,11 @@ from functools import lru_cache
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
+from tellegen.core.units import describe, parse_unit
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.results.units import ratio
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 
 _BRACED = re.compile(r"_\{(\w|\\[A-Za-z]+|\\text\{[\w,]*\})\}")
@@ -153,6 +155,11 @@ def quantity_latex(value: float, unit: str) -> str:
             number = float(digits) * 10 ** (int(exponent) - power)
             return rf"{number:.4g}\,{unit_latex(unit, _PREFIXES[power])}"
     return rf"{number_latex(value)}\,{unit_latex(unit)}" if unit else number_latex(value)
+
+
+def unit_ratio(above: str, below: str) -> str:
+    """The unit of one quantity over another, under its own name where it has one."""
+    return describe(parse_unit(ratio(above, below)).dimension).split(" ", 1)[0]
 
 
 def unit_latex(unit: str, prefix: str = "") -> str:

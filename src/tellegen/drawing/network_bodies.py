@@ -4,14 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import final
 
+from tellegen.core.domains import REFERENCES
 from tellegen.description.model import MECHANISM, Element
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.naming import name_latex
+from tellegen.drawing.network_lows import level_of
 from tellegen.drawing.network_pieces import Body, Piece, moved_piece
 from tellegen.drawing.network_plan import Hanging, Station
 from tellegen.drawing.symbols_oneports import FORCE, INLINE, symbol_of, twist
 from tellegen.drawing.symbols_parts import Symbol, circle, rectangle
-from tellegen.drawing.symbols_twoports import MID, RAIL, RETURN, ROW
+from tellegen.drawing.symbols_twoports import MID, RAIL, ROW
 
 PAD = 12.0
 """Between neighbours."""
@@ -93,20 +95,32 @@ class BodyMaker:
         return body
 
     def _below(self, body: Body) -> float:
-        """What hangs from a return line, side by side under all else; gives how far it reaches."""
-        taken = [piece.rail for piece in body.pieces if piece.rail is not None]
-        x = 0.0
-        for item in (item for item in self.station.hanging if item.line):
-            under = Body()
-            right = self._rung(item, x + (PAD if x else 0.0), under)
-            (piece,) = under.pieces
-            (at,) = under.places
-            # Under what leads down to the line, or well beside it.
-            near = next((place for place in taken if abs(place - at) < PAD), at)
-            dx = near - at if near >= at - PAD / 2 else near + PAD - at
-            body.pieces.append(replace(moved_piece(piece, dx, RETURN - ROW), line=item.line))
-            x = right + dx
-        return x
+        """What hangs from return lines, side by side under all else; gives how far it reaches."""
+        below = [item for item in self.station.hanging if item.line]
+        leads = {item.line: [p.rail for p in body.pieces if p.rail is not None] for item in below if not item.depth}
+        width = 0.0
+        for depth in range(max((item.depth for item in below), default=-1) + 1):
+            x = 0.0
+            # What leads on to another line comes first, as that comes from the left.
+            for item in sorted(
+                (item for item in below if item.depth == depth),
+                key=lambda item: (depth and min(leads.get(item.line, [0.0])), item.reference in REFERENCES),
+            ):
+                x, at = self._rung_below(item, x, leads.get(item.line, []), body)
+                leads.setdefault(item.reference, []).append(at)
+            width = max(width, x)
+        return width
+
+    def _rung_below(self, item: Hanging, x: float, leads: list[float], body: Body) -> tuple[float, float]:
+        """Under what leads down to the line, or well beside it; gives how far it reaches, and where it hangs."""
+        under = Body()
+        right = self._rung(item, x + (PAD if x else 0.0), under)
+        (piece,) = under.pieces
+        (at,) = under.places
+        near = next((place for place in leads if (place >= at - PAD / 2 if item.depth else abs(place - at) < PAD)), at)
+        dx = near - at if near >= at - PAD / 2 else near + PAD - at
+        body.pieces.append(replace(moved_piece(piece, dx, level_of(item.depth) - ROW), line=item.line))
+        return right + dx, at + dx
 
     def _rung(self, item: Hanging, x: float, body: Body) -> float:
         if item.element is None:

@@ -58,11 +58,17 @@ def make_box(
     """The box of a station. `rows` are the heights of nodes; `label` is its text with its extent along the line and across."""
     assert station.element is not None, "a node has no ports"
     if station.symbol is not None:
-        mirrored = place[station.element.nodes[0]] > place[station.element.nodes[2]]
-        pins, rails = _pins(station.element, station.symbol, place, mirrored=mirrored)
-        return _labelled(station.element, station.symbol, mirrored, pins, rails, label)
+        left, right = (next(node for node in pair if node in place) for pair in _pairs(station.element))
+        mirrored = place[left] > place[right]
+        symbol = (station.symbol.mirrored or station.symbol) if mirrored else station.symbol
+        pins, rails = _pins(station.element, symbol, place, mirrored=mirrored)
+        return _labelled(station.element, symbol, mirrored, pins, rails, label)
     symbol, pins = _plain(station, links, place, rows, label[1])
     return _labelled(station.element, symbol, False, pins, _feet(station.element, symbol, place), label)
+
+
+def _pairs(element: Element) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return element.nodes[:2], element.nodes[2:]
 
 
 def _labelled(

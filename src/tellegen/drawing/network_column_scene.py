@@ -14,6 +14,7 @@ from tellegen.drawing.network_drawing import Drawing
 from tellegen.drawing.network_layout import ABOVE, Layout
 from tellegen.drawing.network_plan import Link, Station
 from tellegen.drawing.network_texts import SIZE, NetworkTexts, extent
+from tellegen.drawing.network_wires import crossing_wires
 from tellegen.drawing.overlaps import ink_box
 from tellegen.drawing.scene import Dot, Label, Origin, Scene, Shape, Wire
 from tellegen.drawing.symbols_oneports import symbol_of
@@ -26,6 +27,8 @@ APART, PAD = 14.0, 22.0
 """Between strands under each other, and from the edge of a box to its first terminal."""
 STUB = 28.0
 """Of the wire at a terminal to which nothing is joined."""
+Lanes = dict[tuple[int, int], list[float]]
+"""Where bridges leave strands, by the strand and its side, from the box outwards."""
 LEAST_HALF = 24.0
 """Half the width of a narrow box."""
 
@@ -70,7 +73,8 @@ class ColumnDrawing:
         self.boxes: dict[str, Box] = {}
         self.edges: list[tuple[float, float]] = []
         self.shapes: list[Shape] = []
-        self._spans: list[tuple[float, float]] = []
+        self._tangled = False
+        self._spans: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
         self._across()
         self._down()
         self._draw()
@@ -87,12 +91,16 @@ class ColumnDrawing:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every bridge is alone over what it crosses, at ends that look to each other, and nothing is in the way."""
+        """Whether every bridge leads between ends that look to each other, over or under what no other one crosses.
+
+        Bridges between the same ends lie in each other.
+        """
         climbs = [count for gap in self.strands for strand in gap for count in strand.climbs]
-        if sum(climbs) != 2 * len(self.columns.bridges) or max(climbs, default=0) > 1:
+        if self._tangled or sum(climbs) != 2 * len(self.columns.bridges) or crossing_wires(self.shapes):
             return False
-        if any(one[1] >= two[0] for one, two in pairwise(sorted(self._spans))):
-            return False
+        for spans in self._spans:
+            if any(one[1] >= two[0] for one, two in pairwise(sorted(spans))):
+                return False
         found = check_scene(Scene("", "", ink_box(self.shapes).grown(1.0), tuple(self.shapes)))
         return all(problem.kind == "free end" for problem in found)  # terminals may be open
 
@@ -169,25 +177,38 @@ class ColumnDrawing:
         for column in self.columns.boxes:
             for station in column:
                 self.shapes += self._box(station)
-        top = ink_box(self.shapes).top
+        top, bottom = ink_box(self.shapes).top, max(box.bottom for box in self.boxes.values())
+        pairs: dict[tuple[str, str], list[Link]] = {}
         for bridge in self.columns.bridges:
-            self._bridge(bridge, top, lanes)
+            pairs.setdefault((bridge.first, bridge.second), []).append(bridge)
+        for bridges in pairs.values():
+            limits = top, bottom
+            if any(count not in (0, len(bridges)) for count in self._meeting(bridges[0])):
+                self._tangled = True  # bridges to several places from one end would lie on each other
+                continue
+            for number, bridge in enumerate(bridges):
+                limits = self._bridge(bridge, limits, lanes, number)
 
-    def _reach(self, k: int, strand: StrandPlace, side: int, lanes: dict[tuple[int, int], float]) -> list[float]:
+    def _meeting(self, bridge: Link) -> tuple[int, int]:
+        """How many bridges there are at the ends of one; none where no strand ends there."""
+        one, two = self._end(bridge.first, 1), self._end(bridge.second, 0)
+        return 0 if one is None else one.climbs[1], 0 if two is None else two.climbs[0]
+
+    def _reach(self, k: int, strand: StrandPlace, side: int, lanes: Lanes) -> list[float]:
         """Where a strand leads to: its box, and the bridges that go up from it."""
         edge = [self.edges[k - 1][1] if side == 0 else self.edges[k][0]] if strand.strand.ties[side] else []
-        return [*edge, *(x for key, x in lanes.items() if key == (id(strand), side))]
+        return [*edge, *lanes.get((id(strand), side), [])]
 
-    def _lanes(self) -> dict[tuple[int, int], float]:
-        """Where bridges go up, by strand and side: the first strand of a gap nearest to the box."""
-        found: dict[tuple[int, int], float] = {}
+    def _lanes(self) -> Lanes:
+        """Where bridges go up or down, by strand and side: the first strand of a gap nearest to the box."""
+        found: Lanes = {}
         for k, gap in enumerate(self.strands):
             for side in (0, 1):
-                climbing = [strand for strand in gap if strand.climbs[side]]
+                climbing = [strand for strand in gap for _ in range(strand.climbs[side])]
                 for number, strand in enumerate(climbing):
                     edge = self.edges[k - 1][1] if side == 0 else self.edges[k][0]
                     away = LEAD / 2 + LANE * number
-                    found[id(strand), side] = edge + (away if side == 0 else -away)
+                    found.setdefault((id(strand), side), []).append(edge + (away if side == 0 else -away))
         return found
 
     def _box(self, station: Station) -> Iterator[Shape]:
@@ -198,17 +219,24 @@ class ColumnDrawing:
         yield from curves(outline, placed(box.centre, (1, 0)), Origin(element.name, "symbol"))
         yield Label(self.texts.of(element), box.centre, SIZE, origin=Origin(element.name, "name"))
 
-    def _bridge(self, bridge: Link, top: float, lanes: dict[tuple[int, int], float]) -> None:
-        """A one-port above the boxes, with wires down to its strands."""
+    def _bridge(self, bridge: Link, limits: tuple[float, float], lanes: Lanes, number: int) -> tuple[float, float]:
+        """A one-port above the boxes, or below them, with wires to its strands; gives how far it reaches up and down.
+
+        `number` counts bridges between the same ends, from inside.
+        """
         assert bridge.element is not None, "a bridge is an element"
         one, two = self._end(bridge.first, 1), self._end(bridge.second, 0)
         if one is None or two is None:
-            return
-        first, second = lanes[id(one), 1], lanes[id(two), 0]
+            return limits
+        first, second = lanes[id(one), 1][number], lanes[id(two), 0][number]
         symbol, text = symbol_of(bridge.element.kind), self.texts.of(bridge.element)
         across = extent(text)[1]
-        y, x = top - ABOVE - symbol.down, (first + second) / 2
-        self._spans.append((first, second))
+        top, bottom = limits
+        below = bridge.first in self.columns.below
+        above = symbol.up + CLEAR + across
+        y, x = bottom + ABOVE + above if below else top - ABOVE - symbol.down, (first + second) / 2
+        if number == len(lanes[id(one), 1]) - 1:
+            self._spans[below].append((first, second))
         forward = bridge.element.nodes[0] == bridge.first
         origin = Origin(bridge.element.name, "symbol", domain=bridge.element.kind.domains[0])
         self.shapes += curves(symbol.parts, placed((x, y), (1.0 if forward else -1.0, 0.0)), origin)
@@ -219,6 +247,7 @@ class ColumnDrawing:
         half = symbol.length / 2
         for strand, side, climb, end in ((one, 1, first, x - half), (two, 0, second, x + half)):
             self._climb(strand, side, ((climb, strand.row(side)), (climb, y), (end, y)))
+        return min(top, y - above), max(bottom, y + symbol.down)
 
     def _climb(self, strand: StrandPlace, side: int, points: tuple[Point, ...]) -> None:
         station = strand.strand.plan.stations[-side]

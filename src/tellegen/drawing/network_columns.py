@@ -49,20 +49,34 @@ class Strand:
 @final
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Boxes by column from top to bottom, the strands of each gap from top to bottom, and bridges from left to right."""
+    """Boxes by column from top to bottom, the strands of each gap from top to bottom, and bridges from left to right.
+
+    `below` are the ends of bridges that lead under the boxes.
+    """
 
     boxes: tuple[tuple[Station, ...], ...]
     gaps: tuple[tuple[Strand, ...], ...]
     bridges: tuple[Link, ...]
+    below: frozenset[str] = frozenset()
 
 
-def columns_of(plan: Plan) -> Columns | None:
-    """The columns of a connected part; None where it has no such boxes, or where lines would have to cross."""
+def columns_of(plan: Plan, below: frozenset[str] = frozenset()) -> Columns | None:
+    """The columns of a connected part; None where it has no such boxes, or where lines would have to cross.
+
+    Bridges between the nodes `below` lead under the boxes.
+    """
     ties = Counter(link.first for link in plan.links if link.terminal >= 0)
     plain = [s for s in plan.stations if s.element is not None and s.symbol is None and ties[s.key] >= LEAST_TIES]
-    if not plain or any(_stays_on_line(plan, station) for station in plain):
+    if not plain or _has_returns(plan) or any(_stays_on_line(plan, station) for station in plain):
         return None
-    return _Sorter(plan, {station.key: station for station in plain}).columns()
+    return _Sorter(plan, {station.key: station for station in plain}).columns(below)
+
+
+def _has_returns(plan: Plan) -> bool:
+    """Whether something is tied to a return line, which would have to pass under all strands."""
+    tied = {node for station in plan.stations if station.element is not None for node in station.element.nodes}
+    tied |= {node for station in plan.stations for item in station.hanging for node in (item.line, item.reference)}
+    return not tied.isdisjoint(plan.returns)
 
 
 def _stays_on_line(plan: Plan, station: Station) -> bool:
@@ -92,15 +106,18 @@ class _Group:
 class _Sorter:
     def __init__(self, plan: Plan, boxes: Mapping[str, Station]) -> None:
         self.plan, self.boxes = plan, boxes
+        self.turned: set[str] = set()
+        """Nodes at whose terminals strands change sides, so that a bridge leads from one side of the box to the other."""
         self.order = {key: k for k, key in enumerate(dict.fromkeys(k for k in _firsts(plan.links) if k in boxes))}
 
-    def columns(self) -> Columns | None:
+    def columns(self, below: frozenset[str]) -> Columns | None:
         groups, bridges = self._groups()
         if not all(group.is_simple for group in groups):
             return None
         levels = self._levels(groups)
         if levels is None:
             return None
+        self._turn(groups, bridges, levels)
         columns = self._stacked(groups, levels)
         place = {key: k for column in columns for k, key in enumerate(column)}
         strands = [self._strand(group, levels) for group in self._by_domain(groups)]
@@ -108,7 +125,7 @@ class _Sorter:
             return None
         climbing = {end for bridge in bridges for end in (bridge.first, bridge.second)}
         gaps = [
-            _sorted([s for s in strands if s is not None and s.gap == gap], place, climbing)
+            _sorted([s for s in strands if s is not None and s.gap == gap], place, climbing, below)
             for gap in range(len(columns) + 1)
         ]
         if not all(_is_straight(gap, place) for gap in gaps):
@@ -117,7 +134,7 @@ class _Sorter:
         if ordered is None:
             return None
         boxes = tuple(tuple(self.boxes[key] for key in column) for column in columns)
-        return Columns(boxes, tuple(map(tuple, gaps)), ordered)
+        return Columns(boxes, tuple(map(tuple, gaps)), ordered, below)
 
     # -- strands ---------------------------------------------------------------------------------------------------------------
 
@@ -147,8 +164,10 @@ class _Sorter:
         for k, link in enumerate(self.plan.links):
             if link.first in self.boxes:
                 group = found[sets.find(number[link.second])]
-                group.order = group.order if group.ties else k
-                group.ties.append(link)
+                # Terminals of one box at one node are one: a star point is led out once, behind the phases.
+                again = any((tie.first, tie.second) == (link.first, link.second) for tie in group.ties)
+                group.order = group.order if group.ties and not again else k
+                group.ties += [] if again else [link]
         return sorted(found.values(), key=lambda group: group.order)
 
     def _strand(self, group: _Group, levels: Mapping[str, int]) -> Strand | None:
@@ -159,18 +178,33 @@ class _Sorter:
             boxes = left.first, right.first
         else:
             (tie,) = ties
-            before = self._is_before(group, tie, levels)
+            before = self._is_before(tie, levels)
             gap = levels[tie.first] + (0 if before else 1)
             keys, boxes = (("", tie.second), ("", tie.first)) if before else ((tie.second, ""), (tie.first, ""))
         order = line_between(group.links, keys, [station.key for station in group.stations])
-        if order is None:
-            return None
         stations = {station.key: station for station in group.stations}
+        if order is None or any(stations[end].element is not None for end in (order[0], order[-1])):
+            return None
         plan = Plan(tuple(stations[key] for key in order), tuple(group.links), self.plan.rail_ports)
         return Strand(plan, gap, boxes)
 
-    def _is_before(self, group: _Group, tie: Link, levels: Mapping[str, int]) -> bool:
+    def _turn(self, groups: list[_Group], bridges: list[Link], levels: Mapping[str, int]) -> None:
+        """Put the second end of a bridge on the other side of the only box, where both would be on one."""
+        if max(levels.values()):
+            return
+        tie_of = {s.key: group.ties[0] for group in groups if len(group.ties) == 1 for s in group.stations}
+        for bridge in bridges:
+            ends = [tie_of.get(end) for end in (bridge.first, bridge.second)]
+            if ends[0] is not None and ends[1] is not None:
+                sides = [self._is_before(tie, levels) for tie in (ends[0], ends[1])]
+                if sides[0] == sides[1]:
+                    self.turned.add(ends[1].second)
+
+    def _is_before(self, tie: Link, levels: Mapping[str, int]) -> bool:
         """Whether a strand with one tie is on the left of its box: at the first column, and of one alone in the first domain."""
+        return self._belongs_before(tie, levels) != (tie.second in self.turned)
+
+    def _belongs_before(self, tie: Link, levels: Mapping[str, int]) -> bool:
         last = max(levels.values())
         if last:
             return levels[tie.first] == 0
@@ -233,12 +267,13 @@ def _is_fed(group: _Group) -> bool:
     return any(kind.role == "source" and kind.side == "across" and kind.domains[0] not in SHAFTS for kind in hung)
 
 
-def _sorted(strands: list[Strand], place: Mapping[str, int], climbing: set[str]) -> list[Strand]:
-    """Strands from top to bottom: as their boxes, those with a bridge on top."""
+def _sorted(strands: list[Strand], place: Mapping[str, int], climbing: set[str], below: frozenset[str]) -> list[Strand]:
+    """Strands from top to bottom: as their boxes, those with a bridge on top, or at the bottom where it leads below."""
 
-    def rank(strand: Strand) -> tuple[int, int, bool]:
+    def rank(strand: Strand) -> tuple[int, int, int]:
         places = [place[box] for box in strand.ties if box]
-        return places[0], places[-1], not climbing & {*strand.ends}
+        ends = {*strand.ends}
+        return places[0], places[-1], 2 if below & ends else 0 if climbing & ends else 1
 
     return sorted(strands, key=rank)
 

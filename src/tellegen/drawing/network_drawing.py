@@ -13,6 +13,7 @@ from tellegen.description.model import Element
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.network_bodies import CLEAR, PORT, TERMINAL, port_text
 from tellegen.drawing.network_layout import CELLS, GAP, Arc, Layout
+from tellegen.drawing.network_lows import level_of
 from tellegen.drawing.network_pieces import Piece
 from tellegen.drawing.network_plan import Link
 from tellegen.drawing.network_texts import SIZE
@@ -110,7 +111,8 @@ class Drawing:
     def _piece(self, piece: Piece, node: str, x: float, reference: str) -> None:
         for wire in piece.wires:
             if piece.line:
-                self._drops.append(Drop(x + wire[0][0], piece.line, _shifted(wire, x), RETURN))
+                level = self._level(piece.line)
+                self._drops.append(Drop(x + wire[0][0], piece.line, _shifted(wire, x), level))
             else:
                 self._nets[node].join(*_shifted(wire, x))
         if piece.rail is not None:
@@ -131,8 +133,12 @@ class Drawing:
     def _drop(self, x: float, reference: str, wire: tuple[Point, ...]) -> Drop:
         """A wire down to a reference, or further to the return line that stands for it."""
         if reference in self.layout.plan.returns:
-            return Drop(x, reference, (*wire, (x, RETURN)), RETURN)
+            level = self._level(reference)
+            return Drop(x, reference, (*wire, (x, level)), level)
         return Drop(x, reference, wire, wire[-1][1])
+
+    def _level(self, line: str) -> float:
+        return level_of(self.layout.plan.returns[line])
 
     def _box(self, k: int) -> None:
         box, x = self.layout.boxes[k], self.layout.middle(k)
@@ -198,18 +204,25 @@ class Drawing:
         self._nets[link.second].join(*up, (own, v), (middle + u, v), (middle + a, b))
 
     def _is_open(self, k: int) -> bool:
-        """Whether the line ends at a node to which nothing else is joined: it has a short wire there."""
+        """Whether nothing but one link is joined to a node: it has a short wire there."""
         plan = self.layout.plan
         station = plan.stations[k]
-        at_end = k in (0, len(plan.stations) - 1) and not station.hanging and not station.port
-        return at_end and sum(station.key in (link.first, link.second) for link in plan.links) == 1
+        joined = sum(station.key in (link.first, link.second) for link in plan.links)
+        hung = [item for item in station.hanging if not item.line]
+        return joined == 1 and not (hung or station.port or station.before or station.after)
+
+    def _comes_from_right(self, k: int) -> bool:
+        """Whether the link of an open node leads to it from the right, on the line or above it."""
+        key = self.layout.plan.stations[k].key
+        arc = next((arc for arc in self.layout.arcs if key in (arc.link.first, arc.link.second)), None)
+        return k in self.layout.on_line if arc is None else self.layout.place[key] * CELLS < arc.gap
 
     def _row(self, k: int, key: str) -> None:
         body, x = self.layout.bodies[k], self.layout.lefts[CELLS * k + 1]
         closed = [(x + a, x + b) for a, b in body.closed]
         places = self._places[key]
         if self._is_open(k) and len(places) == 1:
-            places.append(places[0] + (-LEAD if k == 0 else LEAD))
+            places.append(places[0] + (-LEAD if self._comes_from_right(k) else LEAD))
         self._nets[key].row(body.row, self._places[key], closed)
 
     # -- references ------------------------------------------------------------------------------------------------------------
@@ -224,17 +237,19 @@ class Drawing:
         pieces = Counter(run[0].reference for run in runs)
         for run, behind in zip_longest(runs, runs[1:]):
             reference = run[0].reference
-            mark = reference if reference in REFERENCES else ("gnd" if self.marked or pieces[reference] > 1 else "")
+            goes_on = self.marked and reference not in self.layout.plan.returns
+            mark = reference if reference in REFERENCES else ("gnd" if goes_on or pieces[reference] > 1 else "")
             yield from self._rail(run, mark, behind[0].x - run[-1].x if behind else inf)
 
     def _runs(self) -> Iterator[list[Drop]]:
         for level in sorted({drop.level for drop in self._drops}):
             # A return line passes under shafts, and what leads down to it goes through between the references.
             passing = [drop.x for drop in self._drops if drop.wire[0][1] < level < drop.level]
-            barriers = sorted((*self._barriers, *passing)) if level < RETURN else []
+            barriers = sorted((*self._barriers, *passing) if level < RETURN else passing)
             run: list[Drop] = []
             for drop in sorted(drop for drop in self._drops if drop.level == level):
                 beyond = run and bisect(barriers, run[-1].x) != bisect(barriers, drop.x)
+                beyond = beyond and drop.reference not in self.layout.plan.returns
                 if run and (beyond or drop.reference != run[-1].reference):
                     yield run
                     run = []

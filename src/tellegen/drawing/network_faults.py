@@ -37,7 +37,9 @@ class Faults:
             if any(box.overlaps(self._symbols[j]) for j in grid.near(box)):
                 return True
             grid.add(box, k)
-        return any(touch(self._symbols[k], wire, 0) for _, wire in self._wires for k in grid.near(wire.box))
+        return any(
+            _runs_into(self._symbols[k], wire) for _, wire in self._wires for k in grid.near(wire.box.grown(2 * NEAR))
+        )
 
     def _wires_meet(self) -> bool:
         """Whether an end of a wire is on the wire of another node; crossings in the open are allowed."""
@@ -51,3 +53,10 @@ class Faults:
                     if other != node and distance(end, stroke) < NEAR:
                         return True
         return False
+
+
+def _runs_into(symbol: Box, wire: Stroke) -> bool:
+    """Whether a wire is inside a symbol, or passes near one at which it does not end."""
+    round_it = symbol.grown(INSIDE + NEAR)
+    ends = round_it.contains(wire.start) or round_it.contains(wire.end)
+    return touch(symbol if ends else round_it, wire, 0)

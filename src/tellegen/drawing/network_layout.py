@@ -120,9 +120,11 @@ class Layout:
     def _lanes(self) -> dict[int, list[tuple[Arc, bool]]]:
         """The arcs that go up in each cell from left to right, and whether it is their left end. Inner arcs are outermost."""
         found: dict[int, list[tuple[Arc, bool]]] = defaultdict(list)
+        # Of arcs between the same cells the first is lowest, so that it is inside at both ends.
         for arc in self.arcs:
-            found[arc.cells[0]].append((arc, True))
             found[arc.cells[1]].append((arc, False))
+        for arc in reversed(self.arcs):
+            found[arc.cells[0]].append((arc, True))
         for ends in found.values():
             # Those that go to the left come first, the nearest outermost; then those to the right, the nearest last.
             ends.sort(key=lambda end: (end[1], -end[0].cells[1] if end[1] else -end[0].cells[0]))

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.description.model import NOTHING, Element
-from tellegen.drawing.network_rails import rails_of, returns_of
-from tellegen.drawing.symbols_twoports import SHAFTS, TwoPort, two_port_of
+from tellegen.drawing.network_lows import NO_LINES, Depths
+from tellegen.drawing.network_rails import rails_of
+from tellegen.drawing.symbols_twoports import SHAFTS, TwoPort, flipped, two_port_of
 from tellegen.elements import KINDS, ElementKind
 
 MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
@@ -22,13 +23,14 @@ MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
 class Hanging:
     """A one-port between a node and the reference. `away` says whether its first terminal is at the node; no element: a wire.
 
-    Where it hangs from a return line, `line` is that, and it stands below the node in whose circuit the line is.
+    Where it hangs from a return line, `line` is that, at `depth`, and it stands below the node in whose circuit the line is.
     """
 
     element: Element | None
     away: bool
     reference: str
     line: str = ""
+    depth: int = 0
 
 
 @final
@@ -72,25 +74,25 @@ class Station:
 class Plan:
     """The stations of one connected part from left to right, and their links; `rail_ports` are words at nodes drawn as rails.
 
-    `returns` are the return lines: rails below the references.
+    `returns` are the return lines, rails below the references, with their depths.
     """
 
     stations: tuple[Station, ...]
     links: tuple[Link, ...]
     rail_ports: Mapping[str, str] = field(default_factory=dict)
-    returns: frozenset[str] = frozenset()
+    returns: Depths = field(default_factory=dict)
 
 
 def plan_network(
-    elements: Iterable[Element], ports: Mapping[str, str] = NOTHING, *, returns: bool = False
+    elements: Iterable[Element], ports: Mapping[str, str] = NOTHING, returns: Depths = NO_LINES
 ) -> list[Plan]:
     """The connected parts of a network, in the order of description; `ports` are names of ports by their nodes.
 
-    With `returns`, the return lines of closed circuits are rails too.
+    The nodes in `returns` are rails too, at the depths that it says.
     """
     described = tuple(elements)
-    lines = returns_of(described) - ports.keys() if returns else frozenset[str]()
-    planner = _Planner(rails_of(described) | lines, _circuits(described, lines))
+    lines = {node: depth for node, depth in returns.items() if node not in ports}
+    planner = _Planner(rails_of(described) | lines.keys(), _circuits(described, lines), lines)
     for element in described:
         planner.add(element)
     for node in ports.keys() & planner.stations.keys():
@@ -99,20 +101,29 @@ def plan_network(
     return [replace(plan, rail_ports=hidden, returns=lines) for plan in planner.plans()]
 
 
-def _circuits(elements: Iterable[Element], lines: frozenset[str]) -> dict[str, str]:
-    """For each return line the node at which the first machine that has it stands."""
+def _circuits(elements: tuple[Element, ...], lines: Depths) -> dict[str, str]:
+    """For each return line the node below which it has its elements: that of its first machine, or of what it hangs from.
+
+    A line without a machine is below the first node from which a one-port leads to it.
+    """
     found: dict[str, str] = {}
     for element in elements:
         if len(element.nodes) == 4:
             for first, second in (element.nodes[:2], element.nodes[2:]):
                 if second in lines:
                     found.setdefault(second, first)
+    for line in sorted(lines, key=lines.__getitem__):
+        for element in elements if line not in found else ():
+            if line in element.nodes and len(element.nodes) == 2:
+                other = next(node for node in element.nodes if node != line)
+                if lines.get(other, -1) == lines[line] - 1:
+                    found.setdefault(line, found.get(other, other))
     return found
 
 
 class _Planner:
-    def __init__(self, rails: frozenset[str], circuits: Mapping[str, str]) -> None:
-        self.rails, self.circuits = rails, circuits
+    def __init__(self, rails: frozenset[str], circuits: Mapping[str, str], depths: Depths) -> None:
+        self.rails, self.circuits, self.depths = rails, circuits, depths
         self.stations: dict[str, Station] = {}
         self.links: list[Link] = []
         self.feeds: set[str] = set()
@@ -127,9 +138,10 @@ class _Planner:
     def _one_port(self, element: Element) -> None:
         first, second = element.nodes
         domain = element.kind.domains[0]
-        for line, reference in ((first, second), (second, first)):
+        ends = ((first, second), (second, first))
+        for line, reference in sorted(ends, key=lambda pair: self.depths.get(pair[0], 0)):
             if line in self.circuits and reference in self.rails:
-                hanging = Hanging(element, line == first, reference, line)
+                hanging = Hanging(element, line == first, reference, line, self.depths[line])
                 self._node(self.circuits[line], domain).hanging.append(hanging)
                 return
         if first in self.rails and second in self.rails:
@@ -191,10 +203,18 @@ class _Planner:
 
 
 def _own_symbol(element: Element, rails: frozenset[str]) -> TwoPort | None:
-    """The symbol of a two-port whose terminals it can show: references where it has no terminal, nodes where it has one."""
+    """The symbol of a two-port whose terminals it can show: references where it has no terminal, nodes where it has one.
+
+    It is upside down where the first node of its wires or pipes is a rail and the second is none.
+    """
     symbol = two_port_of(_usual(element.kind))
     if symbol is None or len(element.nodes) != 4:
         return None
+    ports = list(zip(element.nodes[::2], element.nodes[1::2], symbol.pins[1::2], strict=True))
+    wired = [(first, second) for first, second, pin in ports if pin is not None]
+    if len(wired) == 1 and wired[0][0] in rails and wired[0][1] not in rails:
+        (shaft,) = [pair for pair in ports if pair[2] is None]
+        return flipped(symbol) if shaft[0] not in rails and shaft[1] in rails else None
     for terminal, (node, pin) in enumerate(zip(element.nodes, symbol.pins, strict=True)):
         if (pin is None and node not in rails) or (terminal % 2 == 0 and node in rails):
             return None

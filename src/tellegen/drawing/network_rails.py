@@ -21,7 +21,7 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
         for first, second in _wired(element):
             near.setdefault(first, []).append(second)
             near.setdefault(second, []).append(first)
-            lower[second] += 1
+            lower[lower_end(element, first, second)] += 1
             if element.kind.role == "source":
                 behind.setdefault(second, len(behind))
     rank = {node: (-lower[node], -len(ends), behind.get(node, len(behind))) for node, ends in near.items()}
@@ -33,8 +33,13 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     return REFERENCES.union(chosen)
 
 
-def returns_of(elements: Iterable[Element]) -> frozenset[str]:
-    """Nodes that are drawn as lines below all references: those at which two machines or more have their second terminal.
+def lower_end(element: Element, first: str, second: str) -> str:
+    """The node of a port that people draw below: the second, but what passes in one direction only leads up from the first."""
+    return first if element.kind.behaviour == "one way" else second
+
+
+def returns_of(elements: Iterable[Element]) -> dict[str, int]:
+    """Nodes that are drawn as lines below all references, at depth 0: two machines or more have their second terminal there.
 
     The return line of a closed circuit is one: it has its own elements to the reference. Nothing has its first terminal there that
     has several ports, and a one-port leads from there to a reference or to the first terminal of such an element.
@@ -49,7 +54,7 @@ def returns_of(elements: Iterable[Element]) -> frozenset[str]:
         if len(element.nodes) == 2:
             first, second = element.nodes
             found -= {a for a, b in ((first, second), (second, first)) if b not in known}
-    return frozenset(found)
+    return dict.fromkeys(sorted(found), 0)
 
 
 def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:

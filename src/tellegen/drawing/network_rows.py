@@ -40,7 +40,23 @@ def _places(layout: Layout) -> list[int]:
         over[arc.cells[1]] -= 1
     covered = list(accumulate(over))
     inner = range(1, len(layout.plan.stations) - 1)
-    return [k for k in inner if k in layout.bodies and covered[CELLS * k + RIGHT] == 0]
+    over_lines = [range(min(held), max(held)) for held in _stations_of_lines(layout.plan)]
+    return [
+        k
+        for k in inner
+        if k in layout.bodies and covered[CELLS * k + RIGHT] == 0 and not any(k in line for line in over_lines)
+    ]
+
+
+def _stations_of_lines(plan: Plan) -> list[list[int]]:
+    """The stations from which something leads to each return line, or hangs from it."""
+    held: dict[str, list[int]] = {}
+    for k, station in enumerate(plan.stations):
+        nodes = station.element.nodes if station.element is not None else ()
+        ends = [end for item in station.hanging for end in (item.line, item.reference)]
+        for line in {*nodes, *ends} & plan.returns.keys():
+            held.setdefault(line, []).append(k)
+    return list(held.values())
 
 
 def _rows(plan: Plan, cuts: list[int], used: int) -> list[Plan]:
@@ -56,5 +72,5 @@ def _rows(plan: Plan, cuts: list[int], used: int) -> list[Plan]:
             stations[0] = replace(stations[0], hanging=[], port="", before=letter(used + row - 1))
         if end < len(plan.stations) - 1:
             stations[-1] = replace(stations[-1], after=letter(used + row))
-        rows.append(Plan(tuple(stations), tuple(links[row]), plan.rail_ports))
+        rows.append(Plan(tuple(stations), tuple(links[row]), plan.rail_ports, plan.returns))
     return rows

@@ -1,7 +1,8 @@
 """Physical schematics as scenes."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from tellegen.core.domains import REFERENCES
 from tellegen.description.model import NOTHING, Element, Model
@@ -14,16 +15,20 @@ from tellegen.drawing.network_column_bands import column_bands
 from tellegen.drawing.network_column_scene import ColumnDrawing
 from tellegen.drawing.network_columns import columns_of
 from tellegen.drawing.network_drawing import LEAD, RING, Drawing
+from tellegen.drawing.network_faults import Faults
 from tellegen.drawing.network_layout import Layout
+from tellegen.drawing.network_lows import Depths, busy_nodes, low_lines
 from tellegen.drawing.network_mesh import mesh_sketch
 from tellegen.drawing.network_plan import Plan, plan_network
+from tellegen.drawing.network_rails import rails_of, returns_of
 from tellegen.drawing.network_rows import split
 from tellegen.drawing.network_sketch import sketch_shapes
 from tellegen.drawing.network_source import elements_of
 from tellegen.drawing.network_texts import NetworkTexts, extent
+from tellegen.drawing.network_wires import crossing_wires
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.overlaps import ink_box
-from tellegen.drawing.scene import Origin, Scene, Shape
+from tellegen.drawing.scene import Origin, Scene, Shape, Wire
 from tellegen.drawing.strokes import along, direction
 from tellegen.drawing.symbols_parts import curves, placed
 from tellegen.drawing.symbols_twoports import RETURN
@@ -31,7 +36,7 @@ from tellegen.drawing.symbols_twoports import RETURN
 MARGIN, BETWEEN = 26.0, 34.0
 """Round the figure, and between parts that nothing links."""
 WIDER = 1.2
-"""So much wider than asked for a schematic in columns may be before it is cut into rows, in which it is harder to read."""
+"""So much wider than asked for a schematic in columns, or one without crossings, may be before it is cut into rows."""
 
 
 def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
@@ -83,13 +88,45 @@ def network_shapes(elements: Iterable[Element], texts: NetworkTexts, ports: Mapp
     `ports` are the words at nodes to which others may be joined.
     """
     described = tuple(elements)
+    plain = plan_network(described, ports)
+    room = _room(texts)
+    shapes = _placed(described, texts, _plans(described, texts, ports, returns_of(described), room) or plain)
+    crossings = crossing_wires(shapes)
+    for lines in _lower_lines(described) if crossings else ():
+        plans = _plans(described, texts, ports, lines, max(room, WIDER * ink_box(shapes).width))
+        other = _placed(described, texts, plans) if len(plans) == len(plain) else []
+        if other and crossing_wires(other) < crossings and not _broken(other, lines):
+            shapes, crossings = other, crossing_wires(other)
+    return shapes
+
+
+def _lower_lines(described: tuple[Element, ...]) -> Iterator[Depths]:
+    """What may be drawn below the references: what is behind machines, or one of the nodes where most wires meet."""
+    rails = rails_of(described)
+    yield low_lines(described, rails)
+    yield from ({node: 0} for node in busy_nodes(described, rails))
+
+
+def _broken(shapes: Iterable[Shape], lines: Container[str]) -> bool:
+    """Whether a return line is in several pieces, which only marks of a reference would tie together, or meets another wire."""
+    faults = Faults()
+    for shape in shapes:
+        if shape.origin.part == "ground" and shape.origin.port in lines:
+            return True
+        if isinstance(shape, Wire):
+            for one, two in pairwise(shape.points):
+                faults.wire(one, two, shape.origin.port)
+    return faults.found()
+
+
+def _placed(described: tuple[Element, ...], texts: NetworkTexts, plans: Iterable[Plan]) -> list[Shape]:
     shapes: list[Shape] = []
     letters = 0
     banded = texts.options.shows_bands and len({d for element in described for d in element.kind.domains}) > 1
-    room = texts.options.max_width - 2 * (MARGIN + PAD)
+    room = _room(texts)
     last = Box(0.0, -BETWEEN, 0.0, -BETWEEN)
     line, before = 0.0, ""
-    for plan in _plans(described, texts, ports):
+    for plan in plans:
         rows, level = _rows(plan, texts, letters, banded=banded)
         letters += len(rows) - 1
         first, end = plan.stations[0].domain, plan.stations[-1].domain
@@ -108,13 +145,29 @@ def network_shapes(elements: Iterable[Element], texts: NetworkTexts, ports: Mapp
     return shapes
 
 
-def _plans(elements: tuple[Element, ...], texts: NetworkTexts, ports: Mapping[str, str]) -> list[Plan]:
-    """The connected parts, with return lines where each of them fits into one row and nothing on a shaft reaches down to them."""
-    plans = plan_network(elements, ports, returns=True)
-    room = texts.options.max_width - 2 * (MARGIN + PAD)
+def _plans(
+    elements: tuple[Element, ...], texts: NetworkTexts, ports: Mapping[str, str], lines: Depths, room: float
+) -> list[Plan]:
+    """The connected parts with return lines; none where one is too long for a row, or something on a shaft reaches down to them."""
+    plans = plan_network(elements, ports, lines)
     layouts = [Layout(plan, texts.of, extent) for plan in plans if plan.returns]
-    fits = all(layout.lefts[-1] + layout.widths[-1] <= room and _depth(layout) < RETURN for layout in layouts)
-    return plans if fits else plan_network(elements, ports)
+    fits = all(_depth(layout) < RETURN and _widest(layout, texts) <= room for layout in layouts)
+    return plans if fits else []
+
+
+def _room(texts: NetworkTexts) -> float:
+    """How wide the ink of a row may be."""
+    return texts.options.max_width - 2 * (MARGIN + PAD)
+
+
+def _widest(layout: Layout, texts: NetworkTexts) -> float:
+    """The width of a part, or of the widest of its rows where it is cut into several."""
+    whole = layout.lefts[-1] + layout.widths[-1]
+    if whole <= _room(texts):
+        return whole
+    parts = split(layout.plan, layout, _room(texts) - 2 * (LEAD + 2 * RING), 0)
+    layouts = [Layout(part, texts.of, extent) for part in parts]
+    return max(part.lefts[-1] + part.widths[-1] for part in layouts) + 2 * (LEAD + 2 * RING)
 
 
 def _depth(layout: Layout) -> float:
@@ -141,7 +194,7 @@ def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> tup
     whole = Layout(plan, texts.of, extent)
     if _meshed(plan, whole) and (mesh := mesh_shapes(plan, texts)):
         return [mesh], False
-    room = texts.options.max_width - 2 * (MARGIN + PAD)
+    room = _room(texts)
     fits = whole.lefts[-1] + whole.widths[-1] <= room
     parts = [plan] if fits else split(plan, whole, room - 2 * (LEAD + 2 * RING), letters)
     layouts = [whole] if len(parts) == 1 else [Layout(part, texts.of, extent) for part in parts]
@@ -161,14 +214,22 @@ def _columns(plan: Plan, texts: NetworkTexts, *, banded: bool) -> list[Shape]:
     if columns is None:
         return []
     drawing = ColumnDrawing(columns, texts)
+    # Where bridges are in each other's way, one of them may lead below.
+    for ends in dict.fromkeys(frozenset((bridge.first, bridge.second)) for bridge in columns.bridges):
+        if drawing.is_complete:
+            break
+        lower = columns_of(plan, ends)
+        drawing = drawing if lower is None else ColumnDrawing(lower, texts)
     if not drawing.is_complete:
         return []
     return [*(column_bands(drawing, texts.options) if banded else ()), *drawing.shapes]
 
 
 def _meshed(plan: Plan, layout: Layout) -> bool:
-    """Whether wires or pipes form meshes beyond neighbours on the line."""
-    if any(station.element is not None or station.is_shaft or station.port for station in plan.stations):
+    """Whether wires or pipes form meshes beyond neighbours on the line; a line below all others takes most of these."""
+    if plan.returns or any(
+        station.element is not None or station.is_shaft or station.port for station in plan.stations
+    ):
         return False
     return any(abs(layout.place[arc.link.first] - layout.place[arc.link.second]) > 1 for arc in layout.arcs)
 

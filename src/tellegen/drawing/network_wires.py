@@ -1,6 +1,7 @@
 """The wires of one node of a schematic: pieces along the axes become lines with corners, and dots where three or more meet."""
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import final
@@ -67,3 +68,23 @@ def _straightened(points: list[Point]) -> tuple[Point, ...]:
         if not (a == x == u or b == y == v):
             kept.append((x, y))
     return (*kept, points[-1])
+
+
+def crossing_wires(shapes: Iterable[Shape]) -> int:
+    """How often wires cross, those of one node too: who reads the figure cannot know that they belong together."""
+    level: list[tuple[float, float, float]] = []
+    upright: list[tuple[float, float, float]] = []
+    for wire in shapes:
+        if isinstance(wire, Wire):
+            for (x, y), (u, v) in itertools.pairwise(wire.points):
+                if y == v:
+                    level.append((y, min(x, u), max(x, u)))
+                elif x == u:
+                    upright.append((x, min(y, v), max(y, v)))
+    upright.sort()
+    xs = [x for x, _, _ in upright]
+    return sum(
+        top < y < bottom
+        for y, left, right in level
+        for _, top, bottom in upright[bisect_right(xs, left) : bisect_left(xs, right)]
+    )

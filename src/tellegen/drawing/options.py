@@ -13,7 +13,7 @@ from tellegen.drawing import rules
 ThemeName = Literal["colour", "mono", "dark"]
 """Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
 LabelChoice = Literal["symbols", "values", "both"]
-"""Names of parameters, their values with units, or `L_a = 2 mH`."""
+"""Names of parameters, their values with units, or `L_a = 2 mH`; in the blocks of a POG values are numbers in SI."""
 VectorStyle = Literal["bold", "double"]
 MacroChoice = Literal["own", "bondgraphs"]
 """TikZ with styles of its own, or bond graphs in those of the LaTeX package bondgraphs."""

@@ -33,9 +33,12 @@ PANEL, ROW, NAME = 60.0, 40.0, 15.0
 """Where the names of a panel begin, the height of its rows, and the size of its texts."""
 
 
-def network_overlay(model: Model, run: Run, options: Options, time: float) -> Overlay:
-    """The schematic of a model, or its mechanism at a time of a run, with places for powers and energies."""
-    if model.mechanism is None:
+def network_overlay(model: Model, run: Run, options: Options, time: float, *, bodies: bool = False) -> Overlay:
+    """The schematic of a model, or its mechanism at a time of a run, with places for powers and energies.
+
+    `bodies` asks for those of a network that has a schematic too.
+    """
+    if model.mechanism is None and not bodies:
         scene = network_scene(model, options)
     else:
         (row,) = coordinates_at(Pose(model), run.resampled(np.array([time])))

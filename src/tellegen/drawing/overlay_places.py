@@ -19,6 +19,7 @@ from tellegen.drawing.overlay_marks import (
 from tellegen.drawing.placing import label_box
 from tellegen.drawing.pog_measures import ARROW_BELOW, SECTION_OVERHANG
 from tellegen.drawing.pog_pen import LEAD_PART
+from tellegen.drawing.pog_vector import BEHIND, BEHIND_N, DRIVEN, INPUT
 from tellegen.drawing.scene import Block, Bond, Label, Scene, Section, Shape, Wire
 from tellegen.drawing.strokes import along, direction
 
@@ -63,14 +64,21 @@ def _section_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
 
 
 def _vector_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
-    """What comes in at the first section of a vector block; what is lost leaves by the last, which leads to the matrix A."""
-    sections = sorted((s for s in scene.shapes if isinstance(s, Section)), key=lambda section: section.start)
-    losing = any(isinstance(shape, Block) and shape.origin.part == "A" for shape in scene.shapes)
-    ends = [*((SUPPLIED, s) for s in sections[:1]), *((LOST, s) for s in sections[1:][-1:] if losing)]
-    for name, section in ends:
-        x, y = section.end
-        centre = (x, y - SECTION_OVERHANG + ARROW_BELOW)
-        yield Mark("power", (name,), centre, domain=section.origin.domain, numbered=True)
+    """What comes in at the first section of a vector block, and before its integrators; what is lost behind them.
+
+    N gives back a share of what the integrators take, so that what is lost passes behind it. With losses between inputs alone, by
+    a matrix D, no section behind that has all of what comes in or goes.
+    """
+    parts = {shape.origin.part for shape in scene.shapes if isinstance(shape, Block)}
+    names = {INPUT: SUPPLIED}
+    if "D" not in parts:
+        names |= {DRIVEN: SUPPLIED, BEHIND_N if "N" in parts else BEHIND: LOST}
+    for section in (shape for shape in scene.shapes if isinstance(shape, Section)):
+        if section.origin.port in names:
+            x, y = section.end
+            centre = (x, y - SECTION_OVERHANG + ARROW_BELOW)
+            key = names[section.origin.port]
+            yield Mark("power", (key,), centre, domain=section.origin.domain, numbered=True)
 
 
 def _leads_down(scene: Scene, section: Section) -> bool:
@@ -86,8 +94,9 @@ def _leads_down(scene: Scene, section: Section) -> bool:
 
 
 def _block_marks(scene: Scene, flows: Flows) -> Iterator[Mark]:
-    # What the matrix A of a whole model takes leaves by the last section already.
-    shown = ("gain",) if SUPPLIED in flows.powers else ("gain", "A")
+    # What the matrix A of a whole model takes leaves by a section already, unless D takes some of it.
+    whole = SUPPLIED in flows.powers and not any(s.origin.part == "D" for s in scene.shapes)
+    shown = ("gain",) if whole else ("gain", "A")
     for shape in scene.shapes:
         if not isinstance(shape, Block) or shape.origin.part not in shown:
             continue

@@ -41,7 +41,7 @@ def result_scene(what: object, notation: str, run: object, at: Quantity | None, 
     shown, graph = run_of(what, run)
     time = float(shown.t[-1]) if at is None else value_of(at, SECOND, "the time of the figure")
     if model is not None:
-        return network_overlay(model, shown, options, time).at(time)
+        return network_overlay(model, shown, options, time, bodies=word == "mechanism").at(time)
     if not isinstance(what, Run):
         options = with_layout(options, as_model(what))  # type: ignore[arg-type]  # `run_of` refused what else it may be
     return overlay_of(shown, overlaid_notation(word), options, graph).at(time)

@@ -1,10 +1,9 @@
 """What stands in the blocks of vector lanes: letters with numbers, and their matrices in the legend."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from tellegen.drawing.naming import figure_latex
 from tellegen.drawing.pog_plan import BoxPlan
 from tellegen.drawing.pog_texts import (
     DERIVATIVE,
@@ -79,7 +78,9 @@ class LaneTexts:
             if wide or any(map(too_long, entries)) or sum(map(size, entries)) > LONGEST_MATRIX:
                 self.texts.left_out[letter] = None
             else:
-                self.texts.legend[letter] = _diagonal(matrix) or matrix_latex(matrix)
+                self.texts.legend[letter] = _diagonal(matrix, self.texts.entry) or matrix_latex(
+                    matrix, self.texts.entry
+                )
         self.texts.explain_moving(entry for matrix in self._matrices.values() for row in matrix for entry in row)
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
@@ -169,12 +170,12 @@ def _transfers(blocks: dict[int, Block]) -> dict[int, Expression]:
     return {j: _linear(block) * power.get(block.kind, ONE) for j, block in blocks.items()}
 
 
-def _diagonal(matrix: Matrix) -> str:
+def _diagonal(matrix: Matrix, text: Callable[[Expression], str]) -> str:
     """A diagonal matrix by its entries; empty where it is none."""
     off = any(entry is not ZERO for i, row in enumerate(matrix) for j, entry in enumerate(row) if i != j)
     if off or len(matrix) != len(matrix[0]):
         return ""
-    listed = ",\\,".join(figure_latex(row[i]) for i, row in enumerate(matrix))
+    listed = ",\\,".join(text(row[i]) for i, row in enumerate(matrix))
     return rf"\mathrm{{diag}}\left({listed}\right)"
 
 

@@ -26,13 +26,14 @@ def pog_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     """The figure of a POG as a scene.
 
     Ladders are drawn column by column; a scheme without ladders is drawn with vector lanes where it has them, else as one vector
-    block, and the words under the figure say why. Before anything is drawn the signs of the scheme are checked.
+    block, and the words under the figure say why. Before anything is drawn the signs and path gains of the scheme are checked.
 
     What a run measured can be laid over the shapes: a section has its name as `origin.port` (its part is "section"), a block its
     element, its part ("integrator", "gain", "K", "transposed", ...) and its domain. A vector block names all its elements, with
     spaces between.
 
-    Raises: FigureError (F150) where columns and summations do not fit each other, F151 where signs do not conserve power.
+    Raises: FigureError (F150) where columns and summations do not fit each other, F151 where signs do not conserve power, F152
+    where path gains are not those of the model.
     """
     return plan_scene(plan_of(scheme, options), options)
 
@@ -40,7 +41,7 @@ def pog_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
 def model_pog_scene(causal: CausalGraph, options: Options = DEFAULTS) -> Scene:
     """The figure of the POG of a model; storages that depend on others are one block within the ladder where that can be drawn.
 
-    Raises: FigureError as `pog_scene` does, and F152 where the path gains of the scheme are not those of the model.
+    Raises: FigureError as `pog_scene` does.
     """
     return plan_scene(plan_of_model(causal, options)[0], options)
 

@@ -40,6 +40,8 @@ from tellegen.expressions import ONE, Expression, is_zero
 from tellegen.schemes.pog_scheme import Column, Ladder, Matrix, PogScheme
 from tellegen.schemes.storage_groups import StorageGroup, storage_groups
 
+TOGETHER = r"\mathrm{e}"
+"""The index of a letter of what moves together, where another block shows that letter."""
 MOST_EXPLAINED = 12
 """Nobody reads the matrices of more groups under a figure; the equations have them."""
 
@@ -229,7 +231,7 @@ class _GroupPlanner:
         return ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
 
     def _ratio(self, entry: Expression) -> str:
-        text = "" if too_long(entry) else self.texts.expression(entry)
+        text = "" if too_long(entry) else self.texts.number(entry) or self.texts.expression(entry)
         return text if text and width_of(text, text_size(text)) <= WIDEST else ""
 
     # -- letters ---------------------------------------------------------------------------------------------------------------
@@ -240,7 +242,9 @@ class _GroupPlanner:
 
     def _letter(self, letter: str, matrix: Matrix) -> str:
         name, _, index = letter.partition("_")
-        text = self._indexed(name if self.n == 1 else bold(name), index)
+        gains = (block.gain for block in self.texts.scheme.blocks.values() if block.gain is not None)
+        taken = self.n == 1 and any(letter in gain.free_symbols for gain in gains)
+        text = self._indexed(name if self.n == 1 else bold(name), index or (TOGETHER if taken else ""))
         read = self.texts.read_by_all(entry for row in matrix for entry in row)
         return f"{text}({listed_names(read)})" if read else text
 

@@ -29,10 +29,16 @@ MANY = 12
 
 
 def plan_of(scheme: PogScheme, options: Options) -> FigurePlan:
-    """The plan of a scheme.
+    """The plan of a scheme, whose signs and path gains are checked.
 
-    Raises: FigureError (F150, F151).
+    Raises: FigureError (F150, F151, F152).
     """
+    plan = _planned(scheme, options)
+    check_gains(scheme)
+    return plan
+
+
+def _planned(scheme: PogScheme, options: Options) -> FigurePlan:
     _check(scheme)
     texts = Texts(scheme, options)
     if scheme.parts:
@@ -71,7 +77,7 @@ def plan_of_model(causal: CausalGraph, options: Options) -> tuple[FigurePlan, Po
     if plan is not None:
         return plan, scheme
     shown = pog(causal) if together and scheme.vector is None else scheme
-    return plan_of(shown, options), shown
+    return _planned(shown, options) if shown is scheme else plan_of(shown, options), shown
 
 
 def _split(scheme: PogScheme, texts: Texts, options: Options) -> tuple[LadderPlan, ...]:

@@ -1,10 +1,10 @@
 """What stands in the blocks of a POG figure: gains, laws, values, and the equations of a legend."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import final
 
 from tellegen.core.errors import TellegenError
-from tellegen.drawing.naming import figure_latex, name_latex
+from tellegen.drawing.naming import figure_latex, name_latex, number_latex, quantity_latex, unit_latex, unit_ratio
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_measures import text_size, width_of
 from tellegen.drawing.pog_names import PogNames, letter_latex
@@ -12,6 +12,7 @@ from tellegen.drawing.pog_plan import BoxPlan
 from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, postorder, symbol
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw
+from tellegen.results.units import ratio
 from tellegen.schemes.gain_outlines import OUTLINE, is_outlined
 from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
 
@@ -63,7 +64,11 @@ class Texts:
         ):
             self.left_out[letter] = None
         else:
-            self.legend.setdefault(letter, matrix_latex(matrix))
+            self.legend.setdefault(letter, matrix_latex(matrix, self.entry))
+
+    def entry(self, expression: Expression) -> str:
+        """An entry of a matrix: its formula, or its value where values are asked for."""
+        return self.number(expression) or figure_latex(expression)
 
     def explain_moving(self, expressions: Iterable[Expression]) -> None:
         """Equations for the moving parameters that occur in some expressions."""
@@ -102,7 +107,7 @@ class Texts:
             return BoxPlan("gain", name_latex(block.element))
         if block.gain is None:
             return BoxPlan("gain", self._law(block))
-        return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block.gain))
+        return BoxPlan("gain", self._gain(block, block.gain), value=self._value(block, block.gain))
 
     def transposed(self, box: BoxPlan) -> BoxPlan:
         """The box on the other line of a scalar connection; its value is written once."""
@@ -111,7 +116,7 @@ class Texts:
     # -- gains -----------------------------------------------------------------------------------------------------------------
 
     def _gain(self, block: Block, gain: Expression) -> str:
-        if self.options.labels == "values" and (number := self._number(gain)) is not None:
+        if number := self.number(gain):
             return number
         text = "" if too_long(gain) else self.expression(gain)
         if text and width_of(text, text_size(text)) <= WIDEST:
@@ -199,14 +204,24 @@ class Texts:
 
     # -- values ----------------------------------------------------------------------------------------------------------------
 
-    def _value(self, gain: Expression) -> str:
+    def _value(self, block: Block, gain: Expression) -> str:
+        """What is written beside a gain: the value of its parameter, or its own, with the unit."""
         if self.options.labels != "both" or isinstance(gain, Number):
             return ""
+        told, given = block.output_unit, block.energy_unit or block.input_unit
+        for form, units in ((gain, (told, given)), (ONE / gain, (given, told))):
+            if isinstance(form, Symbol) and form.name in self._values:
+                return f"{name_latex(form.name)} = {quantity_latex(self._values[form.name], _gain_unit(block, *units))}"
         names = [name for name in gain.free_symbols if name in self._values]
         if len(names) == 1 and len(gain.free_symbols) == 1:
             return f"{name_latex(names[0])} = {number_latex(self._values[names[0]])}"
         number = self._number(gain)
-        return "" if number is None else f"= {number}"
+        unit = _gain_unit(block, told, given)
+        return "" if number is None else rf"= {number}\,{unit_latex(unit)}" if unit else f"= {number}"
+
+    def number(self, gain: Expression) -> str:
+        """The value of a formula where values stand instead of symbols; empty where they do not, or it has none."""
+        return (self._number(gain) or "") if self.options.labels == "values" else ""
 
     def _number(self, gain: Expression) -> str | None:
         if not gain.free_symbols <= self._values.keys():
@@ -227,6 +242,15 @@ def _numbers(parameters: Mapping[str, Expression | None]) -> dict[str, float]:
             except (TellegenError, ArithmeticError, ValueError):
                 continue
     return found
+
+
+def _gain_unit(block: Block, above: str, below: str) -> str:
+    """The unit of a gain; that of an electric machine tells both its sides: N*m/A, not Wb."""
+    if not above or not below:
+        return ""
+    electric = block.kind == "connection" and not {"A", "V"}.isdisjoint((above, below))
+    unit = ratio(above, below).replace("/(rad/s)", "*s/rad") if electric else unit_ratio(above, below)
+    return "" if unit == "1" else unit
 
 
 def size(expression: Expression) -> int:
@@ -258,17 +282,11 @@ def listed_names(names: tuple[str, ...]) -> str:
     return ", ".join(map(name_latex, names)) if len(names) <= 2 else r"\cdot"
 
 
-def number_latex(value: float) -> str:
-    """A number with four digits that count."""
-    mantissa, _, exponent = f"{value:.4g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
-
-
-def matrix_latex(rows: tuple[tuple[Expression, ...], ...]) -> str:
+def matrix_latex(rows: Matrix, entry: Callable[[Expression], str] = figure_latex) -> str:
     """A matrix in brackets; a single entry has none."""
     if len(rows) == 1 and len(rows[0]) == 1:
-        return figure_latex(rows[0][0])
-    body = r" \\ ".join(" & ".join(map(figure_latex, row)) for row in rows)
+        return entry(rows[0][0])
+    body = r" \\ ".join(" & ".join(map(entry, row)) for row in rows)
     return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
 

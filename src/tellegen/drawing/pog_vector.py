@@ -41,6 +41,10 @@ MOST_SHOWN = 4
 """Matrices of more rows are named only, unless they are asked for."""
 
 
+INPUT, DRIVEN, BEHIND, BEHIND_N = "1", "3", "4", "5"
+"""The sections of a vector block: u and y, before the integrators, behind them, and behind N where there is one."""
+
+
 @final
 class VectorPlanner:
     """Turns the vector block of a scheme into a ladder of a few columns."""
@@ -115,7 +119,7 @@ class VectorPlanner:
     def _input_columns(self) -> Iterator[ColumnPlan]:
         """D from u to y, then B and its transpose."""
         y = self._indexed("y" if self.m == 1 else bold("y"))
-        left = self._section("1", self.u, y, right=True, size=self.m)
+        left = self._section(INPUT, self.u, y, right=True, size=self.m)
         if not self.n or _any(self.D) or self.rates:
             letter = self._letter("D", self.D)
             text = f"{letter}(s)" if self.rates else letter
@@ -132,7 +136,7 @@ class VectorPlanner:
             forward = f"{B} + s {self._letter('B_1')}" if driven else B
             back = self._output_letter(B, driven)
             after = self._section(
-                "3",
+                DRIVEN,
                 rf"{self._plain('B')}\,{self.u}" if not driven else "e" if self.n == 1 else bold("e"),
                 self.x,
                 right=True,
@@ -164,7 +168,7 @@ class VectorPlanner:
         element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
         others = self._others()
         sections = [
-            self._section(str(4 + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
+            self._section(str(int(BEHIND) + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
             for k in range(len(others))
         ]
         columns = [ColumnPlan(left, sections[0], element, frozenset({("upper", "right")}))]

@@ -142,7 +142,13 @@ NO_MECHANISM = RULES.rule(
     "F181",
     "model without a mechanism",
     meaning="The drawing of a mechanism was asked for, and the model has no bodies and joints.",
-    why="only a file with 'mechanism:' says where points of bodies are; a network has no geometry",
+    why="only 'mechanism:' or 'geometry:' in a file says where points of bodies are; a network does not",
+)
+TORN_GEOMETRY = RULES.rule(
+    "F183",
+    "geometry that does not fit",
+    meaning="A pin or a weld of a geometry holds two points that are not at one place.",
+    why="the formulas of 'geometry:' say where bodies are, and what a pin holds together is at one place",
 )
 NO_LENGTH = RULES.rule(
     "F182",

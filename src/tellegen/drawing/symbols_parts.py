@@ -4,7 +4,7 @@ A symbol is drawn along +x with its middle at the origin and y downwards, and tu
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import cos, pi, sin
 from typing import final
 
@@ -43,6 +43,11 @@ class Symbol:
     down: float
     parts: tuple[Part, ...]
     letter: str = ""
+
+
+def turned_over(part: Part) -> Part:
+    """The part upside down."""
+    return replace(part, outline=tuple((word, tuple((x, -y) for x, y in points)) for word, points in part.outline))
 
 
 def line(*points: Point, weight: Weight = "thin", dashed: bool = False) -> Part:

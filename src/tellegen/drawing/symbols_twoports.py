@@ -4,11 +4,11 @@ Their first port is on the left. Wires and pipes meet them at TOP (first node) a
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.symbols_parts import Part, arc, arrow, circle, line, rectangle, shape
+from tellegen.drawing.symbols_parts import Part, arc, arrow, circle, line, rectangle, shape, turned_over
 
 ROW, TOP, MID, BOTTOM, RAIL = -55.0, -43.0, 0.0, 43.0, 55.0
 RETURN = 88.0
@@ -34,6 +34,9 @@ class TwoPort:
     parts: tuple[Part, ...]
     letter: str = ""
     caption: Caption = "above"
+    mirrored: "TwoPort | None" = None
+
+    # `mirrored` is the symbol to be turned round instead, where its terminals change places then.
 
 
 def _machine(*inside: Part, wired: int, letter: str = "", radius: float = 22) -> TwoPort:
@@ -62,12 +65,18 @@ def _hydraulic_motor() -> TwoPort:
     return _machine(shape((-7, -21), (7, -21), (0, -9.5), filled=True), wired=0)
 
 
-def _cylinder() -> TwoPort:
+def _cylinder(upper: float = -22.0, lower: float = 16.0) -> TwoPort:
+    """A cylinder whose first node is at the head, its second at the rod.
+
+    Where the rod points to the left, pressure at the first node still pushes to the right: it is at the rod then.
+    """
     barrel, piston = rectangle(-36, -19, 28, 19), rectangle(-4, -19, 4, 19)
     rod = rectangle(4, -3, 40, 3)
-    ports = line((-22, TOP), (-22, -19)), line((16, 19), (16, BOTTOM))
-    pins = ((-22.0, TOP), (16.0, BOTTOM), (40.0, MID), None)
-    return TwoPort(36, 40, -TOP, BOTTOM, pins, (barrel, piston, rod, *ports), caption=(-12.0, -19.0))
+    ports = line((upper, TOP), (upper, -19)), line((lower, 19), (lower, BOTTOM))
+    pins = ((upper, TOP), (lower, BOTTOM), (40.0, MID), None)
+    parts = (barrel, piston, rod, *ports)
+    mirrored = _cylinder(lower, upper) if upper < lower else None
+    return TwoPort(36, 40, -TOP, BOTTOM, pins, parts, caption=(max(-12.0, upper + 4), -19.0), mirrored=mirrored)
 
 
 def _standing_coil(x: float, sense: int) -> tuple[Part, ...]:
@@ -184,6 +193,18 @@ def epicyclic() -> TwoPort:
     shafts = line((-35, 0), (-27, 0)), line((27, 0), (35, 0)), line((0, -35), (0, -27))
     pins = ((-35.0, MID), (35.0, MID), (0.0, -35.0))
     return TwoPort(35, 35, 35, 27, pins, (*wheels, *arms, *shafts), caption=(12.0, -25.0))
+
+
+def flipped(symbol: TwoPort) -> TwoPort:
+    """The symbol upside down."""
+    pins = tuple(None if pin is None else (pin[0], -pin[1]) for pin in symbol.pins)
+    parts = tuple(turned_over(part) for part in symbol.parts)
+    caption = symbol.caption
+    if isinstance(caption, tuple):
+        upper = max(pin[0] for pin in pins if pin is not None and pin[1] < MID)
+        caption = max(caption[0], upper + 4), caption[1]
+    opposite = None if symbol.mirrored is None else flipped(symbol.mirrored)
+    return replace(symbol, up=symbol.down, down=symbol.up, pins=pins, parts=parts, caption=caption, mirrored=opposite)
 
 
 def two_port_of(kind: str) -> TwoPort | None:

@@ -24,15 +24,25 @@ CONSTANT = -1
 def wrong_gains(scheme: PogScheme) -> tuple[str, ...]:
     """The elements at which the scheme does not bring together what the model does; none for a scheme that `pog` made.
 
-    Where a modulus or a law has no value at the random point, or blocks hide states behind transfer functions, nothing is said.
+    Where a modulus or a law has no value at the random point, or the scheme is not of the whole model, nothing is said.
     """
-    if any(block.kind == "transfer" for block in scheme.blocks.values()):
+    if not _is_whole(scheme):
         return ()
     try:
         drawn, meant = _by_scheme(scheme), _by_model(scheme)
     except _NoValueError:
         return ()
     return tuple(name for name, value in drawn.items() if meant.get(name, value) != value)
+
+
+def _is_whole(scheme: PogScheme) -> bool:
+    """Whether a scheme shows every element of its model: a reduction leaves some out, a transfer function hides some."""
+    items = scheme.elements.values()
+    return (
+        {id(item.port) for item in items} == {id(port) for port in scheme.causal.graph.ports}
+        and all(item.name in scheme.blocks or isinstance(item.port.law, SourceLaw) for item in items)
+        and not any(block.kind == "transfer" for block in scheme.blocks.values())
+    )
 
 
 class _NoValueError(Exception):
@@ -61,6 +71,12 @@ def _by_scheme(scheme: PogScheme) -> dict[str, int]:
     at = {name: k for k, name in enumerate(scheme.signals())}
     rows: list[Row] = []
     ends: dict[str, tuple[str, int]] = {}
+
+    def is_decided(variable: str, by: str, told: str, sign: int) -> None:
+        way = -1 if variable in scheme.turned else 1
+        rows.append({at[variable]: 1, CONSTANT: -way * _known(by) % PRIME})
+        ends[by] = told, way * sign
+
     for summation in scheme.summations.values():
         rows.append({at[summation.output]: PRIME - 1} | {at[n]: sign % PRIME for n, sign in summation.inputs})
     for block in scheme.blocks.values():
@@ -71,11 +87,9 @@ def _by_scheme(scheme: PogScheme) -> dict[str, int]:
                 row[at[name]] = (row.get(at[name], 0) + _residue(gain)) % PRIME
             rows.append(row)
         else:
-            rows.append({at[block.output]: 1, CONSTANT: -_known(block.name) % PRIME})
-            ends[block.name] = block.input, block.sign
+            is_decided(block.output, block.name, block.input, block.sign)
     for source, name, output in zip(scheme.sources(), scheme.inputs, scheme.outputs, strict=True):
-        rows.append({at[name]: 1, CONSTANT: -_known(source.name) % PRIME})
-        ends[source.name] = output.signal, -output.sign
+        is_decided(name, source.name, output.signal, -output.sign)
     values = _solved(rows, at.values())
     return {name: values.get(at[signal], 0) * sign % PRIME for name, (signal, sign) in ends.items() if signal in at}
 

@@ -163,8 +163,8 @@ class VectorBlock:
 class PogScheme:
     """A POG. `states` names the integrator blocks in the order of the state vector, `inputs` the input signals.
 
-    `elements` are the storages, resistive elements and sources by name, `shared` the signals that several of them share. A model
-    whose junctions admit no strokes has no bond graph behind its scheme.
+    `elements` are the storages, resistive elements and sources by name, `shared` the signals that several of them share, `turned`
+    those that count the other way than in the model. A model whose junctions admit no strokes has no bond graph behind its scheme.
     """
 
     name: str
@@ -179,6 +179,7 @@ class PogScheme:
     causal: CausalGraph = field(compare=False, repr=False)
     elements: Mapping[str, OnePort] = field(repr=False)
     shared: frozenset[str] = field(default=frozenset(), repr=False)
+    turned: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     vector: VectorBlock | None = None
     parts: tuple[VectorBlock, ...] = ()
 

@@ -18,7 +18,11 @@ from tellegen.schemes.raising import bond_graph
 
 def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
     """The scheme with the decisions of some elements turned; its blocks, summations and sections are turned already."""
-    elements = {name: _turned(item) if name in turned else item for name, item in scheme.elements.items()}
+    opposite = _told_the_other_way(scheme)
+    elements = {
+        name: _turned(item, opposite=name in opposite) if name in turned else item
+        for name, item in scheme.elements.items()
+    }
     states = tuple(name for name, item in elements.items() if item.causality == "integral")
     result = replace(scheme, elements=elements, states=states)
     causal = _causal(scheme.causal, scheme.elements, elements)
@@ -40,11 +44,24 @@ def _raised(causal: CausalGraph) -> BondGraphScheme | None:
         return None
 
 
-def _turned(item: OnePort) -> OnePort:
+def _told_the_other_way(scheme: PogScheme) -> set[str]:
+    """The sources to which the scheme brings a variable that counts against the direction of their ports."""
+
+    def way(variable: str) -> int:
+        return -1 if variable in scheme.turned else 1
+
+    pairs = zip(scheme.sources(), scheme.inputs, scheme.outputs, strict=True)
+    return {source.name for source, name, output in pairs if output.sign * way(name) * way(output.signal) > 0}
+
+
+def _turned(item: OnePort, *, opposite: bool) -> OnePort:
+    """The element with the other variable decided; a source takes over the direction of the variable that it was told."""
     decides = other_side(item.decides)
     if not isinstance(item.port.law, SourceLaw):
         return replace(item, decides=decides)
     port = replace(item.port, law=SourceLaw(decides, item.port.variable(decides)))
+    if opposite:
+        port = replace(port, plus=port.minus, minus=port.plus)
     kind = one_port_kind(port)
     return replace(item, port=port, decides=decides, kind=kind, letters=one_port_letters(port, kind, moving=False))
 

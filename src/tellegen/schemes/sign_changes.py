@@ -40,6 +40,7 @@ def change_sign(scheme: PogScheme, variables: str | Iterable[str]) -> Rewriting:
             Output(o.signal, o.sign * sign(o.signal) * sign(i))
             for o, i in zip(scheme.outputs, scheme.inputs, strict=True)
         ),
+        turned=scheme.turned ^ changed,
     )
     if scheme.vector is not None:
         result = replace(result, vector=vector_block(result), parts=())
