@@ -1,5 +1,6 @@
 """Build files make the diagram in Simulink: Octave runs them with stubs that record the calls, and the model is read back."""
 
+import re
 import shutil
 from collections.abc import Callable
 from itertools import combinations
@@ -18,6 +19,7 @@ from tellegen.exporting.diagrams import Diagram, Formula
 from tellegen.exporting.exports import simulink_files
 from tellegen.exporting.m_files import parameters_file
 from tellegen.exporting.mode_diagrams import HybridDiagram, mode_diagrams
+from tellegen.exporting.simulink_model import LIBRARY
 from tellegen.exporting.simulink_modes import mode_diagram, mode_name
 from tellegen.exporting.simulink_program import build_file
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
@@ -61,7 +63,8 @@ class BuiltModels:
         builds = "\n".join(f"{name}_build();" for name in (*NAMES, *HYBRIDS))
         self.output = run_octave(octave, self.folder, f"{builds}\n{ball}")
         assert (self.folder / "calls.txt").exists(), self.output
-        self.models = read_calls((self.folder / "calls.txt").read_text(encoding="utf-8"))
+        built = read_calls((self.folder / "calls.txt").read_text(encoding="utf-8"))
+        self.models = {name.removesuffix("_model"): model for name, model in built.items()}
 
 
 CHANGES = {
@@ -212,6 +215,24 @@ def test_parameters_and_experiment_are_handed_over(built: Built) -> None:
     assert model.parameters == {matlab_name(name): value for name, value in diagram.parameters.items()}
     assert float(model.settings["StopTime"]) == diagram.until
     assert model.settings["Solver"] == ("ode15s" if diagram.stiff else "ode45")
+
+
+@pytest.mark.parametrize("name", [*NAMES, *HYBRIDS])
+def test_blocks_and_settings_are_those_that_the_page_names_with_their_sources(
+    name: str, built_models: BuiltModels, system_tool: Callable[[str], str]
+) -> None:
+    built_models.of(system_tool("octave-cli"), NAMES[0])
+    model, known = built_models.models[name], documented_settings()
+    for block in model.blocks.values():
+        assert set(block.settings) <= known[LIBRARY[block.kind]] | {"Position"}, block.name
+    assert set(model.settings) <= known["the model"]
+
+
+def documented_settings() -> dict[str, set[str]]:
+    """The settings of each kind of block in the table of the page on exporting, by where the library has it."""
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "export.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if "`slref/" in line]
+    return {place.strip("`"): set(re.findall(r"`(\w+)`", settings)) for place, settings, _ in rows}
 
 
 def test_columns_stand_from_left_to_right_and_nothing_overlaps(built: Built) -> None:

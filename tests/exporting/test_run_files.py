@@ -1,6 +1,7 @@
 """Run files integrate the same model as we do: Octave runs them, one process for all, and every signal agrees."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from exporting.octave import ROWS, Case, OctaveRuns, example, text
 from tellegen import examples
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions.matlab import matlab_name
+from tellegen.results import Run
 
 TOLERANCE = 1e-6
 ABSOLUTE = 1e-9
@@ -177,6 +179,23 @@ signals:
 experiment: {until: 0.2 s}
 """
 
+STIFF_ROWS = """
+system: A stiff circuit beside a state with a constant rate
+parameters: {C_1: 1 uF, C_2: 1 mF, R: 1 ohm, C_3: 2 mF, w: 30 rad/s}
+network:
+  V:   {voltage source: [a, gnd], signal: u}
+  R_1: {resistor: [a, b], R: R*cos(pi/5)}
+  C_1: {capacitor: [b, gnd], voltage: V_1}
+  R_2: {resistor: [b, c], R: 100*R}
+  C_2: {capacitor: [c, gnd], voltage: V_2}
+  I:   {current source: [gnd, d]}
+  C_3: {capacitor: [d, gnd], voltage: V_3}
+signals:
+  held: {sample: V_2 - 0.1*V_3, every: 30 ms}
+  u:    3 V*sin(w*t)^2 - held
+experiment: {until: 0.2 s, inputs: {I: 20 mA}}
+"""
+
 DELAYED_INPUT = """
 system: A delayed sine without a state
 parameters: {R: 10 ohm, omega: 400 rad/s}
@@ -214,6 +233,7 @@ PLAIN_TEXTS = {
     "static": STATIC,
     "delays": DELAYS,
     "stiff_delay": STIFF_DELAY,
+    "stiff_rows": STIFF_ROWS,
     "delayed_input": DELAYED_INPUT,
 }
 TEXTS_WITH_MODES = {
@@ -239,8 +259,23 @@ def octave_runs(tmp_path_factory: pytest.TempPathFactory) -> OctaveRuns:
 def test_octave_integrates_the_run_file_to_our_trajectory(
     name: str, octave_runs: OctaveRuns, system_tool: Callable[[str], str]
 ) -> None:
-    names, t, values = octave_runs.result(system_tool("octave-cli"), name)
-    case = octave_runs.cases[name]
+    ours = assert_agreement(octave_runs, system_tool("octave-cli"), name)
+    if name in WITH_MODES:
+        assert len(ours.events) >= 2, "a run through one mode shows little"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_octave_integrates_whole_experiments_to_our_trajectory(
+    name: str, tmp_path: Path, system_tool: Callable[[str], str]
+) -> None:
+    assert_agreement(OctaveRuns({name: example(name, whole=True)}, tmp_path), system_tool("octave-cli"), name)
+
+
+def assert_agreement(runs: OctaveRuns, octave: str, name: str) -> Run:
+    """Compare every signal of a run of Octave with our own run, which it gives."""
+    names, t, values = runs.result(octave, name)
+    case = runs.cases[name]
     ours = simulate(case.model, until=case.until, times=t, rtol=1e-10)
     known = {matlab_name(signal): signal for signal in ours.names}
     assert len(t) == ROWS
@@ -248,8 +283,20 @@ def test_octave_integrates_the_run_file_to_our_trajectory(
         expected = np.asarray(ours.values(known[written]))
         allowed = TOLERANCE * np.abs(expected).max() + ABSOLUTE
         assert np.abs(values[:, column] - expected).max() <= allowed, f"{written} of {name}"
-    if name in WITH_MODES:
-        assert len(ours.events) >= 2, "a run through one mode shows little"
+    return ours
+
+
+def test_stiff_programs_compute_once_what_parameters_decide_and_take_states_in_columns() -> None:
+    program = text("stiff_rows", STIFF_ROWS).files["stiff_rows_run.m"]
+    once = program[program.index("function tg_p = tg_constants") :].partition("\nend\n")[0]
+    blocks = program[program.index("function [tg_dx, tg_y") :].partition("\nend\n")[0]
+    assert "cos(pi/5)" in once
+    assert "cos" not in blocks
+    assert "q_C_1 = tg_x(1, :);" in blocks
+    assert "I + tg_o" in blocks  # a rate that stays is as many numbers as there are states
+    assert "tg_dx = tg_blocks(tg_times, tg_states" in program
+    delayed = text("stiff_delay", STIFF_DELAY).files["stiff_delay_run.m"]
+    assert "for tg_i = 1:numel(tg_times)" in delayed  # what is remembered is asked for one by one
 
 
 def test_a_delayed_signal_is_what_it_was(octave_runs: OctaveRuns, system_tool: Callable[[str], str]) -> None:

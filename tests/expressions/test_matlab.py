@@ -3,7 +3,15 @@
 import pytest
 
 from tellegen.expressions import parse
-from tellegen.expressions.matlab import LONGEST, MatlabLines, has_choice, matlab_name, to_matlab
+from tellegen.expressions.matlab import (
+    LONGEST,
+    MatlabLines,
+    constant_parts,
+    has_choice,
+    matlab_name,
+    pointwise,
+    to_matlab,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +78,29 @@ def test_what_announced_formulas_share_is_computed_once() -> None:
         made.assign(name, formula)
     text = "\n".join(made.lines)
     assert (text.count("cos(x)"), text.count("b*c")) == (1, 1)
+
+
+def test_parts_that_read_constants_alone_are_computed_elsewhere() -> None:
+    formulas = [
+        parse("x*sin(a)^2 + a*b*y"),
+        parse("cos(a + pi) - x*sin(a)"),
+        parse("if(x > 0, sqrt(a), x)"),
+        parse("a*b"),
+    ]
+    parts = constant_parts(formulas, {"a", "b"})
+    assert parts == [parse("sin(a)"), parse("cos(a + pi)"), parse("a*b")]
+    made = MatlabLines(formulas, {part: f"c({k})" for k, part in enumerate(parts, 1)})
+    for name, formula in zip("pqrs", formulas, strict=True):
+        made.assign(name, formula)
+    text = "\n".join(made.lines)
+    assert "sin" not in text
+    assert "cos" not in text
+    assert "sqrt(a)" in text  # of a branch, which may be wrong where it is not taken
+    assert made.lines[-1] == "s = c(3);"
+
+
+def test_formulas_of_rows_are_computed_number_by_number() -> None:
+    assert pointwise("2*x^3/y - a") == "2.*x.^3./y - a"
 
 
 def test_what_only_a_branch_reads_is_not_computed_before_it() -> None:

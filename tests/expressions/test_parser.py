@@ -222,6 +222,12 @@ def test_a_unit_is_refused_where_there_is_no_reader() -> None:
         parse("24 V")
 
 
+def test_a_unit_without_a_space_is_shown_with_one() -> None:
+    with pytest.raises(DescriptionError) as caught:
+        parse("100nF", unit=lambda text, _: symbol(text), is_unit=lambda word: word == "nF")
+    assert caught.value.finding.fix == "write a space before a unit, 100 nF, and * before a name, 100*nF"
+
+
 def test_deep_but_legal_formulas_are_read() -> None:
     assert parse("(" * 99 + "a" + ")" * 99) is a
     assert parse("-" * 5000 + "a") is a

@@ -1,7 +1,7 @@
 """A block diagram as MATLAB programs that need no Simulink: parameters in one file, the experiment in the other.
 
-The program evaluates the blocks in order and integrates the integrators: by Radau's method where the model is stiff, by Dormand
-and Prince's otherwise, both written out, so that Octave and MATLAB take the same steps. It stops where inputs jump and where
+The program evaluates the blocks in order and integrates the integrators: by Radau's method where the model is stiff, by one of
+Dormand and Prince otherwise, all written out, so that Octave and MATLAB take the same steps. It stops where inputs jump and where
 sampled signals take their values, and remembers its steps where signals are delayed.
 """
 
@@ -13,14 +13,24 @@ import numpy as np
 from tellegen.compiler.tables import monotone_slopes
 from tellegen.core.names import TIME
 from tellegen.exporting.diagrams import Diagram, Formula, Hold, Inertia
+from tellegen.exporting.m_explicit import EIGHTH
+from tellegen.exporting.m_once import (
+    INERTIA,
+    NOTHING_ONCE,
+    Once,
+    computed_once,
+    constants_function,
+    matrix_text,
+    moving,
+    names_left,
+)
 from tellegen.exporting.m_past import COLLOCATION, HERMITE, STAND, past_functions, plain_hooks, with_hooks
-from tellegen.exporting.m_runtime import EXPLICIT, HELPERS, STIFF, TABLES
-from tellegen.expressions.matlab import MatlabLines, matlab_name
+from tellegen.exporting.m_runtime import EXPLICIT, HELPERS, ONE_BY_ONE, STIFF, TABLES, TOGETHER
+from tellegen.expressions.matlab import MatlabLines, matlab_name, pointwise
 from tellegen.graph.signals import Table
 
 LONGEST_NAME = 40
 """MATLAB takes names of programs up to 63 characters; endings such as `_parameters` come behind."""
-
 PLACE = 5
 """Which result of the blocks what goes into delays is: behind rates, recorded signals, residuals and samples."""
 
@@ -45,12 +55,15 @@ def parameters_file(diagram: Diagram, name: str) -> str:
 
 def run_file(diagram: Diagram, name: str) -> str:
     """A function that integrates the diagram and gives the recorded signals over time."""
+    once = computed_once(diagram)
     parts = [
-        main_function(diagram, name),
+        main_function(diagram, name, f"tg_constants({name}_parameters())"),
+        constants_function(diagram, once),
         _initial(diagram),
-        blocks_function(diagram, [item.name for item in diagram.integrators]),
+        blocks_function(diagram, [item.name for item in diagram.integrators], once=once),
         samples_functions(diagram.holds),
-        with_hooks(STIFF if diagram.stiff else EXPLICIT, plain_hooks(diagram.delays, stiff=diagram.stiff)),
+        _steps(diagram),
+        (TOGETHER if once.columns else ONE_BY_ONE) if diagram.stiff else "",
         HELPERS,
         *([past_functions(PLACE), STAND, COLLOCATION if diagram.stiff else HERMITE] if diagram.delays else []),
         TABLES if has_tables(diagram) else "",
@@ -58,8 +71,15 @@ def run_file(diagram: Diagram, name: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def main_function(diagram: Diagram, name: str) -> str:
-    """The function that a user calls."""
+def _steps(diagram: Diagram) -> str:
+    """How the program advances; a method of order 5 has the past between its steps that delays need."""
+    if not (diagram.stiff or diagram.delays):
+        return with_hooks(EIGHTH, {})
+    return with_hooks(STIFF if diagram.stiff else EXPLICIT, plain_hooks(diagram.delays, stiff=diagram.stiff))
+
+
+def main_function(diagram: Diagram, name: str, parameters: str) -> str:
+    """The function that a user calls; `parameters` gives what blocks read."""
     stops = ", ".join(map(number_text, diagram.stops))
     shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
     late = "".join(f", tg_samples + {number_text(by)}" for by in _comes_back(diagram)) if diagram.holds else ""
@@ -71,7 +91,7 @@ def main_function(diagram: Diagram, name: str) -> str:
 % Steps end where inputs jump; this is known up to t = {number_text(diagram.until)}, beyond it the control of the error finds it.
 if nargin < 1, tg_until = {number_text(diagram.until)}; end
 if nargin < 2, tg_rows = 201; end
-tg_p = {name}_parameters();
+tg_p = {parameters};
 tg_names = {{{shown}}};
 tg_t = linspace(0, tg_until, tg_rows)';
 tg_stops = [{stops}];
@@ -103,18 +123,24 @@ end
 
 
 def blocks_function(
-    diagram: Diagram, states: Sequence[str], name: str = "tg_blocks", further: Mapping[str, str] | None = None
+    diagram: Diagram,
+    states: Sequence[str],
+    name: str = "tg_blocks",
+    further: Mapping[str, str] | None = None,
+    once: Once = NOTHING_ONCE,
 ) -> str:
     """The function that evaluates every block: rates of states, recorded signals, residuals and what holds would take.
 
-    `further` are columns of signals that it gives too, by the name of the result.
+    `further` are columns of signals that it gives too, by the name of the result; `once` is what is computed before.
     """
-    made = MatlabLines(diagram.expressions())
-    made.lines += _unpacked(diagram, states)
+    made = MatlabLines(diagram.expressions(), once.parts)
     for item in diagram.formulas:
         _evaluate(item, made)
-    _couple(diagram, made)
-    rates = {item.name: _m(item.rate) for item in diagram.integrators}
+    if once.columns:
+        made.lines[:] = map(pointwise, made.lines)
+    made.lines[:0] = _unpacked(diagram, states, once)
+    _couple(diagram, made, once)
+    rates = {item.name: _row(item.rate, diagram, once) for item in diagram.integrators}
     made.lines += [f"tg_dx = [{'; '.join(rates.get(state, '0') for state in states)}];", "if nargout < 2, return; end"]
     for item in diagram.readings:
         _evaluate(item, made)
@@ -130,10 +156,15 @@ def blocks_function(
     return "\n".join([head, *made.lines, *(f"{key} = [{text}];" for key, text in results.items()), "end", ""])
 
 
-def _unpacked(diagram: Diagram, states: Sequence[str]) -> Iterator[str]:
-    read, own = diagram.names_read(), {item.name for item in diagram.integrators}
+def _unpacked(diagram: Diagram, states: Sequence[str], once: Once) -> Iterator[str]:
+    read, own = names_left(diagram, once), {item.name for item in diagram.integrators}
+    place = ", :" if once.columns else ""
+    if once.parts:
+        yield "tg_c = tg_p.tg_c;"
+    if once.columns:
+        yield "tg_o = zeros(1, size(tg_x, 2));"
     yield from (f"{_m(name)} = tg_p.{_m(name)};" for name in diagram.parameters if name in read)
-    yield from (f"{_m(name)} = tg_x({k});" for k, name in enumerate(states, 1) if name in own)
+    yield from (f"{_m(name)} = tg_x({k}{place});" for k, name in enumerate(states, 1) if name in own)
     yield from (f"{_m(hold.name)} = tg_held({k});" for k, hold in enumerate(diagram.holds, 1))
     yield from (f"{_m(name)} = tg_w({k});" for k, name in enumerate(diagram.unknowns.names, 1))
     for k, delay in enumerate(diagram.delays, 1):
@@ -158,19 +189,26 @@ def table_arguments(item: Table) -> str:
     return ", ".join(row_text(row) for row in rows)
 
 
-def _couple(diagram: Diagram, made: MatlabLines) -> None:
+def _couple(diagram: Diagram, made: MatlabLines, once: Once) -> None:
     """The rates of states that only the whole matrix of inertias gives."""
     inertia = diagram.inertia
     if inertia is None or not inertia.rates:
         return
-    made.lines.append(f"tg_rates = {inertia_text(inertia, made)};")
-    made.lines += [f"{_m(name)} = tg_rates({k});" for k, name in enumerate(inertia.rates, 1)]
+    place = ", :" if once.columns else ""
+    matrix = INERTIA if once.inertia else matrix_text(inertia, made)
+    right = "; ".join(_row(name, diagram, once) for name in inertia.right)
+    made.lines.append(f"tg_rates = {matrix} \\ [{right}];")
+    made.lines += [f"{_m(name)} = tg_rates({k}{place});" for k, name in enumerate(inertia.rates, 1)]
+
+
+def _row(name: str, diagram: Diagram, once: Once) -> str:
+    """A signal as a row where states come in columns; one that stays is a number."""
+    return f"{_m(name)} + tg_o" if once.columns and name not in moving(diagram) else _m(name)
 
 
 def inertia_text(inertia: Inertia, made: MatlabLines) -> str:
     """The solution for the rates as a formula of MATLAB."""
-    rows = "; ".join([", ".join([made.text(entry) for entry in row]) for row in inertia.matrix])
-    return f"[{rows}] \\ [{'; '.join(_m(name) for name in inertia.right)}]"
+    return f"{matrix_text(inertia, made)} \\ [{'; '.join(_m(name) for name in inertia.right)}]"
 
 
 def samples_functions(holds: Iterable[Hold]) -> str:

@@ -28,7 +28,10 @@ def hybrid_run_file(hybrid: HybridDiagram, name: str) -> str:
     delays = hybrid.first.delays
     past = [past_functions(PLACE), HERMITE] if delays else []
     return _joined(
-        main_function(hybrid.first, name), _start(hybrid), *_mode_functions(hybrid, hooks_in_modes(delays)), *past
+        main_function(hybrid.first, name, f"{name}_parameters()"),
+        _start(hybrid),
+        *_mode_functions(hybrid, hooks_in_modes(delays)),
+        *past,
     )
 
 

@@ -141,11 +141,8 @@ while tg_now < tg_to
     end
     tg_converged = false; tg_before = Inf;
     for tg_pass = 1:12
-      tg_k = zeros(tg_n, 3);
-      for tg_i = 1:3
-        tg_at = min(max(tg_now + tg_c(tg_i) * tg_s, tg_low), tg_high);
-        [tg_k(:, tg_i), tg_w] = tg_slope(tg_at, tg_x + tg_z(:, tg_i), tg_held, tg_w, tg_p);
-      end
+      tg_at = min(max(tg_now + tg_c * tg_s, tg_low), tg_high);
+      [tg_k, tg_w] = tg_together(tg_at, tg_x(:, [1, 1, 1]) + tg_z, tg_held, tg_w, tg_p);
       tg_change = reshape(tg_u \\ (tg_l \\ (tg_q * reshape(tg_s * (tg_k * tg_a') - tg_z, [], 1))), tg_n, 3);
       tg_z = tg_z + tg_change;
       tg_size = max(max(abs(tg_change) ./ tg_weights));
@@ -183,12 +180,12 @@ end
 end
 
 function tg_jacobian = tg_slopes(tg_now, tg_x, tg_f, tg_held, tg_w, tg_p)
-tg_jacobian = zeros(numel(tg_x));
-for tg_i = 1:numel(tg_x)
-  tg_next = tg_x; tg_next(tg_i) = tg_x(tg_i) + 1e-7 * max(abs(tg_x(tg_i)), 1e-3);
-  tg_moved = tg_slope(tg_now, tg_next, tg_held, tg_w, tg_p);
-  tg_jacobian(:, tg_i) = (tg_moved - tg_f) / (tg_next(tg_i) - tg_x(tg_i));
-end
+% The slopes by every state, each moved a little.
+tg_one = ones(1, numel(tg_x));
+tg_next = tg_x + 1e-7 * max(abs(tg_x), 1e-3);
+tg_states = tg_x(:, tg_one) + diag(tg_next - tg_x);
+tg_moved = tg_together(tg_now * tg_one, tg_states, tg_held, tg_w, tg_p);
+tg_jacobian = (tg_moved - tg_f(:, tg_one)) ./ repmat((tg_next - tg_x)', numel(tg_x), 1);
 end
 
 function [tg_dx, tg_w] = tg_slope(tg_now, tg_x, tg_held, tg_w, tg_p)
@@ -197,6 +194,21 @@ tg_dx = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p);
 end
 """
 )
+
+TOGETHER = """function [tg_dx, tg_w] = tg_together(tg_times, tg_states, tg_held, tg_w, tg_p)
+% The rates of several states, which are the columns of a matrix.
+tg_dx = tg_blocks(tg_times, tg_states, tg_held, tg_w, tg_p);
+end
+"""
+
+ONE_BY_ONE = """function [tg_dx, tg_w] = tg_together(tg_times, tg_states, tg_held, tg_w, tg_p)
+% The rates of several states, which are the columns of a matrix.
+tg_dx = zeros(size(tg_states));
+for tg_i = 1:numel(tg_times)
+  [tg_dx(:, tg_i), tg_w] = tg_slope(tg_times(tg_i), tg_states(:, tg_i), tg_held, tg_w, tg_p);
+end
+end
+"""
 
 HELPERS = """function tg_tiny = tg_margin(tg_from, tg_to)
 % How far from its ends an interval is looked at: beyond rounding, and not further than its quarter.

@@ -45,10 +45,10 @@ def quoted(text: str) -> str:
 def _head(diagram: Diagram, name: str) -> Iterator[str]:
     yield f"function {name}_build({MODEL})"
     yield f"% Build '{comment_text(diagram.name)}' as a Simulink model, block by block."
-    yield f"%   {name}_build()          a model named {name}"
+    yield f"%   {name}_build()          a model named {name}_model, which no function of MATLAB is called"
     yield f"%   {name}_build('other')   a model of another name"
     yield "% Parameters lie in the workspace of the model; see its Model Explorer."
-    yield f"if nargin < 1, {MODEL} = {quoted(name)}; end"
+    yield f"if nargin < 1, {MODEL} = {quoted(f'{name}_model')}; end"
     yield "load_system('simulink');"
     yield f"new_system({MODEL});"
     yield f"tg_p = {name}_parameters();"

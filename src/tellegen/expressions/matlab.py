@@ -1,7 +1,7 @@
 """Formulas in MATLAB, which Octave reads too."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import final
 from zlib import crc32
 
@@ -113,14 +113,15 @@ class MatlabLines:
     the root of a negative number in the other one would be complex, or an error in a block of Simulink.
 
     What several of the formulas `announced` have in common is computed once, before its first use: an interpreter takes its time
-    for every operation.
+    for every operation. `given` are parts of formulas that variables hold already, with the texts of these.
     """
 
-    def __init__(self, announced: Iterable[Expression] = ()) -> None:
+    def __init__(self, announced: Iterable[Expression] = (), given: Mapping[Expression, str] | None = None) -> None:
         self.lines: list[str] = []
         self._count = 0
         self._indent = ""
-        self._common = _common(announced)
+        self._given = {part: Piece(text, ATOM, 1) for part, text in (given or {}).items()}
+        self._common = _common(announced, self._given)
         self._known: dict[Expression, Piece] = {}
 
     def assign(self, name: str, expression: Expression) -> None:
@@ -134,7 +135,9 @@ class MatlabLines:
         for choice in _outer_choices(expression):
             pieces[choice] = Piece(self._chosen(choice), ATOM, 1)
         for node in postorder(expression):
-            if node in self._known:
+            if node in self._given:
+                pieces[node] = self._given[node]
+            elif node in self._known:
                 pieces[node] = self._known[node]
             elif node not in pieces:
                 pieces[node] = self._kept(node, _MATLAB.piece(node, pieces))
@@ -164,7 +167,41 @@ class MatlabLines:
         return name
 
 
-def _common(expressions: Iterable[Expression]) -> frozenset[Expression]:
+def constant_parts(expressions: Iterable[Expression], constants: Container[str]) -> list[Expression]:
+    """The largest parts of formulas that read `constants` alone, each once; none of a branch of an `if`.
+
+    A number like pi is one of them: MATLAB calls a function for it.
+    """
+    found: dict[Expression, None] = {}
+    seen: set[Expression] = set()
+    waiting = list(expressions)[::-1]
+    while waiting:
+        node = waiting.pop()
+        if node in seen or isinstance(node, Symbol | Number | Condition) or _is_choice(node):
+            continue
+        seen.add(node)
+        if all(name in constants for name in node.free_symbols):
+            found[node] = None
+        else:
+            waiting += reversed(node.args)
+    return list(found)
+
+
+def pointwise(text: str) -> str:
+    """A formula of rows, number by number."""
+    return text.translate(_POINTWISE)
+
+
+_POINTWISE = str.maketrans({sign: f".{sign}" for sign in "*/^"})
+PLAIN = (Symbol, Number, Constant, Condition)
+"""What is no operation."""
+
+
+def _is_choice(node: Expression) -> bool:
+    return isinstance(node, Call) and node.name == "if"
+
+
+def _common(expressions: Iterable[Expression], given: Container[Expression]) -> frozenset[Expression]:
     """What formulas read more than once, but for what only branches of an `if` read: that may not be computed always."""
     uses: Counter[Expression] = Counter()
     for root in expressions:
@@ -172,11 +209,9 @@ def _common(expressions: Iterable[Expression]) -> frozenset[Expression]:
         while waiting:
             node = waiting.pop()
             uses[node] += 1
-            if uses[node] == 1 and not (isinstance(node, Call) and node.name == "if"):
+            if uses[node] == 1 and not _is_choice(node) and node not in given:
                 waiting += node.args
-    plain = (Symbol, Number, Constant, Condition)
-    choices = {node for node in uses if isinstance(node, Call) and node.name == "if"}
-    return frozenset(node for node, count in uses.items() if count > 1 and not isinstance(node, plain)) - choices
+    return frozenset(n for n, count in uses.items() if count > 1 and not isinstance(n, PLAIN) and not _is_choice(n))
 
 
 def _outer_choices(expression: Expression) -> list[Call]:
@@ -185,7 +220,7 @@ def _outer_choices(expression: Expression) -> list[Call]:
     waiting, seen = [expression], {expression}
     while waiting:
         node = waiting.pop()
-        if isinstance(node, Call) and node.name == "if":
+        if _is_choice(node):
             found[node] = None
             continue
         for part in node.args:

@@ -113,8 +113,7 @@ class AbstractOperands(AbstractTokens, ABC):
             )
         if not gap:
             what = f"found '{word}' directly after a number, expected a space or an operator"
-            fix = f"write a space before a unit and * before a name: 4.7 mH, 2*{word}"
-            self.fail(SYNTAX, start, what, fix if word[0].isalpha() else f"write a space before it: 10 {word}")
+            self.fail(SYNTAX, start, what, self._parted(word))
         if self.unit is None:
             fix = f"leave the unit out, or write *{word} for a product"
             self.fail(UNIT, start, f"found '{word}' after a number, expected an operator; no unit is read here", fix)
@@ -125,6 +124,14 @@ class AbstractOperands(AbstractTokens, ABC):
             what = f"found '{power[0]}' directly after a unit: a power of the unit, or a difference?"
             self.fail(SYNTAX, self.end, what, f"write ^{power[0]} for the power, or spaces round the minus sign")
         return self.unit(self.text[start : self.end], start)
+
+    def _parted(self, word: str) -> str:
+        """How to write a number and a word that stand together: apart where the word may be a unit, as a product where a name."""
+        if not word[0].isalpha():
+            return f"write a space before it: {self.word} {word}"
+        if self.unit is not None and self.is_unit is not None and self.is_unit(word):
+            return f"write a space before a unit, {self.word} {word}, and * before a name, {self.word}*{word}"
+        return f"write a space before a unit and * before a name: 4.7 mH, {self.word}*{word}"
 
     def _is_unit_word(self, word: str) -> bool:
         return word not in self.indices and (self.is_unit is None or self.is_unit(word))
