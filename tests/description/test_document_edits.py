@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError
 from tellegen.description.document import Document, Mapping, Node, Scalar, Sequence, read_document
-from tellegen.description.edits import Path as NodePath
+from tellegen.description.document_comparing import Path as NodePath
+from tellegen.description.edit_texts import Tree, quote_if_needed
 from tellegen.description.edits import (
-    Tree,
     add_entry,
     find,
-    quote_if_needed,
     remove_entry,
     rename_key,
     set_scalar,

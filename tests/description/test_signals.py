@@ -227,6 +227,12 @@ def test_a_text_without_a_file_has_nothing_beside_it() -> None:
         ("V_c: {pid: I, K_d: 1}", "D509", "the pid V_c has a K_d and no filter"),
         ("V_c: {pid: I, K_p: 1, filter: 1 ms}", "D510", "has 'filter' and no 'K_d'"),
         ("V_c: {pid: I, K_i: 1, anti-windup: clamp}", "D510", "has 'anti-windup' and no 'limits'"),
+        ("V_c: {quantise: 3 ohm*I, step: 0}", "D009", "the quantise V_c divides by zero"),
+        (
+            "V_c: {pid: I, K_p: 1, K_i: 0, limits: [0, 1], anti-windup: back-calculation}",
+            "D009",
+            "the pid V_c divides by zero",
+        ),
         ("V_c: {pid: I, K_i: 1, limits: [-1, 1], anti-windup: back-calculation}", "D510", "no 'tracking'"),
         (
             "V_c: {pid: I, K_i: 1, limits: [-1, 1], anti-windup: none}",

@@ -285,3 +285,10 @@ def test_a_two_port_with_a_negative_resistance_at_its_port_is_refused(network: N
         read_model(ladder(changed, denominator))
     assert caught.value.code == "D462"
     assert "eigenvalue" in caught.value.what
+
+
+def test_coefficients_beyond_the_range_of_numbers_are_told() -> None:
+    text = "system: mount\nparameters: {m: 2 kg}\npog:\n  - section: [v, F]\n"
+    text += "  - parallel: [m:m, {b: mount, numerator: [1e308, 5], denominator: [1, 2]}]\n"
+    with pytest.raises(TellegenError, match="D463: the realisation of 'mount' loses too many digits"):
+        read_model(text)

@@ -133,6 +133,16 @@ def test_a_dangling_node_is_named_with_its_only_element() -> None:
     assert finding.fix == "join 'b' to another element or to 'gnd', or remove 'R'"
 
 
+def test_a_node_that_is_misspelt_is_told_the_one_meant() -> None:
+    slips = findings(network(V, ("R", "resistor", "a", "out"), ("C", "capacitor", "uot", "gnd")).model())
+    assert [finding.fix[:19] for finding in slips if finding.code == "G101"] == [
+        "did you mean 'uot'?",
+        "did you mean 'out'?",
+    ]
+    numbered = findings(network(V, ("R", "resistor", "a", "node_1"), ("C", "capacitor", "node_2", "gnd")).model())
+    assert not [finding for finding in numbered if "did you mean" in finding.fix]
+
+
 def test_every_dangling_node_is_reported() -> None:
     found = findings(network(V, R, ("R_1", "resistor", "a", "b"), ("R_2", "resistor", "a", "c")).model())
     assert [finding.what.split()[1] for finding in found] == ["'b'", "'c'"]

@@ -117,7 +117,19 @@ def test_clamping_stops_the_integral_where_it_would_go_further_beyond_a_limit(
     found = graph("e: 2 A - I\nV_c: {pid: e, K_p: K, K_i: 8, limits: [-9 V, 9 V], anti-windup: clamp}")
     state = by_name(found)["V_c_integral"]
     assert isinstance(state, Integral)
-    assert state.rate.evaluate({"V_c_unlimited": unlimited, "e": error}) == rate
+    assert state.rate.evaluate({"V_c_unlimited": unlimited, "e": error, "V_c_integral": 3.0, "K": 1.0}) == rate
+
+
+def test_clamping_has_no_jump_between_going_on_and_standing_still() -> None:
+    found = graph("e: 2 A - I\nV_c: {pid: e, K_p: K, K_i: 8, limits: [-9 V, 9 V]}")
+    state = by_name(found)["V_c_integral"]
+    assert isinstance(state, Integral)
+    at = {"e": 2.0, "V_c_integral": 3.0, "K": 1.0}  # parts of 2 and 3
+    rates = [
+        float(state.rate.evaluate(at | {"V_c_unlimited": 9 + over}))
+        for over in (0.0, 0.0005 * 13**0.5, 0.001 * 13**0.5)
+    ]
+    assert rates == pytest.approx([16.0, 8.0, 0.0], abs=1e-9)
 
 
 def test_back_calculation_drives_the_integral_towards_the_limit() -> None:

@@ -1,6 +1,7 @@
 """Reductions as users ask for them: blocks of fields, weights that stay, starts off the constraint, outputs and their names."""
 
 from math import inf
+from pathlib import Path
 
 import pytest
 
@@ -203,3 +204,21 @@ def test_a_notebook_shows_the_equations_and_the_transformation() -> None:
     assert all(rf"_{{\mathbf{{{letter}}}}}" in equations for letter in ("L", "A", "B"))
     assert r"\frac{K_{m}}{b_{m}}" in transformation
     assert r"}_{\mathbf{T}}" in transformation
+
+
+def test_entropy_that_has_nowhere_to_go_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "wall.yaml"
+    file.write_text(
+        "system: wall\nnetwork:\n  C_1: {entropy capacity: [a], C: 15 J/K, initial: 373 K}\n"
+        "  C_2: {entropy capacity: [b], C: 15 J/K, initial: 273 K}\n  G: {entropy conductor: [a, b], G: 5 W/K}\n"
+    )
+    with pytest.raises(tg.ReductionError, match="T105: the limit leaves 'G' alone in the thermal domain"):
+        tg.reduce(file, {"C_1": 0})
+
+
+def test_a_double_pole_at_rest_that_rounding_has_split_loses_one_to_its_displacement() -> None:
+    """Five coordinates of a free base and arm: their poles at rest come in pairs of rounding, and the account keeps whole ones."""
+    account = tg.reduce("mobile_manipulator", {"m_b": inf}).account
+    poles = [*account.kept_poles, *account.removed_poles]
+    assert len(poles) == 5
+    assert all(pole.conjugate() in poles for pole in poles)

@@ -79,3 +79,13 @@ def test_too_many_small_things_that_cancel_are_given_up_in_time() -> None:
     ]
     with pytest.raises(NoLimitError, match="many fractions"):
         limit_of(total(terms), dict.fromkeys(names, 1))
+
+
+def test_a_comparison_is_continued_where_its_sides_stay_apart() -> None:
+    assert limit_of(parse("if(x > e, a + e, b)"), {"e": 1}) is parse("if(x > 0, a, b)")
+
+
+@pytest.mark.parametrize("formula", ["if(e > 0, a, b)", "if(x > 1/e, a, b)", "if(e > 2*e, a, b)"])
+def test_a_comparison_that_the_limit_does_not_decide_has_none(formula: str) -> None:
+    with pytest.raises(NoLimitError):
+        limit_of(parse(formula), {"e": 1})

@@ -2,7 +2,7 @@
 
 from tellegen.conditioning.forms import AS_USUAL, FORMS, Conditioned, FormName, Options, condition_model
 from tellegen.conditioning.lagrange import LagrangeSystem, lagrange_form
-from tellegen.conditioning.parasitic import Stiffness
+from tellegen.conditioning.sizing import Stiffness
 
 __all__ = [
     "AS_USUAL",

@@ -16,10 +16,11 @@ from tellegen.conditioning.joined_laws import joined_field
 from tellegen.conditioning.lagrange import lagrange_of
 from tellegen.conditioning.merging import Merged, merge_dependent
 from tellegen.conditioning.opening import Opened, has_sinks
-from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model, sized_by_duration
+from tellegen.conditioning.parasitic import parasitic_model
 from tellegen.conditioning.placing import in_every_position, open_constraints
 from tellegen.conditioning.reactions import with_forces
 from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, taken_model
+from tellegen.conditioning.sizing import SUGGESTED, Accuracy, Stiffness, sized_by_duration
 from tellegen.conditioning.starting import NOTHING, Starts, dependent_starts, started
 from tellegen.core.names import did_you_mean, identifier
 from tellegen.description.model import Model

@@ -6,7 +6,7 @@ A mechanism brings its own. A network whose moduli read displacements may state 
 from collections.abc import Iterable
 
 from tellegen.core.names import did_you_mean, listing
-from tellegen.description import rules
+from tellegen.description import experiment_rules, rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import without_marks
 from tellegen.description.document import Node, Scalar, Sequence
@@ -35,7 +35,7 @@ def _read(context: Context, key: Scalar, node: Node) -> Closure:
     for text in solves:
         if text.text not in context.displacements:
             fix = did_you_mean(text.text, context.displacements) or f"they are {listing(context.displacements)}"
-            raise context.error(rules.UNKNOWN_VARIABLE, text, f"'{text.text}' is no displacement", fix=fix)
+            raise context.error(experiment_rules.UNKNOWN_VARIABLE, text, f"'{text.text}' is no displacement", fix=fix)
     if len(solves) != len(equations) or len(solves) > 3:
         what = f"the closure {key.text} has {len(equations)} equations for {len(solves)} displacements"
         raise context.error(rules.WRONG_SHAPE, node, what, fix="give as many of both, three at most")

@@ -1,7 +1,7 @@
 """Displacements from their rates."""
 
 from tellegen.core.names import did_you_mean, listing
-from tellegen.description import rules
+from tellegen.description import experiment_rules, rules
 from tellegen.description.context import Context
 from tellegen.description.document import Node, Scalar
 from tellegen.description.variables import input_name, sensed_variables, state_variables
@@ -44,4 +44,6 @@ class DisplacementsReader:
             for other in sorted(n for n in rate.free_symbols - known if not self.context.may_be_hidden(n)):
                 fix = did_you_mean(other, known) or f"some that are: {listing(sorted(known))}"
                 what = f"the rate of {name} uses '{other}', which is no variable of a storage or of a sensor"
-                self.context.collect(self.context.error(rules.UNKNOWN_VARIABLE, self.rates[name], what, fix=fix))
+                self.context.collect(
+                    self.context.error(experiment_rules.UNKNOWN_VARIABLE, self.rates[name], what, fix=fix)
+                )

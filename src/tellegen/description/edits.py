@@ -5,25 +5,15 @@ either gives the document asked for or says that it cannot; it never gives anoth
 """
 
 import re
-from collections.abc import Callable
-from collections.abc import Mapping as AbstractMapping
-from collections.abc import Sequence as AbstractSequence
 from dataclasses import replace
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean
 from tellegen.description import document_rules as rules
 from tellegen.description.document import Document, Mapping, Node, Scalar, Sequence, read_document
+from tellegen.description.document_comparing import Check, Path, same, same_but_at, stands_for
+from tellegen.description.edit_texts import Tree, entry_source, scalar_source
 from tellegen.description.files import LINE_BREAK
-
-Path = tuple[str | int, ...]
-"""Keys and indices (from 0) from the root of a document to a node."""
-
-Tree = str | AbstractSequence["Tree"] | AbstractMapping[str, "Tree"]
-"""What a node stands for, without places; an entry to add is given like this."""
-
-_Check = Callable[[Node, Node], bool]
-"""Whether the node after an edit is what the edit should make of the node before."""
 
 _REST_OF_LINE = re.compile(r"[ \t]*+(?P<comma>,?+)[ \t]*+(?:#[^\r\n]*+)?+(?=[\r\n]|\Z)")
 _COMMA_LATER = re.compile(r"(?:\s|#[^\r\n]*+)*+,")  # possessive: a comma inside a comment does not count
@@ -35,11 +25,11 @@ def set_scalar(document: Document, path: Path, text: str) -> Document:
     if not isinstance(node, Scalar):
         raise _misfit(document, node, f"{_show(path)} is not a single value", "set one of the values inside it")
     start, end = document.start(node), document.end(node)
-    source = _scalar_source(text, in_flow, _is_quoted(document, node))
+    source = scalar_source(text, in_flow, _is_quoted(document, node))
     if not node.length:
         source = _after_colon(document.text[:start], source)
     end -= _trailing_space(document, node)
-    return _edited(document, (start, end, source), path, lambda _, new: _stands_for(new, text))
+    return _edited(document, (start, end, source), path, lambda _, new: stands_for(new, text))
 
 
 def rename_key(document: Document, path: Path, name: str) -> Document:
@@ -47,11 +37,11 @@ def rename_key(document: Document, path: Path, name: str) -> Document:
     mapping, position = _entry(document, path)
     key = mapping.keys[position]
     _require_new_key(document, mapping, name, unless=key.text)
-    source = _scalar_source(name, _is_flow(document, mapping), _is_quoted(document, key))
+    source = scalar_source(name, _is_flow(document, mapping), _is_quoted(document, key))
 
     def renamed(_: Node, new: Node) -> bool:
         names = [name if known == key.text else known for known in mapping]
-        return isinstance(new, Mapping) and list(new) == names and all(map(_same, mapping.values, new.values))
+        return isinstance(new, Mapping) and list(new) == names and all(map(same, mapping.values, new.values))
 
     return _edited(document, (document.start(key), document.end(key), source), path[:-1], renamed)
 
@@ -75,7 +65,7 @@ def add_entry(document: Document, path: Path, key: str, value: Tree) -> Document
         keys, values = (list(old), old.values) if isinstance(old, Mapping) else ([], ())
         if not isinstance(new, Mapping) or list(new) != [*keys, key]:
             return False
-        return all(map(_same, values, new.values)) and _stands_for(new.values[-1], value)
+        return all(map(same, values, new.values)) and stands_for(new.values[-1], value)
 
     return _edited(document, change, path, grown)
 
@@ -89,7 +79,7 @@ def remove_entry(document: Document, path: Path) -> Document:
     def shrunk(_: Node, new: Node) -> bool:
         keys, values = list(mapping), list(mapping.values)
         del keys[position], values[position]
-        return isinstance(new, Mapping) and list(new) == keys and all(map(_same, values, new.values))
+        return isinstance(new, Mapping) and list(new) == keys and all(map(same, values, new.values))
 
     return _edited(document, change, path[:-1], shrunk)
 
@@ -102,58 +92,12 @@ def find(document: Document, path: Path) -> Node:
     return _find(document, path)[0]
 
 
-_SAFE_START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-[^\s,\[\]{}]")
-_UNSAFE = re.compile(
-    r":(?=\s|$)|\s#|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-_UNSAFE_IN_FLOW = re.compile(r"[,\[\]{}]|:(?![A-Za-z0-9_])|\?")
-_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
-_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def quote_if_needed(text: str, flow: bool) -> str:
-    """The text as YAML: as it is where that reads back as the same text, else in double quotes.
-
-    `flow` says that it stands inside braces or brackets, where commas and brackets end a text.
-    """
-    plain = (
-        _SAFE_START.match(text)
-        and text == text.strip()
-        and not text.startswith(("---", "..."))
-        and not _UNSAFE.search(text)
-        and not (flow and _UNSAFE_IN_FLOW.search(text))
-    )
-    return text if plain else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    """In double quotes with the escapes that YAML and JSON share."""
-    return '"' + _ESCAPED.sub(lambda c: _SHORT_ESCAPES.get(c.group(), f"\\u{ord(c.group()):04x}"), text) + '"'
-
-
-def _scalar_source(text: str, flow: bool, quoted: bool) -> str:
-    return _quoted(text) if quoted else quote_if_needed(text, flow)
-
-
-def _tree_source(value: Tree, flow: bool, quoted: bool) -> str:
-    """A tree on one line; everything inside braces or brackets is in flow style."""
-    if isinstance(value, str):
-        return _scalar_source(value, flow, quoted)
-    if isinstance(value, AbstractMapping):
-        return "{" + ", ".join(_entry_source(k, v, True, quoted) for k, v in value.items()) + "}"
-    return "[" + ", ".join(_tree_source(item, True, quoted) for item in value) + "]"
-
-
-def _entry_source(key: str, value: Tree, flow: bool, quoted: bool) -> str:
-    return f"{_scalar_source(key, flow, quoted)}: {_tree_source(value, flow, quoted)}"
-
-
 _Change = tuple[int, int, str]
 """Replace the characters from the first index up to the second by the text."""
 
 
 def _added_in_block(document: Document, mapping: Mapping, key: str, value: Tree) -> _Change:
-    line = " " * (mapping.column - 1) + _entry_source(key, value, False, False)
+    line = " " * (mapping.column - 1) + entry_source(key, value, False, False)
     return _new_line_after(document, document.end(mapping), line)
 
 
@@ -161,10 +105,10 @@ def _added_in_nothing(document: Document, path: Path, node: Scalar, entry: tuple
     """The first entry below a key without value: two columns further in, on a line of its own."""
     at = document.start(node)
     if in_flow or not isinstance(path[-1], str):
-        braces = "{" + _entry_source(*entry, True, False) + "}"
+        braces = "{" + entry_source(*entry, True, False) + "}"
         return at, at, _after_colon(document.text[:at], braces)
     mapping, position = _entry(document, path)
-    line = " " * (mapping.keys[position].column + 1) + _entry_source(*entry, False, False)
+    line = " " * (mapping.keys[position].column + 1) + entry_source(*entry, False, False)
     return _new_line_after(document, at, line)
 
 
@@ -181,11 +125,11 @@ def _added_in_braces(document: Document, mapping: Mapping, key: str, value: Tree
     text = document.text
     if not mapping.keys:
         at = document.start(mapping) + 1
-        source = _entry_source(key, value, True, False)
+        source = entry_source(key, value, True, False)
         return at, at, source + " " if text[at] == "#" else source
     last = mapping.keys[-1]
     end = document.end(mapping.values[-1])
-    source = _entry_source(key, value, True, text[document.start(last)] == '"')
+    source = entry_source(key, value, True, text[document.start(last)] == '"')
     rest = _REST_OF_LINE.match(text, end)
     if _is_first_in_line(document, last) and rest:  # one entry per line: the comment stays with its entry
         stop, comma = rest.end(), rest["comma"]
@@ -285,7 +229,7 @@ def _show(path: Path) -> str:
     return f"'{' / '.join(map(str, path))}'" if path else "the file itself"
 
 
-def _edited(document: Document, change: _Change, path: Path, is_as_asked: _Check) -> Document:
+def _edited(document: Document, change: _Change, path: Path, is_as_asked: Check) -> Document:
     """The document with the change made, provided that it is as asked at `path` and the same everywhere else."""
     start, end, source = change
     text = document.text[:start] + source + document.text[end:]
@@ -294,52 +238,10 @@ def _edited(document: Document, change: _Change, path: Path, is_as_asked: _Check
         edited = read_document(text, document.file)
     except TellegenError as error:
         raise _misfit(document, node, f"the edit at {_show(path)} gives no valid file: {error.what}", "") from error
-    if not _same_but_at(path, document.root, edited.root, is_as_asked):
+    if not same_but_at(path, document.root, edited.root, is_as_asked):
         what = f"the edit at {_show(path)} would change something else too"
         raise _misfit(document, node, what, "write this part of the file on lines of its own first")
     return replace(edited, has_byte_order_mark=document.has_byte_order_mark)
-
-
-def _same_but_at(path: Path, old: Node, new: Node, is_as_asked: _Check) -> bool:
-    """Whether two nodes say the same, except that what `path` leads to has to pass the check."""
-    if not path:
-        return is_as_asked(old, new)
-    if not _same_shape(old, new):
-        return False
-    step = old.position(str(path[0])) if isinstance(old, Mapping) else path[0]
-    pairs = zip(_children(old), _children(new), strict=True)
-    return all(
-        _same_but_at(path[1:], a, b, is_as_asked) if i == step else _same(a, b) for i, (a, b) in enumerate(pairs)
-    )
-
-
-def _same(a: Node, b: Node) -> bool:
-    """Whether two nodes say the same, wherever they stand and however they are written."""
-    return _same_shape(a, b) and all(map(_same, _children(a), _children(b)))
-
-
-def _same_shape(a: Node, b: Node) -> bool:
-    if isinstance(a, Scalar):
-        return isinstance(b, Scalar) and a.text == b.text
-    if isinstance(a, Sequence):
-        return isinstance(b, Sequence) and len(a) == len(b)
-    return isinstance(b, Mapping) and list(a) == list(b)
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    if isinstance(node, Scalar):
-        return ()
-    return node.items if isinstance(node, Sequence) else node.values
-
-
-def _stands_for(node: Node, tree: Tree) -> bool:
-    if isinstance(tree, str):
-        return isinstance(node, Scalar) and node.text == tree
-    if isinstance(tree, AbstractMapping):
-        if not isinstance(node, Mapping) or list(node) != list(tree):
-            return False
-        return all(map(_stands_for, node.values, tree.values()))
-    return isinstance(node, Sequence) and len(node) == len(tree) and all(map(_stands_for, node.items, tree))
 
 
 def _is_flow(document: Document, node: Node) -> bool:

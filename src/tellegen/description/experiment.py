@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
-from tellegen.description import rules, unit_rules
+from tellegen.description import experiment_rules, rules, unit_rules
 from tellegen.description.context import Context, Pending, refuse_scale
 from tellegen.description.dimensions import in_words
 from tellegen.description.document import Node, Scalar
@@ -55,7 +55,7 @@ class _ExperimentReader:
         expression = self.quantity(self.context.scalar(node, "the duration"), SECOND, "the duration of the experiment")
         if isinstance(expression, Number) and expression.rational <= 0:
             what = f"the duration of the experiment is {expression} s"
-            raise self.context.error(rules.BAD_NUMBER, node, what, fix="give a positive time, such as 0.5 s")
+            raise self.context.error(experiment_rules.BAD_NUMBER, node, what, fix="give a positive time, such as 0.5 s")
         return expression
 
     def quantity(
@@ -105,7 +105,7 @@ class _ExperimentReader:
             fix = did_you_mean(key.text, sources) or (
                 f"the inputs are {listing(sources)}" if sources else "add a source"
             )
-            raise self.context.error(rules.UNKNOWN_INPUT, key, f"'{key.text}' is not an input", fix=fix)
+            raise self.context.error(experiment_rules.UNKNOWN_INPUT, key, f"'{key.text}' is not an input", fix=fix)
         else:
             unit = parse_unit(source.kind.domain.power(source.kind.side).unit).dimension
         if source is not None and source.signal is not None:
@@ -137,12 +137,14 @@ class _ExperimentReader:
         shape = SHAPES.get(name)
         if shape is None:
             fix = did_you_mean(name, SHAPES) or f"the shapes are {listing([s.usage(n) for n, s in SHAPES.items()])}"
-            raise self.context.error(rules.UNKNOWN_SHAPE, node, f"'{name}' is not a shape of a signal", fix=fix)
+            raise self.context.error(
+                experiment_rules.UNKNOWN_SHAPE, node, f"'{name}' is not a shape of a signal", fix=fix
+            )
         refuse_angular(self.context, node, key.text)
         placed = place_arguments(shape, inside)
         if isinstance(placed, str):
             fix = f"write {shape.usage(name)}: {shape.summary}"
-            raise self.context.error(rules.WRONG_ARGUMENTS, node, f"'{name}' {placed}", fix=fix)
+            raise self.context.error(experiment_rules.WRONG_ARGUMENTS, node, f"'{name}' {placed}", fix=fix)
         start = node.text.index("(") + 1
         arguments: list[Expression | None] = []
         for argument, found in placed:
@@ -187,7 +189,7 @@ class _ExperimentReader:
         self, name: Scalar, known: Mapping[str, Dimension | None] | Mapping[str, Dimension], what: str
     ) -> TellegenError:
         fix = did_you_mean(name.text, list(known)[:2000]) or f"some that are: {listing(list(known)[:8])}"
-        return self.context.error(rules.UNKNOWN_VARIABLE, name, f"'{name.text}' is not {what}", fix=fix)
+        return self.context.error(experiment_rules.UNKNOWN_VARIABLE, name, f"'{name.text}' is not {what}", fix=fix)
 
     def read_units(self, node: Node) -> Mapping[str, str]:
         """Units to show variables in; those of displacements and signals are checked when they are shown."""
@@ -233,7 +235,9 @@ class _ExperimentReader:
             value = -1.0
         if not 0 < value < float("inf"):
             what = f"{key} is '{text.text}', not a positive number"
-            raise self.context.error(rules.BAD_NUMBER, text, what, fix=f"write a number such as '{key}: 1e-6'")
+            raise self.context.error(
+                experiment_rules.BAD_NUMBER, text, what, fix=f"write a number such as '{key}: 1e-6'"
+            )
         return value
 
 

@@ -13,7 +13,7 @@ from typing import final
 from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description import rules
+from tellegen.description import law_rules, rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import is_plain_factor, without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
@@ -115,7 +115,7 @@ def field_matrix(context: Context, key: Scalar, kinds: TypingSequence[ElementKin
 
 def _refuse_unsymmetric(context: Context, key: Scalar, what: str, fix: str) -> None:
     what = f"the field '{key.text}' is not conservative: {what}"
-    raise context.error(rules.NOT_CONSERVATIVE, key, what, fix=fix, where=key.text)
+    raise context.error(law_rules.NOT_CONSERVATIVE, key, what, fix=fix, where=key.text)
 
 
 def entry_dimension(row: ElementKind, column: ElementKind) -> Dimension:
@@ -164,13 +164,13 @@ def field_laws(context: Context, key: Scalar, kinds: TypingSequence[ElementKind]
         if k < 0 or k in outputs:
             fix = did_you_mean(left.strip(), names) or f"write a law for each of {', '.join(_first_outputs(kinds))}"
             what = f"'{text.text}' is no law of a port of {key.text}" if k < 0 else f"'{left.strip()}' has two laws"
-            raise context.error(rules.BAD_LAW, text, what, fix=fix, where=key.text)
+            raise context.error(law_rules.BAD_LAW, text, what, fix=fix, where=key.text)
         unit = _power(kinds[k].domain, kinds[k].side)
         outputs[k] = _formula(context, key, kinds, text, right, len(left) + 1, unit)
     if len(outputs) != len(kinds):
         missing = next(name for k, name in enumerate(_first_outputs(kinds)) if k not in outputs)
         what = f"the field '{key.text}' has no law for its port {missing.rpartition('_')[2]}"
-        raise context.error(rules.BAD_LAW, node, what, fix=f"add '{missing} = ...'", where=key.text)
+        raise context.error(law_rules.BAD_LAW, node, what, fix=f"add '{missing} = ...'", where=key.text)
     return _integrated(context, key, kinds, [outputs[k] for k in range(len(kinds))])
 
 
@@ -215,7 +215,9 @@ def _integrated(
         powers = powers_of(output.substitute(dict.fromkeys(letters[k + 1 :], ZERO)), letters[k])
         if powers is None or any(n <= -1 for n in powers):
             what = f"the energy of the field '{key.text}' does not follow from its laws in closed form"
-            raise context.error(rules.BAD_LAW, key, what, fix="write 'energy: ...' instead of the laws", where=key.text)
+            raise context.error(
+                law_rules.BAD_LAW, key, what, fix="write 'energy: ...' instead of the laws", where=key.text
+            )
         shares.append(sum_of_powers({n + 1: c / number(n + 1) for n, c in powers.items()}, letters[k]))
     return energy_law(kinds, total(shares))
 

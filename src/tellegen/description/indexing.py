@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import NAME, is_dotted, is_name, listing, nearest
-from tellegen.description import rules
+from tellegen.description import repetition_rules, rules
 from tellegen.description.context import Context
 from tellegen.description.document import Scalar
 from tellegen.expressions import Expression, Number, parse
@@ -120,7 +120,9 @@ def integer_expression(context: Context, node: Scalar, text: str, indices: tuple
 def _unknown_index(context: Context, node: Scalar, name: str, indices: tuple[str, ...]) -> TellegenError:
     if name in context.parameters:
         what = f"'{name}' is not a whole number, so it cannot count"
-        return context.error(rules.BAD_RANGE, node, what, fix=f"give '{name}' as a whole number without a unit")
+        return context.error(
+            repetition_rules.BAD_RANGE, node, what, fix=f"give '{name}' as a whole number without a unit"
+        )
     known = [*indices, *context.counts]
     close = nearest(name, known)
     fix = f"did you mean '{close}'?" if close else f"known here: {listing(known)}" if known else "use whole numbers"
@@ -173,4 +175,4 @@ def not_whole(context: Context, node: Scalar, problem: NotWholeError, copy: str)
     """The error for an index that does not count."""
     at = f" for {copy}" if copy else ""
     what = f"an index of '{problem.text}' is {problem.value}{at}"
-    return context.error(rules.NOT_WHOLE, node, what, fix="indices are whole numbers from 0")
+    return context.error(repetition_rules.NOT_WHOLE, node, what, fix="indices are whole numbers from 0")

@@ -11,7 +11,7 @@ from tellegen.core.domains import Variable, other_side
 from tellegen.core.errors import Place, Rule
 from tellegen.core.names import listing
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description import rules
+from tellegen.description import law_rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import UNKNOWN, Measure, is_plain_factor, without_marks
 from tellegen.description.document import Scalar
@@ -87,7 +87,7 @@ class _LawReader:
     def read_law(self) -> LawReading:
         left, sign, right = self.node.text.partition("=")
         if not sign or right.lstrip().startswith("="):
-            self.refuse(rules.BAD_LAW, "has no '='", f"write a law such as '{self.kind.law}'")
+            self.refuse(law_rules.BAD_LAW, "has no '='", f"write a law such as '{self.kind.law}'")
         group = self.letters.group_of.get(left.strip())
         if group is None:
             self.refuse_left(left.strip())
@@ -107,7 +107,9 @@ class _LawReader:
 
     def read_energy(self, form: LawForm) -> LawReading:
         if "=" in self.node.text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", ""):
-            self.refuse(rules.BAD_LAW, f"of the {form} has a '='", "write the expression alone, such as 'q^2/(2*C)'")
+            self.refuse(
+                law_rules.BAD_LAW, f"of the {form} has a '='", "write the expression alone, such as 'q^2/(2*C)'"
+            )
         output: str = self.kind.side
         groups = ("energy", output) if form == "energy" else (output,)
         marked, letter = self.right_side(self.node.text, 0, groups)
@@ -148,14 +150,14 @@ class _LawReader:
             self.note_clash(names)
         if len(used) > 1:
             self.refuse(
-                rules.WRONG_LETTER,
+                law_rules.WRONG_LETTER,
                 "mixes two variables",
                 f"use one of {listing([names[0] for names in used.values()])}",
             )
         if not used:
             letter = self.letters.groups[groups[0]][0]
             what = f"does not depend on the {self.letters.words[groups[0]]}"
-            self.refuse(rules.CONSTANT_LAW, what, f"use '{letter}' in it, or describe a source")
+            self.refuse(law_rules.CONSTANT_LAW, what, f"use '{letter}' in it, or describe a source")
         ((_, names),) = used.items()
         letter = names[0]
         unified = marked.substitute({name: symbol(letter) for name in names[1:]}) if len(names) > 1 else marked
@@ -165,7 +167,7 @@ class _LawReader:
         for name in names:
             if name in self.indices:
                 self.refuse(
-                    rules.LETTER_AND_INDEX,
+                    law_rules.LETTER_AND_INDEX,
                     f"uses '{name}', which is also an index",
                     "rename the index, for example to 'k'",
                 )
@@ -174,7 +176,7 @@ class _LawReader:
                 what = f"in the law of {self.name}, '{name}' is the {word}, not the parameter"
                 fix = "rename the parameter, or write the variable with another letter"
                 self.context.notes.append(
-                    rules.LETTER_AND_PARAMETER.finding(what, fix=fix, place=self.context.place(self.node))
+                    law_rules.LETTER_AND_PARAMETER.finding(what, fix=fix, place=self.context.place(self.node))
                 )
 
     def pending(self, marked: Expression, wanted: Dimension) -> Pending:
@@ -200,7 +202,9 @@ class _LawReader:
         choices = [self.letters.groups[g][0] for g in groups]
         fix = f"the left side is {' or '.join(repr(c) for c in choices)}, as in '{self.kind.law}'"
         self.refuse(
-            rules.BAD_LAW, f"has '{left}' on its left side, which is no variable of {with_article(self.kind.name)}", fix
+            law_rules.BAD_LAW,
+            f"has '{left}' on its left side, which is no variable of {with_article(self.kind.name)}",
+            fix,
         )
 
     def refuse_letter(self, letter: str, group: str, allowed: tuple[str, ...]) -> NoReturn:
@@ -208,7 +212,7 @@ class _LawReader:
         words = " and ".join(f"the {self.letters.words[g]} '{self.letters.groups[g][0]}'" for g in allowed)
         what = f"uses a variable that a law of {with_article(self.kind.name)} cannot have here: {meaning}"
         also = f"; a parameter of the name '{letter}' needs another name" if letter in self.context.parameters else ""
-        self.refuse(rules.WRONG_LETTER, what, f"write it with {words}{also}")
+        self.refuse(law_rules.WRONG_LETTER, what, f"write it with {words}{also}")
 
     def refuse(self, rule: Rule, what: str, fix: str) -> NoReturn:
         raise self.context.error(rule, self.node, f"the law of {self.name} {what}", fix=fix)

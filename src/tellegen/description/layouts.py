@@ -13,7 +13,8 @@ from tellegen.description import document_rules, rules
 from tellegen.description.context import Context
 from tellegen.description.document import Document, Node, Scalar, Sequence, read_document, write_text
 from tellegen.description.document import Mapping as MappingNode
-from tellegen.description.edits import add_entry, find, quote_if_needed, set_scalar
+from tellegen.description.edit_texts import quote_if_needed
+from tellegen.description.edits import add_entry, find, set_scalar
 
 Places = Mapping[str, tuple[float, float]]
 """The centres of items by name, in units of the figure: x to the right, y downwards."""

@@ -3,7 +3,7 @@
 from tellegen.core.domains import Side, other_side
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
-from tellegen.description import rules
+from tellegen.description import law_rules, rules
 from tellegen.description.connections import refuse_relation, relation_of
 from tellegen.description.context import Context, refuse_scale
 from tellegen.description.dimensions import names_in, without_marks
@@ -233,7 +233,7 @@ class _LineReader:
         }
         what = f"the {self.kind.name} {self.name} has no '{key.text}': {reasons[self.kind.role]}"
         fix = f"write a law such as '{self.kind.law}'" if self.kind.role == "resistive" else "leave it out"
-        raise self.context.error(rules.NO_LAW_HERE, key, what, fix=fix, where=self.name)
+        raise self.context.error(law_rules.NO_LAW_HERE, key, what, fix=fix, where=self.name)
 
     def decide(self, key: Scalar) -> None:
         """One key decides the law of the element."""

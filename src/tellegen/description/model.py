@@ -14,7 +14,7 @@ from tellegen.elements import ElementKind
 from tellegen.expressions import Expression
 
 if TYPE_CHECKING:
-    from tellegen.description.mechanisms.values import Mechanism
+    from tellegen.description.mechanisms.values import Geometry, Mechanism
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 """Shared by the many elements that leave something out."""
@@ -335,7 +335,9 @@ class Model:
     mechanism: "Mechanism | None" = field(default=None, compare=False, repr=False)
     sketch: Sketch | None = field(default=None, compare=False, repr=False)
     layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
+    geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
 
+    # `geometry` tells where the bodies of a network are, for figures alone; `mechanism` is there where equations come from bodies.
     # `layout` tells by kind of figure where a person put the items that it shows.
     # `sketch` is how the description itself draws the elements.
     # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.

@@ -13,7 +13,7 @@ from typing import NoReturn, final
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import parse_unit
-from tellegen.description import rules
+from tellegen.description import repetition_rules, rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
@@ -200,7 +200,7 @@ class _Each:
         ranges, indices = read_ranges(context, key, node, (), word=EACH)
         if len(ranges) != 1:
             what = f"'{EACH}' of the field '{key.text}' has {len(ranges)} indices, not one"
-            raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{EACH}: {{{indices[0]}: 1..5}}'")
+            raise context.error(repetition_rules.BAD_RANGE, node, what, fix=f"write '{EACH}: {{{indices[0]}: 1..5}}'")
         values = [copy[0] for copy in copies(context, Block(key, indices, ranges, []), ranges, ())]
         return cls(context, indices[0], values)
 

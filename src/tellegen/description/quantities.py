@@ -1,7 +1,7 @@
 """Texts with units as expressions in SI: `4.7 mH`, `pi*d^2/4`, `1 ohm/k`."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from tellegen.core.errors import Place, TellegenError
 from tellegen.core.units import OFFSET_UNIT, Dimension, Unit, is_unit, parse_unit
 from tellegen.description import rules
 from tellegen.description.dimensions import mark, without_marks
-from tellegen.expressions import Expression, Macro, number, parse
+from tellegen.expressions import Add, Expression, Macro, Mul, Number, Rational, number, parse, postorder
 from tellegen.expressions.rules import DIVISION, OUT_OF_RANGE
 from tellegen.expressions.tokens import shortened
 
@@ -147,14 +147,37 @@ def parse_marked(
 def _refuse_impossible(marked: Expression, text: str, place: Place | None) -> None:
     """Units stay symbols while a formula is read, so that only in SI does `1/(1 V - 1)` divide by zero.
 
-    Raises: DescriptionError (D004, D009).
+    Raises: DescriptionError (D004, D009, D124).
     """
     try:
-        without_marks(marked)
+        in_si = without_marks(marked)
     except ZeroDivisionError:
         rule, what = DIVISION, "division by zero in SI units"
     except OverflowError as problem:
         rule, what = OUT_OF_RANGE, f"{problem} in SI units is out of range"
     else:
-        return
+        if all(map(_fits, _numbers_in(in_si))):
+            return
+        words = shortened(text.strip())
+        raise not_finite(f"'{words}' holds a number beyond the range of a computer", place, words)
     raise rule.error(f"'{shortened(text)}': {what}", fix="check the units and the parentheses", place=place)
+
+
+def _numbers_in(expression: Expression) -> Iterator[Rational]:
+    """The numbers and coefficients of a formula."""
+    for node in postorder(expression):
+        if isinstance(node, Number):
+            yield node.rational
+        elif isinstance(node, Mul):
+            yield node.coefficient
+        elif isinstance(node, Add):
+            yield node.constant
+            yield from (coefficient for _, coefficient in node.terms)
+
+
+def _fits(q: Rational) -> bool:
+    """Whether a number is one of floating point, and not zero there unless it is zero."""
+    try:
+        return float(q) != 0 or not q
+    except OverflowError:
+        return False

@@ -18,9 +18,11 @@ from tellegen.description.document import Document, Mapping, Node, read_document
 from tellegen.description.experiment import read_experiment
 from tellegen.description.field_values import check_fields
 from tellegen.description.files import without_collector
+from tellegen.description.geometries import read_geometry
 from tellegen.description.heat import add_heat_sources
 from tellegen.description.layouts import Places, read_layout
 from tellegen.description.mechanisms import Lowering, read_mechanism
+from tellegen.description.mechanisms.values import Geometry
 from tellegen.description.model import Closure, Experiment, Model, Part, Port, SignalPorts
 from tellegen.description.notation_reading import NOTATIONS, read_notation
 from tellegen.description.parameter_reading import ParametersReader
@@ -52,6 +54,7 @@ TOP_KEYS = {
     "signals": "references, sensors and controllers: formulas and blocks that are causal and carry no power",
     "elements": "laws, values and initial values of the elements of a bond graph or a ladder",
     "experiment": "how long to run, with which inputs, from where",
+    "geometry": "where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}",
     "layout": "where items stand in figures: 'bond: {L_a: [340, 120]}'",
 }
 
@@ -137,6 +140,7 @@ class _ModelReader:
         self._attempt(self._read_notation, root)
         mechanism = self._attempt(self._read_mechanism, root)
         closures = None if (given := root.get("closures")) is None else self._attempt(self._read_closures, given)
+        geometry = self._attempt(self._read_geometry, root)
         parts = self._attempt(self._read_parts, root) or ()
         self._attempt(add_heat_sources, context)
         ports = {} if (offered := root.get("ports")) is None else self._attempt(self._read_ports, offered)
@@ -180,6 +184,7 @@ class _ModelReader:
             (*(closures or ()), *(() if mechanism is None else mechanism.closures), *closures_of(parts)),
             None if mechanism is None else mechanism.mechanism,
             layout=layout or {},
+            geometry=geometry,
         )
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
@@ -211,6 +216,13 @@ class _ModelReader:
     def _read_about(self, root: Mapping) -> str:
         node = root.get("about")
         return "" if node is None else self.context.scalar(node, "'about'").text.strip()
+
+    def _read_geometry(self, root: Mapping) -> Geometry | None:
+        node = root.get("geometry")
+        if node is not None and root.get("mechanism") is not None:
+            what = "a system with a mechanism has a geometry besides"
+            raise self.context.error(rules.WRONG_SHAPE, node, what, fix="leave it out: a mechanism is drawn as it is")
+        return None if node is None else read_geometry(self.context, node)
 
     def _read_layout(self, node: Node) -> dict[str, Places]:
         return read_layout(self.context, node)

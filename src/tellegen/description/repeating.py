@@ -11,7 +11,7 @@ from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import is_unit
-from tellegen.description import rules
+from tellegen.description import repetition_rules, rules
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.emitting import emit, read_driver
@@ -73,7 +73,10 @@ def read_ranges(
     repeat = context.mapping(node.values[node.position(word) or 0], f"the {word} of {key.text}")
     if not repeat.keys:
         raise context.error(
-            rules.BAD_RANGE, node, f"the {word} of {key.text} has no index", fix=f"write '{word}: {{i: 1..10}}'"
+            repetition_rules.BAD_RANGE,
+            node,
+            f"the {word} of {key.text} has no index",
+            fix=f"write '{word}: {{i: 1..10}}'",
         )
     indices = outer
     ranges = []
@@ -112,14 +115,16 @@ def _check_index(context: Context, index: Scalar, outer: Indices) -> None:
     )
     if taken:
         what = f"the index '{name}' has the name of {taken}"
-        raise context.error(rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'")
+        raise context.error(
+            repetition_rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'"
+        )
 
 
 def _read_range(context: Context, index: Scalar, node: Scalar, outer: Indices) -> Range:
     match = _RANGE.fullmatch(node.text)
     if match is None:
         what = f"the range of '{index.text}' is '{node.text}', not 'first..last'"
-        raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{index.text}: 1..10'")
+        raise context.error(repetition_rules.BAD_RANGE, node, what, fix=f"write '{index.text}: 1..10'")
     first, last = (integer_expression(context, node, text, outer) for text in match.groups())
     return Range(index.text, first, last, node)
 
@@ -156,7 +161,7 @@ def copies(context: Context, block: Block, ranges: list[Range], outer: Copy) -> 
     first, last = (_whole(context, head, e, indices, outer) for e in (head.first, head.last))
     if last < first - 1:
         what = f"the range of '{head.index}' runs backwards, from {first} to {last}"
-        raise context.error(rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
+        raise context.error(repetition_rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
     _check_size(context, block, head, (last - first + 1) * _least_count(rest))
     for value in range(first, last + 1):
         yield from copies(context, block, rest, (*outer, value))
@@ -175,7 +180,7 @@ def _whole(context: Context, head: Range, expression: Expression, indices: Indic
     value = expression.substitute(dict(zip(indices, copy, strict=True)))
     if not (isinstance(value, Number) and type(value.rational) is int):
         what = f"a bound of '{head.index}' is {value}, which is not a whole number"
-        raise context.error(rules.BAD_RANGE, head.node, what, fix="ranges run over whole numbers")
+        raise context.error(repetition_rules.BAD_RANGE, head.node, what, fix="ranges run over whole numbers")
     return value.rational
 
 
@@ -186,7 +191,7 @@ def _check_size(context: Context, block: Block, head: Range, count: int) -> None
     if total > MOST_ELEMENTS:
         what = f"the repeated block {block.key.text} leads to {total} elements or more"
         fix = f"keep the number of elements below {MOST_ELEMENTS}"
-        raise rules.TOO_MANY.error(what, fix=fix, place=context.place(head.node))
+        raise repetition_rules.TOO_MANY.error(what, fix=fix, place=context.place(head.node))
 
 
 @final

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tellegen.core.domains import Side, other_side
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description import rules
+from tellegen.description import law_rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import is_plain_factor, without_marks
 from tellegen.description.document import Node, Scalar
@@ -61,17 +61,17 @@ def _lefts(context: Context, key: Scalar, kinds: Sequence[ElementKind], node: No
             firsts = [f"{kind.domain.power(kind.side).letters[0]}_{k}" for k, kind in enumerate(kinds, 1)]
             fix = did_you_mean(left.strip(), names) or f"write a law for each of {', '.join(firsts)}"
             what = f"'{text.text}' is no law of a port of {key.text}"
-            raise context.error(rules.BAD_LAW, text, what, fix=fix, where=key.text)
+            raise context.error(law_rules.BAD_LAW, text, what, fix=fix, where=key.text)
         port, side = place
         if port in found:
             what = f"port {port + 1} of '{key.text}' has two laws"
-            raise context.error(rules.BAD_LAW, text, what, fix="keep one of them", where=key.text)
+            raise context.error(law_rules.BAD_LAW, text, what, fix="keep one of them", where=key.text)
         found[port] = _Left(port, side, text, right, len(left) + 1)
     missing = [k for k in range(len(kinds)) if k not in found]
     if missing:
         wanted = f"{kinds[missing[0]].domain.power(kinds[missing[0]].side).letters[0]}_{missing[0] + 1}"
         what = f"the field '{key.text}' has no law for its port {missing[0] + 1}"
-        raise context.error(rules.BAD_LAW, node, what, fix=f"add '{wanted} = ...'", where=key.text)
+        raise context.error(law_rules.BAD_LAW, node, what, fix=f"add '{wanted} = ...'", where=key.text)
     return found
 
 
@@ -103,7 +103,7 @@ def _law(
             what = f"the law '{left.text.text}' reads '{name}', which another law of '{key.text}' gives"
             if port == left.port:
                 what = f"the law '{left.text.text}' reads what it gives"
-            raise context.error(rules.BAD_LAW, left.text, what, fix=f"use '{letters[port]}'", where=key.text)
+            raise context.error(law_rules.BAD_LAW, left.text, what, fix=f"use '{letters[port]}'", where=key.text)
     told = {name: place for name, place in names.items() if place[1] != given[place[0]]}
     units = {name: _unit(kinds[port], side) for name, (port, side) in told.items()}
     wanted = _unit(kinds[left.port], left.side)

@@ -1,72 +1,9 @@
 """The rules that a described system must keep, beside those of the text itself (`document`) and of units (`core.units`)."""
 
 from tellegen.core.errors import Rulebook
+from tellegen.description.rule_examples import charging, ladder, motor, oscillator
 
 RULES = Rulebook("D")
-
-
-def _charging(
-    parameters: str = "{R: 2 kohm, C: 1 mF}",
-    source: str = "{voltage source: [a, gnd]}",
-    resistor: str = "{resistor: [a, b]}",
-    capacitor: str = "{capacitor: [b, gnd]}",
-    experiment: str = "{until: 5 s, inputs: {V: step(10 V)}}",
-) -> str:
-    """A source that charges a capacitor through a resistor, with one part exchanged."""
-    return f"""\
-system: Charging a capacitor
-parameters: {parameters}
-network:
-  V: {source}
-  R: {resistor}
-  C: {capacitor}
-experiment: {experiment}
-"""
-
-
-def _oscillator(
-    spring: str = "{spring: [m]}", mass: str = "{mass: [m]}", parameters: str = "{m: 2 kg, K: 800 N/m}"
-) -> str:
-    return f"""\
-system: Mass on a spring
-parameters: {parameters}
-network:
-  F: {{force source: [m]}}
-  m: {mass}
-  K: {spring}
-"""
-
-
-def _ladder(
-    repeat: str = "{k: 1..10}",
-    name: str = "R[k]",
-    nodes: str = '["n[k-1]", "n[k]"]',
-    parameters: str = "{C_0: 1 uF}",
-) -> str:
-    return f"""\
-system: RC ladder
-parameters: {parameters}
-network:
-  V: {{voltage source: ["n[0]", gnd]}}
-  ladder:
-    repeat: {repeat}
-    network:
-      {name}: {{resistor: {nodes}, R: 1 kohm}}
-      C[k]: {{capacitor: ["n[k]", gnd], C: C_0}}
-"""
-
-
-def _motor(machine: str = "{dc machine: [a, gnd, shaft, frame], K: 0.15 N*m/A}") -> str:
-    return f"""\
-system: Motor with a flywheel
-parameters: {{R: 1 ohm, J: 0.01 kg*m^2}}
-network:
-  V: {{voltage source: [s, gnd]}}
-  R: {{resistor: [s, a]}}
-  motor: {machine}
-  J: {{inertia: [shaft]}}
-"""
-
 
 # The file as a whole
 
@@ -75,8 +12,8 @@ UNKNOWN_KEY = RULES.rule(
     "unknown key",
     meaning="A key stands in a place where it means nothing: a slip of the pen, or a key of another kind of element.",
     why="a key that is skipped in silence would change the model without a word",
-    example=_charging().replace("experiment:", "experimnet:"),
-    instead=_charging(),
+    example=charging().replace("experiment:", "experimnet:"),
+    instead=charging(),
 )
 MISSING_KEY = RULES.rule(
     "D101",
@@ -99,32 +36,32 @@ BAD_NAME = RULES.rule(
     "not a name",
     meaning="An element, a parameter, a variable or a node has a name that cannot be carried into equations and code.",
     why="a name is a letter, then letters, digits and single underscores; `__` stands for the dot of a path in C",
-    example=_charging(resistor="{resistor: [a, b], current: 2nd}"),
-    instead=_charging(resistor="{resistor: [a, b], current: I_2}"),
+    example=charging(resistor="{resistor: [a, b], current: 2nd}"),
+    instead=charging(resistor="{resistor: [a, b], current: I_2}"),
 )
 UNKNOWN_VERSION = RULES.rule(
     "D104",
     "unknown version of the format",
     meaning="The file says that it is written in a version of the format that this program does not read.",
     why="words may mean other things in another version",
-    example="version: 7\n" + _charging(),
-    instead="version: 1\n" + _charging(),
+    example="version: 7\n" + charging(),
+    instead="version: 1\n" + charging(),
 )
 DESCRIBED_TWICE = RULES.rule(
     "D105",
     "described twice",
     meaning="Two elements have the same name; inside a `repeat` this happens when a name does not use every index.",
     why="equations and results tell elements apart by their names",
-    example=_ladder(name="R"),
-    instead=_ladder(),
+    example=ladder(name="R"),
+    instead=ladder(),
 )
 VARIABLE_TWICE = RULES.rule(
     "D106",
     "variable named twice",
     meaning="Two elements give the same name to a variable of theirs.",
     why="each element has its own current and voltage; elements in series carry equal currents, yet the name belongs to one",
-    example=_charging(resistor="{resistor: [a, b], current: I}", capacitor="{capacitor: [b, gnd], current: I}"),
-    instead=_charging(resistor="{resistor: [a, b], current: I}"),
+    example=charging(resistor="{resistor: [a, b], current: I}", capacitor="{capacitor: [b, gnd], current: I}"),
+    instead=charging(resistor="{resistor: [a, b], current: I}"),
 )
 
 CUT_AT_COMMA = RULES.rule(
@@ -132,8 +69,8 @@ CUT_AT_COMMA = RULES.rule(
     "value cut at a comma",
     meaning="A value inside `{ }` or `[ ]` ends at a comma, so an expression with a comma in it is cut in two.",
     why="inside brackets YAML separates entries by commas",
-    example=_charging(experiment="{inputs: {V: sine(10 V, 50 Hz)}}"),
-    instead=_charging(experiment="{inputs: {V: 'sine(10 V, 50 Hz)'}}"),
+    example=charging(experiment="{inputs: {V: sine(10 V, 50 Hz)}}"),
+    instead=charging(experiment="{inputs: {V: 'sine(10 V, 50 Hz)'}}"),
 )
 
 # Elements
@@ -143,74 +80,74 @@ UNKNOWN_KIND = RULES.rule(
     "unknown kind of element",
     meaning="The first key of an element is its kind, and this word names none.",
     why="the kind decides the law of the element",
-    example=_charging(resistor="{resistro: [a, b]}"),
-    instead=_charging(),
+    example=charging(resistor="{resistro: [a, b]}"),
+    instead=charging(),
 )
 WRONG_NODES = RULES.rule(
     "D111",
     "wrong number of nodes",
     meaning="An element joins another number of nodes than its kind has terminals.",
     why="each port of an element has two terminals; one node a port means that the other is the reference",
-    example=_charging(resistor="{resistor: [a, b, c]}"),
-    instead=_charging(),
+    example=charging(resistor="{resistor: [a, b, c]}"),
+    instead=charging(),
 )
 BAD_NODE = RULES.rule(
     "D112",
     "not a node",
     meaning="A node is a name, a whole number, or an indexed name such as `n[3]`.",
     why="nodes are told apart by their names",
-    example=_charging(resistor='{resistor: [a, "b c"]}'),
-    instead=_charging(),
+    example=charging(resistor='{resistor: [a, "b c"]}'),
+    instead=charging(),
 )
 SHORTED = RULES.rule(
     "D113",
     "both ends at one node",
     meaning="Both terminals of a port are at the same node.",
     why="the across variable of a port between a node and itself is zero: the element would do nothing, and a source would be shorted",
-    example=_charging(resistor="{resistor: [b, b]}"),
-    instead=_charging(),
+    example=charging(resistor="{resistor: [b, b]}"),
+    instead=charging(),
 )
 AGAINST_FRAME = RULES.rule(
     "D114",
     "inertia between two moving points",
     meaning="A mass or an inertia is given a second node that is not the frame.",
     why="a mass stores momentum against the frame: its velocity is the one of Newton's law, not a difference of two",
-    example=_oscillator(mass="{mass: [m, wall]}"),
-    instead=_oscillator(),
+    example=oscillator(mass="{mass: [m, wall]}"),
+    instead=oscillator(),
 )
 VALUE_TWICE = RULES.rule(
     "D115",
     "two laws for one element",
     meaning="An element has a value given twice, or a value beside a law, or a law beside an energy.",
     why="one law decides an element; a second one would contradict it or say nothing",
-    example=_charging(resistor="{resistor: [a, b], R: 2 kohm, resistance: 3 kohm}"),
-    instead=_charging(resistor="{resistor: [a, b], R: 3 kohm}"),
+    example=charging(resistor="{resistor: [a, b], R: 2 kohm, resistance: 3 kohm}"),
+    instead=charging(resistor="{resistor: [a, b], R: 3 kohm}"),
 )
 NO_VALUE_HERE = RULES.rule(
     "D116",
     "a value that the kind does not have",
     meaning="A source is given a value, or an element an initial value that it cannot keep.",
     why="a source follows its input over time, and only storages remember",
-    example=_charging(source="{voltage source: [a, gnd], value: 10 V}"),
-    instead=_charging(experiment="{inputs: {V: 10 V}}"),
+    example=charging(source="{voltage source: [a, gnd], value: 10 V}"),
+    instead=charging(experiment="{inputs: {V: 10 V}}"),
 )
 BAD_CAUSALITY = RULES.rule(
     "D117",
     "unknown causality",
     meaning="`causality` is `integral`, `derivative`, or the power variable that the element decides, with `force` before it as a demand.",
     why="a storage decides one of its two power variables, a source has no choice, and a coupling passes on the choice of others",
-    example=_charging(capacitor="{capacitor: [b, gnd], causality: integrated}"),
-    instead=_charging(capacitor="{capacitor: [b, gnd], causality: integral}"),
+    example=charging(capacitor="{capacitor: [b, gnd], causality: integrated}"),
+    instead=charging(capacitor="{capacitor: [b, gnd], causality: integral}"),
 )
 BAD_RELATION = RULES.rule(
     "D118",
     "a connection that is no connection",
     meaning="The relation of a connection is not of the form `through_2 = K*through_1`, between a variable of each side.",
     why="a connection passes on the power: across_1*through_1 = across_2*through_2, so one modulus gives both relations",
-    example=_motor(
+    example=motor(
         "{connection: [a, gnd, shaft, frame], domains: [electrical, rotational], relation: through_2 = 3*across_2}"
     ),
-    instead=_motor(
+    instead=motor(
         "{connection: [a, gnd, shaft, frame], domains: [electrical, rotational], relation: through_2 = 3*through_1}"
     ),
 )
@@ -242,56 +179,56 @@ UNKNOWN_NAME = RULES.rule(
     "unknown name in an expression",
     meaning="An expression uses a name that is not a parameter.",
     why="a value is made of numbers, units and parameters",
-    example=_charging(resistor="{resistor: [a, b], R: 2*R_a}"),
-    instead=_charging(parameters="{R_a: 1 kohm, C: 1 mF}", resistor="{resistor: [a, b], R: 2*R_a}"),
+    example=charging(resistor="{resistor: [a, b], R: 2*R_a}"),
+    instead=charging(parameters="{R_a: 1 kohm, C: 1 mF}", resistor="{resistor: [a, b], R: 2*R_a}"),
 )
 WRONG_DIMENSION = RULES.rule(
     "D121",
     "wrong unit",
     meaning="A value is given in a unit that measures something else than what the key stands for.",
     why="a quantity has one dimension; no factor turns one into another",
-    example=_charging(parameters="{R: 2 mH, C: 1 mF}"),
-    instead=_charging(),
+    example=charging(parameters="{R: 2 mH, C: 1 mF}"),
+    instead=charging(),
 )
 MIXED_SUM = RULES.rule(
     "D122",
     "sum of unlike quantities",
     meaning="Terms of different dimension are added, subtracted or compared.",
     why="only like quantities can be added",
-    example=_charging(parameters="{R: 2 kohm + 3 mH, C: 1 mF}"),
-    instead=_charging(parameters="{R: 2 kohm + 3 ohm, C: 1 mF}"),
+    example=charging(parameters="{R: 2 kohm + 3 mH, C: 1 mF}"),
+    instead=charging(parameters="{R: 2 kohm + 3 ohm, C: 1 mF}"),
 )
 FUNCTION_OF_UNIT = RULES.rule(
     "D123",
     "function of a quantity with a unit",
     meaning="The argument of a function such as `sin` or `exp`, or an exponent, has a dimension.",
     why="sin(x) = x - x^3/6 + ... adds powers of x, so x must be a number",
-    example=_charging(parameters="{R: 2 kohm*exp(3 s), C: 1 mF}"),
-    instead=_charging(parameters="{R: 2 kohm*exp(3 s/(1 s)), C: 1 mF}"),
+    example=charging(parameters="{R: 2 kohm*exp(3 s), C: 1 mF}"),
+    instead=charging(parameters="{R: 2 kohm*exp(3 s/(1 s)), C: 1 mF}"),
 )
 NOT_FINITE = RULES.rule(
     "D124",
     "not a finite number",
     meaning="A value is `nan`, infinite, too large for a number, or not a real number.",
     why="physical parameters are finite; a limit such as J = 0 or K = inf is taken by reduction, which keeps the equations right",
-    example=_charging(parameters="{R: 1e350 ohm, C: 1 mF}"),
-    instead=_charging(),
+    example=charging(parameters="{R: 1e350 ohm, C: 1 mF}"),
+    instead=charging(),
 )
 CYCLE = RULES.rule(
     "D125",
     "parameters that define each other",
     meaning="The definition of a parameter leads back to itself.",
     why="each value must follow from others that are known before",
-    example=_charging(parameters="{R: 2*r, r: R/2, C: 1 mF}"),
-    instead=_charging(parameters="{R: 2*r, r: 1 kohm, C: 1 mF}"),
+    example=charging(parameters="{R: 2*r, r: R/2, C: 1 mF}"),
+    instead=charging(parameters="{R: 2*r, r: 1 kohm, C: 1 mF}"),
 )
 DIVISION_BY_ZERO = RULES.rule(
     "D126",
     "division by zero",
     meaning="An expression divides by zero with the values given.",
     why="the quotient has no value",
-    example=_charging(parameters="{d: 0, R: 2 kohm / d, C: 1 mF}"),
-    instead=_charging(parameters="{d: 1, R: 2 kohm / d, C: 1 mF}"),
+    example=charging(parameters="{d: 0, R: 2 kohm / d, C: 1 mF}"),
+    instead=charging(parameters="{d: 1, R: 2 kohm / d, C: 1 mF}"),
 )
 
 # Physics of the values
@@ -301,24 +238,24 @@ NEGATIVE_STORAGE = RULES.rule(
     "negative storage",
     meaning="The parameter of a storage is negative.",
     why="energy would not be bounded below: the storage could give without end",
-    example=_charging(parameters="{R: 2 kohm, C: -1 mF}"),
-    instead=_charging(),
+    example=charging(parameters="{R: 2 kohm, C: -1 mF}"),
+    instead=charging(),
 )
 EMPTY_STORAGE = RULES.rule(
     "D131",
     "storage without content",
     meaning="The parameter of a storage is zero.",
     why="a storage without content is no storage: its output would be undefined or its equation would divide by zero",
-    example=_charging(parameters="{R: 2 kohm, C: 0 F}"),
-    instead=_charging(),
+    example=charging(parameters="{R: 2 kohm, C: 0 F}"),
+    instead=charging(),
 )
 ACTIVE_ELEMENT = RULES.rule(
     "D132",
     "active element",
     meaning="The parameter of a resistive element is negative.",
     why="a negative resistance brings power into the system, so the model is not passive and tests of passivity do not apply",
-    example=_charging(parameters="{R: -2 kohm, C: 1 mF}"),
-    instead=_charging(),
+    example=charging(parameters="{R: -2 kohm, C: 1 mF}"),
+    instead=charging(),
     severity="warning",
 )
 NO_PASSAGE = RULES.rule(
@@ -326,175 +263,15 @@ NO_PASSAGE = RULES.rule(
     "coupling that passes no power",
     meaning="The modulus of a coupling is zero.",
     why="with a modulus of zero both sides are cut, or one is shorted, and no power passes",
-    example=_motor("{dc machine: [a, gnd, shaft, frame], K: 0}"),
-    instead=_motor(),
+    example=motor("{dc machine: [a, gnd, shaft, frame], K: 0}"),
+    instead=motor(),
 )
 NO_VALUE = RULES.rule(
     "D134",
     "element without a value",
     meaning="An element has no value, and no parameter has its name.",
     why="equations are derived with its symbol; numbers need a value",
-    example=_charging(parameters="{C: 1 mF}"),
-    instead=_charging(),
+    example=charging(parameters="{C: 1 mF}"),
+    instead=charging(),
     severity="notice",
-)
-
-# Repeated structure
-
-BAD_RANGE = RULES.rule(
-    "D140",
-    "not a range",
-    meaning="A range is `first..last`, two whole numbers or expressions of outer indices and of parameters given as whole numbers.",
-    why="a repeated structure has a whole number of copies",
-    example=_ladder(repeat="{k: 1-10}"),
-    instead=_ladder(),
-)
-BACKWARD_RANGE = RULES.rule(
-    "D141",
-    "range that runs backwards",
-    meaning="The last value of a range is below the first by more than one.",
-    why="`1..0` is an empty range, but a larger gap is a slip: ranges count upwards",
-    example=_ladder(repeat="{k: 10..1}"),
-    instead=_ladder(),
-)
-SHADOWING_INDEX = RULES.rule(
-    "D142",
-    "index with a name that is taken",
-    meaning="An index has the name of a parameter or of an outer index.",
-    why="inside the block nobody could tell which of the two is meant",
-    example=_ladder(parameters="{k: 3, C_0: 1 uF}"),
-    instead=_ladder(),
-)
-NOT_WHOLE = RULES.rule(
-    "D143",
-    "index that is not a whole number",
-    meaning="An expression between `[` and `]` is not a whole number, zero or more, for some copy.",
-    why="an index counts",
-    example=_ladder(nodes='["n[(k-1)/2]", "n[k]"]'),
-    instead=_ladder(),
-)
-TOO_MANY = RULES.rule(
-    "D144",
-    "too many elements",
-    meaning="The repeated structure has more elements than can be held.",
-    why="a slip in a range must not exhaust the memory",
-    example=_ladder(repeat="{k: 1..1000000000}"),
-    instead=_ladder(),
-)
-
-# Laws
-
-BAD_LAW = RULES.rule(
-    "D150",
-    "a law that cannot be read",
-    meaning="A law is `left = right`, with one variable of the element alone on the left; an energy is an expression without `=`.",
-    why="the left side decides which variable the law gives",
-    example=_oscillator(spring="{spring: [m], law: 800*x}", parameters="{m: 2 kg}"),
-    instead=_oscillator(spring="{spring: [m], law: F = 800*x + 1e4*x^3}", parameters="{m: 2 kg}"),
-)
-WRONG_LETTER = RULES.rule(
-    "D151",
-    "a law of the wrong variable",
-    meaning="A law uses a variable that a law of this kind cannot have, such as the current of a capacitor.",
-    why="a storage relates its content and its output, a resistive element its two power variables; rates follow from these",
-    example=_charging(parameters="{R: 2 kohm}", capacitor="{capacitor: [b, gnd], law: q = 3*i}"),
-    instead=_charging(parameters="{R: 2 kohm}", capacitor="{capacitor: [b, gnd], law: q = 1e-3*v + 1e-5*v^3}"),
-)
-CONSTANT_LAW = RULES.rule(
-    "D152",
-    "a law without its variable",
-    meaning="The right side of a law does not depend on the other variable of the element.",
-    why="an element that gives the same whatever happens is a source",
-    example=_charging(parameters="{C: 1 mF}", resistor="{resistor: [a, b], law: v = 3}"),
-    instead=_charging(parameters="{C: 1 mF}", resistor="{resistor: [a, b], law: v = 3*i*abs(i)}"),
-)
-LETTER_AND_PARAMETER = RULES.rule(
-    "D153",
-    "a letter that is also a parameter",
-    meaning="A law uses a letter of its own variables, and a parameter has the same name.",
-    why="inside a law the letter means the variable of the element, not the parameter",
-    example=_charging(parameters="{C: 1 mF, i: 3}", resistor="{resistor: [a, b], law: v = 3*i*abs(i)}"),
-    instead=_charging(parameters="{C: 1 mF, i_0: 3}", resistor="{resistor: [a, b], law: v = i_0*i*abs(i)}"),
-    severity="warning",
-)
-LETTER_AND_INDEX = RULES.rule(
-    "D154",
-    "a letter that is also an index",
-    meaning="A law inside a `repeat` uses a letter that is both a variable of the element and an index.",
-    why="nobody could tell which of the two is meant",
-    example=_ladder().replace("R: 1 kohm", "law: v = 3*i*abs(i)").replace("k: 1", "i: 1").replace("[k", "[i"),
-    instead=_ladder().replace("R: 1 kohm", "law: v = 3*i*abs(i)"),
-)
-NO_LAW_HERE = RULES.rule(
-    "D155",
-    "a law that the kind does not have",
-    meaning="A source or a coupling is given a law, or a resistive element an energy.",
-    why="a source follows its input, a coupling passes on power by its modulus, and only storages keep energy",
-    example=_charging(source="{voltage source: [a, gnd], law: v = 3*i}"),
-    instead=_charging(),
-)
-
-# The experiment
-
-UNKNOWN_INPUT = RULES.rule(
-    "D160",
-    "unknown input",
-    meaning="The experiment gives a signal to something that is not an input.",
-    why="the inputs of a system are its sources",
-    example=_charging(experiment="{inputs: {U: 10 V}}"),
-    instead=_charging(experiment="{inputs: {V: 10 V}}"),
-)
-UNKNOWN_SHAPE = RULES.rule(
-    "D161",
-    "unknown signal",
-    meaning="A signal is a quantity, which stays constant, or a shape over time such as `step(24 V)`.",
-    why="the shape decides what the input does over time",
-    example=_charging(experiment="{inputs: {V: stpe(10 V)}}"),
-    instead=_charging(experiment="{inputs: {V: step(10 V)}}"),
-)
-WRONG_ARGUMENTS = RULES.rule(
-    "D162",
-    "wrong number of arguments",
-    meaning="A signal has more or fewer arguments than its shape takes.",
-    why="each argument has its place",
-    example=_charging(experiment="{inputs: {V: sine(10 V)}}"),
-    instead=_charging(experiment="{inputs: {V: 'sine(10 V, 50 Hz)'}}"),
-)
-UNKNOWN_VARIABLE = RULES.rule(
-    "D163",
-    "unknown variable",
-    meaning="The experiment names a variable that no element has.",
-    why="variables are those that elements name, and `<symbol>_<element>` for the others",
-    example=_charging(experiment="{outputs: [V_X]}"),
-    instead=_charging(experiment="{outputs: [V_C]}"),
-)
-BAD_NUMBER = RULES.rule(
-    "D164",
-    "not a number that fits",
-    meaning="A duration or a tolerance is not a positive number.",
-    why="time runs forward and an error has a size",
-    example=_charging(experiment="{until: -5 s}"),
-    instead=_charging(experiment="{until: 5 s}"),
-)
-RADIANS_PER_SECOND = RULES.rule(
-    "D165",
-    "frequency in radians",
-    meaning="The frequency of a sine is given in rad/s or rpm.",
-    why="the shape is amplitude*sin(2*pi*frequency*t + phase): a frequency counts cycles, and rad/s would be read as hertz",
-    example=_charging(experiment="{inputs: {V: 'sine(10 V, 314 rad/s)'}}"),
-    instead=_charging(experiment="{inputs: {V: 'sine(10 V, 50 Hz)'}}"),
-)
-NOT_CONSERVATIVE = RULES.rule(
-    "D166",
-    "a field that is not conservative",
-    meaning="The matrix of a field of storages is not symmetric.",
-    why="the energy of two coupled storages cannot depend on the order in which they were filled",
-    example=(
-        "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
-        "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [0.5 H, 1 H]]}\n"
-    ),
-    instead=(
-        "system: coils\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [b], R: 1 ohm}\n"
-        "  M: {inductor field: [a, gnd, b, gnd], matrix: [[2 H, 1 H], [1 H, 1 H]]}\n"
-    ),
 )

@@ -3,44 +3,36 @@
 A schema sees keys and shapes. That the kind is the first key, that names exist and that units fit is said by the reader.
 """
 
-from typing import Any
-
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.description.bond_graphs.graph import KINDS as ITEM_KINDS
 from tellegen.description.curves import SLOPE_KEYS
 from tellegen.description.curves import TABLE_KEYS as CURVE_KEYS
+from tellegen.description.element_schema import connection_shape, definition_of, details_shape, element_shape
 from tellegen.description.experiment import KEYS as EXPERIMENT_KEYS
-from tellegen.description.keys import CONNECTION, form_of, make_form, variable_words
+from tellegen.description.geometries import geometry_shape
+from tellegen.description.keys import CONNECTION, variable_words
 from tellegen.description.ladders.shapes import block_shape
 from tellegen.description.law_tables import INTERPOLATIONS, LAW_TABLE_KEYS
 from tellegen.description.mechanisms.schema import closures_shape, mechanism_shape
 from tellegen.description.multiports import EACH, FIELD, KINDS_OF_PORTS, MIXED_FIELD, MULTIPORT
 from tellegen.description.parts.schema import parts_shape, ports_shape, signal_ports_shape
 from tellegen.description.reading import TOP_KEYS, VERSION
-from tellegen.description.shapes import SHAPES
-from tellegen.description.signals.blocks import BLOCKS, Block, Key
-from tellegen.description.signals.tables import KEYS as TABLE_KEYS
-from tellegen.elements import KINDS, ElementKind, connection
+from tellegen.description.schema_shapes import (
+    INDEXED_NAME,
+    NAME,
+    NODE,
+    VALUE_SHAPE,
+    WORD,
+    Schema,
+    listed,
+    named,
+    ranges_shape,
+)
+from tellegen.description.signals.blocks import BLOCKS
+from tellegen.description.signals.schema import signal_block_shape, signal_words
+from tellegen.elements import KINDS
 
-Schema = dict[str, Any]
 SIDES: tuple[Side, Side] = ("across", "through")
-
-_WORD = "[A-Za-z](_?[A-Za-z0-9])*_?"
-_INDEXED_WORD = rf"{_WORD}(\[[^\[\]]+\])?"
-_INDEXED_NAME = rf"^({_INDEXED_WORD}\.)*{_INDEXED_WORD}$"
-_NAME = rf"^({_INDEXED_WORD}\.)*{_WORD}$"
-_NODE = rf"^\s*(({_INDEXED_WORD}\.)*{_INDEXED_WORD}|[0-9]+)\s*$"
-
-_DESCRIPTIONS = {
-    "initial": "the output of the storage at the start, with its unit",
-    "law": "a law of its variables instead of a value",
-    "energy": "the stored energy, of what is stored or of the output",
-    "coenergy": "the co-energy, of the output",
-    "causality": "integral, derivative, or the power variable that the element decides; with 'force' before it a demand",
-    "notes": "what other tools wrote about the element",
-    "domains": "the domains of the two sides",
-    "relation": "how the two sides are related, such as through_2 = K*through_1",
-}
 
 
 def schema() -> Schema:
@@ -75,13 +67,14 @@ def _top() -> Schema:
         "parameters": {"$ref": "#/$defs/parameters"},
         "ports": {"$ref": "#/$defs/ports"},
         "signal ports": signal_ports_shape(),
-        "displacements": _names({"type": "string"}, _NAME),
+        "displacements": named({"type": "string"}, NAME),
         "parts": {"$ref": "#/$defs/parts"},
         "network": {"$ref": "#/$defs/network"},
         "bond graph": _bond_graph(),
         "pog": {"type": "array", "items": {"$ref": "#/$defs/block"}, "minItems": 1},
         "mechanism": mechanism_shape(),
         "closures": closures_shape(),
+        "geometry": geometry_shape(),
         "signals": {"$ref": "#/$defs/signals"},
         "elements": {"$ref": "#/$defs/elements"},
         "experiment": {"$ref": "#/$defs/experiment"},
@@ -99,40 +92,40 @@ def _definitions() -> Schema:
             "type": ["string", "number"],
             "description": "a number with its unit, or an expression of parameters",
         },
-        "name": {"type": "string", "pattern": _INDEXED_NAME},
-        "node": {"type": ["string", "integer"], "pattern": _NODE},
+        "name": {"type": "string", "pattern": INDEXED_NAME},
+        "node": {"type": ["string", "integer"], "pattern": NODE},
         "nodes": {
             "anyOf": [
                 {"type": "array", "items": {"$ref": "#/$defs/node"}, "minItems": 1, "maxItems": 4},
                 {"type": ["string", "integer"], "description": "nodes separated by commas"},
             ]
         },
-        "parameters": _names({"anyOf": [{"type": ["string", "number", "null"]}, {"$ref": "#/$defs/curve"}]}),
+        "parameters": named({"anyOf": [{"type": ["string", "number", "null"]}, {"$ref": "#/$defs/curve"}]}),
         "curve": _curve(),
-        "network": _names({"$ref": "#/$defs/entry"}) | {"type": ["object", "null"]},
+        "network": named({"$ref": "#/$defs/entry"}) | {"type": ["object", "null"]},
         "entry": {
-            "anyOf": [{"$ref": f"#/$defs/{_key(word)}"} for word in [*KINDS, CONNECTION]]
+            "anyOf": [{"$ref": f"#/$defs/{definition_of(word)}"} for word in [*KINDS, CONNECTION]]
             + [{"$ref": f"#/$defs/{word}"} for word in ("repeat", "field", "multiport")]
         },
         "repeat": _repeat(),
-        "ports": ports_shape(_INDEXED_NAME, _ranges()),
-        "parts": parts_shape(_INDEXED_NAME, _ranges()),
+        "ports": ports_shape(INDEXED_NAME, ranges_shape()),
+        "parts": parts_shape(INDEXED_NAME, ranges_shape()),
         "field": _field(),
         "listed": {
             "type": "array",
-            "items": {"anyOf": [_VALUE_SHAPE, {"type": "array", "items": _VALUE_SHAPE}]},
+            "items": {"anyOf": [VALUE_SHAPE, {"type": "array", "items": VALUE_SHAPE}]},
             "description": "an entry for each component of a vector item, or the rows of a matrix",
         },
         "law_table": _law_table(),
         "multiport": _multiport(),
-        "block": block_shape(_WORD),
-        "elements": _names(_details(), _NAME) | {"type": ["object", "null"]},
+        "block": block_shape(WORD),
+        "elements": named(details_shape(), NAME) | {"type": ["object", "null"]},
         "experiment": _experiment(),
-        "signal": {"type": ["string", "number"], "description": _signals()},
-        "signals": _names({"anyOf": [{"$ref": "#/$defs/signal"}, *map(_signal_block, BLOCKS.values())]}, _NAME)
+        "signal": {"type": ["string", "number"], "description": signal_words()},
+        "signals": named({"anyOf": [{"$ref": "#/$defs/signal"}, *map(signal_block_shape, BLOCKS.values())]}, NAME)
         | {"type": ["object", "null"]},
-        **{_key(word): _element(word, kind) for word, kind in KINDS.items()},
-        _key(CONNECTION): _connection(),
+        **{definition_of(word): element_shape(word, kind) for word, kind in KINDS.items()},
+        definition_of(CONNECTION): connection_shape(),
     }
 
 
@@ -169,7 +162,7 @@ def _law_table() -> Schema:
 
 def _ports() -> Schema:
     """The nodes of an element with several ports."""
-    return _listed({"$ref": "#/$defs/node"}, minItems=4)
+    return listed({"$ref": "#/$defs/node"}, minItems=4)
 
 
 def _field() -> Schema:
@@ -180,16 +173,16 @@ def _field() -> Schema:
     pair = {"type": "array", "items": {"$ref": "#/$defs/node"}, "minItems": 2, "maxItems": 2}  # with `each`
     properties: dict[str, Schema] = {f"{word}{FIELD}": {"anyOf": [_ports(), pair]} for word in kinds}
     properties[MIXED_FIELD] = _ports()
-    properties[EACH] = _ranges() | {"description": "one port for each value of an index"}
-    properties[KINDS_OF_PORTS] = _listed({"enum": kinds}, minItems=2)
+    properties[EACH] = ranges_shape() | {"description": "one port for each value of an index"}
+    properties[KINDS_OF_PORTS] = listed({"enum": kinds}, minItems=2)
     rows = {"type": "array", "items": row, "minItems": 2, "description": "one row a port"}
     formula = {"type": "string", "description": "every entry by its row and column, which count from 1"}
     properties["matrix"] = {"anyOf": [rows, formula]}
     properties["energy"] = {"type": "string", "description": "a formula of the energy variables, such as phi_1 and x_2"}
     properties["law"] = {"type": "array", "items": {"type": "string"}, "description": "outputs by energy variables"}
-    properties["initial"] = _listed({"$ref": "#/$defs/quantity"}, minItems=2)
-    names = _listed({"$ref": "#/$defs/name"}, minItems=2)
-    indexed = {"type": "string", "pattern": _INDEXED_NAME, "description": "a name with the index of each"}
+    properties["initial"] = listed({"$ref": "#/$defs/quantity"}, minItems=2)
+    names = listed({"$ref": "#/$defs/name"}, minItems=2)
+    indexed = {"type": "string", "pattern": INDEXED_NAME, "description": "a name with the index of each"}
     properties |= {word: {"anyOf": [names, indexed]} for word in words}
     named = [{"required": [f"{word}{FIELD}"]} for word in kinds]
     named.append({"required": [MIXED_FIELD, KINDS_OF_PORTS]})
@@ -206,7 +199,7 @@ def _multiport() -> Schema:
     """A connection of several ports."""
     properties: dict[str, Schema] = {
         MULTIPORT: _ports(),
-        "domains": _listed({"enum": list(DOMAINS)}, minItems=2),
+        "domains": listed({"enum": list(DOMAINS)}, minItems=2),
         "relation": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
     }
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
@@ -214,7 +207,7 @@ def _multiport() -> Schema:
 
 def _bond_graph() -> Schema:
     count = r"(\s*\[\s*\w+\s*\])?"
-    item = rf"\s*(({'|'.join(ITEM_KINDS)}){count}\s*:\s*)?{_WORD}{count}\s*(\([^()]*\))?\s*"
+    item = rf"\s*(({'|'.join(ITEM_KINDS)}){count}\s*:\s*)?{WORD}{count}\s*(\([^()]*\))?\s*"
     example = (
         "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils'; 'De:v => MSe:V' leads a signal to a source"
     )
@@ -225,147 +218,11 @@ def _bond_graph() -> Schema:
     return {"type": "array", "items": line, "minItems": 1}
 
 
-def _listed(item: Schema, **size: int) -> Schema:
-    """A list, or one text with commas."""
-    if size.get("maxItems") == 1:
-        return {"anyOf": [item, {"type": "array", "items": item, **size}]}
-    return {"anyOf": [{"type": "array", "items": item, **size}, {"type": "string", "pattern": r"\S"}]}
-
-
-def _details() -> Schema:
-    """What can be said about an element whose kind a bond graph or a ladder decides: the keys of all kinds."""
-    kinds = [*dict.fromkeys(KINDS.values()), connection(("electrical", "rotational"), "transformer")]
-    properties: Schema = {}
-    for kind in kinds:
-        form = make_form(kind)
-        for key in form.known:
-            if key in ("domains", "relation"):
-                continue
-            meaning = form.keys[key][0]
-            shape = _VALUE_SHAPE if meaning in _TEXTS else _setting(kind, key, *form.keys[key])
-            # The letter of a value in one kind may be the word of a variable in another: both are texts.
-            properties.setdefault(key, shape if meaning != "variable" else {"$ref": "#/$defs/quantity"})
-    vectors: Schema = {key: {"anyOf": [shape, {"$ref": "#/$defs/listed"}]} for key, shape in properties.items()}
-    vectors |= {
-        "matrix": {"$ref": "#/$defs/listed", "description": "couples the ports of a field, row by row"},
-        "ports": {"$ref": "#/$defs/listed", "description": "I or C for each port of an IC field"},
-        "kind": {"type": "string", "description": "the kind of an element with modes"},
-        "kinds": {
-            "$ref": "#/$defs/listed",
-            "description": "the kind of each port of a field, such as [resistor, conductor]",
-        },
-    }
-    return {"type": ["object", "null"], "properties": vectors, "additionalProperties": False}
-
-
-_VALUE_SHAPE: Schema = {"$ref": "#/$defs/quantity"}
-_TEXTS = ("value", "setting", "start")
-
-
-def _key(word: str) -> str:
-    return "element " + word
-
-
-def _names(values: Schema, pattern: str = _INDEXED_NAME) -> Schema:
-    return {"type": "object", "patternProperties": {pattern: values}, "additionalProperties": False}
-
-
-def _element(word: str, kind: ElementKind) -> Schema:
-    """The line of an element whose first key is `word`."""
-    form = form_of(word)
-    assert form is not None, "the words are those of the registry"
-    properties = {key: _setting(kind, key, form.keys[key][0], form.keys[key][1]) for key in form.known if key != word}
-    domain = " and ".join(dict.fromkeys(kind.domains))
-    nodes = {"$ref": "#/$defs/nodes", "description": f"{kind.summary} ({domain}); {kind.law}"}
-    return {
-        "type": "object",
-        "description": kind.summary,
-        "properties": {word: nodes, **properties},
-        "required": [word],
-        "additionalProperties": False,
-    }
-
-
-def _setting(kind: ElementKind, key: str, meaning: str, detail: str) -> Schema:
-    if meaning == "value":
-        assert kind.quantity is not None, "only kinds with a quantity have a value"
-        unit = f" in {kind.quantity.unit}" if kind.quantity.unit not in ("", "1") else ""
-        return {"$ref": "#/$defs/quantity", "description": f"{kind.quantity.word}{unit}"}
-    if meaning == "variable":
-        return {"$ref": "#/$defs/name", "description": f"names the {key}"}
-    if meaning == "signal":
-        return {"$ref": "#/$defs/signal", "description": "what drives the source"}
-    if meaning == "heat":
-        return {"$ref": "#/$defs/node", "description": "the thermal node that takes the heat"}
-    if meaning == "notes":
-        return {"type": "object", "description": _DESCRIPTIONS["notes"]}
-    if meaning == "setting":
-        return _setting_of_modes(kind, detail)
-    if meaning == "schedule":
-        times = {"$ref": "#/$defs/quantity"}
-        return _listed(times, minItems=1) | {"description": f"the times at which it is {key}, and no longer, in turn"}
-    if meaning == "start":
-        return {"enum": list(kind.modes), "description": "the mode in which a run begins"}
-    if meaning == "initial":
-        return {"$ref": "#/$defs/quantity", "description": _DESCRIPTIONS["initial"]}
-    if key == "law":
-        described = {"type": "string", "description": f"{_DESCRIPTIONS[key]}, such as {kind.law}"}
-        return {"anyOf": [described, {"$ref": "#/$defs/law_table"}]}
-    return {"type": "string", "description": _DESCRIPTIONS[key]}
-
-
-def _setting_of_modes(kind: ElementKind, key: str) -> Schema:
-    setting = next(s for s in kind.settings if s.key == key)
-    unit = f" in {setting.unit}" if setting.unit not in ("", "1") else ""
-    more = ", a formula of signals, variables and time" if setting.formula else ""
-    return {"$ref": "#/$defs/quantity", "description": f"{setting.word}{unit}{more}"}
-
-
-def _connection() -> Schema:
-    kind = connection(("electrical", "rotational"), "transformer")
-    form = make_form(kind)
-    ports = [f"{side}_{port}" for port in (1, 2) for side in ("across", "through")]
-    words = [variable.word for domain in DOMAINS.values() for variable in (domain.across, domain.through)]
-    properties: Schema = {
-        CONNECTION: {"$ref": "#/$defs/nodes", "description": kind.summary},
-        "domains": {
-            "anyOf": [
-                {"type": "array", "items": {"enum": list(DOMAINS)}, "minItems": 2, "maxItems": 2},
-                {"type": "string"},
-            ],
-            "description": _DESCRIPTIONS["domains"],
-        },
-        "relation": {"type": "string", "description": _DESCRIPTIONS["relation"]},
-        **{
-            key: {"$ref": "#/$defs/quantity", "description": "modulus"}
-            for key, m in form.keys.items()
-            if m[0] == "value"
-        },
-        **{
-            word: {"$ref": "#/$defs/name", "description": f"names the {word}"}
-            for word in dict.fromkeys([*ports, *words, "speed"])
-        },
-        "notes": {"type": "object", "description": _DESCRIPTIONS["notes"]},
-    }
-    return {
-        "type": "object",
-        "description": kind.summary,
-        "properties": properties,
-        "required": [CONNECTION, "domains", "relation"],
-        "additionalProperties": False,
-    }
-
-
-def _ranges() -> Schema:
-    bounds = {"type": "string", "pattern": r"^.+\.\..+$", "description": "first..last, such as 1..100"}
-    return _names(bounds, f"^{_WORD}$") | {"minProperties": 1}
-
-
 def _repeat() -> Schema:
     return {
         "type": "object",
         "description": "a block of lines, copied for each value of its indices",
-        "properties": {"repeat": _ranges(), "network": {"$ref": "#/$defs/network"}},
+        "properties": {"repeat": ranges_shape(), "network": {"$ref": "#/$defs/network"}},
         "required": ["repeat", "network"],
         "additionalProperties": False,
     }
@@ -375,61 +232,12 @@ def _experiment() -> Schema:
     names = r"^[A-Za-z]"
     shapes: dict[str, Schema] = {
         "until": {"$ref": "#/$defs/quantity"},
-        "inputs": _names({"$ref": "#/$defs/signal"}, names),
-        "initial": _names({"$ref": "#/$defs/quantity"}, names),
+        "inputs": named({"$ref": "#/$defs/signal"}, names),
+        "initial": named({"$ref": "#/$defs/quantity"}, names),
         "outputs": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]},
-        "units": _names({"type": "string"}, names),
+        "units": named({"type": "string"}, names),
         "rtol": {"type": ["string", "number"]},
         "atol": {"type": ["string", "number"]},
     }
     properties = {key: {**shapes[key], "description": text} for key, text in EXPERIMENT_KEYS.items()}
     return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
-
-
-def _signals() -> str:
-    shapes = "; ".join(f"{shape.usage(name)}: {shape.summary}" for name, shape in SHAPES.items())
-    return f"a quantity, which stays constant, or a formula of signals, variables, the time t and shapes: {shapes}"
-
-
-def _signal_block(block: Block) -> Schema:
-    """The mapping of one signal block."""
-    keys = [key for key in block.keys if key.name != "function"]
-    return {
-        "type": "object",
-        "description": block.summary,
-        "properties": {key.name: _signal_key(key) for key in keys},
-        "required": [key.name for key in keys if key.required],
-        "additionalProperties": False,
-    }
-
-
-def _signal_key(key: Key) -> Schema:
-    formula = {"$ref": "#/$defs/quantity"}
-    shapes: dict[str, Schema] = {
-        "formula": formula,
-        "constant": formula,
-        "time": formula,
-        "formulas": _listed(formula, minItems=1),
-        "arguments": _listed(formula, minItems=1),
-        "limits": _listed(formula, minItems=2, maxItems=2),
-        "word": {"enum": list(key.words)},
-        "nodes": _listed({"$ref": "#/$defs/node"}, minItems=1, maxItems=2),
-        "table": _table(),
-    }
-    default = f" ({key.default} where left out)" if key.default else ""
-    return {**shapes[key.reads], "description": key.summary + default}
-
-
-def _table() -> Schema:
-    """Points, or a file with two columns."""
-    point = {"type": "array", "items": {"$ref": "#/$defs/quantity"}, "minItems": 2, "maxItems": 2}
-    points = {"type": "array", "items": point, "minItems": 2}
-    text = {"type": "string"}
-    properties = {key: {**(points if key == "points" else text), "description": t} for key, t in TABLE_KEYS.items()}
-    mapping = {
-        "type": "object",
-        "properties": properties,
-        "anyOf": [{"required": ["points"]}, {"required": ["file", "time", "column"]}],
-        "additionalProperties": False,
-    }
-    return {"anyOf": [points, mapping]}

@@ -32,7 +32,7 @@ def to_yaml(model: Model) -> str:
     structure = [writer.parts(), writer.network()]
     described = structure if writer.kept.first else structure[::-1]
     begin = [writer.head(), writer.ports(), writer.parameters(), writer.displacements()]
-    end = [writer.closures(), writer.signals(), writer.experiment(), writer.layout()]
+    end = [writer.closures(), writer.signals(), writer.geometry(), writer.experiment(), writer.layout()]
     return "\n".join(text for text in [*begin, *described, *end] if text)
 
 
@@ -93,6 +93,10 @@ class _Writer:
         inside = {closure.name for closure in closures_of(self.kept.parts)}
         own = [closure for closure in self.model.closures if closure.name not in inside]
         return f"closures: {tree_text(closure_texts(own))}\n" if own else ""
+
+    def geometry(self) -> str:
+        geometry = self.model.geometry
+        return f"geometry: {tree_text(geometry.texts)}\n" if geometry is not None else ""
 
     def ports(self) -> str:
         ports, signals = self.model.ports, self.model.signal_ports

@@ -4,25 +4,24 @@ What ports are told follows from what they decide by the causal interconnection.
 what grows long; then the storages that depend on others are brought in by the congruent transformation x = T z + T_u u.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from tellegen.causality import CausalGraph
-from tellegen.causality.conjugates import followers_beside_sources
+from tellegen.causality.conjugates import names_of_answers
 from tellegen.causality.tearing import moving_names
-from tellegen.core.domains import other_side
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
 from tellegen.equations.congruence import Congruence, Motion, congruence
 from tellegen.equations.followers import without_followers
-from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.port_variables import PortVariables, Settled
 from tellegen.equations.readings import Balance, Readings
 from tellegen.equations.resistive import Told, solve_resistive
 from tellegen.equations.signal_equations import SignalEquations, SignalRates
 from tellegen.equations.state_motion import StateRates, solve_state_rates, state_motion
-from tellegen.equations.storage import held_energy
+from tellegen.equations.stored_energy import StoredEnergy, storage_law
 from tellegen.equations.structure import CausalStructure, causal_structure
 from tellegen.equations.system import Algebraic, EquationSystem
 from tellegen.equations.tidying import tidied
@@ -31,7 +30,6 @@ from tellegen.expressions.angles import joined_angles
 from tellegen.expressions.elimination import solve_definite
 from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.graph.laws import ARGUMENT
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 SHORT = 4
@@ -102,10 +100,10 @@ class _Assembly:
         rates = self._rates(T, T_u)
         named, slopes = self._signal_rates(signals, rates, T, T_u)
         motion = Motion(self.causal.graph.moving, rates | slopes)
-        curved = self._curved_places()
-        energy = self._energy(T, T_u)
+        stored = StoredEnergy(self.causal.graph, self._outputs_of_storages(T, T_u))
+        energy, curved = stored.matrix(), stored.curved()
         shared = congruence(T, T_u, energy, motion, n, m, curved)
-        moved = self._moved_contents(T, T_u, motion)
+        moved = stored.moved(motion)
         followed = self._state_rates(shared, moved)
         if followed is not None:  # moduli read states, so the rates of these are among the rates of the transformation
             motion = Motion(self.causal.graph.moving, {**rates, **slopes, **followed.symbols})
@@ -138,7 +136,7 @@ class _Assembly:
             displacements=rates,
             matrices={"L": L, "A": A, "B": B, "C": C, "D": D, "N": N, "B_1": B_1, "D_1": D_1},
             vectors={"f": f, "f_y": f_y},
-            stored_energy=self._stored_energy(dependent),
+            stored_energy=stored.total(),
             dissipated_power=self.told.dissipated,
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
             where={**motion.definitions(), **named, **self.field.where, **(followed.definitions if followed else {})},
@@ -271,40 +269,11 @@ class _Assembly:
         inputs = (e * symbol(_input(self.ports[k])) for k, e in zip(self.sources, row_u, strict=True) if e is not ZERO)
         return total(states) + total(inputs)
 
-    def _energy(self, T: Matrix, T_u: Matrix) -> Sparse:
-        """The energy matrix of all storages, independent ones first: diagonal but for fields."""
-        order = [*self.states, *self.dependent]
-        outputs: list[Expression] = [symbol(self.ports[k].state) for k in self.states]
-        outputs += [self._output_of(row, row_u) for row, row_u in zip(T, T_u, strict=True)]
-        energy = {(i, i): self._inertia(k, outputs[i]) for i, k in enumerate(order)}
-        at = {k: i for i, k in enumerate(order)}
-        for field in self.causal.graph.fields:
-            for a, row in zip(field.ports, field.matrix, strict=True):
-                for b, entry_of_field in zip(field.ports, row, strict=True):
-                    if a in at and entry_of_field is not ZERO:
-                        energy[at[a], at[b]] = entry_of_field
-        return energy
-
-    def _inertia(self, k: int, output: Expression) -> Expression:
-        law = _storage(self.ports[k])
-        return ONE if law.keeps_energy_variable else law.inertia_at(output)
-
-    def _curved_places(self) -> set[tuple[int, int]]:
-        """The entries of the energy matrix that are slopes of nonlinear contents."""
-        laws = [_storage(self.ports[k]) for k in (*self.states, *self.dependent)]
-        return {(i, i) for i, law in enumerate(laws) if law.inertia is None}
-
-    def _moved_contents(self, T: Matrix, T_u: Matrix, motion: Motion) -> dict[int, Expression]:
-        """What storages with nonlinear contents take because displacements move their law, the output being held."""
-        order = [*self.states, *self.dependent]
-        outputs: list[Expression] = [symbol(self.ports[k].state) for k in self.states]
-        outputs += [self._output_of(row, row_u) for row, row_u in zip(T, T_u, strict=True)]
-        found = {}
-        for i, k in enumerate(order):
-            content = _storage(self.ports[k]).content
-            if content is not None and (rate := motion.rate_of(content)) is not ZERO:
-                found[i] = rate.substitute({ARGUMENT: outputs[i]})
-        return found
+    def _outputs_of_storages(self, T: Matrix, T_u: Matrix) -> dict[int, Expression]:
+        """The outputs of all storages by their ports, independent ones first."""
+        outputs: dict[int, Expression] = {k: symbol(self.ports[k].state) for k in self.states}
+        rows = zip(self.dependent, T, T_u, strict=True)
+        return outputs | {k: self._output_of(row, row_u) for k, row, row_u in rows}
 
     def _times_inverse(self, P: Matrix, L: Matrix) -> Matrix:
         """The rows of P L^-1, L being definite: an energy matrix, or near one."""
@@ -329,41 +298,18 @@ class _Assembly:
     # -- names -----------------------------------------------------------------------------------------------------------------
 
     def _output_name(self, port: Port) -> str:
-        return port.variable(_storage(port).side)
+        return port.variable(storage_law(port).side)
 
     def _output_names(self, C: Matrix, D: Matrix, D_1: Matrix, f_y: Vector) -> tuple[str, ...]:
-        """The conjugate of each input: named as a dependent storage beside, as the state that it is, or as the source says."""
-        beside = followers_beside_sources(self.causal)
-        names = []
+        """The conjugate of each input, by the name of the state that it is wherever it is one."""
+        told = {}
         for i, k in enumerate(self.sources):
-            source = self.ports[k]
-            law = source.law
-            assert isinstance(law, SourceLaw), "outputs belong to sources"
             ones = [j for j, e in enumerate(C[i]) if e is ONE]
             alone = len(ones) == 1 and sum(e is not ZERO for e in (*C[i], *D[i], *D_1[i], f_y[i])) == 1
             state = self.ports[self.states[ones[0]]] if alone else None
-            if k in beside:
-                names.append(beside[k])
-            elif state is not None and not _storage(state).keeps_energy_variable:
-                names.append(state.state)
-            else:
-                names.append(source.variable(other_side(law.side)))
-        return tuple(names)
-
-    def _stored_energy(self, dependent: Mapping[str, Expression]) -> Expression | None:
-        outputs: dict[int, Expression] = {k: symbol(self.ports[k].state) for k in self.states}
-        outputs |= {k: dependent[self._output_name(self.ports[k])] for k in self.dependent}
-        shares = [held_energy(self.ports[k], at) for k, at in outputs.items()]
-        known = [share for share in shares if share is not None]
-        return total([*known, *self._mutual_energy(outputs)]) if len(known) == len(shares) else None
-
-    def _mutual_energy(self, outputs: Mapping[int, Expression]) -> Iterable[Expression]:
-        """What the entries of fields beside the diagonal store."""
-        for coupled in self.causal.graph.fields:
-            for i, a in enumerate(coupled.ports):
-                for j, b in enumerate(coupled.ports[:i]):
-                    if a in outputs:
-                        yield coupled.matrix[i][j] * outputs[a] * outputs[b]
+            if state is not None and not storage_law(state).keeps_energy_variable:
+                told[k] = state.state
+        return tuple(names_of_answers(self.causal, lambda k: told.get(k, "")).values())
 
 
 def _shares(transformation: Matrix, given: Mapping[int, Expression], columns: int) -> Vector:
@@ -373,11 +319,6 @@ def _shares(transformation: Matrix, given: Mapping[int, Expression], columns: in
 
 def _sum_of(one: Vector, two: Vector) -> Vector:
     return tuple(a + b for a, b in zip(one, two, strict=True))
-
-
-def _storage(port: Port) -> StorageLaw:
-    assert isinstance(port.law, StorageLaw), f"'{port.element}' stores nothing"
-    return port.law
 
 
 def _input(port: Port) -> str:

@@ -4,10 +4,10 @@ States of controllers and filters stand behind the displacements, with their own
 equations in its place. Signals that depend on time alone are references: they become inputs.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tellegen.core.errors import EquationError
+from tellegen.core.errors import EquationError, TellegenError
 from tellegen.core.names import TIME, listing
 from tellegen.description.model import Model, Signal, SignalDefinition
 from tellegen.description.signals.ordering import ordered
@@ -17,7 +17,7 @@ from tellegen.equations.measured import NOTHING_MEASURED
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
 from tellegen.expressions import ZERO, Expression, number, symbol
-from tellegen.graph.signals import Table, Value
+from tellegen.graph.signals import Delayed, External, Sampled, Table, Value
 
 # References
 
@@ -55,6 +55,8 @@ def hold_signals(system: EquationSystem, at: Mapping[str, float]) -> EquationSys
     """The power equations with formulas of signals written into moduli and coefficients, at a time; sources stay inputs.
 
     States of signals keep the value at the point, else the one they start from.
+
+    Raises: EquationError (E121) where a modulus or coefficient reads a sampled or delayed signal, a table or a function.
     """
     signals = system.signals
     power = replace(system, signals=NO_SIGNALS)
@@ -65,9 +67,23 @@ def hold_signals(system: EquationSystem, at: Mapping[str, float]) -> EquationSys
     held |= {name: number(at[name]) if name in at else e for name, e in signals.initial.items()}
     for name, expression in signals.values.items():
         held[name] = expression.substitute(held)
+    left = [law for law in signals.others if any(law.name in e.substitute(held).free_symbols for e in entries)]
+    if left:
+        raise _not_continuous("the model reads", left)
     where = {name: e.substitute(held) for name, e in system.where.items()}
     rates = {name: e.substitute(held) for name, e in system.displacements.items()}
     return replace(power.with_entries(lambda e: e.substitute(held)), where=where, displacements=rates)
+
+
+def _not_continuous(reads: str, laws: Sequence[Sampled | Delayed | Table | External]) -> TellegenError:
+    names = [law.name for law in laws]
+    return rules.NOT_CONTINUOUS.error(
+        f"{reads} {listing(names)}, which {'is' if len(names) == 1 else 'are'} no continuous function of states",
+        where=names[0],
+        fix="describe the continuous controller that it stands for, or simulate the loop",
+        place=laws[0].place,
+        members=names,
+    )
 
 
 # The loop as it is
@@ -112,14 +128,7 @@ class _Closing:
     def _refuse_others(self) -> None:
         wrong = [law for law in self.signals.others if law.name in self.used and law.name not in self.given]
         if wrong:
-            names = [law.name for law in wrong]
-            raise rules.NOT_CONTINUOUS.error(
-                f"the loop passes {listing(names)}, which {'is' if len(names) == 1 else 'are'} no continuous function of states",
-                where=names[0],
-                fix="describe the continuous controller that it stands for, or simulate the loop",
-                place=wrong[0].place,
-                members=names,
-            )
+            raise _not_continuous("the loop passes", wrong)
 
     def _write(self) -> None:
         """What values and driven inputs are by states, free inputs and references; loops leave unknowns."""

@@ -117,7 +117,15 @@ class _Tangent:
         made: dict[Expression, Expression] = {}
         for node in postorder(expression.substitute(self.point)):
             new = rebuild(node, tuple(made[arg] for arg in node.args)) if node.args else node
-            if isinstance(new, Call) and new.name == "if" and new.arguments[0].free_symbols <= self.values.keys():
-                new = new.arguments[1] if new.arguments[0].evaluate(self.values) else new.arguments[2]
-            made[node] = new
+            made[node] = self._decided(new) if isinstance(new, Call) else new
         return made[expression.substitute(self.point)]
+
+    def _decided(self, call: Call) -> Expression:
+        """The branch that the values of parameters choose, where they are known."""
+        tested = call.arguments[:1] if call.name == "if" else call.arguments
+        if call.name not in ("if", "min", "max") or any(e.free_symbols - self.values.keys() for e in tested):
+            return call
+        if call.name == "if":
+            return call.arguments[1] if tested[0].evaluate(self.values) else call.arguments[2]
+        choose = min if call.name == "min" else max
+        return choose(tested, key=lambda e: float(e.evaluate(self.values)))

@@ -106,7 +106,8 @@ NO_SIGNAL_RATE = RULES.rule(
 NOT_CONTINUOUS = RULES.rule(
     "E121",
     "closed loop that is not continuous",
-    meaning="A closed loop was asked for, and a signal in it is sampled, delayed or a Python function.",
+    meaning="""A closed loop or a linear model was asked for, and a signal in it, or one that a coefficient reads, is sampled, delayed,
+a table or a Python function.""",
     why="matrices of a continuous linear model describe states with rates; a sample or a delay has another kind of memory",
 )
 NO_CLOSED_LOOP = RULES.rule(

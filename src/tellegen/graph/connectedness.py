@@ -1,10 +1,11 @@
 """Whether a network hangs together: loose ends, parts without a reference, parts apart."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from string import digits
 
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import Finding
-from tellegen.core.names import listing
+from tellegen.core.names import listing, nearest
 from tellegen.core.union_find import UnionFind
 from tellegen.description.model import MECHANISM, Element, Model
 from tellegen.graph import rules
@@ -13,6 +14,8 @@ from tellegen.graph.node_table import NodeTable
 
 LIKE_REFERENCES = frozenset({"ground", "earth", "reference"})
 """What other tools call a reference."""
+MOST_COMPARED = 200
+"""The names of nodes are compared in networks of so many at most: larger ones are seldom written by hand."""
 
 
 def dangling(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -> Iterable[Finding]:
@@ -31,6 +34,8 @@ def dangling(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -
             domain = DOMAINS[nodes.domains[node]]
             flowing, reference = domain.through.word, domain.reference
             fix = f"join '{name}' to another element or to '{reference}', or remove '{element.name}'"
+            if (meant := _spelt_alike(name, nodes.names)) is not None:
+                fix = f"did you mean '{meant}'? Else {fix}"
             if name in offered:
                 fix = f"join the port '{offered[name]}': use this system as a part of another"
             yield rules.DANGLING_NODE.finding(
@@ -40,6 +45,14 @@ def dangling(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -
                 place=element.place,
                 members=[element.name],
             )
+
+
+def _spelt_alike(name: str, names: Sequence[str]) -> str | None:
+    """The node that a lonely one was meant to be, where a slip of the pen may have parted them: `a1` is not `a2` misspelt."""
+    if len(names) > MOST_COMPARED:
+        return None
+    letters = name.rstrip(digits)
+    return nearest(name, [other for other in names if other.rstrip(digits) != letters])
 
 
 def _branches(terminals: list[tuple[int, ...]]) -> Iterable[tuple[int, int]]:

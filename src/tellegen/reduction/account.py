@@ -103,7 +103,11 @@ def poles_of(system: EquationSystem, at: Mapping[str, float]) -> list[complex]:
     poles = [0j if abs(v) <= ROUNDING * fastest else v for v in exact]
     found = sorted(poles, key=lambda v: (abs(v), v.imag))
     # A displacement adds an integrator that is no storage: as many poles at rest as there are displacements do not count.
-    return found[len(L) - len(system.states) :]
+    cut = len(L) - len(system.states)
+    left = found[cut:]
+    if cut and left and left[0].imag and left[0] == found[cut - 1].conjugate():
+        left[0] = 0j  # a double pole at rest, which rounding has made a pair: one of the two is a displacement
+    return left
 
 
 def _number(e: Expression) -> float:

@@ -14,10 +14,12 @@ from tellegen.expressions import (
     ONE,
     ZERO,
     Add,
+    Condition,
     Expression,
     Mul,
     Number,
     Pow,
+    Relation,
     Symbol,
     is_zero,
     number,
@@ -61,6 +63,8 @@ def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | 
     """
     if orders.keys().isdisjoint(expression.free_symbols):
         return expression
+    if isinstance(expression, Condition):
+        return _continued(expression, orders)
     try:
         found = _Quotients(orders).of(expression)
     except TooManyFractionsError as reason:
@@ -199,10 +203,12 @@ class _Quotients:
 
 
 def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
-    """A function at the limits of its arguments."""
+    """A function at the limits of its arguments, a comparison at those of its sides."""
     limits = [limit_of(argument, orders) for argument in node.args]
     values = [value for value in limits if value is not None]
     if len(values) < len(limits):
+        raise NoLimitError(str(node))
+    if isinstance(node, Relation) and values[0] is values[1]:  # equal at the limit only: K > 0 holds on the way to zero
         raise NoLimitError(str(node))
     try:
         return rebuild(node, tuple(values))

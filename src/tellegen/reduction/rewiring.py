@@ -15,6 +15,7 @@ from tellegen.core.union_find import UnionFind
 from tellegen.description.model import Element, MatrixField, Model
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ZERO
+from tellegen.reduction import rules
 
 Node = tuple[str, str]
 """A node as the network means it: its name, and its domain where the name is a reference that two domains share."""
@@ -104,7 +105,7 @@ class _Rewiring:
             for k, (name, _) in pairs:
                 own = self._fresh(f"{name}_{e.name}")
                 nodes[2 * k] = own
-                self._add_zero(f"{e.name}_short", e.kind.domains[k], "across", (own, name))
+                self._add_zero(e.name, "short", e.kind.domains[k], "across", (own, name))
             self.elements[key] = replace(e, nodes=tuple(nodes))
 
     # -- ends that carry nothing -----------------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ class _Rewiring:
                 continue
             for k, (a, b) in enumerate(_pairs(loose)):
                 if a in lonely or b in lonely:
-                    self._add_zero(f"{loose.name}_open", loose.kind.domains[k], "through", (a[0], b[0]))
+                    self._add_zero(loose.name, "open", loose.kind.domains[k], "through", (a[0], b[0]))
 
     def _leave_at_rest(self) -> None:
         """Nothing acts on anything: the storages that keep what they have stay, each open or shorted by itself."""
@@ -133,7 +134,7 @@ class _Rewiring:
                     plus = self._fresh(f"{minus}_{element.name}")
                 self.elements[element.name] = replace(element, nodes=(plus, minus))
                 word = "open" if zero == "through" else "short"
-                self._add_zero(f"{element.name}_{word}", element.kind.domains[0], zero, (plus, minus))
+                self._add_zero(element.name, word, element.kind.domains[0], zero, (plus, minus))
 
     def _hold_together(self, opened: Iterable[Element]) -> None:
         """Where the model falls apart, an open element stays as one of value zero, so that it is one model still."""
@@ -147,7 +148,7 @@ class _Rewiring:
                     groups.join(number[ends[0]], number[node])
             a, b = _nodes(e)
             if a in number and b in number and groups.find(number[a]) != groups.find(number[b]):
-                self._add_zero(e.name, e.kind.domains[0], "through", (a[0], b[0]))
+                self._add_zero(e.name, "", e.kind.domains[0], "through", (a[0], b[0]))
 
     # -- elements --------------------------------------------------------------------------------------------------------------
 
@@ -175,10 +176,12 @@ class _Rewiring:
             members = tuple(owner.members[k] for k in kept)
             self.fields.append(replace(owner, members=members, matrix=matrix, stiffness=None))
 
-    def _add_zero(self, name: str, domain: str, side: Side, nodes: tuple[str, str]) -> None:
+    def _add_zero(self, beside: str, word: str, domain: str, side: Side, nodes: tuple[str, str]) -> None:
+        kind = _resistive(beside, domain, side)
+        name = f"{beside}_{word}" if word else beside
         while name in self.elements:
             name += "_"
-        self.elements[name] = Element(name, _resistive(domain, side), nodes, ZERO)
+        self.elements[name] = Element(name, kind, nodes, ZERO)
 
     def _fresh(self, name: str) -> str:
         used = {node for e in self.elements.values() for node in e.nodes}
@@ -187,15 +190,23 @@ class _Rewiring:
         return name
 
 
-def _resistive(domain: str, side: Side) -> ElementKind:
-    return next(k for k in kinds_of(domain, "resistive") if k.side == side)
+def _resistive(name: str, domain: str, side: Side) -> ElementKind:
+    """The kind of element that, at the value zero, holds a variable at zero.
+
+    Raises: ReductionError (T105) where the domain has none: entropy flows through couplings only.
+    """
+    found = next((k for k in kinds_of(domain, "resistive") if k.side == side), None)
+    if found is None:
+        what = f"the limit leaves '{name}' alone in the {domain} domain, where no element holds a variable at zero"
+        raise rules.NO_LIMIT.error(what, where=name, fix=f"keep another element at the nodes of '{name}'")
+    return found
 
 
 def _carrier(element: Element, zero: Side) -> Element:
     """An element of value zero in the place of one at its limit; the variable that it carries keeps its name."""
     other: str = other_side(zero)
     variables = {side: name for side, name in element.variables.items() if side == other}
-    kind = _resistive(element.kind.domains[0], zero)
+    kind = _resistive(element.name, element.kind.domains[0], zero)
     return Element(element.name, kind, element.nodes, ZERO, variables=variables, place=element.place)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping as TypingMapping
 
 from tellegen.core.domains import Domain
 from tellegen.core.errors import Place, TellegenError
+from tellegen.description import law_rules
 from tellegen.description import rules as common_rules
 from tellegen.description.bond_graphs.details import add_details, switching_kind
 from tellegen.description.bond_graphs.domains import Domains, kind_of, no_such_element, one_port_kinds
@@ -140,7 +141,7 @@ class _Emitter:
             if kinds[0].role != "storage" and key.text == ENERGY:
                 what = f"the field '{name}' stores nothing, so it has no '{key.text}' of several variables"
                 fix = "give a matrix, or a law for each port"
-                raise self.context.error(common_rules.NO_LAW_HERE, key, what, fix=fix, where=name)
+                raise self.context.error(law_rules.NO_LAW_HERE, key, what, fix=fix, where=name)
             read = field_energy if key.text == ENERGY else field_laws
             return read(self.context, at, kinds, node)
         return field_matrix(self.context, at, kinds, node)

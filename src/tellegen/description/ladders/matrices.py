@@ -6,6 +6,7 @@ from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Place
 from tellegen.core.names import did_you_mean
 from tellegen.core.units import Dimension, parse_unit
+from tellegen.description import law_rules
 from tellegen.description import rules as description_rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.document import Scalar
@@ -135,7 +136,7 @@ def _check_symmetry(context: Context, item: FieldItem, matrix: Matrix) -> None:
                 pair = f"({i + 1},{j + 1}) and ({j + 1},{i + 1})"
                 what = f"the field '{item.name.text}' is not conservative: its entries {pair} differ"
                 raise context.error(
-                    description_rules.NOT_CONSERVATIVE,
+                    law_rules.NOT_CONSERVATIVE,
                     item.name,
                     what,
                     fix="give a symmetric matrix",

@@ -165,8 +165,13 @@ def _lyapunov(A: Rows, c: Sequence[float]) -> Rows:
 
 
 def _solve(rows: Rows, right: Sequence[float]) -> list[float]:
-    """Gaussian elimination with row exchanges, and one step of refinement with exact residuals."""
+    """Gaussian elimination with row exchanges, and one step of refinement with exact residuals.
+
+    Raises: ArithmeticError where numbers leave their range on the way.
+    """
     found = [x.real for x in _eliminated(rows, right)]
+    if not all(map(math.isfinite, found)):
+        raise ArithmeticError("a coefficient is out of range")
     rest = [
         float(Fraction(b) - sum(Fraction(a) * Fraction(x) for a, x in zip(row, found, strict=True)))
         for row, b in zip(rows, right, strict=True)

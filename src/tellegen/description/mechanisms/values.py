@@ -83,3 +83,23 @@ class Mechanism:
     def coordinates_of(self, mark: Mark) -> Pair:
         """Where a point is in the coordinates of its body."""
         return self.bodies[mark.body].points[mark.point]
+
+
+class Placement(NamedTuple):
+    """Where the origin of a body is, and its angle: formulas of parameters and displacements."""
+
+    at: Pair
+    angle: Expression
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """What the bodies of a network look like: points and joints as in a mechanism, but places that formulas tell.
+
+    `texts` is what the user wrote.
+    """
+
+    mechanism: Mechanism
+    placements: Mapping[str, Placement]
+    texts: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)

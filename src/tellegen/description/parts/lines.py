@@ -5,7 +5,7 @@ from typing import final
 
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description import rules as common_rules
+from tellegen.description import repetition_rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.curves import read_curve
 from tellegen.description.dimensions import si_unit, without_marks
@@ -130,7 +130,7 @@ class PartLine:
             value = integer_expression(self.context, text, text.text, self.indices).substitute(self.counters)
             if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
                 what, fix = f"{subject} is {value}, and it counts elements", "give a whole number"
-                raise self.context.error(common_rules.BAD_RANGE, text, what, fix=fix, where=self.name)
+                raise self.context.error(repetition_rules.BAD_RANGE, text, what, fix=fix, where=self.name)
             found[key.text] = value.rational
         return found
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import final
 
 from tellegen.core.errors import TellegenError
+from tellegen.description import repetition_rules
 from tellegen.description import rules as common_rules
 from tellegen.description.context import MOST_NOTICES, Context
 from tellegen.description.dimensions import UNKNOWN
@@ -83,7 +84,7 @@ class PartsReader:
         try:
             yield from copies(self.context, block, block.ranges, outer)
         except TellegenError as error:
-            if error.code != common_rules.TOO_MANY.code:
+            if error.code != repetition_rules.TOO_MANY.code:
                 raise
             raise rules.TOO_LARGE.error(error.what, fix=error.finding.fix, place=error.finding.place) from None
 

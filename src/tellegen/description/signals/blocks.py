@@ -8,6 +8,8 @@ from tellegen.description.dimensions import NUMBER, UNKNOWN, Measure, Open, like
 from tellegen.description.model import SignalDefinition
 from tellegen.description.signals import expansion
 from tellegen.description.signals.expansion import Fresh, Given
+from tellegen.expressions import ZERO
+from tellegen.expressions.rules import DIVISION
 
 Reads = Literal["formula", "formulas", "constant", "time", "limits", "word", "table", "nodes", "arguments"]
 """What a key holds.
@@ -142,7 +144,7 @@ _ROWS = (
             Key(
                 "anti-windup",
                 "word",
-                "how the integral part is kept back at a limit",
+                "how the integral part is kept back: it stops within a thousandth beyond a limit, or is drawn back",
                 "clamp",
                 words=("clamp", "back-calculation"),
             ),
@@ -252,7 +254,8 @@ _ROWS = (
     ),
     Block(
         "values between points `[time, value]`, given here or in two columns of a CSV or Parquet file beside the model; beyond the "
-        "points the last value holds",
+        "points the last value holds. `cubic` joins them by cubics with the slopes of Fritsch and Butland (1984): smooth, and "
+        "monotonic where the points are, so that nothing overshoots",
         (
             Key("table", "table", "the points, or `{file: run.csv, time: t, column: v}`", required=True),
             Key("at", "formula", "where the table is read", "t"),
@@ -295,5 +298,16 @@ def expand(definition: SignalDefinition, fresh: Fresh) -> tuple[SignalDefinition
     """The elementary signals of a definition, its own output among them.
 
     Elementary are the blocks formula, integral, sample, delay, table, across and python.
+
+    Raises: DescriptionError for a block that divides by a setting of zero (D009), or that cannot be made of these.
     """
-    return tuple(BLOCKS[definition.block].expand(Given(definition, fresh)))
+    try:
+        return tuple(BLOCKS[definition.block].expand(Given(definition, fresh)))
+    except ZeroDivisionError:
+        zeros = [f"'{key}'" for key, given in definition.settings.items() if given is ZERO]
+        raise DIVISION.error(
+            f"the {definition.block} {definition.name} divides by zero",
+            where=definition.name,
+            fix=f"give {' or '.join(zeros)} another value, or leave it out" if zeros else "look at its settings",
+            place=definition.place,
+        ) from None

@@ -15,6 +15,14 @@ Parts = Iterator[SignalDefinition]
 Fresh = Callable[[str], str]
 """Makes a name that nothing else has."""
 
+CLAMPING = ONE / 1000
+"""The width, beside the parts of a controller, in which clamping stops its integral.
+
+An integral that stops dead at a limit often has no motion to follow: going on drives the output beyond the limit, standing still
+lets it fall back, again and again in no time. Over a width it finds the rate at which the output stays at the limit.
+"""
+TINY = ONE / 10**60
+
 
 @final
 class Given:
@@ -111,16 +119,27 @@ def _continuous_pid(given: Given) -> Parts:
         unlimited = given.inner("unlimited")
         yield given.formula(unlimited, asked)
         asked = symbol(unlimited)
-        rate = _kept_from_winding_up(given, asked, rate)
+        rate = _kept_from_winding_up(given, asked, rate, size=_magnitude([*terms, symbol(state)]))
     yield given.part(state, "integral", integral=rate, initial=given.expression("initial"))
     yield given.formula(given.name, given.limited(asked))
 
 
-def _kept_from_winding_up(given: Given, asked: Expression, rate: Expression) -> Expression:
-    low, high = given.several("limits")
+def _kept_from_winding_up(given: Given, asked: Expression, rate: Expression, *, size: Expression) -> Expression:
     if given.word("anti-windup", "clamp") == "back-calculation":
         return rate + (symbol(given.name) - asked) / given.expression("tracking", _tracking_time(given))
-    return call("if", _winding_up(asked, rate, low, high), ZERO, rate)
+    low, high = given.several("limits")
+    width = CLAMPING * size
+    upwards = call("max", rate, ZERO) * _share(ONE - (asked - high) / width)
+    return upwards + call("min", rate, ZERO) * _share(ONE - (low - asked) / width)
+
+
+def _magnitude(parts: list[Expression]) -> Expression:
+    """How large the parts of a controller are, where they cancel, too: smooth, and never zero."""
+    return call("sqrt", total([*(x**2 for x in parts), TINY]))
+
+
+def _share(x: Expression) -> Expression:
+    return call("min", call("max", x, ZERO), ONE)
 
 
 def _winding_up(asked: Expression, rate: Expression, low: Expression, high: Expression) -> Expression:

@@ -8,6 +8,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.unit_table import unit_advice
 from tellegen.core.units import DIMENSIONLESS, Dimension, is_unit
+from tellegen.description import experiment_rules
 from tellegen.description import rules as description_rules
 from tellegen.description.context import Context
 from tellegen.description.dimensions import (
@@ -56,7 +57,7 @@ def refuse_angular(context: Context, node: Scalar, subject: str) -> None:
     if found is not None:
         word = "frequency" if found.argument.name == "frequency" else f"'{found.argument.name}'"
         what = f"the {word} of {subject} is given as an angular velocity: '{found.text.strip()}'"
-        raise context.error(description_rules.RADIANS_PER_SECOND, node, what, fix="give it in Hz; divide rad/s by 2*pi")
+        raise context.error(experiment_rules.RADIANS_PER_SECOND, node, what, fix="give it in Hz; divide rad/s by 2*pi")
 
 
 def refuse_doubtful(context: Context, node: Scalar, subject: str) -> None:
