@@ -52,6 +52,7 @@ bench-page: setup  ## run all benchmarks with all sizes, and write their page ag
 
 docs: setup  ## write the pages made from the code and the outputs shown on pages again, and build the site in build/site
 	@$(BIN)/python tools/generate_docs.py
+	@$(BIN)/python tools/published_numbers.py
 	@$(BIN)/python tools/refresh_outputs.py
 	@$(BIN)/python -m sphinx -q -W -j auto docs build/site
 	@echo "open build/site/index.html"

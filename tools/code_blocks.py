@@ -65,6 +65,13 @@ def commands(block: Block) -> Iterator[Command]:
         yield Command(words, output if output.strip() else None, block.line)
 
 
+def shell_commands(block: Block) -> Iterator[Command]:
+    """The commands of a block for a shell, one a line, without the comments behind them."""
+    for k, line in enumerate(block.text.splitlines(), start=block.line + 1):
+        if words := shlex.split(line, comments=True):
+            yield Command(shlex.join(words), None, k)
+
+
 def commands_in_text(page: Path) -> Iterator[Command]:
     """The commands that a page names in its sentences, as `tellegen check MODEL`."""
     text = re.sub(

@@ -52,7 +52,7 @@ def main() -> int:
     _errors(runs)
     _tracking(next(iter(runs.values())))
     print(f"\nwriting {report}:", end="", flush=True)
-    tg.report(model, report, limits=[NUTS, BELTS, INERTIAS], progress=_tell)
+    tg.report(model, report, limits=[NUTS, BELTS, INERTIAS], force=True, progress=_tell)
     print(f"\nwritten to {report}: open it in a browser ({time.perf_counter() - began:.0f} s in all)")
     print(NEXT)
     return 0

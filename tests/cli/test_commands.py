@@ -123,6 +123,11 @@ def test_wrong_usage_exits_with_two_and_explains(arguments: list[str]) -> None:
     assert "Traceback" not in found.stderr
 
 
+def test_a_word_that_is_none_of_an_option_is_told_those_that_are() -> None:
+    told = " ".join(tellegen("derive", "rlc", "--form", "pogg").stderr.replace("│", " ").split())
+    assert "Invalid value for '--form': 'pogg' is not one of 'pog', 'ph', 'lagrange', 'dae', 'tf'." in told
+
+
 # Examples, check, schema
 
 

@@ -41,6 +41,13 @@ def test_the_record_of_a_run() -> None:
     assert record["steps"] > 0
 
 
+def test_steps_are_kept_or_limited() -> None:
+    kept = record_of("simulate", "rlc", "--until", "10 ms", "--solver", "midpoint", "--step", "0.1 ms")
+    assert kept["steps"] == 100
+    limited = record_of("simulate", "rlc", "--until", "10 ms", "--solver", "cvode", "--max-step", "1e-5")
+    assert limited["steps"] >= 1000
+
+
 def test_set_takes_parameters_inputs_and_initial_values() -> None:
     given = ["--set", "R_a=700 mohm", "--set", "V_a=step(12 V)", "--set", "I_a=3 A", "--until", "1 us"]
     record = record_of("simulate", "dc_motor_pump", *given)
@@ -277,3 +284,14 @@ def test_the_power_of_a_controlled_model_is_that_at_its_end() -> None:
     """The controller holds 200 rad/s against 0.1 N*m: 20 W, whatever the reference is at t = 0."""
     found = json.loads(tellegen("analyse", "dc_motor_speed_control", "--json").stdout)
     assert found["power"]["taken"]["tau_l"] == pytest.approx(20)
+
+
+def test_a_run_whose_inputs_were_forgotten_says_that_nothing_moves(tmp_path: Path) -> None:
+    model = tmp_path / "rc.yaml"
+    model.write_text(
+        "system: rc\nnetwork:\n  V: {voltage source: [a]}\n  R: {resistor: [a, b], R: 1 ohm}\n  C: {capacitor: [b], C: 1 F}\n"
+    )
+    told = "notice S209: nothing moves: the run starts at rest, and 'V' is zero throughout"
+    assert told in tellegen("simulate", str(model), "--until", "1").stdout
+    assert told not in tellegen("simulate", str(model), "--until", "1", "--set", "V=1").stdout
+    assert told not in tellegen("simulate", str(model), "--until", "1", "--set", "V_C=1").stdout

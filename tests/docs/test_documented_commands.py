@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 
 import tellegen as tg
 from code_blocks import (
@@ -20,11 +21,18 @@ from code_blocks import (
     pictures,
     run,
     run_in_shell,
+    shell_commands,
     shows_error,
 )
 from refresh_outputs import CommandFailedError, refreshed
+from tellegen.cli.main import app
 
-PAGES = [page for page in pages() if any(b.language in {"console", "python"} for b in blocks(page))]
+PAGES = [page for page in pages() if any(b.language in {"console", "python", "sh"} for b in blocks(page))]
+OPTIONS = {
+    name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    for name, command in typer.main.get_group(app).commands.items()
+}
+"""The options of each command."""
 
 
 def page_name(page: Path) -> str:
@@ -40,6 +48,8 @@ def test_documented_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
             (tmp_path / block.file).write_text(block.text, encoding="utf-8")
         if block.language == "console":
             run_console(block, tmp_path)
+        elif block.language == "sh":
+            run_shell(block, tmp_path)
         elif block.language == "python":
             run_python(block, names, page_name(page))
     run_commands_in_text(page, tmp_path)
@@ -81,6 +91,14 @@ def run_console(block: Block, folder: Path) -> None:
             assert matches(command.output, output), f"line {command.line}: $ {command.words}\n{output}"
 
 
+def run_shell(block: Block, folder: Path) -> None:
+    """Run the `tellegen` commands of a block for a shell, but for benchmarks, which take minutes."""
+    for command in filter(is_ours, shell_commands(block)):
+        if " bench " not in command.words:
+            status, output = run(command, folder)
+            assert status == 0, f"line {command.line}: {command.words}\n{output}"
+
+
 def run_python(block: Block, names: dict[str, object], page: str) -> None:
     """Run a block in the names of its page; one with `>>>` must also print what it shows."""
     if ">>>" not in block.text:
@@ -92,6 +110,18 @@ def run_python(block: Block, names: dict[str, object], page: str) -> None:
     runner.run(test, out=complaints.append, clear_globs=False)
     names.update(test.globs)
     assert not runner.failures, "".join(complaints)
+
+
+@pytest.mark.parametrize("page", pages(), ids=page_name)
+def test_commands_that_pages_name_have_the_options_they_are_shown_with(page: Path) -> None:
+    """Also where a sentence names a command without a model, which cannot run."""
+    shown = [*commands_in_text(page), *(c for b in blocks(page) if b.language == "sh" for c in shell_commands(b))]
+    for words in (command.words.split() for command in filter(is_ours, shown)):
+        options = {re.split("=", word)[0] for word in words if re.match("--?[a-z]", word)}
+        if words[1] in OPTIONS:
+            assert options <= OPTIONS[words[1]] | {"--help", "-h"}, " ".join(words)
+        else:
+            assert words[1] in {"COMMAND", "--help"}, " ".join(words)
 
 
 def test_a_page_is_left_alone_where_a_command_fails(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ WITHOUT_EXAMPLE = {
     "F180": "a figure asked for, not something in a file",
     "F181": "a figure asked for, not something in a file",
     "F182": "a figure asked for, not something in a file",
+    "F183": "a figure asked for, not something in a file",
     "F150": "a scheme made by hand, not something in a file",
     "F151": "a scheme made by hand, not something in a file",
     "F152": "a scheme made by hand, not something in a file",
@@ -64,7 +65,7 @@ WITHOUT_EXAMPLE = {
     "K205": "combinations of modes are tried by 'check', not on the way to the equations",
     **{
         f"S{k}": "something asked of a run or met on the way, not something in a file"
-        for k in range(101, 127)
+        for k in range(101, 128)
         if k != 117
     },
     **{f"N10{k}": "a compiler or a cache of this machine, not something in a file" for k in range(1, 5)},
@@ -89,14 +90,14 @@ WITHOUT_EXAMPLE = {
     "E106": "an operating point asked for, not something in a file",
     "S900": "a name given to a command, not something in a file",
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
-    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 9)},
+    **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 10)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},
     "S340": "positions given to a run, not something in a file",
     "S341": "met during a run, not something in a file",
     **{f"F10{k}": "a figure asked for, not something in a file" for k in range(1, 8)},
     **{f"F20{k}": "a figure of a run asked for, not something in a file" for k in range(7)},
     "X001": "a package that is missing, not something in a file",
-    **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 4)},
+    **{f"X30{k}": "a report asked for, not something in a file" for k in range(1, 5)},
     **{f"X40{k}": "an export asked for, not something in a file" for k in range(1, 7)},
     **{f"X20{k}": "a file of a run, not a model file" for k in range(1, 4)},
 }

@@ -131,3 +131,54 @@ def test_a_point_may_be_given_in_any_unit_of_its_dimension() -> None:
     found = tg.analyse("crank_rod", at={"theta": "30 deg", "omega": "60 rpm"})
     same = tg.analyse("crank_rod", at={"theta": np.pi / 6, "omega": 2 * np.pi})
     assert np.allclose(found.model.A, same.model.A)
+
+
+BY_A_SIGNAL = """
+system: a damper that a signal sets
+signals:
+  rate: 2 N*s/m*abs(v)/(1 m/s)
+network:
+  F: {force source: [frame, a]}
+  m: {mass: [a], m: 1 kg, velocity: v}
+  b: {damper: [a, frame], b: rate}
+experiment: {until: 1 s, inputs: {F: 1 N}}
+"""
+
+
+def test_coefficients_that_read_signals_are_part_of_the_linear_model() -> None:
+    """2 v |v| = 1 at rest, so v = 1/sqrt(2) and the pole is -4 v."""
+    found = tg.analyse(read_model(BY_A_SIGNAL))
+    assert found.model.point["v"] == pytest.approx(0.5**0.5)
+    assert [pole.value for pole in found.poles] == pytest.approx([-4 * 0.5**0.5])
+    assert [pole.value for pole in tg.analyse(read_model(BY_A_SIGNAL), at={"v": 1}).poles] == pytest.approx([-4])
+
+
+def test_a_coefficient_that_reads_a_sample_is_told() -> None:
+    sampled = BY_A_SIGNAL.replace("2 N*s/m*abs(v)/(1 m/s)", "{sample: 2 N*s/m*abs(v)/(1 m/s), every: 1 ms}")
+    with pytest.raises(EquationError, match="E121: the model reads 'rate', which is no continuous function of states"):
+        tg.analyse(read_model(sampled.replace("b: rate", "law: F = rate*v*abs(v)*1 s/m")))
+
+
+def test_a_model_without_inputs_is_analysed_where_a_controlled_force_leaves_passivity_open() -> None:
+    model = read_model("""
+system: one mass pulls another
+signals: {pull: w}
+network:
+  m: {mass: [a], m: 1 kg, velocity: v}
+  b: {damper: [a, frame], law: "F = 1 N*s/m*(v + 10*pull)"}
+  c: {damper: [a, b], b: 0.01 N*s/m}
+  n: {mass: [b], m: 1 kg, velocity: w}
+  d: {damper: [b, frame], law: "F = 1 N*s/m*v*(1 + (v/(1 m/s))^2)"}
+""")
+    found = tg.analyse(model, at={"w": 0.1})
+    assert all(pole.value.real < 0 for pole in found.poles)
+    assert found.passivity.passive is None
+    assert found.passivity.smallest < 0
+
+
+def test_an_analysis_of_a_model_with_modes_says_in_which_one_it_holds() -> None:
+    found = tg.analyse("buck_converter")
+    assert found.modes == {"S": "closed", "D": "blocking"}
+    assert "in the mode\n  S  closed\n  D  blocking\n" in str(found)
+    assert found.to_json()["modes"] == {"S": "closed", "D": "blocking"}
+    assert "in the mode" not in str(tg.analyse("dc_motor"))

@@ -180,7 +180,7 @@ def test_a_changed_parameter_compiles_nothing_again(rc: Model) -> None:
         ({"R": "many"}, "S303", "the parameter R uses 'many', which is no parameter"),
         ({"R": "log(0)*1 ohm"}, "E110", "the value of R cannot be computed: "),
         ({"R": "1 ohm*F/(C - C)"}, "D009", "division by zero"),
-        ({"R": "1e308*1e308 ohm"}, "E110", "the value of R cannot be computed: it is too large for a number"),
+        ({"R": "1e308*1e308 ohm"}, "D124", "'1e308*1e308 ohm' holds a number beyond the range of a computer"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(rc: Model, given: dict[str, Any], code: str, words: str) -> None:
@@ -324,6 +324,20 @@ def test_a_python_function_of_a_state_is_no_input_of_a_linear_model(solver: Solv
     net.signal("u", python=["v"], function=lambda v: 1.0 - v)
     run = tg.simulate(net, 3, rtol=1e-8, samples=50, solver=solver, progress=False)
     assert run.values("v") == pytest.approx(0.5 * (1.0 - np.exp(-2.0 * run.t)), abs=1e-6)
+
+
+def test_what_a_python_function_raised_is_told() -> None:
+    net = tg.Network("Fed back")
+    net.voltage_source("V", "a", "gnd", signal="u")
+    net.resistor("R", "a", "b", R="1 ohm")
+    net.capacitor("C", "b", "gnd", C="1 F", voltage="v")
+    net.signal("u", python=["t"], function=lambda t: {"early": 1.0}["early" if t < 1 else "late"])
+    with pytest.raises(SimulationError) as raised:
+        tg.simulate(net, 3, progress=False)
+    assert raised.value.code == "S109"
+    assert "the signal 'u' has no value there (its function raised KeyError: 'late')" in str(raised.value)
+    assert raised.value.run is not None
+    assert raised.value.run.t[-1] == pytest.approx(1.0, abs=0.01)
 
 
 LONG = """

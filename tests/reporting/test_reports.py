@@ -5,6 +5,7 @@ import re
 import subprocess
 from base64 import b64decode
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
 from itertools import islice
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import tellegen as tg
 from command_line import tellegen
 from tellegen.core.errors import Finding
-from tellegen.reporting import run_sections
+from tellegen.reporting import run_sections, subject
 from tellegen.reporting.equation_sections import equations
 from tellegen.reporting.formula_widths import width_of
 from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml
@@ -43,6 +44,8 @@ network:
   G: {resistor: [a, gnd], law: i = -g*u^3}
 experiment: {until: 10 s, inputs: {I: 1 A}}
 """
+
+CANCELLED = Finding("S125", "notice", "the run was cancelled at t = 1 ms")
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +180,44 @@ def test_run_that_fails_is_told_once(tmp_path: Path) -> None:
     assert page.count("error S110") == made.errors == 1
     assert "> error S110" in page.partition("## Experiment")[2]
     assert "No limits were tried, since the experiment fails." in page
+
+
+def test_experiment_that_cannot_start_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "symbols.yaml").write_text(GROWS.replace("C: 1 F, ", ""), encoding="utf-8")
+    made = tg.report(tmp_path / "symbols.yaml", tmp_path / "symbols.md")
+    page = (tmp_path / "symbols.md").read_text(encoding="utf-8")
+    assert page.count("error N105") == made.errors == 1
+    assert "> error N105" in page.partition("## Experiment")[2]
+    assert not {"Energy", "Motion"} & {section.title for section in made.sections}
+    assert "No limits were tried, since the experiment fails." in page
+
+
+def test_experiment_that_is_cancelled_shows_what_is_finished_and_tries_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancelled(model: tg.Model, **options: object) -> tg.Run:
+        run = tg.simulate(model, 1e-3)
+        return replace(run, trajectory=replace(run.trajectory, status="cancelled", finding=CANCELLED))
+
+    monkeypatch.setattr(subject, "simulate", cancelled)
+    made = tg.report("rlc", tmp_path / "rlc.md")
+    shown = {section.title: section.blocks for section in made.sections}
+    assert shown["Reductions"] == (Words("No limits were tried, since the experiment was cancelled."),)
+    assert "the run was cancelled at t = 1 ms" in str(shown["Experiment"][0])
+    assert "Energy" in shown
+
+
+def test_page_that_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("mine", encoding="utf-8")
+    heard: list[str] = []
+    with pytest.raises(tg.ExportError, match=r"X304.*'.*page.html' is there already") as caught:
+        tg.report("spring_damper", page, progress=heard.append)
+    assert "force=True, --force" in caught.value.finding.fix
+    assert not heard
+    assert page.read_text(encoding="utf-8") == "mine"
+    tg.report("spring_damper", page, force=True)
+    assert page.read_text(encoding="utf-8") != "mine"
 
 
 def test_file_that_cannot_be_read_gets_a_report_too(tmp_path: Path) -> None:
@@ -417,6 +458,18 @@ def test_on_paper_nothing_is_folded_away_and_what_moves_is_shown_at_four_moments
     text = subprocess.run(read, capture_output=True, text=True, check=True).stdout
     assert "The states are the output power variables of the storages" in text
     assert {"t = 0.172 s", "t = 0.328 s", "t = 0.5 s"} <= set(re.findall(r"t = [\d.]+ s", text))
+
+
+def test_short_tables_and_listings_stay_whole_on_paper_and_long_ones_do_not() -> None:
+    def page(lines: int) -> str:
+        blocks = (Table(("name",), tuple((f"{k}",) for k in range(lines))), Listing("line\n" * lines))
+        return to_html(Report("t", "", (Section("s", blocks),)))
+
+    assert '<div class="scroll whole">' in page(10)
+    assert '<pre class="whole">' in page(10)
+    assert 'class="scroll">' in page(100)
+    assert "<pre>" in page(100)
+    assert re.search(r"@media print \{.*\.whole[^}]*break-inside: avoid", page(1), re.DOTALL)
 
 
 def test_wide_formulas_say_how_wide_they_are_and_parts_of_a_sum_have_their_rows() -> None:

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from simulation.hand_written import lc_ladder
+from simulation.hand_written import lc_ladder, pendulum
 from tellegen.simulation import stretch
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
@@ -36,6 +36,12 @@ def test_a_long_run_and_one_that_is_watched_take_one(started: list[str]) -> None
     assert started == ["run"]
     integrate(Problem(lc_ladder(20), 40.0), Watch(progress=lambda _: None))
     assert started == ["run", "run"]
+
+
+def test_all_runs_that_one_is_compared_with_take_the_same_thread(started: list[str]) -> None:
+    run = integrate(Problem(pendulum(), 600.0, y0={"omega": 1.5}, rtol=1e-6, solver="runge-kutta"))
+    assert "tolerance tightened" in run.reason, "there were several"
+    assert started == ["run"]
 
 
 def test_what_is_worked_out_for_a_model_serves_its_next_run() -> None:

@@ -1,5 +1,6 @@
 """Whoever stops a run need not wait for a compiler, and what was finished is kept."""
 
+import itertools
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from tellegen.experiments.setting_up import set_up
 from tellegen.simulation.hybrid import integrate_modes
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.stretch import Watch
+from tellegen.simulation.threads import Stoppable
 from tellegen.simulation.trajectory import Trajectory
 
 FOR_EVER = (sys.executable, "-c", "import time; time.sleep(600)")
@@ -49,6 +51,42 @@ def test_the_first_mode_that_is_being_compiled() -> None:
     with pytest.raises(SimulationError) as error:
         run_with_a_compiler_that_hangs(from_model=0)
     assert error.value.code == "S125"
+
+
+def run_with_endless_work_on_a_mode(from_model: int) -> Trajectory:
+    """A ball whose modes are derived by Python, until that does not end; the run is stopped as soon as it has begun."""
+    ready, made, busy = set_up(as_model("bouncing_ball"), until=5), [0], threading.Event()
+
+    def compiled(causal: CausalGraph) -> NumericModel:
+        made[0] += 1
+        if made[0] > from_model:
+            busy.set()
+            for _ in itertools.count():
+                pass
+        return compile_model(causal)
+
+    problem = Problem(ready.numeric, 5.0, y0=dict(ready.start), inputs=dict(ready.inputs))
+    return integrate_modes(ready.graph, problem, Watch(cancel=busy), compiled=compiled)
+
+
+def test_a_mode_that_is_being_derived() -> None:
+    made = run_with_endless_work_on_a_mode(from_model=1)
+    assert made.status == "cancelled"
+    assert 0.0 < made.t[-1] < 5.0
+
+
+def test_the_first_mode_that_is_being_derived() -> None:
+    with pytest.raises(SimulationError) as error:
+        run_with_endless_work_on_a_mode(from_model=0)
+    assert error.value.code == "S125"
+
+
+def test_work_that_is_over_is_not_stopped() -> None:
+    work = Stoppable()
+    work.stop(KeyboardInterrupt)
+    with work.here():
+        pass
+    work.stop(KeyboardInterrupt)
 
 
 COMPILING = """

@@ -65,6 +65,18 @@ def test_inputs_of_every_shape(source: str, particular: "object") -> None:
     assert run.y[:, 0] == pytest.approx(particular(run.t), rel=1e-8, abs=1e-9)
 
 
+@pytest.mark.parametrize("rows", [10, 1000, 20000])
+@pytest.mark.parametrize("decay_rate", [1.0, 10.0, 100.0])
+def test_sines_are_answered_to_the_last_digits_asked_however_long_the_steps(decay_rate: float, rows: int) -> None:
+    # steps end at rows: long, short and very short ones beside the time constant
+    a, w = decay_rate, 7.0
+    model = explicit_model(f"d[0] = {a} * (sin({w} * t) - y[0]);", f"e[0] = -{a} * v[0];", ["x"], linear=True)
+    run = integrate(Problem(model, 1.0, rtol=1e-12, atol=1e-13, solver="exponential", times=rows + 1))
+    t, size = run.t, a / (a * a + w * w)
+    wanted = size * (a * np.sin(w * t) - w * np.cos(w * t) + w * np.exp(-a * t))
+    assert np.all(np.abs(run.y[:, 0] - wanted) <= 20 * (1e-13 + 1e-12 * np.abs(wanted)))
+
+
 def test_a_short_pulse_in_a_long_run_is_seen() -> None:
     model = explicit_model("d[0] = exp(-1e4 * (t - 5.1) * (t - 5.1)) - y[0];", "e[0] = -v[0];", ["x"], linear=True)
     run = integrate(Problem(model, 10.0, rtol=1e-8, atol=1e-10, solver="exponential"))

@@ -11,9 +11,10 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
 from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
-from tellegen.simulation.integration import integrate
+from tellegen.simulation.integration import integrate, open_books
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.stretch import Settings, Watch
+from tellegen.simulation.trajectory import Books
 
 
 def explosion() -> NumericModel:
@@ -214,3 +215,10 @@ def test_an_input_without_bound_ends_a_linear_run(solver: str) -> None:
     early = run.t < 0.995
     assert np.count_nonzero(early) == 50
     assert run.values("v")[early] == pytest.approx(-np.log(1.0 - run.t[early]), abs=1e-4)
+
+
+@pytest.mark.parametrize(("joules", "open_"), [(1e-3, True), (1e-25, False)])
+def test_books_of_energies_below_those_of_heat_say_nothing(joules: float, open_: bool) -> None:
+    books = Books(supplied=joules, stored_end=2 * joules)
+    finding = open_books(books, Settings(1e-6, np.array([1e-9])), decay())
+    assert (finding is not None) == open_

@@ -25,7 +25,7 @@ print(json.dumps([len(made.t), made.t.nbytes + made.y.nbytes + made.yp.nbytes, p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["rlc", "crank_rod", "stick_slip"])
+@pytest.mark.parametrize("name", ["rlc", "crank_rod", "stick_slip", "sampled_position_control"])
 def test_a_million_rows_need_their_own_memory(name: str) -> None:
     pytest.importorskip("resource", reason="the peak of a process is read with it")
     ran = subprocess.run(

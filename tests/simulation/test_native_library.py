@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import Future
 
@@ -30,3 +32,15 @@ def test_a_child_does_not_wait_for_what_a_thread_of_its_parent_was_building(monk
         os.waitpid(child, 0)
     assert ended, "the child waits for ever"
     assert os.waitstatus_to_exitcode(status) == 7
+
+
+def test_building_ahead_does_no_linear_algebra() -> None:
+    """A process that forks while another thread is in OpenBLAS waits for ever."""
+    seen = (
+        "from tellegen.simulation.building_ahead import build_solvers_ahead\n"
+        "from tellegen.simulation.poles import pole_table\n"
+        "build_solvers_ahead().join()\n"
+        "print(pole_table.cache_info().currsize)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
+    assert told.stdout == "0\n"

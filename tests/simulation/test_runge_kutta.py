@@ -5,10 +5,11 @@ import pytest
 from scipy.linalg import expm
 
 from simulation.hand_written import decay, explicit_model, falling, oscillator, pendulum, switched_decay, van_der_pol
+from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.runge_kutta import runge_kutta
-from tellegen.simulation.stretch import Rows, Settings, Standing, prepare, run_stretch
+from tellegen.simulation.stretch import Rows, Settings, Standing, StretchEnd, prepare, run_stretch
 from tellegen.simulation.tableaus import DORMAND_PRINCE_8, Row
 
 
@@ -62,6 +63,32 @@ def test_achieved_error_stays_below_twenty_tolerances() -> None:
         fine = integrate(Problem(model, 5.0, y0={"x": 2.0}, rtol=1e-13, atol=1e-13, solver="runge-kutta"))
         run = integrate(Problem(model, 5.0, y0={"x": 2.0}, rtol=tolerance, atol=tolerance, solver="runge-kutta"))
         assert np.max(np.abs(run.y - fine.y) / (tolerance * (1 + np.abs(fine.y)))) < 20
+
+
+def crank() -> NumericModel:
+    """A crank that drives a piston from rest: its inertia changes fast, and one estimate of the error passes through zero often."""
+    rates = """
+  const double s = sin(y[0]), k = cos(y[0]), u = 0.05 * s - 0.01, g = 1 / sqrt(0.04 - u * u), a = 0.05 * k;
+  const double H = -0.05 * s - a * u * g, slope = -a + 0.05 * s * u * g - a * a * g * (1 + u * u * g * g);
+  d[0] = y[1];
+  d[1] = (2 - (0.01 + 0.5 * H * H + 0.3 * H * slope * y[1]) * y[1]) / (1e-3 + 0.3 * H * H);"""
+    return explicit_model(rates, "(void)v; e[0] = e[1] = 0;", ["theta", "omega"])
+
+
+def crank_rows(rtol: float) -> tuple[StretchEnd, Rows]:
+    """One attempt, whatever errors add up to."""
+    model, rows = crank(), Rows.at(np.linspace(0.0, 3.0, 61), 2)
+    start, settings = Standing(0.0, np.zeros(2), np.zeros(2)), Settings(rtol, np.full(2, 1e-3 * rtol))
+    return run_stretch(runge_kutta(model), prepare(model), model.new_context(), settings, rows, start, 3.0), rows
+
+
+def test_an_estimate_that_passes_through_zero_lets_no_step_pass_that_is_too_long() -> None:
+    wanted = crank_rows(1e-13)[1].y
+    for rtol in 10.0 ** -np.arange(4.0, 8.0, 0.25):
+        end, rows = crank_rows(float(rtol))
+        off = np.max(np.abs(rows.y - wanted) / (rtol * (1e-3 + np.max(np.abs(wanted), axis=0))))
+        assert off <= 20.0, "without a second run"
+        assert end.effort.rejected < 0.15 * end.effort.steps
 
 
 def test_books_use_the_weights_of_the_method() -> None:

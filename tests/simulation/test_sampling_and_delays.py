@@ -19,7 +19,7 @@ def test_a_sampled_controller_holds_its_value_between_samples(solver: str) -> No
     )
     assert run.y[:, 0] == pytest.approx([2.0 * 0.9**k for k in range(11)], rel=1e-9)
     assert run.memory is not None
-    assert run.memory[:, 0] == pytest.approx(-run.y[:, 0], rel=1e-9), (
+    assert np.asarray(run.memory)[:, 0] == pytest.approx(-run.y[:, 0], rel=1e-9), (
         "a row at a sampling instant has the sample taken there"
     )
 

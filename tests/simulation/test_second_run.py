@@ -90,6 +90,7 @@ def test_a_tolerance_that_will_not_do_is_given_up_after_an_eighth_of_the_run() -
             compared.append(after is not None)
         into.done = int(np.searchsorted(into.t, reached, "right"))
         into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
+        into.yp[: into.done] = 1.0
         status = jobs.PAUSED if early else jobs.FINISHED
         at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
         effort = Effort(steps=int(reached * settings.rtol**-0.2))
@@ -105,6 +106,80 @@ def test_a_tolerance_that_will_not_do_is_given_up_after_an_eighth_of_the_run() -
     assert np.max(np.abs(rows.y[:, 0] - np.cos(rows.t))) <= MOST * 1e-6
 
 
+@pytest.mark.parametrize(("faster", "compared_until"), [(1.0, 40.0), (3.0, 80.0)])
+def test_a_run_to_compare_with_ends_halfway_where_the_motion_goes_on_alike(
+    faster: float, compared_until: float
+) -> None:
+    """Errors that grow steadily and stay small are known by then, unless variables change faster later."""
+    compared: list[float] = []
+
+    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+        reached = min(settings.pause_at, 80.0 if until is None else until)
+        if settings.rtol > 1e-6:
+            compared.append(reached)
+        into.done = int(np.searchsorted(into.t, reached, "right"))
+        into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
+        into.yp[: into.done, 0] = np.where(into.t[: into.done] < 60.0, 1.0, faster)
+        at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
+        status = jobs.PAUSED if settings.pause_at < 80.0 else jobs.FINISHED
+        effort = Effort(steps=int(reached * settings.rtol**-0.2))
+        return Attempt([StretchEnd(status, at, effort, np.zeros(4), turns=50)], Choice("runge-kutta", "asked for"))
+
+    rows = Rows.at(np.linspace(0.0, 80.0, 81), 1)
+    keeping_tolerance(oscillator(), attempt, Settings(1e-6, np.array([1e-9])), rows, "runge-kutta")
+    assert compared[-1] == compared_until
+    assert np.max(np.abs(rows.y[:, 0] - np.cos(rows.t))) <= MOST * 1e-6
+
+
+def orbit() -> NumericModel:
+    """A body round a centre: close passages magnify errors each time."""
+    pull = "double r = y[0] * y[0] + y[1] * y[1], q = 1 / (r * sqrt(r));"
+    return explicit_model(
+        pull + "d[0] = y[2]; d[1] = y[3]; d[2] = -q * y[0]; d[3] = -q * y[1];",
+        pull + "double s = 3 * (y[0] * v[0] + y[1] * v[1]) * q / r;"
+        "e[0] = v[2]; e[1] = v[3]; e[2] = -q * v[0] + s * y[0]; e[3] = -q * v[1] + s * y[1];",
+        ["x", "y", "u", "w"],
+    )
+
+
+def long_orbit(rtol: float, solver: str) -> Problem:
+    """Twenty turns of eccentricity 0.9."""
+    return problem(orbit(), 40.0 * np.pi, {"x": 0.1, "w": float(np.sqrt(19.0))}, rtol, solver)
+
+
+def places_of_orbit(t: Array) -> Array:
+    """By Kepler's equation."""
+    angle = t.copy()
+    for k in range(300):
+        angle = (
+            t + 0.9 * np.sin(angle)
+            if k < 200
+            else angle - (angle - 0.9 * np.sin(angle) - t) / (1 - 0.9 * np.cos(angle))
+        )
+    return np.column_stack([np.cos(angle) - 0.9, np.sqrt(0.19) * np.sin(angle)])
+
+
+@pytest.mark.parametrize(
+    ("rtol", "solver"),
+    [(1e-4, "auto"), (1e-8, "auto"), (1e-10, "auto"), (1e-6, "cvode"), (1e-9, "cvode"), (1e-13, "auto")],
+)
+def test_an_orbit_keeps_its_tolerance_or_says_that_it_does_not(rtol: float, solver: str) -> None:
+    run = integrate(long_orbit(rtol, solver))
+    off = error_in_tolerances(run.y[:, :2], places_of_orbit(run.t), rtol)
+    assert off <= MOST or (run.finding is not None and run.finding.code == "S127")
+    assert (run.finding is None) == (rtol >= (1e-10 if solver == "auto" else 1e-6))
+
+
+def test_a_missed_tolerance_says_how_far_off_the_run_is_and_what_would_help() -> None:
+    asked_cvode, automatic = integrate(long_orbit(1e-9, "cvode")).finding, integrate(long_orbit(1e-13, "auto")).finding
+    assert asked_cvode is not None
+    assert asked_cvode.severity == "warning"
+    assert asked_cvode.what.startswith("the relative tolerance 1e-09 is not kept: errors add up to about ")
+    assert "let 'auto' choose the solver" in (asked_cvode.fix or "")
+    assert automatic is not None
+    assert "auto" not in (automatic.fix or "")
+
+
 @pytest.mark.parametrize("stopped_at", [0, 1])
 def test_whoever_stops_a_run_to_compare_with_stops_the_whole(stopped_at: int) -> None:
     """The first comparison comes while the run is paused; the second one when a finer run has been finished."""
@@ -118,6 +193,7 @@ def test_whoever_stops_a_run_to_compare_with_stops_the_whole(stopped_at: int) ->
             compared.append(reached)
         into.done = int(np.searchsorted(into.t, reached, "right"))
         into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
+        into.yp[: into.done] = 1.0
         at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
         effort = Effort(steps=int(reached * settings.rtol**-0.2))
         return Attempt([StretchEnd(status, at, effort, np.zeros(4), turns=50)], Choice("runge-kutta", "asked for"))

@@ -97,3 +97,101 @@ def test_a_swing_beside_memory_keeps_its_phase(block: str, since: float) -> None
     run = made(SWING.format(block=block), 1e-6, "cvode")
     wanted = np.where(run.t < since, 0.0, 1.0 - np.cos(run.t - since))
     assert error(run.values("F_K"), wanted, 1e-6) <= MOST
+
+
+LATE_LOOP = """
+system: Loop
+parameters: {J: 0.01 kg*m^2, b: 0.1 N*m*s}
+network:
+  M: {torque source: [frame, s], signal: u}
+  J: {inertia: [s], angular velocity: w}
+  b: {friction: [s, frame]}
+signals:
+  e: step(1 rad/s, 0.1 s) - late
+  late: {delay: w, by: 20 ms}
+  u: {pid: e, K_p: 1.5 N*m*s, K_i: 2 N*m, K_d: 0.002 N*m*s^2, filter: 10 ms, limits: [-0.15 N*m, 0.15 N*m]}
+experiment: {until: 2 s}
+"""
+
+
+@pytest.mark.parametrize(("solver", "rtol"), [("runge-kutta", 1e-8), ("cvode", 1e-6), ("cvode", 1e-9)])
+def test_a_late_loop_at_its_limits_keeps_its_tolerance(solver: str, rtol: float) -> None:
+    """The controller swings from limit to limit: each corner comes back through the delay, and steps end there."""
+    wanted = made(LATE_LOOP, 1e-11, "runge-kutta")
+    run = made(LATE_LOOP, rtol, solver)
+    assert run.finding is None
+    assert error(run.values("w"), wanted.values("w"), rtol) <= MOST
+
+
+LATE_SWITCH = """
+system: Late
+parameters: {m: 1 kg, K: 1 N/m, d: 0.3 s}
+displacements: {x: v}
+network:
+  F: {force source: [frame, b], signal: late}
+  m_b: {mass: [b], m: m, velocity: v_b}
+  m: {mass: [a], velocity: v}
+  K: {spring: [a, frame], force: F_K}
+signals:
+  side: "if(x > 0.5 m, 1 N, 0 N)"
+  late: {delay: side, by: d}
+experiment: {until: 12 s, initial: {v: 1 m/s}}
+"""
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode", "ida"])
+def test_a_jump_at_an_event_comes_back_as_a_jump(solver: str) -> None:
+    """x = sin(t) lies above 0.5 m in a third of each turn: a force that is 0.3 s late adds up to as much momentum."""
+    run = made(LATE_SWITCH, 1e-9, solver)
+    since = np.mod(run.t - 0.3 - np.pi / 6.0, 2.0 * np.pi)
+    turns = np.floor((run.t - 0.3 - np.pi / 6.0) / (2.0 * np.pi))
+    wanted = np.where(turns < 0, 0.0, turns * 2.0 * np.pi / 3.0 + np.minimum(since, 2.0 * np.pi / 3.0))
+    assert error(run.values("v_b"), wanted, 1e-9) <= MOST
+
+
+BOUNCES = """
+system: Echo
+parameters: {m: 1 kg, d: 2 s}
+displacements: {h: v}
+network:
+  weight: {force source: [a, frame]}
+  m: {mass: [a], velocity: v}
+  s: {hard stop: [frame, a], gap: h, restitution: 0.8}
+  F: {force source: [frame, b], signal: late}
+  m_b: {mass: [b], m: m, velocity: v_b}
+signals:
+  late: {delay: 1 N*s/m*v, by: d}
+experiment: {until: 5 s, initial: {h: 1 m}, inputs: {weight: 9.81 N}}
+"""
+
+
+@pytest.mark.parametrize("solver", ["runge-kutta", "cvode"])
+def test_a_jump_at_an_impact_comes_back_though_other_impacts_come_first(solver: str) -> None:
+    """The momentum of the second body is the way of the first one, two seconds before; there are five impacts in between."""
+    run = made(BOUNCES, 1e-9, solver)
+    late = run.t >= 2.0
+    height = np.interp(run.t[late] - 2.0, run.t, run.values("h"))
+    rows = np.isin(np.round(run.t[late] - 2.0, 9), np.round(run.t, 9))
+    assert np.count_nonzero(rows) > 100
+    assert np.max(np.abs(run.values("v_b")[late] - (height - 1.0))[rows]) <= MOST * 1e-9
+
+
+def many_valves(count: int) -> str:
+    """A line of cells, each with a capacitor behind a valve of its own."""
+    cells = "".join(
+        f"  r{k}: {{resistor: [n{k - 1}, n{k}], R: R/{count}}}\n  s{k}: {{capacitor: [n{k}, gnd], C: 0.2*C/{count}}}\n"
+        f'  d{k}: {{resistor: [n{k}, m{k}], law: "i = max(v_d{k}, 0)/R", voltage: v_d{k}}}\n'
+        f"  c{k}: {{capacitor: [m{k}, gnd], C: {0.5 + k / count}*C, voltage: u{k}}}\n  l{k}: {{resistor: [m{k}, gnd], R: 4*R}}\n"
+        for k in range(1, count + 1)
+    )
+    return (
+        "system: Valves\nparameters: {R: 1 ohm, C: 1 F}\nnetwork:\n  V: {voltage source: [n0, gnd]}\n"
+        f'{cells}experiment: {{until: 10 s, inputs: {{V: "sine(10 V, 0.2 Hz)"}}}}\n'
+    )
+
+
+def test_many_equal_laws_keep_the_tolerance_though_their_corners_are_not_located() -> None:
+    """Beyond 64 members a group has no events: steps that cross a corner are as short as their error asks."""
+    wanted, run = made(many_valves(70), 1e-9), made(many_valves(70), 1e-6)
+    assert not run.trajectory.model.events
+    assert max(error(run.values(f"u{k}"), wanted.values(f"u{k}"), 1e-6) for k in range(1, 71)) <= MOST

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from tellegen.core.errors import EquationError
+from tellegen.core.errors import EquationError, SimulationError
 from tellegen.description import read_model
 from tellegen.description.opening import load
 from tellegen.equations.checking import check
 from tellegen.equations.system import EquationSystem
+from tellegen.experiments.simulating import simulate
 from tellegen.graph import lower
 from tellegen.graph.signals import Integral, Sampled, Value
 from tellegen.workflow.deriving import derive
@@ -114,3 +115,44 @@ def test_a_loop_that_the_experiment_closes_is_closed() -> None:
         [5.0],
         [4.0],
     ]
+
+
+COIL = """
+system: Current control of a coil
+parameters: {R: 1 ohm, L: 1 H}
+network:
+  V: {voltage source: [a, gnd], signal: u}
+  R: {resistor: [a, b]}
+  L: {inductor: [b, gnd], current: I}
+signals:
+  r: 10 A - step(9 A, 3 s)
+  e: r - I
+  u: CONTROL
+experiment: {until: 6 s}
+"""
+
+
+def test_a_clamped_controller_stays_at_its_limit_and_leaves_it_at_once() -> None:
+    """An integral that stops dead and starts again has no solution here: the output is driven to the limit from both sides."""
+    limited = "{pid: e, K_p: 0.2 ohm, K_i: 1 ohm/s, limits: [-4 V, 4 V]}"
+    run = simulate(read_model(COIL.replace("CONTROL", limited)), rtol=1e-8)
+    t, u, current = run.t, run.values("u"), run.values("I")
+    reached = t[np.argmax(u >= 4)]
+    saturated = (t > reached) & (t < 3)
+    assert reached < 1
+    assert np.all(u[saturated] == 4)
+    k = int(np.argmax(saturated))
+    assert current[saturated] == pytest.approx(4 - (4 - current[k]) * np.exp(-(t[saturated] - t[k])), rel=1e-6)
+    assert np.all(run.values("u_unlimited")[saturated] <= 4 + 2e-3 * 6)  # the parts are never larger than 6 V
+    assert u[np.argmax(t > 3.01)] < 4
+
+
+def test_a_relay_without_hysteresis_is_named_as_what_chatters() -> None:
+    with pytest.raises(SimulationError) as raised:
+        simulate(read_model(COIL.replace("CONTROL", "if(I < 2 A, 10 V, 0 V)")))
+    assert raised.value.code == "S131"
+    assert "'u' jumped to and fro" in str(raised.value)
+    assert "at t = 0.223144 s" in str(raised.value)
+    assert raised.value.run is not None
+    assert raised.value.run.values("I")[-1] == pytest.approx(2, abs=1e-5)
+    assert {(event.element, event.what) for event in raised.value.run.events} == {("u", "jumps or bends")}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from tellegen.cli import output
 from tellegen.conditioning import Options, Stiffness
-from tellegen.conditioning.parasitic import DAMPING, ERROR
+from tellegen.conditioning.sizing import DAMPING, ERROR
 from tellegen.description import Model
 from tellegen.description.opening import as_model
 from tellegen.experiments.settings import sort_settings

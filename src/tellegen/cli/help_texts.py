@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 
@@ -11,6 +12,14 @@ class PlainCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """The options and words, flags without the type that some versions of typer print."""
         return without_types_of_flags(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The words of the command line; a value that is refused is told without the words that some versions of typer add."""
+        try:
+            return super().parse_args(ctx, args)
+        except BadParameter as refused:
+            refused.message = refused.message.removeprefix("Value error, ")
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line: `MODEL`, not `{MODEL}`."""

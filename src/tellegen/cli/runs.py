@@ -58,6 +58,9 @@ class SimulateOptions(NamedTuple):
     start: str = "initial"
     steady: bool = False
     force: bool = False
+    head_units: bool = False
+    max_step: str | None = None
+    step: str | None = None
 
 
 def show_run(name: str, options: SimulateOptions) -> None:
@@ -84,12 +87,15 @@ def show_run(name: str, options: SimulateOptions) -> None:
         solver=options.solver,
         rtol=options.rtol,
         atol=options.atol,
+        max_step=options.max_step,
+        step=options.step,
         samples=options.samples,
         units=options.units,
         start=cast("Start", options.start),
         on_failure="return",
     )
-    written = [] if options.target is None else [str(run.save(options.target))]
+    saved = run.with_units() if options.head_units else run
+    written = [] if options.target is None else [str(saved.save(options.target))]
     if options.plot is not None:
         written += show_figure(lambda figure: run.plot(figure=figure), options.plot, name)
     if options.as_json:

@@ -1,6 +1,6 @@
 """Routines as C99: every statement written out, shared parts computed once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from tellegen.compiler.c_support import SUPPORT
 from tellegen.compiler.routines import Routine
@@ -38,7 +38,10 @@ _LATER = {
 
 
 LONG = 20_000
-"""Characters of a function beyond which a compiler would spend seconds on it."""
+LONG_AND_SELDOM = 5_000
+LONG_AND_RARE = 10_000
+"""Characters of a function beyond which a compiler would spend too long on it: of one that every step calls, of one that only rows
+of the output call or that has a quicker form, and of one that a run hardly calls."""
 
 EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -60,7 +63,8 @@ def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *
     names = {routine.name for routine in routines}
     # Sensitivities alone ask for slopes by parameters; runs of explicit models ask for those of f, not of F.
     rare = {name for name in names if name.endswith("_p") or (name == "tangent_y" and "rhs_tangent_y" in names)}
-    functions = [_function(routine, tables, rare=routine.name in rare) for routine in routines]
+    seldom = {"observe", *(["residual"] if "rhs" in names else [])}
+    functions = [_function(routine, tables, rare=rare, seldom=seldom) for routine in routines]
     parts = [C_PRELUDE, *([EFFORT] if any(f.startswith("TG_") for f in functions) else []), SUPPORT, *functions]
     for name, choice in _CHOOSERS.items():
         if f"{name}_y" in names:
@@ -80,13 +84,16 @@ def _kind(name: str) -> str:
     )
 
 
-def _function(routine: Routine, tables: Sequence[int], *, rare: bool) -> str:
+def _function(routine: Routine, tables: Sequence[int], *, rare: Container[str], seldom: Container[str]) -> str:
     kind = _kind(routine.name)
     head = f"int tg_{routine.name}" if kind == routine.name else f"static int {routine.name}"
     body = _Body(routine, tables)
     lines = "\n".join(f"  {line}" for line in body.lines())
-    effort = "" if len(lines) <= LONG else "TG_RARE " if rare else "TG_LONG "
-    return f"{effort}{head}(tg_context *c, {SIGNATURES[kind]}) {{\n{lines}\n}}\n"
+    name = routine.name
+    limit, word = (LONG_AND_RARE, "TG_RARE ") if name in rare else (LONG, "TG_LONG ")
+    if name in seldom:
+        limit = LONG_AND_SELDOM
+    return f"{word if len(lines) > limit else ''}{head}(tg_context *c, {SIGNATURES[kind]}) {{\n{lines}\n}}\n"
 
 
 def _sample(groups: int) -> str:

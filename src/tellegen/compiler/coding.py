@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.building import build_program
@@ -206,7 +206,12 @@ def _externals(externals: Sequence[External]) -> object:
         function, count = functions[k]
         try:
             return float(function(*[arguments[i] for i in range(count)]))  # type: ignore[index]
-        except Exception:  # C cannot raise it: a value that is not a number ends the run
+        except (
+            Exception
+        ) as error:  # C cannot raise it: a value that is not a number ends the run, whose finding tells it
+            made.said = f"{type(error).__name__}: {error}"
             return float("nan")
 
-    return EXTERNAL(external)
+    made: Any = EXTERNAL(external)
+    made.said = ""
+    return made

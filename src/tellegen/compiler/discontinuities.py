@@ -10,13 +10,13 @@ MOST_MEMBERS = 64
 """Groups with more members than this are not watched one by one: events cost a function each."""
 
 
-def crossings(steps: Sequence[Step], time: int) -> Iterator[Expression]:
-    """Expressions of variables and parameters at whose zeros some formula jumps, or bends; those of time alone have known times."""
+def crossings(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Expression]]:
+    """Which variable jumps or bends, and at the zeros of what; conditions on time alone have known times."""
     for step in steps:
         if isinstance(step, Group) and len(step.targets) <= MOST_MEMBERS:
             asked = [e for node in postorder(step.template) for e in _asked(node)]
             for r in range(len(step.targets)) if asked else ():
-                yield from _filled(step, r, asked, time)
+                yield from ((step.targets[r], e) for e in _filled(step, r, asked, time))
 
 
 def _asked(node: Expression) -> Iterator[Expression]:

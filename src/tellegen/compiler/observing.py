@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, final
 
-from tellegen.causality.conjugates import followers_beside_sources
+from tellegen.causality.conjugates import names_of_answers
 from tellegen.compiler.discontinuities import crossings
 from tellegen.compiler.energies import content_of, energy_of
 from tellegen.compiler.numeric_model import EventFunction, Observable
@@ -196,12 +196,11 @@ class Observation:
 
     def _show_outputs(self) -> None:
         """The conjugate of each source, by the name of the state, or of the dependent storage beside it, where it is one."""
-        beside = followers_beside_sources(self.builder.causal)
+        names = names_of_answers(self.builder.causal, self.builder.state_told_to)
         for k, output in self.builder.outputs.items():
             port, domain = self.graph.ports[k], self.graph.domain_of(k)
             side = self.builder.causal.follows(k)
-            name = beside.get(k) or self.builder.state_told_to(k) or port.variable(side)
-            self._add(Observable(name, "output", port.element, domain.name, domain.power(side).unit), output)
+            self._add(Observable(names[k], "output", port.element, domain.name, domain.power(side).unit), output)
 
     def _show_signals(self) -> None:
         signals = self.builder.signals
@@ -224,14 +223,16 @@ class Observation:
                 self.events.append((EventFunction(name, port.element, 1, "transition", transition.to), guard))
 
     def _add_restarts(self) -> None:
-        """Places where a formula that F needs jumps or bends: signs, comparisons, corners."""
-        core, _ = split(self.builder.scheduler.steps, self.residuals)
+        """Places where a formula jumps or bends that F needs now, or will after a delay: signs, comparisons, corners."""
+        delayed = [k for _, k in self.builder.signals.delays]
+        core, _ = split(self.builder.scheduler.steps, [*self.residuals, *delayed])
         seen: set[Expression] = set()
-        for expression in crossings(core, self.builder.time):
+        for k, expression in crossings(core, self.builder.time):
             if expression not in seen:
                 seen.add(expression)
-                name = f"jump {len(seen)}"
-                self.events.append((EventFunction(name, "", 0, "restart"), self._value(name, expression, None)))
+                where = self.builder.variables.names[k].removeprefix("rate of ")
+                name = f"{where} jumps or bends"
+                self.events.append((EventFunction(name, where, 0, "restart"), self._value(name, expression, None)))
 
     # -- items -----------------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from tellegen.description import Model
 from tellegen.description.model import Signal
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.description.variables import input_name
-from tellegen.equations.closed_loop import following_inputs
+from tellegen.equations.closed_loop import following_inputs, hold_signals
 from tellegen.equations.measuring import measured_equations
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
@@ -66,15 +66,17 @@ def analyse(
         units = variable_units(graph)
         point = {name: value_of(v, _dimension(units, name), f"the value of {name}", values) for name, v in at.items()}
         there = {**point, **held}
-        return Analysis(linear_model(system, there), units, closed_loop=closed_loop(system, there))
+        plain = hold_signals(system, there)
+        return Analysis(linear_model(plain, there), units, closed_loop=closed_loop(system, there), modes=graph.mode)
     start = initial_states(graph, described, described.experiment.initial, values)
     ready = _with_held_inputs(described, held, start, parameters or {}, follows)
-    rest = {**start, **held} if system.linear else _rest(system, held, start, ready)
+    plain = hold_signals(system, {TIME: end_of(described, values)})
+    rest = {**start, **held} if plain.linear else _rest(plain, held, start, ready)
     power = _steady_power(ready, rest)
     loop = None
     if system.signals.drivers:
         loop = closed_loop(system, {**rest, **loop_at_rest(ready, _problem(ready, rest))})
-    return Analysis(linear_model(system, rest), variable_units(graph), power, loop)
+    return Analysis(linear_model(plain, rest), variable_units(graph), power, loop, graph.mode)
 
 
 def _inputs(

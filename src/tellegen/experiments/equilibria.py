@@ -17,6 +17,7 @@ from tellegen.experiments.simulating import run_of
 from tellegen.results.ports import sources_of
 from tellegen.results.printing import table_lines
 from tellegen.results.run import Run
+from tellegen.simulation.held_rows import HeldRows
 from tellegen.simulation.trajectory import Segment, Trajectory
 
 
@@ -97,7 +98,7 @@ def equilibrium(
 def _one_row(found: Settled) -> Trajectory:
     model, context, at = found.problem.model, found.problem.context, found.standing
     assert context is not None, "made with one"
-    memory = context.memory[None, : len(model.memory)].copy() if model.memory else None
+    memory = HeldRows.of(context.memory[None, : len(model.memory)].copy()) if model.memory else None
     y, yp, past = at.y[None, :], np.zeros((1, model.size)), found.past if model.delays else None
     t, segments = np.array([at.t]), (Segment(0, model),)
     return Trajectory(t, y, yp, segments, "Newton", "a steady state", memory=memory, past=past)

@@ -18,9 +18,6 @@ from tellegen.graph import PowerGraph
 TIME = 0.1
 """Within this time, in seconds, what errors added to a loop is forgotten."""
 
-SAME_PLACE = 1e-6
-"""A loop that needs a smaller change of its start than this was given closely enough: nothing is said."""
-
 
 def with_drift_control(graph: PowerGraph, closures: Sequence[Closure]) -> PowerGraph:
     """The graph whose displacements are drawn back to where their loops fit."""

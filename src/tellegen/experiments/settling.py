@@ -209,7 +209,7 @@ def _standing(made: Trajectory, ready: Setup, t: float) -> Settled:
     named = dict(zip(last.names, made.y[-1], strict=False))
     problem = _problem(ready, t, {name: float(v) for name, v in named.items() if name not in last.unknowns})
     if made.memory is not None and problem.context is not None:
-        problem.context.memory[: len(last.memory)] = made.memory[-1][: len(last.memory)]
+        problem.context.memory[: len(last.memory)] = made.memory.row(-1)[: len(last.memory)]
     numeric, past = ready.numeric, lasting_past(problem)
     y, rest = np.array([named[name] for name in numeric.names]), np.zeros(numeric.size)
     for _ in numeric.delays:  # one may delay another

@@ -16,11 +16,13 @@ from tellegen.experiments.conditioned import begun_model
 from tellegen.experiments.courses import Course, function_finding
 from tellegen.experiments.progress import Progress, ProgressLine, is_watched
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
+from tellegen.experiments.recovering import RemovedVariables
 from tellegen.experiments.row_count import default_rows, longest_step
 from tellegen.experiments.setting_up import Setup, set_up
 from tellegen.experiments.settling import settle
 from tellegen.experiments.singular_positions import judged
 from tellegen.experiments.weightless_positions import weighed
+from tellegen.reduction import Reduction
 from tellegen.results.run import Run
 from tellegen.simulation.building_ahead import build_solvers_ahead
 from tellegen.simulation.hybrid import integrate_graph
@@ -68,7 +70,8 @@ def simulate(
     each period of the fastest input, and rows on both sides of every change of mode. `units` are those in which variables are
     shown, as by `Run.in_units`; they are checked before anything is simulated. `start="steady"` begins at the
     equilibrium under the inputs at t = 0. `step` is for solvers that keep theirs. `mode` gives the first mode of switching
-    elements. Ctrl-C ends the run and keeps what is finished: its status is then "cancelled".
+    elements. The run of a reduction also has the variables that it removed, where a formula gives them. Ctrl-C ends the run and
+    keeps what is finished: its status is then "cancelled".
 
     Raises: SimulationError when the run cannot start or ends early; its `run` then holds what was finished, unless `on_failure` is
     "return", which gives that back. Errors of other layers for a model that cannot be compiled.
@@ -77,6 +80,7 @@ def simulate(
     _check_word(start, ("initial", "steady"), "start")
     _check_word(on_failure, ("raise", "return"), "on_failure")
     form = model if isinstance(model, Conditioned) else None
+    removed = RemovedVariables(model) if isinstance(model, Reduction) else None
     if isinstance(model, Conditioned):
         solver = model.solver if solver == "auto" else solver
 
@@ -107,7 +111,7 @@ def simulate(
     if start == "steady":
         ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
-    run = run if form is None else replace(run, described=form.found.causal.graph)
+    run = replace(run, described=None if form is None else form.found.causal.graph, removed=removed)
     return _finished(weighed(run, described if form is None else form.base), on_failure)
 
 

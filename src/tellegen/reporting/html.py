@@ -13,6 +13,8 @@ ROOM = 44.0
 """The width of a page of paper, in em of its formulas."""
 MANY = 40
 """More formulas than this stand beside each other where there is room."""
+MOST_WHOLE = 20
+"""Tables and listings of so many lines are not torn apart by the end of a page of paper; longer ones would leave it half empty."""
 
 STYLE = """
 :root { color-scheme: light; --ink: #1b1d21; --quiet: #5c6470; --line: #d9dde3; --link: #1f5fa8; }
@@ -43,7 +45,8 @@ details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 @page { margin: 15mm; }
 @media print {
   body { font-size: 13px; } main { max-width: none; padding: 0; } nav { display: none; } h2, h3, summary { break-after: avoid; }
-  figure, tr, .formula { break-inside: avoid; } figure { margin: 10px 0; } figure img { max-height: 150mm; }
+  figure, tr, .formula, .whole, .strong, .lines { break-inside: avoid; }
+  figure { margin: 10px 0; } figure img { max-height: 150mm; }
   .moving > img { display: none; } .stills { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 14px; text-align: center; }
   .stills img { max-height: 70mm; }
   .scroll, .formula, pre { overflow: visible; } pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 10.5px; }
@@ -86,9 +89,12 @@ def _block(block: Block) -> str:
             return _picture(block)
         case Table(head, rows):
             body = "".join(_row(row, "td") for row in rows)
-            return f'<div class="scroll"><table><thead>{_row(head, "th")}</thead><tbody>{body}</tbody></table></div>\n'
+            whole = " whole" if len(rows) <= MOST_WHOLE else ""
+            head_row = f"<thead>{_row(head, 'th')}</thead>"
+            return f'<div class="scroll{whole}"><table>{head_row}<tbody>{body}</tbody></table></div>\n'
         case Listing(text):
-            return f"<pre>{escape(text)}</pre>\n"
+            whole = ' class="whole"' if text.count("\n") <= MOST_WHOLE else ""
+            return f"<pre{whole}>{escape(text)}</pre>\n"
         case Folded(title, blocks):
             return f"<details><summary>{escape(title)}</summary>\n{''.join(map(_block, blocks))}</details>\n"
 

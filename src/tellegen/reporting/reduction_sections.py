@@ -37,7 +37,7 @@ def reductions(subject: Subject) -> Iterator[Block]:
     """The models that the limits of the report lead to, one after another; without limits, what could be left out."""
     assert subject.model is not None
     if subject.limits:
-        yield from _chain(subject.model, subject.limits)
+        yield from _chain(subject, subject.model)
     elif subject.model.experiment.until is not None:
         yield from _suggested(subject)
 
@@ -45,8 +45,9 @@ def reductions(subject: Subject) -> Iterator[Block]:
 def _suggested(subject: Subject) -> Iterator[Block]:
     """Which elements do little in the experiment, and where it is cheap to try, what limits on them would cost."""
     assert subject.model is not None
-    if subject.run.status == "failed":
-        yield Words("No limits were tried, since the experiment fails.")
+    if not subject.has_run or subject.run.status != "finished":
+        ended = "was cancelled" if subject.has_run and subject.run.status == "cancelled" else "fails"
+        yield Words(f"No limits were tried, since the experiment {ended}.")
         return
     if subject.run.trajectory.solve_s > QUICK_S or len(subject.model.elements) > MOST_SUGGESTED:
         yield Words(
@@ -57,16 +58,16 @@ def _suggested(subject: Subject) -> Iterator[Block]:
     yield Listing(str(suggest_limits(subject.model)))
 
 
-def _chain(model: Model, groups: tuple[tuple[Limit, ...], ...]) -> Iterator[Block]:
+def _chain(subject: Subject, model: Model) -> Iterator[Block]:
     taken: tuple[Limit, ...] = ()
     smaller: Smaller = {}
-    for group in groups:
+    for group in subject.limits:
         taken = (*taken, *group)
         title = ", ".join(f"{limit.name} = {limit.value}" for limit in group)
         smaller[title] = reduction = reduce_model(model, [f"{limit.name}={limit.value}" for limit in taken])
         yield Words(f"{title}{' as well' if len(smaller) > 1 else ''}: {_what_remains(reduction)}")
         yield Folded("Its equations", (Formulas(page_lines(reduction.equations.to_latex())),))
-    if model.experiment.until is not None:
+    if subject.has_run and subject.run.status == "finished":
         yield from _compared(model, smaller)
 
 

@@ -22,19 +22,21 @@ def report(
     output: str | os.PathLike[str],
     *,
     limits: Sequence[Limits] = (),
+    force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """One page that shows a model whole: figures, equations with their derivation, properties, its experiment, energy books.
 
     `output` ends in .html (everything in one file), .md (pictures beside it) or .pdf. A model with mistakes gets a report that
     shows them. Each of `limits` (as `reduce` takes them) leads on from the models before it; the page shows these smaller models
-    and what they lose. `progress` hears the title of each section before it is made.
+    and what they lose. `progress` hears the title of each section before it is made. Ctrl-C while the experiment runs ends the
+    experiment; the page shows what is finished. A file that is there already is replaced only if `force` is on.
 
-    Raises: DescriptionError when there is no such model, ExportError when the file cannot be written, ReductionError for a limit
-    that cannot be read.
+    Raises: DescriptionError when there is no such model, ExportError when the file cannot be written (X301, X302, X303) or is
+    there already (X304), ReductionError for a limit that cannot be read.
     """
     target = Path(output)
-    check_report_target(target)
+    check_report_target(target, force=force)
     asked = replace(_subject(model), limits=tuple(read_limits(group) for group in limits))
     made = build_report(asked, progress)
     write_report(made, target)

@@ -22,3 +22,9 @@ NO_BROWSER = RULES.rule(
     meaning="A report was asked for as PDF, which a browser without a window prints, and there is none.",
     why="the page is made of HTML, MathML and SVG; Chromium or Chrome sets it on paper",
 )
+WOULD_OVERWRITE = RULES.rule(
+    "X304",
+    "report over a file that exists",
+    meaning="The file of a report is there already.",
+    why="what is in it would be lost",
+)

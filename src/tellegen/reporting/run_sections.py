@@ -44,8 +44,7 @@ def _spread(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def energy(subject: Subject) -> Iterator[Block]:
     """The energy books of the run."""
-    assert subject.model is not None
-    if subject.model.experiment.until is None:
+    if not subject.has_run:
         return
     books = subject.run.energy
     yield Table(("energy", "J"), tuple((name, f"{value:.6g}") for name, value in books.to_json().items()))
@@ -65,9 +64,9 @@ def motion(subject: Subject) -> Iterator[Block]:
     """The run in motion: the bodies of a mechanism, or powers on a bond graph."""
     assert subject.model is not None
     small = len(subject.model.elements) <= MOST_DRAWN
-    if subject.model.experiment.until is None or not small or len(subject.run.t) < MIN_ROWS:
+    if not subject.has_run or not small or len(subject.run.t) < MIN_ROWS:
         return
-    has_bodies = subject.model.mechanism is not None
+    has_bodies = subject.model.mechanism is not None or subject.model.geometry is not None
     view, caption = ("mechanism", "The mechanism in motion") if has_bodies else ("bond", "Power and energy over time")
     moving = animate(subject.model, view, run=subject.run, frames=FRAMES)
     drawn = moving.svg()

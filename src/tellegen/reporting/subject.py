@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.analysis.summary import Analysis
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.core.errors import Finding
+from tellegen.core.errors import Finding, TellegenError
 from tellegen.description import Model
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem
@@ -54,6 +54,16 @@ class Subject:
         """The experiment of the model."""
         assert self.model is not None
         return simulate(self.model, on_failure="return", progress=False)
+
+    @cached_property
+    def has_run(self) -> bool:
+        """Whether the experiment runs, if only for a while."""
+        if self.model is None or self.model.experiment.until is None:
+            return False
+        try:
+            return len(self.run.t) > 0
+        except TellegenError:
+            return False
 
     @cached_property
     def analysis(self) -> Analysis:

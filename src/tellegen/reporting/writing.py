@@ -28,10 +28,10 @@ PRINTING_S = 120
 """A browser that has not printed a page after so long never will."""
 
 
-def check_report_target(path: Path) -> None:
-    """Refuse a file name that says no format, or a folder that is missing, before work is done for it.
+def check_report_target(path: Path, *, force: bool = True) -> None:
+    """Refuse a file name that says no format, a missing folder or, without `force`, a file that is there, before work is done.
 
-    Raises: ExportError (X301, X302), and X303 for a PDF without a browser.
+    Raises: ExportError (X301, X302, X304), and X303 for a PDF without a browser.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -40,6 +40,9 @@ def check_report_target(path: Path) -> None:
     if not path.parent.is_dir():
         what = f"'{path}' cannot be written: there is no folder '{path.parent}'"
         raise rules.REPORT_NOT_WRITTEN.error(what, fix="make the folder, or choose another one")
+    if not force and path.exists():
+        fix = "choose another name, or force it (force=True, --force)"
+        raise rules.WOULD_OVERWRITE.error(f"'{path}' is there already", fix=fix)
     if suffix == ".pdf":
         _browser()
 

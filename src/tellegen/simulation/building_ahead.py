@@ -5,7 +5,7 @@ import threading
 from functools import cache
 
 from tellegen.core.errors import SimulationError
-from tellegen.simulation.native_library import compiled, native_library
+from tellegen.simulation.native_library import compiled, compiled_part, native_library
 from tellegen.simulation.runge_kutta import solver_text
 from tellegen.simulation.tableaus import DORMAND_PRINCE_8
 
@@ -21,7 +21,9 @@ def build_solvers_ahead() -> threading.Thread:
 def _build() -> None:
     # what is wrong with the compiler, or missing, is said by the run that needs it
     with contextlib.suppress(SimulationError):
-        native_library("rational")  # takes longest; the others are soon made by the run that needs one, meanwhile
+        # Takes longest; the others are soon made by the run that needs one, meanwhile. Its table of poles is left to the run: the
+        # least squares behind it must not be under way where the process forks, or OpenBLAS waits for ever.
+        compiled_part("rational")
         native_library("ordering")
         native_library("exponential")
         native_library("sundials")

@@ -17,9 +17,6 @@ Array = NDArray[np.float64]
 GENERATIONS = 4
 """A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""
 
-BREAK_ULPS = 16.0
-"""Both sides of a break stand so far apart: twice what solvers leave on either side of one."""
-
 
 @final
 class Past:
@@ -42,6 +39,7 @@ class Past:
         self.struct.delays = self._delays.ctypes.data
         self.struct.initial = self._initial.ctypes.data
         self.struct.scratch = self._scratch.ctypes.data
+        self.struct.most_echoes = GENERATIONS
         self._tell = library.tg_past
         self.tie(context)
 
@@ -64,10 +62,8 @@ class Past:
         self.struct.count -= 1
 
     def mark_break(self) -> None:
-        """Signals may jump at the last instant: it is told again from the other side, and counts as just before."""
-        if self.struct.count:
-            last = ctypes.c_double.from_address(self.struct.times + 8 * (self.struct.count - 1))
-            last.value -= BREAK_ULPS * float(np.finfo(float).eps) * abs(last.value)
+        """Signals may jump at the last instant: it is told again from the other side."""
+        self.struct.breaks = 1
 
     def follow(self, model: NumericModel) -> None:
         """Write what the model of another mode of the same graph tells from now on."""
@@ -97,7 +93,7 @@ def longest_step(model: NumericModel) -> float:
 
 
 def delayed_breaks(model: NumericModel, breaks: Iterable[float], start: float, until: float) -> Array:
-    """The breaks of a run, those that come back through delays included. What is sampled jumps, and comes back too."""
+    """The breaks known before a run, with those that come back through delays. What is sampled jumps, and comes back too."""
     found = {*breaks, *(_sampling_instants(model, until) if model.delays else ())}
     fresh = found | {start}
     for _ in range(GENERATIONS if model.delays else 0):

@@ -1,13 +1,20 @@
 """From the status of a solver in C to a finding that names the time, the variable and what to do."""
 
+from collections import Counter
+
 import numpy as np
 
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
-from tellegen.simulation import jobs, rules
+from tellegen.simulation import hybrid_rules, jobs, rules
+from tellegen.simulation.chatter import LATELY, ever_faster
 from tellegen.simulation.culprits import culprits, running_away
 from tellegen.simulation.stretch import Settings, Standing, StretchEnd
+
+CHATTER_EVENTS = 5
+CHATTER_SHARE = 1e-6
+"""Steps that became too small after so many jumps, within this share of the time, became so because of them."""
 
 
 def finding_of(
@@ -28,6 +35,9 @@ def finding_of(
             fix="look at the law behind it near this point: start elsewhere, keep the motion inside its domain, or smooth it",
             members=members,
         )
+    if end.status == jobs.CHATTERING:
+        lately = [model.events[k].element for _, k in end.events[-LATELY:]]
+        return ever_faster(t, len(end.events), lately, "jumped to and fro", model.name)
     if end.status == jobs.STIFF:
         return rules.STIFF.finding(
             f"{at} the steps of '{solver}' have shrunk to {end.last_step:.3g} s for stability alone",
@@ -59,6 +69,8 @@ def _stuck(end: StretchEnd, model: NumericModel, context: Context, settings: Set
     name = fastest(model, standing, settings)
     at = f"at t = {standing.t:.6g} s"
     if end.status == jobs.TINY_STEP:
+        if (finding := _chattering(end, model)) is not None:
+            return finding
         words, element = culprits(model, context, standing)
         if not words and (element := running_away(model, context, standing)):
             words = f"the law of '{element}' has a pole"
@@ -91,6 +103,21 @@ def _stuck(end: StretchEnd, model: NumericModel, context: Context, settings: Set
     )
 
 
+def _chattering(end: StretchEnd, model: NumericModel) -> Finding | None:
+    """The finding for a formula that jumps to and fro in no time."""
+    now = end.standing.t
+    recent = [(t, model.events[k].element) for t, k in end.events if now - t <= CHATTER_SHARE * abs(now)]
+    if len(recent) < CHATTER_EVENTS:
+        return None
+    name, count = Counter(element for _, element in recent).most_common(1)[0]
+    return hybrid_rules.CHATTERING.finding(
+        f"at t = {now:.6g} s '{name}' jumped to and fro {count} times in {now - recent[0][0]:.2g} s",
+        where=model.name,
+        fix=f"give the condition of '{name}' a hysteresis, sample it, or replace the jump by a steep slope with limits",
+        members=sorted({element for _, element in recent}),
+    )
+
+
 def without_value(
     model: NumericModel, context: Context, last: Standing, failed: int | None
 ) -> tuple[str, tuple[str, ...]]:
@@ -100,8 +127,14 @@ def without_value(
     if not words:
         element = next((o.element for o in model.observables if o.name == name.strip("'") and o.element), "")
         name += f" of '{element}'" if element else ""
-    what = f"{name} is not a finite number" + (f": {words}" if words else "")
+    what = f"{name} is not a finite number" + (f": {words}{_said(model, words)}" if words else "")
     return what, tuple(dict.fromkeys((*_members(model, failed), *((element,) if element else ()))))
+
+
+def _said(model: NumericModel, words: str) -> str:
+    """What a Python function raised, where a signal has no value."""
+    said = getattr(model.data.external, "said", "") if model.data is not None else ""
+    return f" (its function raised {said})" if said and words.startswith("the signal") else ""
 
 
 def variable_name(model: NumericModel, failed: int | None) -> str:

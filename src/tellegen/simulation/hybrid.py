@@ -18,6 +18,7 @@ from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.graph import PowerGraph
 from tellegen.simulation import hybrid_rules, jobs, rules
+from tellegen.simulation.chatter import Doublings
 from tellegen.simulation.choice import Choice, choose
 from tellegen.simulation.diary import Diary, Knock, Passage
 from tellegen.simulation.failures import finding_of
@@ -42,6 +43,7 @@ from tellegen.simulation.problem import Problem, index_of
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.stretch import POLL_S, Settings, Standing, StretchEnd, Watch, run_stretch
+from tellegen.simulation.threads import Stoppable
 from tellegen.simulation.trajectory import Happening, Status, Trajectory
 from tellegen.simulation.whole_runs import keeping_tolerance_throughout
 
@@ -150,6 +152,7 @@ class _HybridRun:
         self.running: list[Job] = []
         self.direct = Watch(running=self.running)
         self.stopped = threading.Event()
+        self.deciding = Stoppable()
         self.worker: int | None = None
         self.began = time.perf_counter()
         self.ready = self.began
@@ -161,6 +164,8 @@ class _HybridRun:
         self.settings: dict[Mode, Settings] = {}
         self.solvers: dict[Mode, tuple[Choice, Run]] = {}
         self.recent: deque[Happening] = deque(maxlen=CHATTER_EVENTS)
+        self.doublings = Doublings(problem.until)
+        self.ever_faster: Finding | None = None
         self.end: StretchEnd | None = None
 
     def run(self) -> Trajectory:
@@ -170,7 +175,8 @@ class _HybridRun:
         """
         self.worker = threading.get_ident()
         try:
-            stored = self._start()
+            with self.deciding.here():
+                stored = self._start()
             first = self._solver()[0]
         except CompilerStoppedError:
             raise rules.CANCELLED.error(
@@ -198,6 +204,7 @@ class _HybridRun:
             job.cancel = 1
         if self.worker is not None:
             stop_compiler(self.worker)
+        self.deciding.stop(CompilerStoppedError)
 
     def _start(self) -> float:
         """Find the first mode; gives the energy stored before it was entered."""
@@ -229,12 +236,13 @@ class _HybridRun:
             if self.stopped.is_set():
                 return self._cancelled(end)
             try:
-                self._change(end)
+                with self.deciding.here():
+                    self._change(end)
             except CompilerStoppedError:
                 return self._cancelled(end)
             except TellegenError as error:
                 return error.finding
-            if (finding := self._chattering(end.standing.t)) is not None:
+            if (finding := self._chattering(end.standing.t) or self.ever_faster) is not None:
                 return finding
 
     # -- one stretch -----------------------------------------------------------------------------------------------------------
@@ -338,7 +346,8 @@ class _HybridRun:
         changes = [(name, old, new) for name, old, new in words if old != new]
         self.account.impulse(self.trial.handover, ", ".join(name for name, _, _ in changes))
         for name, old, new in changes:
-            self._note(Happening(t, name, f"{old} to {new}"))
+            self._note(change := Happening(t, name, f"{old} to {new}"))
+            self.ever_faster = self.ever_faster or self.doublings.note(change)
 
     def _note(self, happening: Happening) -> None:
         self.account.events.append(happening)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.handover import Handover
+from tellegen.simulation.held_rows import HeldRows
 from tellegen.simulation.mode_models import Mode, ModeModel
 from tellegen.simulation.stretch import Rows, Standing, StretchEnd
 from tellegen.simulation.trajectory import Books, Effort, Happening, Segment
@@ -156,7 +157,7 @@ class Account:
         size = model.model.size
         return _Part(model, self.times[rows], self._y[rows, :size], self._yp[rows, :size])
 
-    def _memory(self, times: Array, held: Array) -> Array | None:
+    def _memory(self, times: Array, held: Array) -> HeldRows | None:
         nothing = np.zeros((0, 0))
         return Rows(times, nothing, nothing, len(times), self.samples).memory(held)
 
@@ -170,7 +171,7 @@ class AllRows:
     y: Array
     yp: Array
     segments: tuple[Segment, ...]
-    memory: Array | None
+    memory: HeldRows | None
 
 
 def _segments(found: Sequence[tuple[NumericModel, int]], last: NumericModel) -> tuple[Segment, ...]:

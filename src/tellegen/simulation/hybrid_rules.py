@@ -13,6 +13,6 @@ NO_MODE = RULES.rule(
 CHATTERING = RULES.rule(
     "S131",
     "chattering",
-    meaning="Modes changed again and again within a time far below that of any motion.",
+    meaning="Modes changed, or formulas jumped, again and again: in a time far below that of any motion, or ever faster.",
     why="two modes send each other back: the motion stays on the border between them, which neither of them describes",
 )

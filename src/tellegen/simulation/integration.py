@@ -14,25 +14,41 @@ from tellegen.core.errors import Finding
 from tellegen.simulation import jobs, rules
 from tellegen.simulation.choice import Choice, choose
 from tellegen.simulation.delays import Past, past_of
+from tellegen.simulation.error_growth import missed_tolerance
 from tellegen.simulation.failures import finding_of
+from tellegen.simulation.jobs import Job
 from tellegen.simulation.native_library import Run, can_compile, native_library, runner
 from tellegen.simulation.plain import Method, check_plain, plain_stretch
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.second_run import Attempt, Attempting, has_memory, keeping_tolerance
 from tellegen.simulation.starting import consistent_start, recall, take_first_samples
-from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, StretchEnd, Watch, prepare, run_stretch
+from tellegen.simulation.stretch import (
+    PreparedModel,
+    Rows,
+    Settings,
+    Standing,
+    StretchEnd,
+    Watch,
+    prepare,
+    run_stretch,
+    watched,
+)
 from tellegen.simulation.taylor import taylor_stretch
 from tellegen.simulation.trajectory import Books, Effort, Happening, Segment, Status, Trajectory
 from tellegen.simulation.whole_runs import keeping_tolerance_throughout
 
 Array = NDArray[np.float64]
 
+COMPARED: Final = ("runge-kutta", "cvode", "ida")
+"""Solvers whose runs are compared with others, so that there may be several."""
 FIXED_STEP: Final = ("midpoint", "discrete-gradient")
 STATIC_STEPS: Final = 200
 CLOSED: Final = 1e-6
 CLOSED_TOLERANCES: Final = 1000.0
 """Books are open when they miss this share of the energy, and so many tolerances: errors of steps add up in them."""
+THERMAL_ENERGY: Final = 4e-21
+"""In J, k T at room temperature: less than this is at play in a part that rests, and books of it say nothing."""
 
 
 def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
@@ -63,16 +79,24 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     choice = choose(model, problem.solver, context, start, problem.until)
     rows = Rows.at(problem.output_times(), model.size)
     before = stored_energy(model, context, start) if problem.books else 0.0
-    attempt = _attempting(problem, prepared, context, start, choice, watch, past)
+
+    def keeping(given: Watch | None) -> Attempt:
+        attempt = _attempting(problem, prepared, context, start, choice, given, past)
+        return keeping_tolerance(model, attempt, settings, rows, choice.solver)
+
+    def directly(running: list[Job]) -> Attempt:
+        return keeping(Watch(running=running))
+
     if choice.solver != "heyoka" and can_compile():
         solver_run(
             choice.solver, model, stiff=choice.stiff
         )  # where it is new it is compiled, which is no part of solving
     ready = time.perf_counter()
-    made = keeping_tolerance(model, attempt, settings, rows, choice.solver)
+    # all attempts in one thread: going from one to another costs as much as a short run
+    made = watched(directly, watch or Watch()) if choice.solver in COMPARED and can_compile() else keeping(watch)
     ends, choice = made.ends, made.choice
     seconds = (ready - began, time.perf_counter() - ready)
-    return trajectory_of(
+    found = trajectory_of(
         ends,
         prepared,
         context,
@@ -84,6 +108,8 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
         held=held,
         past=past,
     )
+    missed = missed_tolerance(choice.solver, settings.rtol, made.error, model.name)
+    return found if found.finding or missed is None else replace(found, finding=missed)
 
 
 def _attempting(
@@ -261,6 +287,8 @@ def open_books(account: Books | None, settings: Settings, model: NumericModel) -
     """A warning when energy books are off by more than the tolerance explains."""
     if account is None or abs(account.residual) <= max(CLOSED, CLOSED_TOLERANCES * settings.rtol):
         return None
+    if abs(account.difference) <= THERMAL_ENERGY:
+        return None
     return rules.OPEN_BOOKS.finding(
         f"the energy books are off by {account.difference:.3g} J, {abs(account.residual):.2g} of the energy handled",
         where=model.name,
@@ -275,4 +303,4 @@ def _books(ends: list[StretchEnd], before: float, after: float) -> Books:
 
 def _happening(model: NumericModel, t: float, number: int) -> Happening:
     event = model.events[number]
-    return Happening(t, event.element, event.name)
+    return Happening(t, event.element, event.name.removeprefix(f"{event.element} "))

@@ -16,6 +16,7 @@ NO_MEMORY: Final = 9
 LIBRARY: Final = 10
 UNSUITED: Final = 11
 PAUSED: Final = 12
+CHATTERING: Final = 13
 
 _pointer = ctypes.c_void_p
 _int = ctypes.c_int
@@ -97,6 +98,8 @@ class Job(ctypes.Structure):
         ("n_sampled", _long),
         ("sample_room", _long),
         ("turns", _long),
+        ("n_instants", _long),
+        ("doubled", _double * 6),
     )
 
 
@@ -112,6 +115,12 @@ class History(ctypes.Structure):
         ("room", _long),
         ("times", _pointer),
         ("values", _pointer),
+        ("fresh", _pointer),
         ("scratch", _pointer),
         ("start", _double),
+        ("breaks", _int),
+        ("most_echoes", _int),
+        ("echoes", _pointer),
+        ("n_echoes", _long),
+        ("echo_room", _long),
     )

@@ -185,11 +185,13 @@ class ModeChoice:
         y[:moving] += probe * standing.yp[:moving]
         return y
 
-    def _guards(self, model: ModeModel, at: Standing) -> Array:
-        return model.model.event_values(at.t, at.y, at.yp, model.context)
+    def _guards(self, model: ModeModel, at: Standing) -> list[float]:
+        """Their values, as plain numbers: one after the other they are read faster."""
+        values: list[float] = model.model.event_values(at.t, at.y, at.yp, model.context).tolist()
+        return values
 
     def _violated(
-        self, model: ModeModel, before: Array, after: Array, fired: frozenset[str]
+        self, model: ModeModel, before: list[float], after: list[float], fired: frozenset[str]
     ) -> tuple[tuple[int, str], ...]:
         found: list[tuple[int, str]] = []
         for event, low, high in zip(model.model.events, before, after, strict=True):
@@ -201,7 +203,7 @@ class ModeChoice:
                 found.append((self._place[event.element], event.to))
         return tuple(found)
 
-    def _undecided(self, model: ModeModel, after: Array) -> bool:
+    def _undecided(self, model: ModeModel, after: list[float]) -> bool:
         return any(
             event.kind == "transition" and abs(value) <= NOISE * self._largest.get(event.name, 0.0)
             for event, value in zip(model.model.events, after, strict=True)
@@ -209,7 +211,7 @@ class ModeChoice:
 
     def _tolerance(self, settings: Settings) -> Array:
         """By how much the output of a storage may jump without being an impulse: the error that is allowed for it anyway."""
-        return 10.0 * (settings.rtol * self.scale + float(np.max(settings.atol, initial=0.0)))
+        return 10.0 * (settings.rtol * self.scale + max(settings.atol.tolist(), default=0.0))
 
     def _names(self, mode: Mode) -> list[str]:
         return [f"{name} ({word})" for name, word in zip(self.models.elements, mode, strict=True)]

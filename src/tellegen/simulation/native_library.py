@@ -64,13 +64,18 @@ def native_library(part: Part) -> ctypes.CDLL:
 
     Raises: SimulationError (S101) without a C compiler.
     """
-    library = compiled(source_text(*_PARTS[part]))
+    library = compiled_part(part)
     with _TABLES:
         if part == "sundials":
             library.tg_use_sundials(sundials_table())
         if part == "rational":
             library.tg_use_poles(ctypes.byref(pole_table()))
     return library
+
+
+def compiled_part(part: Part) -> ctypes.CDLL:
+    """One of the libraries, before it is given the tables that it needs to run."""
+    return compiled(source_text(*_PARTS[part]))
 
 
 def compiled(source: str, *, small: bool = False) -> ctypes.CDLL:
@@ -105,6 +110,7 @@ def can_compile() -> bool:
     return build("int tg_nothing(void) { return 0; }").library is not None
 
 
+@cache
 def runner(library: ctypes.CDLL, name: str) -> Run:
     """A solver of a library: takes a job, gives back its status. The interpreter is free meanwhile."""
     function = getattr(library, name)

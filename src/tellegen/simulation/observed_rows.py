@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Context, address_of
 from tellegen.compiler.numeric_model import NumericModel
+from tellegen.simulation.held_rows import HeldRows
 from tellegen.simulation.native_library import native_library
 
 Array = NDArray[np.float64]
@@ -20,7 +21,7 @@ def observe_rows(
     t: Array,
     y: Array,
     yp: Array,
-    memory: Array | None,
+    memory: HeldRows | None,
     places: NDArray[np.intp],
     into: Array,
 ) -> None:

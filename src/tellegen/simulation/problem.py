@@ -1,7 +1,7 @@
 """What is to be simulated: a model, a start, a horizon, and what is asked of the solver. Each choice stands for itself."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, final, get_args
 
@@ -122,11 +122,19 @@ class Problem:
             return float(self.atol.get(name, default))
         return default if self.atol is None else float(self.atol)
 
-    def output_times(self) -> Array:
-        """The times of the rows, in order."""
-        if isinstance(self.times, int):
-            return _evenly_spaced(self.t0, self.until, self.times) if self.times > 1 else np.array([self.until])
-        return np.ascontiguousarray(self.times, dtype=float)
+    def output_times(self, chosen: Callable[[int], NDArray[np.int64]] | None = None) -> Array:
+        """The times of the rows, in order: of all, or of those `chosen` of so many."""
+        if not isinstance(self.times, int):
+            times = np.ascontiguousarray(self.times, dtype=float)
+            return times if chosen is None else times[chosen(len(times))]
+        if self.times <= 1:
+            return np.array([self.until])
+        if chosen is None:
+            return _evenly_spaced(self.t0, self.until, self.times)
+        rows = chosen(self.times)  # all of ten million would need room of their own
+        some = np.asarray(rows * ((self.until - self.t0) / (self.times - 1)) + self.t0, dtype=np.float64)
+        some[rows == self.times - 1] = self.until
+        return some
 
 
 def _evenly_spaced(start: float, stop: float, count: int) -> Array:
@@ -166,18 +174,24 @@ def _check_tolerances(problem: Problem) -> None:
             f"the relative tolerance is {problem.rtol:g}",
             fix=f"choose one between {FINEST_RTOL:g} and 1, 1e-6 for example",
         )
+    _check_absolute_tolerances(problem)
+    if not problem.max_step > 0.0:
+        raise rules.BAD_TOLERANCE.error(f"the largest step is {problem.max_step:g}", fix="give a positive time")
+    if problem.step is not None and not (np.isfinite(problem.step) and problem.step > 0.0):
+        raise rules.NO_STEP.error(f"the step is {problem.step:g}", fix="give a positive time")
+
+
+def _check_absolute_tolerances(problem: Problem) -> None:
+    if not isinstance(problem.atol, Mapping) and 0.0 < problem.absolute_tolerance("") < np.inf:
+        return  # one for all
     tolerances = problem.tolerances()
-    if not (tolerances.min(initial=np.inf) > 0.0 and tolerances.max(initial=0.0) < np.inf):
-        bad = ~(np.isfinite(tolerances) & (tolerances > 0.0))
+    bad = ~(np.isfinite(tolerances) & (tolerances > 0.0))
+    if bad.any():
         at = int(np.argmax(bad))
         raise rules.BAD_TOLERANCE.error(
             f"the absolute tolerance of '{problem.model.names[at]}' is {tolerances[at]:g}",
             fix="give a small positive number: an error that does not matter for this variable",
         )
-    if not problem.max_step > 0.0:
-        raise rules.BAD_TOLERANCE.error(f"the largest step is {problem.max_step:g}", fix="give a positive time")
-    if problem.step is not None and not (np.isfinite(problem.step) and problem.step > 0.0):
-        raise rules.NO_STEP.error(f"the step is {problem.step:g}", fix="give a positive time")
 
 
 def _check_horizon(problem: Problem) -> None:

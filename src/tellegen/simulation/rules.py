@@ -156,6 +156,13 @@ NO_SENSITIVITY = RULES.rule(
     meaning="Sensitivities are asked for a model or parameter that does not allow them.",
     why="they are integrated beside the variables, so that every part of the model has to tell how it changes with them",
 )
+MISSED_TOLERANCE = RULES.rule(
+    "S127",
+    "tolerance that is not kept to the end",
+    meaning="Errors of steps add up to more than twenty tolerances, and steps of a finer tolerance do not help.",
+    why="where a motion magnifies small differences, even those of rounding grow beyond any tolerance",
+    severity="warning",
+)
 GRAZING = RULES.rule(
     "S175",
     "event that only touches its limit",

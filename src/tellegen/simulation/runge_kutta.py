@@ -43,8 +43,6 @@ def _macros(tableau: Tableau) -> str:
         "BOOK_CODE": _block(_book_code(tableau)),
         "ERROR_0": _sum(tableau.error),
         "ERROR_1": _sum(tableau.second_error),
-        # the combination of the two estimates is that of the code DOP853
-        "ERROR_NORM(a, b)": "((a) == 0 && (b) == 0 ? 0 : (a) * (a) / sqrt((a) * (a) + 0.01 * (b) * (b)))",
         "DENSE_CODE": _block(_dense_code(tableau)),
         "DENSE_VALUE": _dense_value(3 + len(tableau.dense_b)),
     }
@@ -57,7 +55,8 @@ def _stage_code(tableau: Tableau) -> Iterable[str]:
             continue
         yield f"s = w->arguments[{i}];"
         yield f"for (int i = 0; i < n; i++) s[i] = y[i] + h * ({_sum(row)});"
-        yield f"if (rates(w, t + {tableau.c[i]!r} * h, s, k[{i}])) return 1;"
+        call = "rates(w," if i in tableau.b else "RHS(j,"  # powers count where a stage has a weight
+        yield f"if ({call} t + {tableau.c[i]!r} * h, s, k[{i}])) return 1;"
     yield f"for (int i = 0; i < n; i++) w->y1[i] = y[i] + h * ({_sum(tableau.b)});"
 
 

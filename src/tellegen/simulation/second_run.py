@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation import jobs
 from tellegen.simulation.choice import Choice
+from tellegen.simulation.error_growth import AIM, ALLOWED, AS_FINE, FINEST, GROWTH, error_of_finer, finer_share
 from tellegen.simulation.stretch import Rows, Settings, StretchEnd
 
 Array = NDArray[np.float64]
@@ -24,15 +25,9 @@ STIFF_TURNS: Final = 20
 GROWN: Final = 1000.0
 COARSER: Final = 100.0
 COARSEST_RTOL: Final = 0.02
-FINEST_RTOL: Final = 1e-13
-AS_FINE: Final = 1.001
-"""A tolerance so many times the finest is the finest, but for rounding."""
-ALLOWED: Final = 6.0
-AIM: Final = 3.0
-"""Errors in tolerances: what is left alone, and what a finer run aims at. Estimates may be three times off: twenty is promised."""
-
-GROWTH: Final = 2.5
-"""Of the error in tolerances from the coarser run to the finer, which takes more steps: two to three on test problems."""
+MORE_STEPS: Final = 100
+ANYWAY_STEPS: Final = 500
+"""A finer run that takes so many times the steps, and a few, is given up."""
 
 SAME_STEPS: Final = 0.8
 UNTOLD: Final = 30.0 * AIM
@@ -49,11 +44,15 @@ AIM_AT_ONCE: Final = 0.3
 
 LOOKS: Final = (0.25, 0.5, 1.0)
 """The shares of a run after which a coarser one is looked at: one that has lost its phase need not go on."""
+ENOUGH: Final = 0.5
+SMALL: Final = 0.25 * ALLOWED
+FASTER: Final = 1.5
+"""Nor need one go on from here that shows small errors at the end, where no variable changes so many times faster later on."""
 
 PHASE_LOST: Final = 0.1
 """The share of a variable beyond which a difference says nothing of how errors grow: they cannot exceed the swing."""
 
-MOST_RUNS: Final = 3
+MOST_RUNS: Final = 5
 MOST_ROWS: Final = 1001
 
 
@@ -64,6 +63,8 @@ class Attempt:
 
     ends: list[StretchEnd]
     choice: Choice
+    error: float = 0.0
+    """At the end, in the tolerances asked for, as far as it is known to be large."""
 
     @property
     def turns(self) -> int:
@@ -126,18 +127,22 @@ def _corrected(
     turns, index = made.turns, compared_rows(rows.done)
     before = rows.y[index]
     size = _size(settings, before)
+    solver = made.choice.solver
+    most = min(settings.max_steps, MORE_STEPS * (made.steps + ANYWAY_STEPS))
     for _ in range(MOST_RUNS):
-        if error <= ALLOWED or factor * settings.rtol <= AS_FINE * FINEST_RTOL:
+        if error <= ALLOWED or factor * settings.rtol <= AS_FINE * FINEST[solver]:
             break
-        finer = _finer(settings, factor * AIM / error)
-        made = _again(attempt, _scaled(settings, finer), rows)
+        finer = _finer(settings, solver, factor * finer_share(solver, error))
+        made = _again(attempt, replace(_scaled(settings, finer), max_steps=most), rows)
         if made.ends[-1].status == jobs.CANCELLED:
-            break
+            return made
         if made.ends[-1].status != jobs.FINISHED:
-            return _again(attempt, settings, rows)  # what could be done before can be done again
+            made = _again(attempt, _scaled(settings, factor), rows)  # what could be done before can be done again
+            break
         now = rows.y[index]
-        error = GROWTH * finer / factor * float(np.max(np.abs(now - before) / size))
+        error = error_of_finer(solver, finer / factor, float(np.max(np.abs(now - before) / size)))
         before, factor = now, finer
+    made = replace(made, error=0.0 if error == UNTOLD else error)
     return made if factor == 1.0 else _told(made, turns, factor)
 
 
@@ -164,41 +169,56 @@ def _finer_at_once(
     attempt: Attempting, coarser: "_Coarser", settings: Settings, rows: Rows, paused: Attempt, expected: float
 ) -> Attempt:
     """A finer run in place of one that was paused; how its error grows after the pause shows in a coarser run."""
-    early, factor = rows.y[: rows.done].copy(), _finer(settings, AIM_AT_ONCE / expected)
+    factor = _finer(settings, "runge-kutta", AIM_AT_ONCE / expected)
+    count, index = rows.done, compared_rows(rows.done)
+    early = rows.y[index]
     made = _again(attempt, _scaled(settings, factor), rows)
     if made.ends[-1].status == jobs.CANCELLED:
         return made
     if made.ends[-1].status != jobs.FINISHED:
         return _again(attempt, settings, rows)
     size = _size(settings, rows.y[compared_rows(rows.done)])
-    shown = GROWTH * float(np.max(np.abs(rows.y[: len(early)] - early) / size))
+    shown = GROWTH * float(np.max(np.abs(rows.y[index] - early) / size))
     error = factor * max(shown, expected * EARLY)  # two estimates: errors that happen to cancel fool one of them
     try:
-        growth = _growth_after(coarser, rows, len(early), size)
+        growth = _growth_after(coarser, rows, count, size, error)
     except _CancelledError:
         return made
     return _corrected(attempt, settings, rows, made, factor, error * growth)
 
 
-def _growth_after(coarser: "_Coarser", rows: Rows, early: int, size: Array) -> float:
-    """How many times larger errors are at the end than among the first rows, as a coarser run shows.
+def _growth_after(coarser: "_Coarser", rows: Rows, early: int, size: Array, error: float) -> float:
+    """How many times larger errors are at the end than among the first rows, where they are `error`, as a coarser run shows.
 
     A run that has lost its phase shows no more: from there on errors grow as they did before, at least with time.
     """
     whole, rough, found = float(rows.t[-1] - rows.t[0]), coarser.rows, rows.y[coarser.index]
     swing = np.max(np.abs(found), axis=0) + size
+    early = int(np.searchsorted(coarser.index, early))
     for share in LOOKS:
         coarser.go_on(float(rows.t[0] + share * whole) if share < 1.0 else None)
         off = np.abs(rough.y[: rough.done] - found[: rough.done])
         lost = np.max(off / swing, axis=1) > PHASE_LOST
-        if lost.any():
+        last = int(np.argmax(lost)) - 1 if lost.any() else len(lost) - 1
+        growth = _extrapolated(rough.t[: rough.done] - rough.t[0], off / size, early, last, whole)
+        if lost.any() or (share >= ENOUGH and error * growth <= SMALL and _goes_on_alike(rows, share)):
             break
-    passed = rough.t[: rough.done] - rough.t[0]
-    last = int(np.argmax(lost)) - 1 if lost.any() else len(lost) - 1
-    early = int(np.searchsorted(coarser.index, early))
+    return growth
+
+
+def _goes_on_alike(rows: Rows, share: float) -> bool:
+    """Whether no variable changes much faster after a share of the run than before."""
+    index = compared_rows(rows.done)
+    half = int(np.searchsorted(rows.t[index], rows.t[0] + share * (rows.t[-1] - rows.t[0])))
+    early, late = (np.max(np.abs(rows.yp[part]), axis=0, initial=0.0) for part in (index[:half], index[half:]))
+    return bool(np.all(late <= FASTER * early))
+
+
+def _extrapolated(passed: Array, off: Array, early: int, last: int, whole: float) -> float:
+    """The growth of errors over the whole run from the first rows on, judging by rows up to the last that tells something."""
     if last < early or passed[last] < 2.0 * passed[early - 1]:
         return float((whole / passed[early - 1]) ** 2)
-    errors = np.maximum.accumulate(np.max(off / size, axis=1))
+    errors = np.maximum.accumulate(np.max(off, axis=1))
     growth = float(errors[last] / max(float(errors[early - 1]), 1e-300))
     power = float(np.clip(np.log(growth) / np.log(passed[last] / passed[early - 1]), 1.0, 3.0))
     return float(growth * (whole / float(passed[last])) ** power)
@@ -241,14 +261,12 @@ class _Coarser:
 
     @cached_property
     def index(self) -> NDArray[np.int64]:
-        """Which rows of the run that it is compared with: all of the first ones, some of all."""
+        """Which rows of the run that it is compared with: some of the first ones, some of all."""
         times = self._of.t
+        if len(times) <= MOST_ROWS:
+            return compared_rows(len(times))
         early = int(np.searchsorted(times, times[0] + EARLY * (times[-1] - times[0]))) + 1
-        return (
-            compared_rows(len(times))
-            if len(times) <= MOST_ROWS
-            else np.union1d(np.arange(early), compared_rows(len(times)))
-        )
+        return np.union1d(compared_rows(early), compared_rows(len(times)))
 
     @cached_property
     def rows(self) -> Rows:
@@ -286,8 +304,8 @@ def _size(settings: Settings, found: Array) -> Array:
     return size
 
 
-def _finer(settings: Settings, factor: float) -> float:
-    return max(factor, FINEST_RTOL / settings.rtol)
+def _finer(settings: Settings, solver: str, factor: float) -> float:
+    return max(factor, FINEST[solver] / settings.rtol)
 
 
 def _coarse(settings: Settings) -> Settings:

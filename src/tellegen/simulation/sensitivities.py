@@ -12,6 +12,7 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation import jobs, rules
 from tellegen.simulation.break_slopes import NOTHING_MOVES, MovingBreaks
 from tellegen.simulation.choice import Choice, choose
+from tellegen.simulation.held_rows import HeldRows
 from tellegen.simulation.integration import settings_for, settings_of, solver_run, stored_energy, trajectory_of
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.slope_jumps import ASIDE, first_held, instant_slopes, moved, nudge, rates_aside
@@ -39,7 +40,7 @@ class SlopePart:
     yp: Array
     slopes: Array
     rate_slopes: Array
-    memory: Array | None
+    memory: HeldRows | None
     held: Array
 
     @property
@@ -159,6 +160,8 @@ class SlopeAdvance:
                 )
                 standing, status = ends[-1].standing, ends[-1].status
                 if status == jobs.EVENT:
+                    if wide.past is not None:
+                        wide.past.mark_break()
                     standing = self._after_event(wide, ends[-1])
                 elif status == jobs.STIFF and self.problem.solver == "auto":
                     choice = Choice("cvode", f"stiff from t = {standing.t:.3g} s on, where Runge-Kutta stopped")
@@ -167,6 +170,8 @@ class SlopeAdvance:
             if ends[-1].status != jobs.FINISHED:
                 break
             if goal < until and (by := self.moving.slopes(instant)) is not None:
+                if wide.past is not None:
+                    wide.past.forget_last()
                 standing = self._jumped(wide, standing, by)
         return ends, choice
 
@@ -193,8 +198,6 @@ class SlopeAdvance:
         earlier, later = rates_aside(wide.plain, wide.context, at, self.aside)
         moving = wide.model.size - len(wide.model.unknowns)
         slopes[:, :moving] += np.outer(by, (earlier - later)[:moving])
-        if wide.past is not None:
-            wide.past.forget_last()
         return wide.begin(at, slopes)
 
 
@@ -205,7 +208,7 @@ def split(wide: SlopeModel, standing: Standing) -> tuple[Standing, Array]:
     return Standing(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
 
 
-def part_of(wide: SlopeModel, rows: Rows, memory: Array | None, first: Array) -> SlopePart:
+def part_of(wide: SlopeModel, rows: Rows, memory: HeldRows | None, first: Array) -> SlopePart:
     """The rows of a stretch."""
     n, done, count = wide.model.size, rows.done, len(wide.numbers)
 
@@ -231,7 +234,7 @@ def observable_slopes(part: SlopePart, parameters: Sequence[str]) -> Array:
             with wide.moved_past(k, by):
                 for i, t in enumerate(part.t):
                     if part.memory is not None:
-                        context.memory[: len(model.memory)] = part.memory[i] + by * part.held[i, k]
+                        context.memory[: len(model.memory)] = part.memory.row(i) + by * part.held[i, k]
                     y = part.y[i] + by * part.slopes[i, :, k]
                     yp = part.yp[i] + by * part.rate_slopes[i, :, k]
                     found[i, :, k] += model.observe(t, y, yp, context) / (2.0 * by)

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from tellegen.compiler.context import Context, address_of
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.pattern import Pattern
-from tellegen.simulation.delays import Past, delayed_breaks, longest_step
+from tellegen.simulation.delays import Past, longest_step
 from tellegen.simulation.elimination_order import elimination_order
+from tellegen.simulation.held_rows import HeldRows
 from tellegen.simulation.jobs import Job
 from tellegen.simulation.native_library import Run
 from tellegen.simulation.threads import in_a_thread
@@ -21,6 +22,7 @@ from tellegen.simulation.trajectory import Effort
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
+Found = TypeVar("Found")
 
 POLL_S: Final = 0.05
 MOST_BREAKS: Final = 10_000
@@ -76,13 +78,12 @@ class Rows:
         y, yp = (np.vstack([rows[: self.done], last]) for rows, last in ((self.y, at.y), (self.yp, at.yp)))
         return Rows(np.append(self.t[: self.done], at.t), y, yp, self.done + 1, self.samples)
 
-    def memory(self, held: Array) -> Array | None:
+    def memory(self, held: Array) -> HeldRows | None:
         """What was held at each row that is written; `held` is what was held at the start. None where nothing is sampled."""
         if not len(held):
             return None
         log = np.vstack([np.concatenate([[-np.inf], held]), *self.samples])
-        since = np.searchsorted(self.t[: self.done], log[:, 0])  # there are far fewer samples than rows
-        return np.repeat(log[:, 1:], np.diff(since, append=self.done), axis=0)
+        return HeldRows(np.searchsorted(self.t[: self.done], log[:, 0]), log[:, 1:], self.done)
 
 
 @final
@@ -329,15 +330,12 @@ def make_job(
 
 
 def _job_arrays(prepared: PreparedModel, settings: Settings, standing: Standing, until: float) -> JobArrays:
-    model = prepared.model
-    breaks = prepared.breaks(standing.t, until) if np.isfinite(until) else ()
+    model, breaks = prepared.model, prepared.breaks(standing.t, until) if np.isfinite(until) else ()
     return JobArrays(
         y=np.array(standing.y, dtype=float),
         yp=np.array(standing.yp, dtype=float),
         atol=np.ascontiguousarray(settings.atol, dtype=float),
-        stops=delayed_breaks(model, breaks, standing.t, until)
-        if model.delays
-        else np.ascontiguousarray(breaks, dtype=float),
+        stops=np.ascontiguousarray(breaks, dtype=float),  # the past tells when they come back through delays
         log=_log(model, until - standing.t) if model.events or model.sample_groups else NO_LOG,
     )
 
@@ -368,24 +366,37 @@ def _is_brief(model: NumericModel, settings: Settings, job: Job) -> bool:
 
 
 def _run_watched(run: Run, job: Job, watch: Watch) -> int:
-    """Run in a thread of its own, so that Ctrl-C and `cancel` are heard within a step."""
+    def stretch(running: list[Job]) -> int:
+        running[:] = [job]
+        return run(job)
+
+    return watched(stretch, watch)
+
+
+def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
+    """Work that runs one stretch or several, in a thread of its own, so that Ctrl-C and `cancel` are heard within a step.
+
+    It puts the job that runs into the list that it is given.
+    """
     if watch.running is not None:
-        watch.running[:] = [job]
-        return run(job)
+        return work(watch.running)
     if threading.current_thread() is not threading.main_thread() and watch == Watch():
-        return run(job)
-    running = in_a_thread(partial(run, job))
+        return work([])
+    running, stopping = list[Job](), False
+    made = in_a_thread(partial(work, running))
     while True:
         try:
-            return running.result(POLL_S)
+            return made.result(POLL_S)
         except TimeoutError:
-            if running.done():  # what runs may give up by the same error
-                return running.result()
+            if made.done():  # what runs may give up by the same error
+                return made.result()
         except KeyboardInterrupt:
-            job.cancel = 1
-        if watch.cancel is not None and watch.cancel.is_set():
-            job.cancel = 1
-        if watch.steps is not None:
-            watch.steps(int(job.steps))
-        if watch.progress is not None:
-            watch.progress(float(job.progress))
+            stopping = True
+        stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
+        for job in tuple(running):
+            if stopping:  # again each time: a stretch that was just about to begin has not heard of it
+                job.cancel = 1
+            if watch.steps is not None:
+                watch.steps(int(job.steps))
+            if watch.progress is not None:
+                watch.progress(float(job.progress))

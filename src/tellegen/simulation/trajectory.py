@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
+from tellegen.simulation.held_rows import HeldRows
 
 Array = NDArray[np.float64]
 Status = Literal["finished", "cancelled", "failed"]
@@ -124,7 +125,7 @@ class Trajectory:
     finding: Finding | None = None
     sensitivities: Array | None = None
     """dy/dp: rows, variables, parameters asked for."""
-    memory: Array | None = None
+    memory: HeldRows | None = None
     """What was held at each row (sampled signals), None where nothing is: observing a row needs it."""
     losses: Mapping[str, float] = field(default_factory=dict)
     """The energy lost in impacts and mode changes, by the elements that changed; their sum is `impulsive` of the books."""

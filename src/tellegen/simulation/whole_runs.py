@@ -11,16 +11,23 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.simulation.problem import Problem
-from tellegen.simulation.second_run import (
+from tellegen.simulation.error_growth import (
     AIM,
     ALLOWED,
     AS_FINE,
+    FINEST,
+    GROWTH,
+    error_of_finer,
+    finer_share,
+    missed_tolerance,
+)
+from tellegen.simulation.problem import FINEST_RTOL, Problem
+from tellegen.simulation.second_run import (
+    AIM_AT_ONCE,
     COARSER,
     COARSEST_RTOL,
     EARLY,
-    FINEST_RTOL,
-    GROWTH,
+    MORE_STEPS,
     MOST_RUNS,
     SAME_STEPS,
     STIFF_TURNS,
@@ -33,15 +40,14 @@ from tellegen.simulation.trajectory import Trajectory
 Array = NDArray[np.float64]
 Integrate = Callable[[Problem], Trajectory]
 
-FINEST_DELAYED: Final = {"runge-kutta": 1e-11, "cvode": 1e-10, "ida": 1e-10}
-"""Beyond this what is delayed, read between steps, is no more exact than its tolerance, and steps shrink without end."""
-MORE_STEPS: Final = 100
 MORE_STEPS_DELAYED: Final = 10
-"""A finer run that takes so many times the steps is given up; with delays, sooner."""
+"""A finer run with delays that takes so many times the steps is given up."""
 MANY_EVENTS: Final = 500
 """Runs with more events than this are looked at early: where errors stay small up to there, that is all."""
 FINER: Final = 1.0 / 30.0
 """The share of the tolerance of a run to compare with, where a coarser one fails or takes as many steps."""
+NO_FINER: Final = 0.5
+"""Such a share tells nothing."""
 
 
 def keeping_tolerance_throughout(problem: Problem, integrate: Integrate) -> Trajectory:
@@ -70,21 +76,25 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
     over, times = _over(made), _times(problem)
     runs = _Runs(problem, integrate, times, _seen(times, made), _sizes(problem, made), len(made.events))
     error, factor, seen = runs.first_error(), 1.0, runs.first
-    delayed = bool(problem.model.delays)
-    finest, more = (FINEST_DELAYED[made.solver], MORE_STEPS_DELAYED) if delayed else (FINEST_RTOL, MORE_STEPS)
+    solver, more = made.solver, MORE_STEPS_DELAYED if problem.model.delays else MORE_STEPS
+    most = min(problem.max_steps, more * (runs.first.steps + MANY_EVENTS))
     for _ in range(MOST_RUNS):
-        if error <= ALLOWED or factor * problem.rtol <= AS_FINE * finest:
+        if error <= ALLOWED or factor * problem.rtol <= AS_FINE * FINEST[solver]:
             break
-        finer = max(factor * AIM / error, finest / problem.rtol)
+        aimed = finer_share(solver, error * (AIM / AIM_AT_ONCE if runs.seen_early and factor == 1.0 else 1.0))
+        finer = max(factor * aimed, FINEST[solver] / problem.rtol)
         del made  # the rows of one run at a time
-        most = min(problem.max_steps, more * (runs.first.steps + MANY_EVENTS))
         made = integrate(replace(_scaled(problem, finer), max_steps=most))
         if made.status == "failed":
             made = integrate(_scaled(problem, factor))  # what could be done before can be done again
             break
+        if made.status == "cancelled":
+            return made
         now = _seen(times, made)
-        error = 0.0 if made.status == "cancelled" else GROWTH * finer / factor * runs.difference(now, seen)
+        error = error_of_finer(solver, finer / factor, runs.difference(now, seen))
         seen, factor = now, finer
+    if made.finding is None:
+        made = replace(made, finding=missed_tolerance(solver, problem.rtol, error, made.model.name))
     return made if factor == 1.0 else replace(made, reason=tightened(made.reason, over, factor))
 
 
@@ -114,8 +124,7 @@ class _Seen:
 
 
 def _times(problem: Problem) -> Array:
-    times = problem.output_times()
-    return times[compared_rows(len(times))]
+    return problem.output_times(compared_rows)
 
 
 def _seen(times: Array, run: Trajectory) -> _Seen:
@@ -139,9 +148,14 @@ class _Runs:
     size: Mapping[str, float]
     events: int
 
+    @property
+    def seen_early(self) -> bool:
+        """Whether only the first part of the run is compared: what that shows of its end is rough."""
+        return self.events > MANY_EVENTS
+
     def first_error(self) -> float:
         """The error of the first run in tolerances; of one with many events, if it grows with time as it does in its first part."""
-        share = EARLY if self.events > MANY_EVENTS else 1.0
+        share = EARLY if self.seen_early else 1.0
         return self._error_up_to(self.problem.t0 + share * (self.problem.until - self.problem.t0), share) / share
 
     def _error_up_to(self, until: float, share: float) -> float:
@@ -150,7 +164,10 @@ class _Runs:
         rough = self._compared(by, until)
         if rough.status == "finished" and rough.steps <= SAME_STEPS * share * self.first.steps:
             return GROWTH / by * self.difference(rough, self.first)
-        fine = rough if rough.status == "cancelled" else self._compared(FINER, until)
+        finer = max(FINER, FINEST_RTOL / self.problem.rtol)
+        if finer > NO_FINER:
+            return 0.0
+        fine = rough if rough.status == "cancelled" else self._compared(finer, until)
         return self.difference(fine, self.first) if fine.status == "finished" else 0.0
 
     def _compared(self, by: float, until: float) -> _Seen:

@@ -14,6 +14,7 @@ from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments.courses import Course
 from tellegen.experiments.initial_values import initial_names
 from tellegen.experiments.quantities import Quantity
+from tellegen.experiments.recovering import recovered_courses
 from tellegen.experiments.setting_up import Setup, set_up
 from tellegen.experiments.simulating import simulate
 from tellegen.graph import lower
@@ -21,7 +22,6 @@ from tellegen.reduction import Limits, Reduction, reduce_model
 from tellegen.results.run import Run
 from tellegen.studies import rules
 from tellegen.studies.losses import TrajectoryLoss, loss_of
-from tellegen.studies.recovering import recovered_courses
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.conditioning import AS_USUAL, FORMS, Conditioned, FormName, Options, condition_model
-from tellegen.conditioning.parasitic import ERROR
+from tellegen.conditioning.sizing import ERROR
 from tellegen.core.errors import ConditioningError, Finding, TellegenError
 from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model

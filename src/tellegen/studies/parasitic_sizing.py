@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 
 from tellegen.conditioning import AS_USUAL, Conditioned, Options, Stiffness, condition_model, rules
-from tellegen.conditioning.parasitic import ERROR, Accuracy, parasitic_storage, stiffness_for
+from tellegen.conditioning.parasitic import parasitic_storage
+from tellegen.conditioning.sizing import ERROR, Accuracy, stiffness_for
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from tellegen.conditioning import Conditioned, Options, Stiffness, condition_model
 from tellegen.conditioning.forms import DRIFT
-from tellegen.conditioning.parasitic import DAMPING, ERROR
 from tellegen.conditioning.rules import BAD_STIFFNESS
+from tellegen.conditioning.sizing import DAMPING, ERROR
 from tellegen.core.errors import SimulationError
 from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model

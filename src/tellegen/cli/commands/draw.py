@@ -79,7 +79,11 @@ def command(
         typer.Option(help="own or bondgraphs (bond, .tex): TikZ with its own styles, or those of the LaTeX package."),
     ] = "own",
     max_width: Annotated[
-        float, typer.Option(help="Where a long figure goes on in a new row, in pixels at 100 %.")
+        float,
+        typer.Option(
+            help="How wide a figure may be, in pixels at 100 %: longer rows go on below, and what is still wider is drawn smaller, "
+            "down to 70 %."
+        ),
     ] = 1100,
     scale: Annotated[float, typer.Option(help="The size of the whole figure.")] = 1,
     at: Annotated[

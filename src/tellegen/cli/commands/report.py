@@ -29,8 +29,9 @@ def command(
     from tellegen.reporting.reports import report
     from tellegen.workflow.files import refuse_overwriting
 
-    refuse_overwriting(target, force=force)
+    refuse_overwriting(target, force=force)  # as all commands do, under one code
+    groups = [group.split(",") for group in limit or ()]
     with reporting_progress() as progress:
-        made = report(model, target, limits=[group.split(",") for group in limit or ()], progress=progress)
+        made = report(model, target, limits=groups, force=force, progress=progress)
     shown = f": it shows {made.errors} error{'s' if made.errors > 1 else ''}" if made.errors else ""
     output.say_written(f"{target}{shown}")

@@ -21,6 +21,10 @@ def command(
     rtol: RelativeTolerance = None,
     atol: Annotated[float | None, typer.Option(help="The absolute tolerance, in SI.")] = None,
     solver: Annotated[str, typer.Option(help="The solver; the choice is made for you otherwise.")] = "auto",
+    max_step: Annotated[str | None, typer.Option(metavar="TIME", help="No step is longer than this.")] = None,
+    step: Annotated[
+        str | None, typer.Option(metavar="TIME", help="The step of midpoint and discrete-gradient, which keep it.")
+    ] = None,
     samples: Annotated[int | None, typer.Option(help="How many even steps the rows make (1000).")] = None,
     form: Annotated[
         str | None,
@@ -43,6 +47,9 @@ def command(
             "--unit", metavar="omega=rpm", help="Show a variable in this unit: in text, plots and CSV; once for each."
         ),
     ] = None,
+    head_units: Annotated[
+        bool, typer.Option("--head-units", help="Name the unit of every column in the head of a CSV file: I_a [A].")
+    ] = False,
     start: Annotated[
         str, typer.Option(metavar="FROM", help="Where to start: initial, or steady (the equilibrium at t = 0).")
     ] = "initial",
@@ -57,6 +64,22 @@ def command(
 
     given, shown = pairs(settings or (), "--set", "K=2e5"), pairs(units or (), "--unit", "omega=rpm")
     options = SimulateOptions(
-        given, until, rtol, atol, solver, samples, target, plot, as_json, form, shown, start, steady, force
+        given,
+        until,
+        rtol,
+        atol,
+        solver,
+        samples,
+        target,
+        plot,
+        as_json,
+        form,
+        shown,
+        start,
+        steady,
+        force,
+        head_units,
+        max_step,
+        step,
     )
     show_run(model, options)

@@ -3,14 +3,14 @@
  * Variables are scaled until rows and columns of A are equally large (Osborne 1960); networks without loss are then skew. The
  * exponential is a series of Chebyshev polynomials on the imaginary axis with Bessel functions as coefficients (Tal-Ezer and
  * Kosloff 1984): a step of rho h radians takes little more than rho h products with A, three to five times fewer than Taylor's
- * series. Losses make the polynomials grow beyond the solution and eat up digits: a step on which they grow by more than GROWTH is
- * taken again with half its length. Rows and the points of the energy books inside a step share its polynomials and differ in
- * their coefficients.
+ * series. Losses make the polynomials grow beyond the solution and eat up digits: a step on which they grow by more than GROWTH, or
+ * by more than the tolerance has to spare, is taken again with half its length. Rows and the points of the energy books inside a
+ * step share its polynomials and differ in their coefficients.
  *
  * b(t) is constant, or a polynomial on each step, in both cases as further states of A (monomials of time).
  */
 enum { NODES = 10, MOST_DIAGONALS = 7, MOST_POINTS = 128 };
-static const double GROWTH = 1e3, LONGEST = 400, RADIANS_A_ROW = 33, RADIANS_OF_BOOKS = 80, LAST_TERM = 1e-15;
+static const double GROWTH = 1e3, LONGEST = 400, RADIANS_A_ROW = 33, RADIANS_OF_BOOKS = 80, LAST_TERM = 1e-15, SHORT = 2;
 typedef struct expo {
   tg_job *job;
   int n, pad;
@@ -25,7 +25,8 @@ typedef struct expo {
   /* input: on rows `support`, coefficients of x^k / k!, x in 0..1 over the step */
   int n_support, degree;
   int *support;
-  double *input, *samples[NODES + 1], inverse[NODES][NODES], points[NODES];
+  double *input, *samples[NODES + 1], points[NODES];
+  long double inverse[NODES][NODES];
   double ramp[NODES], ramp_before[NODES];
   /* polynomials */
   double *before, *now, *sum, *z, *room;
@@ -36,6 +37,7 @@ typedef struct expo {
   double known_tau;                /* coefficients of a step serve the next one of equal length with points at the same shares */
   int known_inner;
   long known_last;
+  double loss, most_growth, least; /* a polynomial may be exp(loss) times the one before; terms below `least` count for nothing */
   double *inner_at, *known_at;
   double **inner;
   /* on which variables powers depend, and what these are in each polynomial of the step */
@@ -209,12 +211,12 @@ static void multiply(const expo *x, double f, const double *u, double *out) {
 
 /* ---- input ------------------------------------------------------------------------------------------------------------------ */
 
-/* values at NODES points -> coefficients of x^k / k! */
-static int make_inverse(expo *x) {
-  double a[NODES][2 * NODES];
+/* Values at NODES points -> coefficients of x^k / k!. These cancel seven digits, which the longer numbers have to spare. */
+static void make_inverse(expo *x) {
+  long double a[NODES][2 * NODES];
   for (int i = 0; i < NODES; i++) {
     x->points[i] = 0.5 - 0.5 * cos(3.14159265358979323846 * (i + 0.5) / NODES);
-    double power = 1;
+    long double power = 1;
     for (int k = 0; k < NODES; k++) {
       a[i][k] = power;
       a[i][NODES + k] = i == k;
@@ -224,21 +226,20 @@ static int make_inverse(expo *x) {
   for (int k = 0; k < NODES; k++) {
     int pivot = k;
     for (int i = k; i < NODES; i++)
-      if (fabs(a[i][k]) > fabs(a[pivot][k])) pivot = i;
+      if (fabsl(a[i][k]) > fabsl(a[pivot][k])) pivot = i;
     for (int c = 0; c < 2 * NODES; c++) {
-      double keep = a[k][c];
+      long double keep = a[k][c];
       a[k][c] = a[pivot][c];
       a[pivot][c] = keep;
     }
     for (int i = 0; i < NODES; i++) {
       if (i == k) continue;
-      double f = a[i][k] / a[k][k];
+      long double f = a[i][k] / a[k][k];
       for (int c = k; c < 2 * NODES; c++) a[i][c] -= f * a[k][c];
     }
   }
   for (int k = 0; k < NODES; k++)
     for (int i = 0; i < NODES; i++) x->inverse[k][i] = a[k][NODES + i] / a[k][k];
-  return 0;
 }
 
 static int sample_input(expo *x, double t, double *to) {
@@ -256,9 +257,9 @@ static void keep_input(expo *x) {
   for (int s = 0; s < x->n_support; s++) {
     int k = x->support[s], row = x->place[k];
     for (int c = 0; c <= x->degree; c++) {
-      double sum = x->degree ? 0 : x->samples[0][row];
+      long double sum = x->degree ? 0 : x->samples[0][row];
       for (int i = 0; x->degree && i < NODES; i++) sum += x->inverse[c][i] * x->samples[i][row];
-      x->input[c * x->n + s] = sum / x->scale[k];
+      x->input[c * x->n + s] = (double)sum / x->scale[k];
     }
   }
 }
@@ -280,6 +281,7 @@ static int resolve_input(expo *x, double t, double *h) {
     if (is_constant(x, 2)) return 0;
     x->degree = NODES - 1;
   }
+  if (!(x->points[0] > 0)) make_inverse(x); /* not before it is needed: many runs have constant inputs */
   for (int halving = 0; halving < 60; halving++, *h *= 0.5) {
     for (int i = 0; i < NODES; i++)
       if (sample_input(x, t + *h * x->points[i], x->samples[i])) return TG_NOT_FINITE;
@@ -312,8 +314,9 @@ static int open_input(expo *x, double t, double until) {
 
 /* ---- one step ----------------------------------------------------------------------------------------------------------------- */
 
-/* Bessel functions J_0 .. J_last of tau by Miller's backward recurrence; returns where they fall below LAST_TERM */
-HOT static long bessel(double tau, double *to, long room) {
+/* Bessel functions J_0 .. J_last of tau by Miller's backward recurrence; returns where they fall below what counts */
+HOT static long bessel(const expo *x, double tau, double *to) {
+  long room = x->most_terms;
   long start = (long)(tau + 9 * cbrt(tau) + 22) & ~1L; /* well below rounding for all tau up to LONGEST */
   double after = 0, now = 1e-300, sum = 0, twice = 2 / fmax(tau, 1e-100);
   if (start >= room) start = (room - 2) & ~1L;
@@ -333,7 +336,7 @@ HOT static long bessel(double tau, double *to, long room) {
   long last = start;
   sum = 1 / sum;
   for (long k = 0; k <= start; k++) to[k] *= sum;
-  while (last > 0 && fabs(to[last]) <= LAST_TERM) last--;
+  while (last > 0 && fabs(to[last]) * fmin(exp(x->loss * last), x->most_growth) <= x->least) last--;
   memset(to + last + 1, 0, sizeof(double) * (size_t)(room - last - 1));
   return last;
 }
@@ -348,10 +351,16 @@ static void apply_matrix(const expo *x, double f, double tau, double *out, doubl
   for (int c = x->degree; c > 0; c--) ramp_out[c] += f / tau * x->ramp[c - 1];
 }
 
+/* The monomials of an input grow by 2 / tau from one polynomial to the next: in a short step, coefficients count that are small. */
+static double least_coefficient(const expo *x, double tau) {
+  return x->degree ? LAST_TERM * pow(fmin(1, tau / SHORT), x->degree) : LAST_TERM;
+}
+
 /* Do the coefficients at hand serve this step, too? Even rows are even up to the rounding of time. */
 static int is_known(const expo *x, double tau) {
   const double close = 8 * DBL_EPSILON * (1 + x->rho * fabs(x->job->t) / tau);
   if (x->known_tau == 0 || !(fabs(tau - x->known_tau) <= close * tau) || x->n_inner != x->known_inner) return 0;
+  if (x->least != least_coefficient(x, x->known_tau)) return 0;
   for (int q = 0; q < x->n_inner; q++)
     if (fabs(x->inner_at[q] - x->known_at[q]) > close) return 0;
   return 1;
@@ -360,8 +369,10 @@ static int is_known(const expo *x, double tau) {
 static long make_coefficients(expo *x, double tau) {
   double *inner = x->coefficients + x->most_terms;
   if (!is_known(x, tau)) {
-    x->known_last = bessel(tau, x->coefficients, x->most_terms);
-    for (int q = 0; q < x->n_inner; q++) bessel(tau * x->inner_at[q], inner + q * x->most_terms, x->most_terms);
+    x->least = least_coefficient(x, tau);
+    x->most_growth = tau > SHORT ? GROWTH : INFINITY;
+    x->known_last = bessel(x, tau, x->coefficients);
+    for (int q = 0; q < x->n_inner; q++) bessel(x, tau * x->inner_at[q], inner + q * x->most_terms);
     x->known_tau = tau;
     x->known_inner = x->n_inner;
     memcpy(x->known_at, x->inner_at, sizeof(double) * (size_t)x->n_inner);
@@ -389,7 +400,7 @@ HOT static void add_terms(expo *x, long k) {
   for (int q = -1; q < whole; q++, c += x->most_terms) {
     by[2 * waiting] = k ? 2 * c[0] : c[0];
     by[2 * waiting + 1] = alone ? 0 : k > 1 ? 2 * c[-1] : c[-1];
-    if (q >= 0 && fabs(by[2 * waiting]) <= LAST_TERM && fabs(by[2 * waiting + 1]) <= LAST_TERM) continue;
+    if (q >= 0 && by[2 * waiting] == 0 && by[2 * waiting + 1] == 0) continue;
     to[waiting++] = q < 0 ? x->sum : x->inner[q];
     if (waiting < 4) continue;
     add_four(x->n, by, x->now, x->before, to[0], to[1], to[2], to[3]);
@@ -417,20 +428,22 @@ HOT static int step(expo *x, double h) {
   size_t size = sizeof(double) * (size_t)x->n;
   for (int s = 0; s < x->n_support; s++)
     for (int c = 0; c <= x->degree; c++) input = fmax(input, fabs(x->input[c * x->n + s]));
-  double allowed = GROWTH * (start + (last + 1) * input / x->rho);
+  double growth = fmin(GROWTH, 0.01 * x->job->rtol / LAST_TERM), allowed = growth * (start + (last + 1) * input / x->rho);
   memcpy(x->now, x->z, size);
   memset(x->before, 0, size);
   memset(x->sum, 0, size);
   memset(x->ramp, 0, sizeof x->ramp);
   memset(x->ramp_before, 0, sizeof x->ramp_before);
   x->ramp[0] = 1;
+  long looked = tau > SHORT ? last : -1; /* how far growth counts: a short step loses no digits, nor do the last terms */
+  while (looked > 0 && fabs(x->coefficients[looked]) <= LAST_TERM) looked--;
   const int traced = !x->all_powers && x->n_inner > x->n_rows;
   for (int q = 0; q < (traced ? x->n_rows : x->n_inner); q++) memset(x->inner[q], 0, size);
   for (long k = 0; k <= last; k++) {
     if (k) next_polynomial(x, k, tau);
     if (traced) note_traces(x, k);
     if (k % 2 || k == last) add_terms(x, k);
-    if ((k % 16 == 15 || k == last) && !(size_of(x->n, x->now) <= allowed)) return 1;
+    if (k <= looked && (k % 16 == 15 || k == looked) && !(size_of(x->n, x->now) <= allowed)) return 1;
   }
   if (traced) add_traces(x, last);
   return 0;
@@ -702,6 +715,7 @@ static int expo_open(expo *x, tg_job *j) {
   tg_matrix_close(&m);
   if (bad) return bad;
   if (!(x->rho > 0)) x->rho = 1 / (j->until - j->t);
+  x->loss = asinh(x->decay / x->rho);
   if (!(x->decay > 0)) x->decay = 1e-300;
   size_t padded = n + 2 * (size_t)x->pad;
   x->room = tg_new(4 * padded, sizeof(double));
@@ -713,7 +727,6 @@ static int expo_open(expo *x, tg_job *j) {
   x->sum = x->now + padded;
   x->z = x->sum + padded;
   x->longest = fmin(LONGEST / x->rho, 8 / x->decay);
-  make_inverse(x);
   return 0;
 }
 

@@ -194,6 +194,7 @@ static int fixed_go(fixed *x, int exact) {
       memcpy(j->out_y + (size_t)x->n * (size_t)j->next_time, j->y, sizeof(double) * (size_t)x->n);
       memcpy(j->out_yp + (size_t)x->n * (size_t)j->next_time, j->yp, sizeof(double) * (size_t)x->n);
     }
+    if (!status) status = tg_remember_break(j);
     if (!status && exact) status = energy_at(x, j->t, j->y, j->yp, &x->energy);
     if (status || before >= j->until) return status;
     /* whole steps as near as possible to the one asked for */

@@ -25,8 +25,15 @@ enum {
   TG_NO_MEMORY = 9,
   TG_LIBRARY = 10,   /* the solver library refused; `detail` holds its flag */
   TG_UNSUITED = 11,  /* another solver can go on from here better */
-  TG_PAUSED = 12     /* the motion swings, and the caller wants to look at it */
+  TG_PAUSED = 12,    /* the motion swings, and the caller wants to look at it */
+  TG_CHATTERING = 13 /* events follow each other ever faster */
 };
+
+/* A break that comes back after a delay, smoother by one order each time: `age` says how often it has. */
+typedef struct tg_echo {
+  double t;
+  int age;
+} tg_echo;
 
 /* What delayed signals were at the ends of steps; `past` of the context reads it. */
 typedef struct tg_history {
@@ -37,8 +44,13 @@ typedef struct tg_history {
   long count, room;
   double *times;
   double *values; /* one row for each time */
+  char *fresh;    /* whether a time begins a new piece: there is a break just before it */
   double *scratch; /* all observables */
   double start;
+  int breaks;     /* set from outside: what comes next is on the other side of a break */
+  int most_echoes; /* how often a break is followed through the delays */
+  tg_echo *echoes; /* breaks to come, in order of time */
+  long n_echoes, echo_room;
 } tg_history;
 
 typedef struct tg_job {
@@ -119,6 +131,8 @@ typedef struct tg_job {
   long n_sampled;
   long sample_room;
   long turns; /* how often the variable that swings most has turned back */
+  long n_instants; /* of events */
+  double doubled[6]; /* when their number doubled, the latest first */
 } tg_job;
 
 /* The powers that books are kept from; there is room for the stored energy behind them. */
@@ -175,6 +189,15 @@ static double tg_next_sample(double t, double period, double offset) {
   return offset + period * (k < 0 ? 0 : k);
 }
 
+/* The next break that comes back through a delay; those that have passed are dropped. */
+static double tg_next_echo(tg_history *h, double t) {
+  long passed = 0;
+  while (passed < h->n_echoes && h->echoes[passed].t <= t + 4 * tg_gap(t)) passed++;
+  h->n_echoes -= passed;
+  if (passed) memmove(h->echoes, h->echoes + passed, sizeof(tg_echo) * (size_t)h->n_echoes);
+  return h->n_echoes ? h->echoes[0].t : INFINITY;
+}
+
 /* The next time at which the integration must stop: a break, a sampling instant or the end. */
 static double tg_next_halt(const tg_job *j) {
   double halt = j->until;
@@ -187,7 +210,8 @@ static double tg_next_halt(const tg_job *j) {
     double s = tg_next_sample(j->t, j->periods[g], j->offsets[g]);
     if (s < halt) halt = s;
   }
-  return halt;
+  double echo = j->history ? tg_next_echo(j->history, j->t) : halt;
+  return echo < halt ? echo : halt;
 }
 
 /* Whether a run is over at a halt. Samples that are due at its very end are still taken, as at any other instant. */
@@ -236,14 +260,22 @@ static int tg_take_samples(tg_job *j, double before) {
   return bad ? TG_NOT_FINITE : 0;
 }
 
-/* Do two neighbouring points stand on either side of a break? */
-static int tg_is_break(const tg_history *h, long low) {
-  return h->times[low + 1] - h->times[low] <= 4 * tg_gap(h->times[low + 1]);
+/* The value of delayed expression k at an earlier time: a polynomial through points around it on this side of any break, of an order that
+ * does not fall behind that of the solvers. Points closer to each other than half the step that is read are passed over: after a restart
+ * steps are tiny, and a polynomial through such points means nothing beside them. */
+enum { TG_PAST_POINTS = 8 };
+
+static long tg_point_before(const tg_history *h, long from, double least) {
+  for (long i = from; i > 0 && !h->fresh[i];)
+    if (h->times[from] - h->times[--i] >= least) return i;
+  return -1;
 }
 
-/* The value of delayed expression k at an earlier time: a polynomial through the nearest points on this side of any break, of an order
- * that does not fall behind that of the solvers. */
-enum { TG_PAST_POINTS = 8 };
+static long tg_point_after(const tg_history *h, long from, double least) {
+  for (long i = from; i + 1 < h->count && !h->fresh[i + 1];)
+    if (h->times[++i] - h->times[from] >= least) return i;
+  return -1;
+}
 
 double tg_past(void *history, int k, double time) {
   const tg_history *h = history;
@@ -254,19 +286,25 @@ double tg_past(void *history, int k, double time) {
     long middle = (low + high) / 2;
     if (h->times[middle] <= time) low = middle; else high = middle;
   }
-  long first = low, last = high;
-  if (tg_is_break(h, low)) return h->values[high * d + k];
-  while (last - first < TG_PAST_POINTS - 1) {
-    int more = last + 1 < h->count && !tg_is_break(h, last), less = first > 0 && !tg_is_break(h, first - 1);
-    if (!more && !less) break;
-    if (less && (!more || low - first <= last - high)) first--; else last++;
+  if (h->fresh[high]) return h->values[(time - h->times[low] < h->times[high] - time ? low : high) * d + k];
+  double least = 0.5 * (h->times[high] - h->times[low]);
+  long points[TG_PAST_POINTS] = {low, high}, before = low, after = high;
+  int n = 2;
+  for (int left = 0, right = 0; n < TG_PAST_POINTS && (before >= 0 || after >= 0);) {
+    int back = before >= 0 && (after < 0 || left <= right);
+    long *from = back ? &before : &after, next = back ? tg_point_before(h, before, least) : tg_point_after(h, after, least);
+    if (next >= 0) {
+      points[n++] = next;
+      ++*(back ? &left : &right);
+    }
+    *from = next;
   }
   double sum = 0;
-  for (long i = first; i <= last; i++) {
+  for (int i = 0; i < n; i++) {
     double weight = 1;
-    for (long m = first; m <= last; m++)
-      if (m != i) weight *= (time - h->times[m]) / (h->times[i] - h->times[m]);
-    sum += weight * h->values[i * d + k];
+    for (int m = 0; m < n; m++)
+      if (m != i) weight *= (time - h->times[points[m]]) / (h->times[points[i]] - h->times[points[m]]);
+    sum += weight * h->values[points[i] * d + k];
   }
   return sum;
 }
@@ -274,27 +312,34 @@ double tg_past(void *history, int k, double time) {
 void tg_forget(tg_history *h) {
   free(h->times);
   free(h->values);
-  h->times = h->values = 0;
-  h->count = h->room = 0;
+  free(h->fresh);
+  free(h->echoes);
+  memset(h, 0, sizeof *h);
 }
 
-/* Keep what delayed signals will need of an instant; a break has a point on either side. */
+static int tg_more_past(tg_history *h) {
+  long room = 2 * h->room + 64;
+  double *times = realloc(h->times, sizeof(double) * (size_t)room);
+  if (times) h->times = times;
+  double *values = realloc(h->values, sizeof(double) * (size_t)(room * h->n_delays));
+  if (values) h->values = values;
+  char *fresh = realloc(h->fresh, (size_t)room);
+  if (fresh) h->fresh = fresh;
+  if (!times || !values || !fresh) return TG_NO_MEMORY;
+  h->room = room;
+  return 0;
+}
+
+/* Keep what delayed signals will need of an instant. */
 static int tg_remember_at(tg_job *j, double t, const double *y, const double *yp) {
   tg_history *h = j->history;
   if (!h) return 0;
-  if (h->count && h->times[h->count - 1] >= t) return 0;
-  if (h->count == h->room) {
-    long room = 2 * h->room + 64;
-    double *times = realloc(h->times, sizeof(double) * (size_t)room);
-    if (times) h->times = times;
-    double *values = realloc(h->values, sizeof(double) * (size_t)(room * h->n_delays));
-    if (values) h->values = values;
-    if (!times || !values) return TG_NO_MEMORY;
-    h->room = room;
-  }
+  if (h->count && h->times[h->count - 1] >= t && !(h->breaks && h->times[h->count - 1] == t)) return 0;
+  if (h->count == h->room && tg_more_past(h)) return TG_NO_MEMORY;
   if (!h->count) h->start = t;
   if (j->observe(j->context, t, y, yp, h->scratch)) return TG_NOT_FINITE;
   h->times[h->count] = t;
+  h->fresh[h->count] = 0;
   for (int k = 0; k < h->n_delays; k++) h->values[h->count * h->n_delays + k] = h->scratch[h->observables[k]];
   h->count++;
   return 0;
@@ -302,6 +347,58 @@ static int tg_remember_at(tg_job *j, double t, const double *y, const double *yp
 
 static int tg_remember(tg_job *j) {
   return tg_remember_at(j, j->t, j->y, j->yp);
+}
+
+/* A break to come; one that is there already, but for rounding, counts as the younger of both. */
+static int tg_expect_echo(tg_history *h, double t, int age) {
+  long at = h->n_echoes;
+  while (at > 0 && h->echoes[at - 1].t > t + 4 * tg_gap(t)) at--;
+  if (at > 0 && h->echoes[at - 1].t >= t - 4 * tg_gap(t)) {
+    if (age < h->echoes[at - 1].age) h->echoes[at - 1].age = age;
+    return 0;
+  }
+  if (h->n_echoes == h->echo_room) {
+    tg_echo *more = realloc(h->echoes, sizeof(tg_echo) * (size_t)(2 * h->echo_room + 16));
+    if (!more) return TG_NO_MEMORY;
+    h->echoes = more;
+    h->echo_room = 2 * h->echo_room + 16;
+  }
+  memmove(h->echoes + at + 1, h->echoes + at, sizeof(tg_echo) * (size_t)(h->n_echoes - at));
+  h->echoes[at] = (tg_echo){t, age};
+  h->n_echoes++;
+  return 0;
+}
+
+/* How often the break at a time has come back already: not at all where an input or a sample makes it anew. */
+static int tg_age_of_break(const tg_job *j, double t) {
+  double gap = 4 * tg_gap(t);
+  for (long k = j->next_stop; k > 0 && j->stops[k - 1] >= t - gap; k--)
+    if (j->stops[k - 1] <= t + gap) return 0;
+  for (int g = 0; g < j->n_groups; g++)
+    if (tg_next_sample(t - gap, j->periods[g], j->offsets[g]) <= t + gap) return 0;
+  for (long k = 0; k < j->history->n_echoes && j->history->echoes[k].t <= t + gap; k++)
+    if (j->history->echoes[k].t >= t - gap) return j->history->echoes[k].age;
+  return 0;
+}
+
+/* Keep an instant on the other side of a break, which will come back after each delay. A stretch that only goes on makes none. */
+static int tg_remember_break(tg_job *j) {
+  tg_history *h = j->history;
+  if (!h) return 0;
+  long known = h->count;
+  int status = tg_remember(j), bad = 0;
+  h->breaks = 0;
+  if (status || h->count == known) return status;
+  double t = known ? 0.5 * (h->times[known - 1] + j->t) : j->t;
+  h->fresh[known] = known > 0;
+  int age = tg_age_of_break(j, t) + 1;
+  for (int k = 0; k < h->n_delays && age <= h->most_echoes && !bad; k++) bad = tg_expect_echo(h, t + h->delays[k], age);
+  return bad;
+}
+
+/* A time in the step from `start` that surely lies before the event found at `t`: solvers find one to a hundred units in the last place. */
+static double tg_before_event(double start, double t) {
+  return fmax(start, t - 16 * tg_gap(t));
 }
 
 /* Note the events of this instant in the log; returns whether one of them is terminal. */
@@ -317,6 +414,29 @@ static int tg_log_events(tg_job *j, double t, const int *signs) {
   }
   if (stop) memcpy(j->event_signs, signs, sizeof(int) * (size_t)j->n_events);
   return stop;
+}
+
+/* Where the number of events doubles again and again in equal times, and would pass all bounds before the end, the motion stays on the
+ * border between two formulas: steps of a relay on a plant of second order need not fall to the resolution of time. A pulse width
+ * modulator that starts late makes one time shorter, and the next ones longer again. */
+enum { TG_MANY_INSTANTS = 16384, TG_DOUBLINGS = 6 };
+#define TG_MOST_INSTANTS 1e9
+#define TG_LONGER 1.1
+#define TG_SHORTER 0.5
+
+/* Count an instant of events; returns whether they follow each other ever faster. */
+static int tg_chatters(tg_job *j, double t) {
+  double *at = j->doubled;
+  long n = ++j->n_instants;
+  if (n & (n - 1)) return 0;
+  memmove(at + 1, at, (TG_DOUBLINGS - 1) * sizeof *at);
+  at[0] = t;
+  if (n < TG_MANY_INSTANTS) return 0;
+  for (int k = 0; k + 2 < TG_DOUBLINGS; k++) {
+    double share = (at[k] - at[k + 1]) / (at[k + 1] - at[k + 2]);
+    if (!(share <= TG_LONGER && share >= TG_SHORTER)) return 0;
+  }
+  return j->until - t > (at[0] - at[1]) * log2(TG_MOST_INSTANTS / (double)n);
 }
 
 /* Whether one of the events that happen together is terminal. */

@@ -12,9 +12,11 @@
 #define POWERS(j, t, y, k, p) tg_powers_of(j, t, y, k, p)
 #endif
 
-/* The share of the tolerance that a single step may use: errors of steps add up, and at this order a tenth of the tolerance costs a third
- * more steps. */
-static const double SHARE = 0.1;
+/* The share of the tolerance that a single step may use, for errors of steps add up; and the share of the step that this would allow which
+ * is taken. At this order a little less of a step makes much less of an error, and few steps are taken in vain. */
+static const double SHARE = 0.25, CAUTION = 0.8;
+/* What one estimate of the error is of the other falls by no more than this from step to step. */
+static const double FADING = 0.9;
 static const double LARGEST_DEFECT = 100;
 static const double SMALL_ERROR = -9.210340371976182; /* the logarithm of 1e-4: below that an error says no more of the next one */
 
@@ -31,6 +33,7 @@ typedef struct work {
   int *signs;
   double power[4];       /* mean power of the step, by the weights of the method */
   double t, h;
+  double ratio;          /* of the two estimates of the error, in the steps before */
   int has_dense, has_powers; /* of the step: its interpolant; of all steps: powers behind the rates */
   tg_turns turns;
 } work;
@@ -69,6 +72,16 @@ static int stages(work *w, double t, double h) {
   return 0;
 }
 
+/* The error by two estimates, of which the finer one is too large and falls more slowly with the step than the error does. Their ratio tells
+ * by how much (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section II.10). An estimate that happens to pass through
+ * zero would count twice then, and let a step pass that is far too long: so the ratio fades slowly. */
+static double combined(work *w, double fine, double coarse) {
+  if (fine == 0 || coarse == 0) return fine;
+  double now = fine / coarse, ratio = now > w->ratio ? now : w->ratio;
+  w->ratio = FADING * fmin(ratio, 1);
+  return fine * ratio / sqrt(ratio * ratio + 0.01);
+}
+
 /* the error of the step in the maximum norm, 1 being the tolerance */
 static double error_of(work *w, double h) {
   tg_job *j = w->job;
@@ -81,7 +94,7 @@ static double error_of(work *w, double h) {
     if (!(a <= e0)) e0 = a;
     if (!(b <= e1)) e1 = b;
   }
-  return ERROR_NORM(e0, e1) * fabs(h) / SHARE;
+  return combined(w, e0, e1) * fabs(h) / SHARE;
 }
 
 /* the further stages and the polynomial of the step; only where a row or an event asks for it */
@@ -287,7 +300,7 @@ static int rk_write_start(work *w) {
     memcpy(j->out_yp + (size_t)n * (size_t)j->next_time, j->yp, size);
   }
   if (j->n_events && events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
-  return tg_remember(j);
+  return tg_remember_break(j);
 }
 
 /* Is the step limited by stability? The ratio of slopes to arguments of two stages at the end of the step estimates the fastest
@@ -325,15 +338,18 @@ static int settle(work *w, double t) {
   return 0;
 }
 
-/* Points inside a step, for delayed signals: steps of high order are long, and what is read between their ends should be as good. */
+/* A point of the interpolant, for delayed signals. */
+static int remember_point(work *w, double t) {
+  evaluate(w, t, w->point);
+  return RHS(w->job, t, w->point, w->slope) || tg_remember_at(w->job, t, w->point, w->slope) ? TG_NOT_FINITE : 0;
+}
+
+/* Points inside a step: steps of high order are long, and what is read between their ends should be as good. There may be a break at both
+ * ends, so a step has all the points that a polynomial is laid through. */
 static int remember_between(work *w, double at) {
-  tg_job *j = w->job;
   if (make_dense(w)) return TG_NOT_FINITE;
-  for (int q = 1; q < 4; q++) {
-    double t = w->t + 0.25 * q * (at - w->t);
-    evaluate(w, t, w->point);
-    if (RHS(j, t, w->point, w->slope) || tg_remember_at(j, t, w->point, w->slope)) return TG_NOT_FINITE;
-  }
+  for (int q = 1; q < TG_PAST_POINTS - 1; q++)
+    if (remember_point(w, w->t + q * (at - w->t) / (TG_PAST_POINTS - 1))) return TG_NOT_FINITE;
   return 0;
 }
 
@@ -366,7 +382,7 @@ static int rk_advance(work *w, double halt, double *next) {
         if (++failures > 60) return TG_NOT_FINITE;
         *next = 0.25 * h;
       } else {
-        *next = h * fmax(0.2, 0.9 * exp(-log(error) / ORDER));
+        *next = h * fmax(0.2, CAUTION * exp(-log(error) / ORDER));
       }
       continue;
     }
@@ -401,7 +417,7 @@ static int rk_advance(work *w, double halt, double *next) {
     if (j->watch_stiffness && looks_stiff(w, h, &suspicions, &clear) && (stop - j->t) / h > 1000) return TG_STIFF;
     /* proportional and integral part of the error, as for steps limited now by accuracy, now by stability */
     error = log(fmax(error, 1e-10));
-    double factor = 0.9 * exp(PI_SHARE * old - (1.0 / ORDER - 0.2 * PI_SHARE) * error);
+    double factor = CAUTION * exp(PI_SHARE * old - (1.0 / ORDER - 0.2 * PI_SHARE) * error);
     factor = fmin(fmax(factor, 0.333), rejected ? 1 : 6);
     old = fmax(error, SMALL_ERROR);
     rejected = 0;
@@ -427,10 +443,13 @@ static int rk_advance(work *w, double halt, double *next) {
     *next = h * factor;
     j->last_step = h;
     if (event) {
+      int stays = j->history && !tg_ends_stretch(j, w->signs);
+      if (stays && remember_point(w, tg_before_event(w->t, at))) return TG_NOT_FINITE;
       bad = settle(w, at);
-      if (!bad) bad = tg_remember(j);
+      if (!bad) bad = stays ? tg_remember_break(j) : tg_remember(j);
       if (bad) return bad;
       if (tg_log_events(j, at, w->signs)) return TG_EVENT;
+      if (tg_chatters(j, at)) return TG_CHATTERING;
       if (events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
       *next = fmin(*next, 0.1 * h);
     } else {

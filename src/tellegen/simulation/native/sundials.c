@@ -1,8 +1,9 @@
 /* CVODE and IDA driven to the end of a stretch: no Python runs inside. The library is reached through a table of addresses, because
  * its headers need not be there; `simulation/sundials.py` fills the table and checks the version.
  *
- * Two things replace the library's own. The norm is the maximum norm, so that a tolerance holds for every state whatever the size of
+ * Three things replace the library's own. The norm is the maximum norm, so that a tolerance holds for every state whatever the size of
  * the model. Linear systems go to linear.h: the library sees a matrix of one row and a solver whose two operations are ours.
+ * Events are looked for in job.h's way, as by every solver: the library's own search may never end where functions meet in rounding.
  */
 typedef void *N_Vector;
 typedef void *SUNMatrix;
@@ -12,8 +13,6 @@ typedef int sunindextype; /* the wheel is built with 32-bit indices */
 
 typedef int (*rhs_shim)(double, N_Vector, N_Vector, void *);
 typedef int (*residual_shim)(double, N_Vector, N_Vector, N_Vector, void *);
-typedef int (*root_shim)(double, N_Vector, double *, void *);
-typedef int (*ida_root_shim)(double, N_Vector, N_Vector, double *, void *);
 typedef int (*system_shim)(double, N_Vector, N_Vector, SUNMatrix, int, int *, double, void *, N_Vector, N_Vector, N_Vector);
 typedef int (*jacobian_shim)(double, double, N_Vector, N_Vector, N_Vector, SUNMatrix, void *, N_Vector, N_Vector, N_Vector);
 
@@ -43,11 +42,7 @@ typedef struct tg_sundials {
   int (*CVodeSetInitStep)(void *, double);
   int (*CVodeSetStopTime)(void *, double);
   int (*CVodeSetMaxErrTestFails)(void *, int);
-  int (*CVodeRootInit)(void *, int, root_shim);
-  int (*CVodeSetRootDirection)(void *, int *);
-  int (*CVodeSetNoInactiveRootWarn)(void *);
   int (*CVodeSetMaxHnilWarns)(void *, int);
-  int (*CVodeGetRootInfo)(void *, int *);
   int (*CVode)(void *, double, N_Vector, double *, int);
   int (*CVodeGetDky)(void *, double, int, N_Vector);
   int (*CVodeGetCurrentTime)(void *, double *);
@@ -65,10 +60,6 @@ typedef struct tg_sundials {
   int (*IDASetInitStep)(void *, double);
   int (*IDASetStopTime)(void *, double);
   int (*IDASetMaxErrTestFails)(void *, int);
-  int (*IDARootInit)(void *, int, ida_root_shim);
-  int (*IDASetRootDirection)(void *, int *);
-  int (*IDASetNoInactiveRootWarn)(void *);
-  int (*IDAGetRootInfo)(void *, int *);
   int (*IDASolve)(void *, double, double *, N_Vector, N_Vector, int);
   int (*IDAGetDky)(void *, double, int, N_Vector);
   int (*IDAGetCurrentTime)(void *, double *);
@@ -80,8 +71,13 @@ typedef struct tg_sundials {
 /* The share of the tolerance that a single step may use. Errors of steps add up: with this share the error at the end of the test
  * problems of the literature stays below twenty times the tolerance, as it should. */
 static const double SHARE = 0.5, REACH = 6;
+static const double GAUSS_POINTS[3] = {0.11270166537925831148, 0.5, 0.88729833462074168852}, GAUSS_WEIGHTS[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+enum { MANY_SMALL_SWINGS = 4096 };
 
-enum { MOST_KEPT = 6, BDF = 2, ONE_STEP = 2, TSTOP_RETURN = 1, ROOT_RETURN = 2, TOO_MUCH_ACCURACY = -2, ERROR_TESTS = -3, CONVERGENCE = -4 };
+/* The same of models that are sampled or delayed: they begin anew at each instant, with steps of low order whose errors have one sign. */
+static const double SHARE_ANEW = 0.1;
+
+enum { MOST_KEPT = 6, HIGHEST_ORDER = 5, BDF = 2, ONE_STEP = 2, TSTOP_RETURN = 1, TOO_MUCH_ACCURACY = -2, ERROR_TESTS = -3, CONVERGENCE = -4 };
 
 typedef struct run {
   const tg_sundials *api;
@@ -97,7 +93,9 @@ typedef struct run {
   tg_factors factors;
   double *system, *ones, *slopes;
   int *signs;
-  double *guards[5]; /* event functions at the start, in the middle and at the end of a step, and where they are looked for */
+  int jumps;     /* whether an event that stays in this stretch can change formulas */
+  double swing;  /* the widest of the event functions that passed zero, since their number doubled */
+  double *guards[6]; /* event functions at the start, in the middle and at the end of a step, and where they are looked for */
   tg_turns turns;
   /* powers at the ends of the last steps, the newest first */
   int n_kept;
@@ -107,6 +105,10 @@ typedef struct run {
 
 static const tg_sundials *the_api;
 static __thread run *the_run; /* the two linear operations get no user data from the library */
+
+static double share(const tg_job *j) {
+  return j->n_groups || j->history ? SHARE_ANEW : SHARE;
+}
 
 static double *data(const run *r, N_Vector v) {
   return r->api->N_VGetArrayPointer(v);
@@ -139,18 +141,6 @@ static int call_residual(double t, N_Vector y, N_Vector yp, N_Vector out, void *
   run *r = user;
   r->job->rhs_calls++;
   return r->job->residual(r->job->context, t, data(r, y), data(r, yp), data(r, out)) ? 1 : 0;
-}
-
-static int call_events(double t, N_Vector y, double *g, void *user) {
-  run *r = user;
-  double *rate = data(r, r->rate);
-  if (r->job->rhs(r->job->context, t, data(r, y), rate)) return 1;
-  return r->job->events(r->job->context, t, data(r, y), rate, g) ? 1 : 0;
-}
-
-static int call_ida_events(double t, N_Vector y, N_Vector yp, double *g, void *user) {
-  run *r = user;
-  return r->job->events(r->job->context, t, data(r, y), data(r, yp), g) ? 1 : 0;
 }
 
 /* I - gamma J; J is kept while the library finds it good enough */
@@ -245,7 +235,7 @@ static int open_vectors(run *r) {
   r->dummy_vector = s->N_VNew_Serial(1, r->sun);
   r->dummy = s->SUNDenseMatrix(1, 1, r->sun);
   if (!r->yp || !r->atol || !r->value || !r->rate || !r->dummy_vector || !r->dummy) return TG_NO_MEMORY;
-  for (int k = 0; k < j->n; k++) data(r, r->atol)[k] = SHARE * j->atol[k];
+  for (int k = 0; k < j->n; k++) data(r, r->atol)[k] = share(j) * j->atol[k];
   r->solver = s->SUNLinSol_Dense(r->dummy_vector, r->dummy, r->sun);
   if (!r->solver || replace(r->solver, s->SUNLinSolSetup_Dense, (void *)set_up)) return TG_LIBRARY;
   if (replace(r->solver, s->SUNLinSolSolve_Dense, (void *)solve)) return TG_LIBRARY;
@@ -255,9 +245,10 @@ static int open_vectors(run *r) {
   r->ones = tg_new((size_t)j->n, sizeof(double));
   r->slopes = tg_new((size_t)j->n, sizeof(double));
   r->signs = tg_new((size_t)j->n_events, sizeof(int));
-  r->guards[0] = tg_new(5 * (size_t)j->n_events, sizeof(double));
+  r->guards[0] = tg_new(6 * (size_t)j->n_events, sizeof(double));
   if (bad || !r->system || !r->ones || !r->slopes || !r->signs || !r->guards[0]) return TG_NO_MEMORY;
-  for (int k = 1; k < 5; k++) r->guards[k] = r->guards[k - 1] + j->n_events;
+  for (int k = 1; k < 6; k++) r->guards[k] = r->guards[k - 1] + j->n_events;
+  for (int e = 0; e < j->n_events; e++) r->jumps |= !j->terminal[e];
   for (int k = 0; k < j->n; k++) r->ones[k] = 1;
   if (tg_turns_open(&r->turns, j)) return TG_NO_MEMORY;
   return r->implicit ? tg_newton_open(&r->newton, j) : 0;
@@ -267,13 +258,10 @@ static int open_cvode(run *r) {
   const tg_sundials *s = r->api;
   tg_job *j = r->job;
   r->memory = s->CVodeCreate(BDF, r->sun);
-  int bad = !r->memory || s->CVodeInit(r->memory, call_rhs, j->t, r->y) || s->CVodeSVtolerances(r->memory, SHARE * j->rtol, r->atol) ||
+  int bad = !r->memory || s->CVodeInit(r->memory, call_rhs, j->t, r->y) || s->CVodeSVtolerances(r->memory, share(j) * j->rtol, r->atol) ||
             s->CVodeSetUserData(r->memory, r) || s->CVodeSetLinearSolver(r->memory, r->solver, r->dummy) ||
             s->CVodeSetLinSysFn(r->memory, make_system) || s->CVodeSetMaxStep(r->memory, j->max_step) ||
             s->CVodeSetInitStep(r->memory, j->first_step) || s->CVodeSetMaxErrTestFails(r->memory, 15);
-  if (!bad && j->n_events)
-    bad = s->CVodeRootInit(r->memory, j->n_events, call_events) || s->CVodeSetRootDirection(r->memory, (int *)j->directions) ||
-          s->CVodeSetNoInactiveRootWarn(r->memory);
   if (!bad) bad = s->CVodeSetMaxHnilWarns(r->memory, -1); /* steps too short for time end the run: no need to print, too */
   return bad ? TG_LIBRARY : 0;
 }
@@ -283,13 +271,10 @@ static int open_ida(run *r) {
   tg_job *j = r->job;
   r->memory = s->IDACreate(r->sun);
   int bad = !r->memory || s->IDAInit(r->memory, call_residual, j->t, r->y, r->yp) ||
-            s->IDASVtolerances(r->memory, SHARE * j->rtol, r->atol) || s->IDASetUserData(r->memory, r) ||
+            s->IDASVtolerances(r->memory, share(j) * j->rtol, r->atol) || s->IDASetUserData(r->memory, r) ||
             s->IDASetLinearSolver(r->memory, r->solver, r->dummy) || s->IDASetJacFn(r->memory, make_jacobian) ||
             s->IDASetMaxStep(r->memory, j->max_step) || s->IDASetInitStep(r->memory, j->first_step) ||
             s->IDASetMaxErrTestFails(r->memory, 15);
-  if (!bad && j->n_events)
-    bad = s->IDARootInit(r->memory, j->n_events, call_ida_events) || s->IDASetRootDirection(r->memory, (int *)j->directions) ||
-          s->IDASetNoInactiveRootWarn(r->memory);
   return bad ? TG_LIBRARY : 0;
 }
 
@@ -336,15 +321,14 @@ static int note_powers(run *r, double t, const double *y, const double *yp) {
 /* The powers of the last step integrated: on the polynomial through its ends and the steps before it that are not far longer, by three
  * points of Gauss, which is exact for it. */
 static void add_energies(run *r) {
-  static const double points[3] = {0.11270166537925831148, 0.5, 0.88729833462074168852}, weights[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
   double h = r->kept_at[0] - r->kept_at[1];
   int m = 2;
   while (m < r->n_kept && r->kept_at[1] - r->kept_at[m] <= REACH * h) m++;
   double at[3][MOST_KEPT];
   for (int q = 0; q < 3; q++)
-    for (int k = 0; k < m; k++) at[q][k] = (r->kept_at[1] - r->kept_at[k]) / h + points[q];
+    for (int k = 0; k < m; k++) at[q][k] = (r->kept_at[1] - r->kept_at[k]) / h + GAUSS_POINTS[q];
   for (int i = 0; i < m; i++) {
-    double weight[3] = {weights[0], weights[1], weights[2]}, below = 1;
+    double weight[3] = {GAUSS_WEIGHTS[0], GAUSS_WEIGHTS[1], GAUSS_WEIGHTS[2]}, below = 1;
     for (int k = 0; k < m; k++)
       if (k != i) {
         below *= at[0][k] - at[0][i];
@@ -355,9 +339,23 @@ static void add_energies(run *r) {
   }
 }
 
+/* The powers of the last step at three points of Gauss inside it: at an event they jump, and which side they are on at the event itself
+ * is a matter of rounding. */
+static int book_inside(run *r, double from, double to) {
+  tg_job *j = r->job;
+  for (int q = 0; q < 3; q++) {
+    double t = from + GAUSS_POINTS[q] * (to - from), power[5];
+    if (interpolate(r, t, 0, 0)) return TG_LIBRARY;
+    if (tg_powers_of(j, t, data(r, r->value), data(r, r->rate), power)) return TG_NOT_FINITE;
+    for (int b = 0; b < 4; b++) j->books[b] += (to - from) * GAUSS_WEIGHTS[q] * power[b];
+  }
+  return 0;
+}
+
 /* the energies of a step that has just ended */
 static int book(run *r, double from, double to) {
   if (!r->job->keep_books || to <= from) return 0;
+  if (r->jumps) return book_inside(r, from, to);
   const tg_sundials *s = r->api;
   if (!r->implicit && r->job->powers_read_rates && s->CVodeGetDky(r->memory, to, 1, r->rate)) return TG_LIBRARY;
   if (note_powers(r, to, data(r, r->y), r->implicit ? data(r, r->yp) : data(r, r->rate))) return TG_NOT_FINITE;
@@ -380,8 +378,23 @@ static int rates(run *r) {
   return r->implicit ? 0 : j->rhs(j->context, j->t, j->y, j->yp);
 }
 
-static int remember(run *r) {
-  return rates(r) ? TG_NOT_FINITE : tg_remember(r->job);
+/* A point inside the last step, for delayed signals. */
+static int remember_point(run *r, double t) {
+  tg_job *j = r->job;
+  if (interpolate(r, t, 0, 0)) return TG_LIBRARY;
+  if (!r->implicit && j->rhs(j->context, t, data(r, r->value), data(r, r->rate))) return TG_NOT_FINITE;
+  return tg_remember_at(j, t, data(r, r->value), data(r, r->rate));
+}
+
+/* The last step, for delayed signals: as many points as the polynomial of the solver needs, for steps before and after it may be of
+ * quite another length; and both sides of an event after which the run goes on. */
+static int remember(run *r, double start, int event) {
+  tg_job *j = r->job;
+  int status = 0;
+  for (int q = 1; q < HIGHEST_ORDER && !status; q++) status = remember_point(r, start + q * (j->t - start) / HIGHEST_ORDER);
+  if (event && !status) status = remember_point(r, tg_before_event(start, j->t));
+  if (!status && rates(r)) status = TG_NOT_FINITE;
+  return status ? status : event ? tg_remember_break(j) : tg_remember(j);
 }
 
 static int restart(run *r) {
@@ -406,36 +419,78 @@ static int guards_at(void *solver, double t, double *g) {
   return j->events(j->context, t, y, rate, g);
 }
 
-/* An event within the last step that the library did not see, because the function came back before its end: moves the end of the step
+/* Where to look next for a crossing between two times: a little beyond where a straight line leads, so that it is closed in from both
+ * sides; every third time in the middle. */
+static double look_at(const tg_job *j, double low, double high, const double *low_g, const double *high_g, int round) {
+  double middle = 0.5 * (low + high), width = high - low;
+  for (int e = 0; round % 3 != 2 && e < j->n_events; e++)
+    if (tg_crosses(j, e, low_g[e], high_g[e])) {
+      double x = low + width * (low_g[e] / (low_g[e] - high_g[e]));
+      x += x < middle ? 0.02 * width : -0.02 * width;
+      return x > low && x < high ? x : middle;
+    }
+  return middle;
+}
+
+/* The first event within the last step; one whose function came back before the end of the step counts, too. Moves the end of the step
  * there. Returns whether there was one, or -1. */
-static int find_hidden_event(run *r, double *reached) {
+static int find_event(run *r, double *reached) {
   tg_job *j = r->job;
   size_t size = sizeof(double) * (size_t)j->n_events;
-  double times[3] = {j->t, 0.5 * (j->t + *reached), *reached}, found;
-  double *low_g = r->guards[3], *g = r->guards[4];
+  double times[3] = {j->t, 0.5 * (j->t + *reached), *reached}, low, high;
+  double *low_g = r->guards[3], *high_g = r->guards[4], *g = r->guards[5];
   if (guards_at(r, times[1], r->guards[1]) || guards_at(r, times[2], r->guards[2])) return -1;
-  int hidden = tg_hidden_event(j, guards_at, r, times, r->guards, g, &found);
-  if (hidden == 0) memcpy(r->guards[0], r->guards[2], size);
-  if (hidden <= 0) return hidden;
-  double low = found < times[1] ? times[0] : times[1], high = found;
-  memcpy(low_g, r->guards[found < times[1] ? 0 : 1], size);
-  while (high - low > tg_gap(high)) {
-    double half = 0.5 * (low + high);
-    if (half <= low || half >= high) break;
-    if (guards_at(r, half, g)) return -1;
-    if (tg_any_crossing(j, low_g, g)) {
-      high = half;
-    } else {
-      low = half;
-      memcpy(low_g, g, size);
-    }
+  int half = tg_any_crossing(j, r->guards[0], r->guards[1]) ? 0 : tg_any_crossing(j, r->guards[1], r->guards[2]) ? 1 : 2;
+  if (half < 2) {
+    high = times[half + 1];
+    memcpy(high_g, r->guards[half + 1], size);
+  } else {
+    int hidden = tg_hidden_event(j, guards_at, r, times, r->guards, high_g, &high);
+    if (hidden == 0) memcpy(r->guards[0], r->guards[2], size);
+    if (hidden <= 0) return hidden;
+    half = high < times[1] ? 0 : 1;
   }
-  if (guards_at(r, high, g)) return -1;
-  for (int e = 0; e < j->n_events; e++) r->signs[e] = tg_crosses(j, e, low_g[e], g[e]) ? (low_g[e] < 0 ? 1 : -1) : 0;
+  low = times[half];
+  memcpy(low_g, r->guards[half], size);
+  for (int round = 0; high - low > tg_gap(high); round++) {
+    double at = look_at(j, low, high, low_g, high_g, round);
+    if (at <= low || at >= high) break;
+    if (guards_at(r, at, g)) return -1;
+    int after = tg_any_crossing(j, low_g, g);
+    *(after ? &high : &low) = at;
+    memcpy(after ? high_g : low_g, g, size);
+  }
+  high = fmin(high + 4 * tg_gap(high), times[2]); /* where a function is zero, a condition may not be on its other side yet */
+  if (guards_at(r, high, high_g)) return -1;
+  for (int e = 0; e < j->n_events; e++) r->signs[e] = tg_crosses(j, e, low_g[e], high_g[e]) ? (low_g[e] < 0 ? 1 : -1) : 0;
   memcpy(data(r, r->y), data(r, r->value), sizeof(double) * (size_t)j->n);
   if (r->implicit) memcpy(data(r, r->yp), data(r, r->rate), sizeof(double) * (size_t)j->n);
   *reached = high;
   return 1;
+}
+
+/* Whether the event functions that pass zero now differ by more than they swing where every variable is off by its tolerance. */
+static int below_tolerance(run *r) {
+  tg_job *j = r->job;
+  double *y = data(r, r->value), *rate = data(r, r->rate), *g = r->guards[5];
+  for (int i = 0; i < j->n; i++) y[i] = j->y[i] + j->atol[i] + j->rtol * fabs(j->y[i]);
+  if (r->implicit) memcpy(rate, j->yp, sizeof(double) * (size_t)j->n);
+  if ((!r->implicit && j->rhs(j->context, j->t, y, rate)) || j->events(j->context, j->t, y, rate, g)) return 0;
+  for (int e = 0; e < j->n_events; e++)
+    if (r->signs[e] && fabs(g[e]) > r->swing) return 1;
+  return 0;
+}
+
+/* Note how far event functions swung before an event; returns whether thousands of swings were too small for the tolerance to see. */
+static int swings_in_vain(run *r) {
+  tg_job *j = r->job;
+  for (int e = 0; e < j->n_events; e++)
+    if (r->signs[e]) r->swing = fmax(r->swing, fmax(fabs(r->guards[0][e]), fabs(r->guards[2][e])));
+  long n = j->n_instants;
+  if (n & (n - 1)) return 0;
+  if (n >= MANY_SMALL_SWINGS && below_tolerance(r)) return 1;
+  r->swing = 0;
+  return 0;
 }
 
 /* rows of the start itself, where there is no step to interpolate on */
@@ -443,7 +498,7 @@ static int write_start(run *r) {
   tg_job *j = r->job;
   size_t size = sizeof(double) * (size_t)j->n;
   if (rates(r)) return TG_NOT_FINITE;
-  if (j->history && tg_remember(j)) return TG_NOT_FINITE;
+  if (tg_remember_break(j)) return TG_NOT_FINITE;
   r->n_kept = 0;
   if (note_powers(r, j->t, j->y, j->yp)) return TG_NOT_FINITE;
   for (; j->next_time < j->n_times && j->times[j->next_time] <= j->t; j->next_time++) {
@@ -480,23 +535,23 @@ static int advance(run *r, double halt) {
     j->steps++;
     stuck = reached - j->t <= tg_gap(reached) ? stuck + 1 : 0;
     if (stuck > 100) return TG_TINY_STEP; /* the library itself goes on until steps vanish */
-    int hidden = j->n_events && flag != ROOT_RETURN && !stuck ? find_hidden_event(r, &reached) : 0;
-    if (hidden < 0) return TG_NOT_FINITE;
-    if (hidden) flag = ROOT_RETURN;
+    int event = j->n_events ? find_event(r, &reached) : 0;
+    if (event < 0) return TG_NOT_FINITE;
     bad = book(r, j->t, reached);
     if (!bad) bad = write_rows(r, reached);
+    double start = j->t;
     j->t = reached;
     j->progress = reached;
     memcpy(j->y, data(r, r->y), sizeof(double) * (size_t)j->n);
     tg_turns_see(&r->turns, j, j->y);
-    if (!bad && j->history) bad = remember(r);
+    if (!bad && j->history) bad = remember(r, start, event && !tg_ends_stretch(j, r->signs));
     if (bad) return bad;
-    if (flag == ROOT_RETURN) {
-      if (!hidden) r->implicit ? s->IDAGetRootInfo(r->memory, r->signs) : s->CVodeGetRootInfo(r->memory, r->signs);
+    if (event) {
       if (tg_log_events(j, reached, r->signs)) {
         return rates(r) ? TG_NOT_FINITE : TG_EVENT;
       }
       if (rates(r)) return TG_NOT_FINITE;
+      if (tg_chatters(j, reached) || swings_in_vain(r)) return TG_CHATTERING;
       bad = restart(r);
       r->n_kept = 0;
       if (!bad) bad = note_powers(r, j->t, j->y, j->yp);
@@ -506,7 +561,7 @@ static int advance(run *r, double halt) {
       bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop);
       if (bad) return TG_LIBRARY;
     }
-    if (flag == TSTOP_RETURN || reached >= stop) return -1;
+    if ((flag == TSTOP_RETURN && !event) || reached >= stop) return -1;
     if (j->cancel) return TG_CANCELLED;
     if (j->steps >= j->max_steps) return TG_MANY_STEPS;
   }

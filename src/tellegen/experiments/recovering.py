@@ -1,6 +1,9 @@
 """The course of variables that a reduction removed, from the run of the reduced model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +12,27 @@ from tellegen.expressions import ZERO, Expression
 from tellegen.expressions.entries import used_names
 from tellegen.reduction import Reduction
 from tellegen.results.run import Run
+from tellegen.results.units import variable_units
 
 Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True)
+class RemovedVariables:
+    """The variables that a reduction removed, for the runs of its model."""
+
+    reduction: Reduction
+
+    @cached_property
+    def units(self) -> Mapping[str, str]:
+        """The variables that a formula gives, with their SI units."""
+        of_full = variable_units(self.reduction.causal.graph)
+        return {name: of_full.get(name, "") for name in self.reduction.recovered}
+
+    def courses(self, run: Run, names: Sequence[str]) -> Mapping[str, Array]:
+        """Their numbers along a run."""
+        return recovered_courses(self.reduction, run, names)
 
 
 def recovered_courses(reduction: Reduction, run: Run, names: Iterable[str]) -> dict[str, Array]:
