@@ -163,6 +163,20 @@ def test_switching_elements_watch_the_guards_of_their_mode() -> None:
     assert {event.to for event in model.events} == {transition.to for transition in law.transitions[law.start]}
 
 
+@pytest.mark.parametrize(
+    ("law", "kind"),
+    [
+        ("F_c*abs(v)*v", "bend"),
+        ("F_c*max(v, 0)", "bend"),
+        ("F_c*sign(v)*abs(v)", "restart"),
+        ("if(v > 0, F_c, 0)", "restart"),
+    ],
+)
+def test_bends_are_told_from_jumps(law: str, kind: str) -> None:
+    text = f'F: {{force source: [frame, m]}}\nm: {{mass: [m], m: 2}}\nb: {{damper: [m, frame], law: "F = {law}"}}'
+    assert [event.kind for event in compiled(text, "F_c: 3").events] == [kind]
+
+
 def test_jumps_of_laws_are_places_to_restart() -> None:
     model = compiled(
         'F: {force source: [frame, m]}\nm: {mass: [m], m: 2}\nb: {damper: [m, frame], law: "F = F_c*sign(v)"}', "F_c: 3"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 ObservableKind = Literal["across", "through", "power", "energy", "signal", "output"]
-EventKind = Literal["transition", "restart"]
+EventKind = Literal["transition", "restart", "bend"]
 
 
 @final
@@ -25,7 +25,8 @@ class Observable:
 @final
 @dataclass(frozen=True, slots=True)
 class EventFunction:
-    """A number whose change of sign is an event: a transition of mode (rising, to the mode `to`), or a place to restart at."""
+    """A number whose change of sign is an event: a transition of mode (rising, to the mode `to`), or a place to restart at, where
+    formulas jump or only bend."""
 
     name: str
     element: str

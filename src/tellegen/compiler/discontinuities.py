@@ -10,13 +10,16 @@ MOST_MEMBERS = 64
 """Groups with more members than this are not watched one by one: events cost a function each."""
 
 
-def crossings(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Expression]]:
-    """Which variable jumps or bends, and at the zeros of what; conditions on time alone have known times."""
+def crossings(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Expression, bool]]:
+    """Which variable jumps or bends, at the zeros of what, and whether it may jump; conditions on time alone have known times."""
     for step in steps:
         if isinstance(step, Group) and len(step.targets) <= MOST_MEMBERS:
-            asked = [e for node in postorder(step.template) for e in _asked(node)]
+            asked = [(e, _jumps(node)) for node in postorder(step.template) for e in _asked(node)]
             for r in range(len(step.targets)) if asked else ():
-                yield from ((step.targets[r], e) for e in _filled(step, r, asked, time))
+                filled = _filled(step, r, [e for e, _ in asked])
+                yield from (
+                    (step.targets[r], e, jumps) for e, (_, jumps) in zip(filled, asked, strict=True) if _moves(e, time)
+                )
 
 
 def _asked(node: Expression) -> Iterator[Expression]:
@@ -29,10 +32,15 @@ def _asked(node: Expression) -> Iterator[Expression]:
         yield node.left - node.right
 
 
-def _filled(step: Group, r: int, asked: list[Expression], time: int) -> Iterator[Expression]:
+def _jumps(node: Expression) -> bool:
+    return not (isinstance(node, Call) and node.name in ("abs", "max", "min"))
+
+
+def _filled(step: Group, r: int, asked: list[Expression]) -> tuple[Expression, ...]:
     own: dict[str, Expression] = {f"@{k}": variable(column[r]) for k, column in enumerate(step.arguments)}
     own |= {f"#{k}": column[r] for k, column in enumerate(step.coefficients)}
-    for e in substitute_all(tuple(asked), own):
-        moving = {name for name in e.free_symbols if name.startswith("%")}
-        if moving - {f"%{time}"}:
-            yield e
+    return tuple(substitute_all(tuple(asked), own))
+
+
+def _moves(e: Expression, time: int) -> bool:
+    return any(name.startswith("%") and name != f"%{time}" for name in e.free_symbols)

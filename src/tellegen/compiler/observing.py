@@ -226,13 +226,16 @@ class Observation:
         """Places where a formula jumps or bends that F needs now, or will after a delay: signs, comparisons, corners."""
         delayed = [k for _, k in self.builder.signals.delays]
         core, _ = split(self.builder.scheduler.steps, [*self.residuals, *delayed])
-        seen: set[Expression] = set()
-        for k, expression in crossings(core, self.builder.time):
-            if expression not in seen:
-                seen.add(expression)
-                where = self.builder.variables.names[k].removeprefix("rate of ")
-                name = f"{where} jumps or bends"
-                self.events.append((EventFunction(name, where, 0, "restart"), self._value(name, expression, None)))
+        found: dict[Expression, int] = {}
+        jumping: set[Expression] = set()
+        for k, expression, jumps in crossings(core, self.builder.time):
+            found.setdefault(expression, k)
+            jumping |= {expression} if jumps else set()
+        for expression, k in found.items():
+            where = self.builder.variables.names[k].removeprefix("rate of ")
+            name = f"{where} jumps or bends"
+            event = EventFunction(name, where, 0, "restart" if expression in jumping else "bend")
+            self.events.append((event, self._value(name, expression, None)))
 
     # -- items -----------------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 from tellegen.compiler.tables import monotone_slopes
 from tellegen.core.names import TIME
 from tellegen.exporting.diagrams import Diagram, Formula, Hold, Inertia
-from tellegen.exporting.m_explicit import EIGHTH
+from tellegen.exporting.m_explicit import EIGHTH, FIFTH
 from tellegen.exporting.m_once import (
     INERTIA,
     NOTHING_ONCE,
@@ -25,7 +25,7 @@ from tellegen.exporting.m_once import (
     names_left,
 )
 from tellegen.exporting.m_past import COLLOCATION, HERMITE, STAND, past_functions, plain_hooks, with_hooks
-from tellegen.exporting.m_runtime import EXPLICIT, HELPERS, ONE_BY_ONE, STIFF, TABLES, TOGETHER
+from tellegen.exporting.m_runtime import HELPERS, ONE_BY_ONE, STIFF, TABLES, TOGETHER
 from tellegen.expressions.matlab import MatlabLines, matlab_name, pointwise
 from tellegen.graph.signals import Table
 
@@ -75,7 +75,7 @@ def _steps(diagram: Diagram) -> str:
     """How the program advances; a method of order 5 has the past between its steps that delays need."""
     if not (diagram.stiff or diagram.delays):
         return with_hooks(EIGHTH, {})
-    return with_hooks(STIFF if diagram.stiff else EXPLICIT, plain_hooks(diagram.delays, stiff=diagram.stiff))
+    return with_hooks(STIFF if diagram.stiff else FIFTH, plain_hooks(diagram.delays, stiff=diagram.stiff))
 
 
 def main_function(diagram: Diagram, name: str, parameters: str) -> str:

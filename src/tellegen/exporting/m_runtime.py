@@ -1,4 +1,4 @@
-"""The parts of run files that are the same for every model: Runge-Kutta steps, samples, unknowns, tables.
+"""The parts of run files that are the same for every model: stiff steps, samples, unknowns, tables.
 
 Lines that begin with `@` are places where programs with delays have more (`m_past`).
 """
@@ -44,62 +44,6 @@ if any(tg_chosen)
 end
 end
 """
-
-EXPLICIT = (
-    MARCH
-    + f"""
-function [tg_x, tg_w, tg_h] = tg_advance(tg_from, tg_to, tg_x, tg_held, tg_w, tg_p, tg_h)
-% Dormand and Prince (1980), order 5 with an error estimate of order 4.
-tg_c = [1/5, 3/10, 4/5, 8/9, 1, 1];
-tg_a = {{[1/5], [3/40; 9/40], [44/45; -56/15; 32/9], ...
-  [19372/6561; -25360/2187; 64448/6561; -212/729], ...
-  [9017/3168; -355/33; 46732/5247; 49/176; -5103/18656], ...
-  [35/384; 0; 500/1113; 125/192; -2187/6784; 11/84]}};
-tg_e = [71/57600; 0; -71/16695; 71/1920; -17253/339200; 22/525; -1/40];
-tg_now = tg_from;
-@still
-if isempty(tg_x), return; end
-% Both sides of a jump are meant: evaluations at the ends lie just inside the interval.
-tg_low = tg_from + tg_margin(tg_from, tg_to); tg_high = tg_to - tg_margin(tg_from, tg_to);
-[tg_k1, tg_w] = tg_slope(tg_low, tg_x, tg_held, tg_w, tg_p);
-if tg_h <= 0
-  tg_h = 1e-5 * (tg_to - tg_from);
-end
-while tg_now < tg_to
-  @limit
-  tg_last = tg_now + 1.0001 * tg_h >= tg_to;
-  tg_s = tg_h;
-  if tg_last, tg_s = tg_to - tg_now; end
-  tg_k = zeros(numel(tg_x), 7);
-  tg_k(:, 1) = tg_k1;
-  for tg_i = 1:6
-    tg_at = min(tg_now + tg_c(tg_i) * tg_s, tg_high);
-    tg_next = tg_x + tg_s * (tg_k(:, 1:tg_i) * tg_a{{tg_i}});
-    [tg_k(:, tg_i + 1), tg_w] = tg_slope(tg_at, tg_next, tg_held, tg_w, tg_p);
-  end
-  tg_error = norm(tg_s * (tg_k * tg_e) ./ ({ATOL} + {RTOL} * max(abs(tg_x), abs(tg_next))), inf);
-  if tg_error <= 1
-    @remember
-    tg_now = tg_now + tg_s;
-    tg_x = tg_next;
-    tg_k1 = tg_k(:, 7);
-    if tg_last, tg_now = tg_to; end
-  elseif ~isfinite(tg_error)
-    tg_error = 1e5;
-  end
-  if ~(tg_last && tg_error <= 1) || tg_error > 0.1
-    tg_h = tg_s * min(5, max(0.2, 0.9 * (tg_error + 1e-12) ^ (-1/5)));
-  end
-  if tg_h < 1e-13 * (tg_to - tg_from), error('the step became too small at t = %g', tg_now); end
-end
-end
-
-function [tg_dx, tg_w] = tg_slope(tg_now, tg_x, tg_held, tg_w, tg_p)
-tg_w = tg_solved(tg_now, tg_x, tg_held, tg_w, tg_p);
-tg_dx = tg_blocks(tg_now, tg_x, tg_held, tg_w, tg_p);
-end
-"""
-)
 
 STIFF = (
     MARCH

@@ -64,6 +64,7 @@ class Job(ctypes.Structure):
         ("offsets", _pointer),
         ("directions", _pointer),
         ("terminal", _pointer),
+        ("bends", _pointer),
         ("rtol", _double),
         ("atol", _pointer),
         ("max_step", _double),

@@ -140,6 +140,7 @@ class PreparedModel:
     order: Integers | None
     directions: Integers
     terminal: Integers
+    bends: Integers
     periods: Array
     offsets: Array
     blocks: int = 1
@@ -192,6 +193,7 @@ class PreparedModel:
             "colours": np.ascontiguousarray(self.colours, dtype=np.int32),
             "directions": self.directions,
             "terminal": self.terminal,
+            "bends": self.bends,
             "periods": self.periods,
             "offsets": self.offsets,
             **vars(NO_LOG),
@@ -213,6 +215,7 @@ def _prepared(model: NumericModel) -> PreparedModel:
         elimination_order(pattern),
         np.array([e.direction for e in model.events] or [0], dtype=np.int32),
         np.array([int(e.kind == "transition") for e in model.events] or [0], dtype=np.int32),
+        np.array([int(e.kind == "bend") for e in model.events] or [0], dtype=np.int32),
         np.array([g.period for g in model.sample_groups] or [0.0]),
         np.array([g.offset for g in model.sample_groups] or [0.0]),
     )

@@ -95,6 +95,7 @@ typedef struct tg_job {
   const double *offsets;
   const int *directions; /* of events: 1 rising, -1 falling, 0 both */
   const int *terminal; /* a terminal event ends the stretch, another one restarts the integration there */
+  const int *bends;    /* whether formulas go on without a jump there */
   double rtol;
   const double *atol;
   double max_step;
@@ -437,6 +438,13 @@ static int tg_chatters(tg_job *j, double t) {
     if (!(share <= TG_LONGER && share >= TG_SHORTER)) return 0;
   }
   return j->until - t > (at[0] - at[1]) * log2(TG_MOST_INSTANTS / (double)n);
+}
+
+/* Whether formulas jump at one of the events that happen together. At a bend nothing can stay: the motion is the same on both sides. */
+static int tg_jumps(const tg_job *j, const int *signs) {
+  for (int e = 0; e < j->n_events; e++)
+    if (signs[e] && !j->bends[e]) return 1;
+  return 0;
 }
 
 /* Whether one of the events that happen together is terminal. */

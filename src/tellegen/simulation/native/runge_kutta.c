@@ -449,7 +449,7 @@ static int rk_advance(work *w, double halt, double *next) {
       if (!bad) bad = stays ? tg_remember_break(j) : tg_remember(j);
       if (bad) return bad;
       if (tg_log_events(j, at, w->signs)) return TG_EVENT;
-      if (tg_chatters(j, at)) return TG_CHATTERING;
+      if (tg_jumps(j, w->signs) && tg_chatters(j, at)) return TG_CHATTERING;
       if (events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
       *next = fmin(*next, 0.1 * h);
     } else {

@@ -551,7 +551,7 @@ static int advance(run *r, double halt) {
         return rates(r) ? TG_NOT_FINITE : TG_EVENT;
       }
       if (rates(r)) return TG_NOT_FINITE;
-      if (tg_chatters(j, reached) || swings_in_vain(r)) return TG_CHATTERING;
+      if (tg_jumps(j, r->signs) && (tg_chatters(j, reached) || swings_in_vain(r))) return TG_CHATTERING;
       bad = restart(r);
       r->n_kept = 0;
       if (!bad) bad = note_powers(r, j->t, j->y, j->yp);
