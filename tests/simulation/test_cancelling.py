@@ -4,6 +4,7 @@ import itertools
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,23 +25,32 @@ from tellegen.simulation.trajectory import Trajectory
 FOR_EVER = (sys.executable, "-c", "import time; time.sleep(600)")
 
 
-def run_with_a_compiler_that_hangs(from_model: int) -> Trajectory:
-    """A ball whose modes are compiled, until the compiler hangs; the run is stopped as soon as it does."""
-    ready, made, hangs = set_up(as_model("bouncing_ball"), until=5), [0], threading.Event()
+def compiler_that_hangs() -> None:
+    toolchain._run(FOR_EVER)
+
+
+def derivation_without_end() -> None:
+    for _ in itertools.count():
+        pass
+
+
+def run_stopped_in(work: Callable[[], None], *, from_model: int) -> Trajectory:
+    """A ball whose modes are made, until that takes for ever; the run is stopped as soon as it has begun to."""
+    ready, made, busy = set_up(as_model("bouncing_ball"), until=5), [0], threading.Event()
 
     def compiled(causal: CausalGraph) -> NumericModel:
         made[0] += 1
         if made[0] > from_model:
-            hangs.set()
-            toolchain._run(FOR_EVER)
+            busy.set()
+            work()
         return compile_model(causal)
 
     problem = Problem(ready.numeric, 5.0, y0=dict(ready.start), inputs=dict(ready.inputs))
-    return integrate_modes(ready.graph, problem, Watch(cancel=hangs), compiled=compiled)
+    return integrate_modes(ready.graph, problem, Watch(cancel=busy), compiled=compiled)
 
 
 def test_a_mode_that_is_being_compiled() -> None:
-    made = run_with_a_compiler_that_hangs(from_model=1)
+    made = run_stopped_in(compiler_that_hangs, from_model=1)
     assert made.status == "cancelled"
     assert made.finding is not None
     assert made.finding.code == "S125"
@@ -49,35 +59,19 @@ def test_a_mode_that_is_being_compiled() -> None:
 
 def test_the_first_mode_that_is_being_compiled() -> None:
     with pytest.raises(SimulationError) as error:
-        run_with_a_compiler_that_hangs(from_model=0)
+        run_stopped_in(compiler_that_hangs, from_model=0)
     assert error.value.code == "S125"
 
 
-def run_with_endless_work_on_a_mode(from_model: int) -> Trajectory:
-    """A ball whose modes are derived by Python, until that does not end; the run is stopped as soon as it has begun."""
-    ready, made, busy = set_up(as_model("bouncing_ball"), until=5), [0], threading.Event()
-
-    def compiled(causal: CausalGraph) -> NumericModel:
-        made[0] += 1
-        if made[0] > from_model:
-            busy.set()
-            for _ in itertools.count():
-                pass
-        return compile_model(causal)
-
-    problem = Problem(ready.numeric, 5.0, y0=dict(ready.start), inputs=dict(ready.inputs))
-    return integrate_modes(ready.graph, problem, Watch(cancel=busy), compiled=compiled)
-
-
 def test_a_mode_that_is_being_derived() -> None:
-    made = run_with_endless_work_on_a_mode(from_model=1)
+    made = run_stopped_in(derivation_without_end, from_model=1)
     assert made.status == "cancelled"
     assert 0.0 < made.t[-1] < 5.0
 
 
 def test_the_first_mode_that_is_being_derived() -> None:
     with pytest.raises(SimulationError) as error:
-        run_with_endless_work_on_a_mode(from_model=0)
+        run_stopped_in(derivation_without_end, from_model=0)
     assert error.value.code == "S125"
 
 
