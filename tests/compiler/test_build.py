@@ -95,6 +95,16 @@ def test_a_broken_compiler_leaves_the_model_to_python(cache: Path, tmp_path: Pat
     assert not libraries(cache)
 
 
+def test_a_compiler_that_writes_rubbish_leaves_the_model_to_python(cache: Path, tmp_path: Path) -> None:
+    rubbish = tmp_path / "rubbish"
+    rubbish.write_text(
+        '#!/bin/sh\nwhile [ $# -gt 1 ]; do if [ "$1" = "-o" ]; then echo rubbish > "$2"; fi; shift; done\n'
+    )
+    rubbish.chmod(0o755)
+    backend, cached, _, codes = ask(CC=str(rubbish)).split(maxsplit=3)
+    assert (backend, cached, codes) == ("python", "False", "['N102']")
+
+
 def test_without_a_compiler_the_model_runs_in_python(tmp_path: Path) -> None:
     said = ask(PATH=str(tmp_path), CC="")
     assert said in ("python False -0.125 ['N101']", "c False -0.125 []")  # the second where ziglang is installed

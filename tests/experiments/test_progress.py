@@ -1,12 +1,14 @@
 """The line that shows how far a run is."""
 
 import io
+import re
+import sys
 import threading
 
 import pytest
 
 import tellegen as tg
-from tellegen.experiments import progress
+from tellegen.experiments import notebook_line, progress
 from tellegen.experiments.progress import ProgressLine
 from tellegen.experiments.setting_up import set_up
 from tellegen.simulation.hybrid import integrate_graph
@@ -59,3 +61,36 @@ def test_runs_tell_their_steps(name: str) -> None:
     made = integrate_graph(ready.graph, problem, Watch(cancel=stop, steps=enough))
     assert made.status == "cancelled"
     assert 0 < told[-1] <= made.steps
+
+
+class _Page:
+    """What IPython shows, in place of a page."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def display(self, text: object, *, display_id: bool) -> "_Page":
+        assert display_id
+        self.update(text)
+        return self
+
+    def update(self, text: object) -> None:
+        self.shown.append(str(getattr(text, "data", text)))
+
+
+def test_a_notebook_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No widgets are needed for it."""
+    page = _Page()
+    monkeypatch.setattr("IPython.display.display", page.display)
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
+    monkeypatch.setattr(notebook_line, "PAUSE_S", -1.0)
+    line = ProgressLine("motor <1>", 2.0)
+    line(0.5)
+    line.count(321)
+    line(1.0)
+    line.close()
+    assert [text.startswith("<pre>motor &lt;1&gt; ") for text in page.shown] == [True, True, False]
+    assert re.search(r"50%, t = 1 of 2 s, 321 steps, 0:0\d left", page.shown[1])
+    assert page.shown[2] == ""
+    assert progress.is_watched()

@@ -448,3 +448,21 @@ def test_a_network_built_in_python_reads_tables_where_the_program_runs(
     with pytest.raises(DescriptionError, match="outside the folder") as raised:
         network.model()
     assert raised.value.code == "D518"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"rtol": "fine"}, "the relative tolerance uses 'fine', which has no value"),
+        ({"rtol": "3 mV"}, "the relative tolerance is in V, not in a number"),
+        ({"atol": {"v_C": "much"}}, "the absolute tolerance of v_C uses 'much', which has no value"),
+    ],
+)
+def test_tolerances_that_are_no_numbers_are_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(SimulationError, match=words) as raised:
+        tg.simulate("rlc", **given)
+    assert raised.value.code == "S303"
+
+
+def test_tolerances_may_be_texts_with_units() -> None:
+    assert tg.simulate("rlc", rtol="1e-4", atol="1 uA", progress=False).status == "finished"

@@ -49,7 +49,12 @@ def evaluated(causal: CausalGraph, scheme: Pog) -> Evaluated:
     made = {
         name: evaluate_exact(e, {}) for name, e in system.parameters.items() if e is not None and not e.free_symbols
     }
-    return Evaluated(system, made | scheme.values)
+    try:
+        return Evaluated(system, made | scheme.values)
+    except ZeroDivisionError:
+        # The scheme has no values, so that its elimination may divide by a difference which these very numbers make zero.
+        assume(False)
+        raise
 
 
 def assert_transfer_matrix(scheme: Pog, s: Fraction) -> None:

@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,18 @@ def test_a_saved_run_reads_back_as_it_was(run: Run, suffix: str, tmp_path: Path)
     for name in run.names:
         assert np.array_equal(found.values(name), run.values(name)), name
     assert found.compare(run).relative == 0.0
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"),
+    [(".csv", Run.to_csv), (".nc", Run.to_netcdf), (".parquet", Run.to_parquet), (".mat", Run.to_mat)],
+)
+def test_a_format_asked_for_by_name_needs_no_suffix(
+    run: Run, suffix: str, write: Callable[[Run, Path], Path], tmp_path: Path
+) -> None:
+    path = write(run, tmp_path / "run.dat")
+    assert path == tmp_path / "run.dat"
+    assert read_run(path.rename(tmp_path / f"run{suffix}")).compare(run).relative == 0.0
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

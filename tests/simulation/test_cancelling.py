@@ -5,10 +5,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from simulation.hand_written import decay
 from tellegen.causality import CausalGraph
 from tellegen.compiler import toolchain
 from tellegen.compiler.compiling import compile_model
@@ -17,6 +20,7 @@ from tellegen.core.errors import SimulationError
 from tellegen.description.opening import as_model
 from tellegen.experiments.setting_up import set_up
 from tellegen.simulation.hybrid import integrate_modes
+from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.stretch import Watch
 from tellegen.simulation.threads import Stoppable
@@ -123,3 +127,27 @@ def test_ctrl_c_ends_the_compiler_and_what_it_has_started(tmp_path: Path) -> Non
         [sys.executable, "-c", COMPILING], capture_output=True, text=True, check=False, timeout=120, env=given
     )
     assert done.stdout.strip() == "interrupted, and the compiler is gone", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("solver", "until"),
+    [
+        ("runge-kutta", 10.0),
+        ("cvode", 1e4),
+        ("ida", 1e4),
+        ("midpoint", 10.0),
+        ("exponential", 10.0),
+        ("exponential", 1e4),
+    ],
+)
+def test_a_step_with_millions_of_rows_is_left_in_the_middle(solver: str, until: float) -> None:
+    """What has come to rest takes few steps: nearly all rows lie inside the last ones."""
+    rows, stop = 4_000_000, threading.Event()
+    stop.set()
+    problem = Problem(decay(linear=True), until, y0={"x": 1.0}, times=rows, solver=solver, books=False)
+    problem = replace(problem, step=0.1) if solver == "midpoint" else problem
+    made = integrate(problem, Watch(cancel=stop))
+    assert made.status == "cancelled"
+    assert 0 < len(made.t) < rows
+    assert (made.t[1:] > made.t[:-1]).all()
+    assert np.max(np.abs(made.y[:, 0] - np.exp(-2.0 * made.t))) < 1e-2

@@ -1,12 +1,18 @@
 """Events that follow each other ever faster end a run; events that are many do not."""
 
+import threading
+
 import numpy as np
 import pytest
 
-from tellegen import simulate
+from tellegen import load, simulate
 from tellegen.core.errors import SimulationError
 from tellegen.description import read_model
+from tellegen.experiments.setting_up import set_up
 from tellegen.simulation.chatter import MANY_CHANGES, Doublings
+from tellegen.simulation.hybrid import integrate_graph
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.stretch import Watch
 from tellegen.simulation.trajectory import Happening
 
 DRIVE = """
@@ -96,3 +102,18 @@ def test_a_sweep_that_ends_in_time_is_none() -> None:
     """Changes of a logarithmic sweep double in equal times, too, but the run is over before there are too many."""
     doublings = Doublings(until=20.0)
     assert not any(doublings.note(Happening(t, "S", "open to closed")) for t in np.log(np.arange(1, 20_000)))
+
+
+def test_a_modulator_may_switch_fast_in_a_very_long_run() -> None:
+    """A hundred changes come within a billionth of it, but the current moves with each of them."""
+    ready = set_up(load("buck_converter"), until=1e6)
+    problem = Problem(ready.numeric, ready.until, y0=dict(ready.start), inputs=dict(ready.inputs), times=2)
+    stop = threading.Event()
+
+    def reached(t: float) -> None:
+        if t > 0.4e-3:
+            stop.set()
+
+    made = integrate_graph(ready.graph, problem, Watch(reached, cancel=stop))
+    assert made.status == "cancelled"
+    assert len(made.events) > 100

@@ -7,6 +7,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import expm_multiply
 
 from simulation.hand_written import decay, explicit_model, lc_ladder, oscillator
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.compiler.pattern import pattern_of_rows
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 
@@ -118,3 +120,42 @@ def test_energy_of_a_lossless_model_is_kept() -> None:
     run = integrate(Problem(oscillator(), 1e4, y0={"v": 1.0}, solver="exponential"))
     energy = 0.5 * np.sum(run.y**2, axis=1)
     assert np.max(np.abs(energy - 0.5)) < 1e-11
+
+
+def many_oscillators(balance: str, loss: float = 0.0) -> NumericModel:
+    """Sixteen coils and capacitors of one second a radian, side by side; a source of 1 V drives the first pair."""
+    first = f"d[0] = 1 - y[1] - {loss} * y[0]; d[1] = y[0];"
+    others = "for (int k = 2; k < 32; k += 2) { d[k] = -y[k + 1]; d[k + 1] = y[k]; }"
+    return explicit_model(
+        f"{first} {others}",
+        f"e[0] = -v[1] - {loss} * v[0]; e[1] = v[0]; {others.replace('d[', 'e[').replace('y[', 'v[')}",
+        [f"x_{k}" for k in range(32)],
+        balance=balance,
+        pattern=pattern_of_rows([(k, k ^ 1) for k in range(32)], 32),
+        linear=True,
+    )
+
+
+LINE = "power[0] = y[0]; power[4] = 0.5 * (y[0] * y[0] + y[1] * y[1]);"
+
+
+def test_supplied_energy_of_a_constant_source_is_exact() -> None:
+    run = integrate(Problem(many_oscillators(LINE), 30.0, rtol=1e-3, solver="exponential", times=4))
+    assert run.books is not None
+    assert run.books.supplied == pytest.approx(1.0 - np.cos(30.0), abs=1e-13)
+
+
+def test_a_small_loss_beside_a_large_supply_is_not_taken_for_a_straight_line() -> None:
+    run = integrate(
+        Problem(many_oscillators(LINE + "power[1] = 1e-9 * y[0] * y[0];", 1e-9), 30.0, solver="exponential", times=4)
+    )
+    assert run.books is not None
+    assert run.books.dissipated == pytest.approx(1e-9 * (15.0 - np.sin(60.0) / 4.0), rel=1e-6)
+
+
+def test_a_source_that_no_state_feels_may_change_with_time() -> None:
+    unseen = "power[0] += cos(t) * cos(t); power[1] = cos(t) * cos(t);"
+    run = integrate(Problem(many_oscillators(LINE + unseen), 30.0, solver="exponential", times=4))
+    assert run.books is not None
+    assert run.books.dissipated == pytest.approx(15.0 + np.sin(60.0) / 4.0, rel=1e-6)
+    assert run.books.supplied == pytest.approx(1.0 - np.cos(30.0) + 15.0 + np.sin(60.0) / 4.0, rel=1e-6)

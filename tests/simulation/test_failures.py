@@ -11,10 +11,9 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
 from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
-from tellegen.simulation.integration import integrate, open_books
+from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Settings, Watch
-from tellegen.simulation.trajectory import Books
+from tellegen.simulation.stretch import Watch
 
 
 def explosion() -> NumericModel:
@@ -49,6 +48,8 @@ def shrinking() -> NumericModel:
         ({"parameters": {"k": float("nan")}}, "S107", "parameter 'k' is nan"),
         ({"solver": "exponential"}, "S115", "the model is not linear with constant coefficients"),
         ({"solver": "midpoint", "step": -1.0}, "S122", "the step is -1"),
+        ({"step": 0.01}, "S128", "a step of 0.01 s is given, and the solver 'auto' chooses its own steps"),
+        ({"solver": "cvode", "step": 0.01}, "S128", "the solver 'cvode' chooses its own steps"),
     ],
 )
 def test_a_problem_that_makes_no_sense_is_refused(change: dict[str, object], code: str, words: str) -> None:
@@ -87,7 +88,8 @@ def test_a_law_without_a_value_on_the_way_is_named_with_its_time(solver: str) ->
     assert run.finding is not None
     assert run.finding.code in {"S109", "S110", "S112"}
     assert "at t = 0.666" in run.finding.what
-    assert run.t[-1] == pytest.approx(0.66)
+    assert run.t[-2] == pytest.approx(0.66)
+    assert run.t[-1] == pytest.approx(2 / 3, abs=2e-5)  # and a row where it ends
     assert run.y[50, 0] == pytest.approx((1 - 1.5 * run.t[50]) ** (2 / 3), rel=1e-4)
 
 
@@ -98,7 +100,7 @@ def test_a_solution_that_grows_without_bound_stops_there(solver: str) -> None:
     assert run.finding is not None
     assert run.finding.code in {"S109", "S110", "S112"}
     assert "'x'" in run.finding.what
-    assert 0.98 < run.t[-1] <= 1.0
+    assert 0.98 < run.t[-1] <= 1.0 + 1e-6
 
 
 def test_a_stiff_model_on_the_explicit_solver_says_so() -> None:
@@ -140,7 +142,8 @@ def test_a_cancelled_run_keeps_its_rows(solver: str) -> None:
         seen.append(t)
         cancel.set()
 
-    problem = Problem(model, 1e8, y0={"v": 1.0}, solver=solver, step=0.01, rtol=1e-10, times=1_000_001, books=False)
+    step = 0.01 if solver == "midpoint" else None
+    problem = Problem(model, 1e8, y0={"v": 1.0}, solver=solver, step=step, rtol=1e-10, times=1_000_001, books=False)
     began = time.perf_counter()
     run = integrate(problem, Watch(progress, cancel))
     assert time.perf_counter() - began < 30.0, "without the cancelling it would take minutes"
@@ -180,17 +183,6 @@ def test_all_runs_say_what_solved_them_and_why() -> None:
     assert mild.status == "finished"
 
 
-def test_books_that_do_not_close_are_a_warning() -> None:
-    # the law loses twice what the books say
-    model = explicit_model(
-        "d[0] = -2 * y[0];", "e[0] = -2 * v[0];", ["x"], balance="power[1] = y[0] * y[0]; power[4] = 0.5 * y[0] * y[0];"
-    )
-    run = integrate(Problem(model, 1.0, y0={"x": 1.0}))
-    assert run.status == "finished"
-    assert run.finding is not None
-    assert (run.finding.code, run.finding.severity) == ("S120", "warning")
-
-
 def test_a_model_without_states_has_rows_and_books() -> None:
     model = explicit_model("", "", [], balance="power[0] = power[1] = sin(t) * sin(t);", linear=True)
     run = integrate(Problem(model, 2 * np.pi))
@@ -215,10 +207,3 @@ def test_an_input_without_bound_ends_a_linear_run(solver: str) -> None:
     early = run.t < 0.995
     assert np.count_nonzero(early) == 50
     assert run.values("v")[early] == pytest.approx(-np.log(1.0 - run.t[early]), abs=1e-4)
-
-
-@pytest.mark.parametrize(("joules", "open_"), [(1e-3, True), (1e-25, False)])
-def test_books_of_energies_below_those_of_heat_say_nothing(joules: float, open_: bool) -> None:
-    books = Books(supplied=joules, stored_end=2 * joules)
-    finding = open_books(books, Settings(1e-6, np.array([1e-9])), decay())
-    assert (finding is not None) == open_

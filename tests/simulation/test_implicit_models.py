@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from tellegen.compiler.numeric_model import BreakTimes, EventFunction, NumericModel
+from tellegen.description import read_model
+from tellegen.experiments.simulating import simulate
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 
@@ -101,3 +103,15 @@ def test_events_read_unknowns(kind: str) -> None:
     wanted = 0.7 + np.log(3 - (1 - np.exp(-0.7)))
     assert [e.t for e in run.events] == pytest.approx([wanted], rel=1e-7)
     assert run.t[-1] == (3.0 if kind == "restart" else pytest.approx(wanted, abs=4e-3))
+
+
+def test_a_start_from_rest_at_a_fine_tolerance() -> None:
+    """Nothing moves in the first instant, so that the library begins with a step that is far too long."""
+    model = read_model(
+        "system: pumped accumulator\nnetwork:\n  P: {pressure source: [a, tank]}\n"
+        "  v: {check valve: [a, b], R_on: 1e8 Pa*s/m^3}\n  C: {accumulator: [b], C: 1e-10 m^3/Pa, pressure: P_C}\n"
+        "  G: {leak: [b, tank], G: 1e-10 m^3/(Pa*s)}\n"
+        'experiment: {until: 0.3 s, inputs: {P: "sine(1e5 Pa, 5 Hz)"}}\n'
+    )
+    found, exact = (simulate(model, rtol=1e-11, solver=s, samples=30).values("P_C") for s in ("ida", "runge-kutta"))
+    assert np.max(np.abs(found - exact)) <= 20 * 1e-11 * np.max(np.abs(exact))

@@ -161,13 +161,23 @@ def places_of_orbit(t: Array) -> Array:
 
 @pytest.mark.parametrize(
     ("rtol", "solver"),
-    [(1e-4, "auto"), (1e-8, "auto"), (1e-10, "auto"), (1e-6, "cvode"), (1e-9, "cvode"), (1e-13, "auto")],
+    [
+        (1e-4, "auto"),
+        (1e-8, "auto"),
+        (1e-10, "auto"),
+        (1e-13, "auto"),
+        (1e-6, "cvode"),
+        (1e-7, "cvode"),
+        (1e-9, "cvode"),
+        (1e-8, "ida"),
+        (1e-9, "ida"),
+    ],
 )
 def test_an_orbit_keeps_its_tolerance_or_says_that_it_does_not(rtol: float, solver: str) -> None:
     run = integrate(long_orbit(rtol, solver))
     off = error_in_tolerances(run.y[:, :2], places_of_orbit(run.t), rtol)
     assert off <= MOST or (run.finding is not None and run.finding.code == "S127")
-    assert (run.finding is None) == (rtol >= (1e-10 if solver == "auto" else 1e-6))
+    assert (run.finding is None) == (rtol >= {"auto": 1e-10, "cvode": 1e-7, "ida": 1e-8}[solver])
 
 
 def test_a_missed_tolerance_says_how_far_off_the_run_is_and_what_would_help() -> None:
@@ -298,3 +308,31 @@ def test_an_orbit_keeps_the_tolerance_from_its_first_rounds_on(rtol: float) -> N
     x, y = np.cos(E) - e, (1 - e * e) ** 0.5 * np.sin(E)
     assert np.max(np.abs(run.values("x") - x)) <= 20 * rtol * np.max(np.abs(x))
     assert np.max(np.abs(run.values("y") - y)) <= 20 * rtol * np.max(np.abs(y))
+
+
+def test_a_longest_step_does_not_hide_errors_of_a_finer_run() -> None:
+    """A coarser run, held back by the longest step, would be better than its tolerance and show no errors."""
+    model = read_model(
+        "system: swept resonance\nnetwork:\n  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b], R: 5 ohm}\n"
+        "  L: {inductor: [b, c], L: 10 mH, current: i}\n  C: {capacitor: [c, gnd], C: 10 uF, voltage: v}\n"
+        'experiment: {until: 0.1 s, inputs: {V: "chirp(1 V, 100 Hz, 2000 Hz, 0.1 s)"}}\n'
+    )
+    rtol = 1e-10
+    exact = simulate(model, rtol=1e-13, solver="runge-kutta", samples=200).values("v")
+    found = simulate(model, rtol=rtol, solver="cvode", samples=200).values("v")
+    assert np.max(np.abs(found - exact)) <= 20 * rtol * np.max(np.abs(exact))
+
+
+def test_a_stiff_swing_keeps_a_fine_tolerance_from_its_first_turns_on() -> None:
+    """Each jump of a relaxation oscillation shifts the rest in time, by errors that a coarse tolerance would hide."""
+    model = read_model(
+        "system: relaxation\nnetwork:\n  L: {inductor: [a, gnd], L: 1 H, current: i}\n"
+        "  C: {capacitor: [a, gnd], C: 1e-6 F, voltage: v, initial: 2 V}\n"
+        '  N: {conductance: [a, gnd], law: "i = 1 A/V^3*v^3/3 - 1 S*v"}\nexperiment: {until: 2 s}\n'
+    )
+    rtol = 1e-12
+    exact, found = (simulate(model, rtol=r, solver=s, samples=200) for r, s in ((1e-13, "ida"), (rtol, "auto")))
+    assert found.solver == "cvode"
+    for name in ("v", "i"):
+        size = np.max(np.abs(exact.values(name)))
+        assert np.max(np.abs(found.values(name) - exact.values(name))) <= 20 * rtol * size

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import Side
-from tellegen.description.model import Element, Law, LawForm, Model, Parameter
+from tellegen.description.model import Element, Model, Parameter
+from tellegen.description.relations import Law, LawForm
 from tellegen.elements import KINDS
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem

@@ -32,7 +32,7 @@ NO_SUCH_BENCHMARK = RULES.rule(
     "S900",
     "No such benchmark",
     meaning="A benchmark was asked for that is not there.",
-    why="Each benchmark answers one question, under one name.",
+    why="each benchmark answers one question, under one name",
 )
 
 

@@ -4,6 +4,7 @@ import atexit
 import ctypes
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -78,7 +79,18 @@ def _compiled(text: str, compiler: Compiler, flags: tuple[str, ...]) -> Build:
             f"compiled models cannot be kept in '{folder}': {reason.strerror or reason}",
             fix="make the folder writable, or set TELLEGEN_CACHE to another one",
         )
-        return Build(ctypes.CDLL(str(keep_library(_own_folder(), key, make))), (finding,))
+        return Build(_made_apart(key, compiler, make), (finding,))
+
+
+def _made_apart(key: str, compiler: Compiler, make: Callable[[Path], None]) -> ctypes.CDLL:
+    """A library outside the cache.
+
+    Raises: CompilerCallError where what the compiler writes cannot be loaded there either.
+    """
+    try:
+        return ctypes.CDLL(str(keep_library(_own_folder(), key, make)))
+    except OSError as reason:
+        raise CompilerCallError(f"what '{compiler.command[0]}' wrote cannot be loaded: {reason}") from reason
 
 
 def _loaded(path: Path) -> ctypes.CDLL | None:

@@ -78,9 +78,17 @@ class Context:
         self._past: Any = None
         self._external = external
         self._slopes = slopes
-        self.struct = TgContext()
-        for name in ("parameters", "inputs", "memory", "values", "tangents", "structure", "constants", "tables"):
-            setattr(self.struct, name, address_of(getattr(self, name)))
+        arrays: tuple[NDArray[Any], ...] = (
+            parameters,
+            inputs,
+            memory,
+            self.values,
+            self.tangents,
+            structure,
+            constants,
+            tables,
+        )
+        self.struct = TgContext(*map(address_of, arrays))  # the first fields, in their order
         if external is not None:
             self.struct.external = ctypes.cast(external, ctypes.c_void_p).value
         if slopes is not None:

@@ -77,7 +77,9 @@ class _Writer:
                 yield from self._let(target, value)
 
     def _let(self, target: int, value: Expression) -> Iterator[Statement]:
-        (written,) = substitute_all((value,), self._parameter | self.flat.copies)
+        known = self._parameter, self.flat.copies
+        named = {name: found[name] for found in known for name in value.free_symbols if name in found}
+        (written,) = substitute_all((value,), named)
         if _is_copy(written):
             self.flat.copies[f"%{target}"] = written
         else:

@@ -5,6 +5,8 @@ unknowns, as in friction by the force of a rigid joint, both are solved for toge
 the others keep their unknowns in y and have no explicit form.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -182,12 +184,14 @@ def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[Rows | None, li
     slopes: list[Statement] = []
     dynamic = [s for s in form.statements if not moving.isdisjoint(targets_of(s))]
     own = set(dynamic)
+    users = _users(dynamic, form.residuals)
     for j, rate in enumerate(form.rates):
+        following, residuals = _reached(users, rate, dynamic)
         tangents = Tangents({rate: ONE}, flat.fresh)
-        tangents.follow(dynamic)
+        tangents.follow([dynamic[k] for k in following])
         slopes += [s for s in tangents.statements if s not in own]
-        for i, residual in enumerate(form.residuals):
-            entry = tangents.tangent(residual)
+        for i in residuals:
+            entry = tangents.tangent(form.residuals[i])
             if entry is not ZERO:
                 rows[i][j] = entry
     entries = [e for row in rows for e in row.values()]
@@ -196,6 +200,35 @@ def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[Rows | None, li
     for statement in slopes:
         read |= reads(statement)
     return (rows if moving.isdisjoint(read) else None), slopes
+
+
+Users = dict[int, tuple[list[int], list[int]]]
+"""By variable: the numbers of the statements and of the residuals that read it."""
+
+
+def _users(statements: Sequence[Statement], residuals: Sequence[Expression]) -> Users:
+    users: Users = defaultdict(lambda: ([], []))
+    for k, statement in enumerate(statements):
+        for v in reads(statement):
+            users[v][0].append(k)
+    for i, residual in enumerate(residuals):
+        for v in variables_in([residual]):
+            users[v][1].append(i)
+    return users
+
+
+def _reached(users: Users, start: int, statements: Sequence[Statement]) -> tuple[list[int], list[int]]:
+    """The statements and residuals that depend on a variable, in order: a rate of a large model enters few of them."""
+    following, residuals, seen, left = set[int](), set[int](), {start}, [start]
+    while left:
+        readers, ends = users[left.pop()]
+        residuals.update(ends)
+        for k in readers:
+            if k not in following:
+                following.add(k)
+                left += [v for v in targets_of(statements[k]) if v not in seen]
+                seen.update(targets_of(statements[k]))
+    return sorted(following), sorted(residuals)
 
 
 def _solved(flat: Flat, statements: list[Statement], mass: Rows, right: list[Expression]) -> Explicit | None:

@@ -3,32 +3,32 @@
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, final
+from functools import cached_property, lru_cache, partial
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from tellegen.compiler.context import EXTERNAL, PAST, Array, TgContext
+from tellegen.compiler.newton_search import FailedSearchError
 from tellegen.compiler.numeric_model import PROTOTYPES
+from tellegen.compiler.python_source import python_function
 from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement
-from tellegen.expressions import Expression
 
-POINTERS: Mapping[str, tuple[str, ...]] = {
-    "residual": ("y", "yp", "out"),
-    "rhs": ("y", "out"),
-    "rhs_powers": ("y", "out"),
-    "tangent": ("y", "yp", "dy", "dyp", "dp", "out"),
-    "rhs_tangent": ("y", "dy", "dp", "out"),
-    "observe": ("y", "yp", "out"),
-    "powers": ("y", "yp", "out"),
-    "events": ("y", "yp", "out"),
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "residual": ("y", "yp"),
+    "rhs": ("y",),
+    "rhs_powers": ("y",),
+    "tangent": ("y", "yp", "dy", "dyp", "dp"),
+    "rhs_tangent": ("y", "dy", "dp"),
+    "observe": ("y", "yp"),
+    "powers": ("y", "yp"),
+    "stored": ("y", "yp"),
+    "events": ("y", "yp"),
+    "sample": ("y", "yp"),
 }
+"""The arrays that functions of a model are given; where results go comes after them."""
+
 _OF_CONTEXT = {"u": "inputs", "m": "memory", "p": "parameters"}
-_MOST_ROUNDS, _MOST_HALVINGS = 60, 40
-
-
-class _FailureError(Exception):
-    """A value that is not finite, or a system without solution."""
 
 
 @final
@@ -36,9 +36,7 @@ class Interpreter:
     """The native functions of a model whose code is Python; `addresses` are good while the interpreter lives."""
 
     def __init__(self, routines: Sequence[Routine], tables: Array, places: Sequence[int]) -> None:
-        self.routines = {routine.name: routine for routine in routines}
-        self.tables = tables
-        self.places = places
+        self._routines = {routine.name: _PythonRoutine(routine, tables, places) for routine in routines}
         self._callbacks: dict[str, Any] = {}
         for name in PROTOTYPES:
             if (function := self._function(name)) is not None:
@@ -50,168 +48,115 @@ class Interpreter:
         return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in self._callbacks.items()}
 
     def _function(self, name: str) -> Callable[..., int] | None:
+        routines = self._routines
         if name == "sample":
             return self._sample
-        if name == "balance" and "powers" in self.routines:
+        if name == "balance" and "powers" in routines:
             return self._balance
-        if name not in self.routines and f"{name}_y" not in self.routines:
+        if name not in routines and f"{name}_y" not in routines:
             return None
-        words = POINTERS[name]
+        if name in routines:
+            return routines[name].call
 
-        def function(context: int, t: float, *pointers: int | None) -> int:
-            given = dict(zip(words, pointers, strict=True))
-            chosen = name
-            if name not in self.routines:
-                chosen = f"{name}_p" if given["dp"] else f"{name}_y"
-            return self._call(chosen, context, t, given)
+        def tangent(context: int, t: float, *pointers: int | None) -> int:
+            along_parameters = pointers[-2]  # the results come last
+            return routines[f"{name}_p" if along_parameters else f"{name}_y"].call(context, t, *pointers)
 
-        return function
+        return tangent
 
     def _balance(self, context: int, t: float, y: int | None, yp: int | None, out: int | None) -> int:
         assert out is not None, "whoever asks for powers has room for them"
-        powers = self._call("powers", context, t, {"y": y, "yp": yp, "out": out})
         after = out + 4 * ctypes.sizeof(ctypes.c_double)
-        return powers or self._call("stored", context, t, {"y": y, "yp": yp, "out": after})
+        powers = self._routines["powers"].call(context, t, y, yp, out)
+        return powers or self._routines["stored"].call(context, t, y, yp, after)
 
     def _sample(self, context: int, t: float, y: int | None, yp: int | None, group: int, memory: int | None) -> int:
-        if f"sample_{group}" not in self.routines:
-            return 0
-        return self._call(f"sample_{group}", context, t, {"y": y, "yp": yp, "out": memory})
-
-    def _call(self, name: str, context: int, t: float, pointers: Mapping[str, int | None]) -> int:
-        routine, struct = self.routines[name], TgContext.from_address(context)
-        run = _Run(self, struct)
-        for k, (word, i) in routine.leaves.items():
-            if word == "t":
-                run.values[f"%{k}"] = t
-            else:
-                place = getattr(struct, _OF_CONTEXT[word]) if word in _OF_CONTEXT else pointers.get(word)
-                run.values[f"%{k}"] = _doubles(place, i + 1)[i] if place else 0.0
-        try:
-            with np.errstate(all="ignore"):  # what is not finite is reported, not warned about
-                run.statements(routine.statements)
-            results = [run.value(e) for e in routine.results]
-        except _FailureError:
-            struct.failed = routine.unknown + 1
-            return 1
-        if results:
-            out = pointers["out"]
-            assert out is not None, "results have a place to go"
-            _doubles(out, len(results))[:] = results
-        for i, result in enumerate(results if routine.checked else ()):
-            if not math.isfinite(result):
-                struct.failed = routine.first + i + 1
-                return 1
-        return 0
+        routine = self._routines.get(f"sample_{group}")
+        return 0 if routine is None else routine.call(context, t, y, yp, memory)
 
 
-def _doubles(address: int, count: int) -> Array:
-    return np.ctypeslib.as_array((ctypes.c_double * count).from_address(address))
+class _Array(NamedTuple):
+    """An array that a routine reads: a field of the context, or an argument by its place; and how much of it is read."""
+
+    field: str | None
+    place: int
+    kind: Any
+    size: int
 
 
 @final
-class _Run:
-    """The variables of one call."""
+class _PythonRoutine:
+    """One routine; its function is written when it is first called."""
 
-    def __init__(self, interpreter: Interpreter, struct: TgContext) -> None:
-        self.interpreter = interpreter
-        self.struct = struct
-        self.values: dict[str, float] = {}
+    def __init__(self, routine: Routine, tables: Array, places: Sequence[int]) -> None:
+        self.routine, self.tables, self.places = routine, tables, places
 
-    def value(self, expression: Expression) -> float:
+    @cached_property
+    def function(self) -> Callable[..., tuple[float, ...]]:
+        """The routine in Python."""
+        return python_function(self.routine, self.sizes)
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """The arrays that are read, and how much of each."""
+        found: dict[str, int] = {}
+        read = self.routine.words_read()
+        for word, i in self.routine.leaves.values():
+            if word in read and word != "t":
+                found[word] = max(found.get(word, 0), i + 1)
+        return found
+
+    @cached_property
+    def arrays(self) -> tuple[_Array, ...]:
+        """What the function is given after the time."""
+        arguments = ARGUMENTS[_kind(self.routine.name)]
+        return tuple(
+            _Array(_OF_CONTEXT.get(word), 0 if word in _OF_CONTEXT else arguments.index(word), _doubles(size), size)
+            for word, size in self.sizes.items()
+        )
+
+    @cached_property
+    def kept(self) -> int:
+        """How many values systems inside keep from one call to the next."""
+        return self.routine.values_kept()
+
+    def call(self, context: int, t: float, *pointers: int | None) -> int:
+        """Evaluate into the last of the pointers; 1 where a value is not finite."""
+        routine, struct = self.routine, TgContext.from_address(context)
+        arrays = []
+        for field, place, kind, size in self.arrays:
+            at = getattr(struct, field) if field else pointers[place]
+            arrays.append(kind.from_address(at)[:] if at else [0.0] * size)
+        kept = _doubles(self.kept).from_address(struct.values) if self.kept else ()
         try:
-            return float(expression.evaluate(self.values))
-        except (ArithmeticError, ValueError):
-            return math.nan
+            results = self.function(t, *arrays, kept, partial(self._read, struct))
+        except FailedSearchError:
+            struct.failed = routine.unknown + 1
+            return 1
+        if results:
+            _doubles(len(results)).from_address(pointers[-1])[:] = results
+        if routine.checked and not all(map(math.isfinite, results)):
+            struct.failed = routine.first + next(i for i, v in enumerate(results) if not math.isfinite(v)) + 1
+            return 1
+        return 0
 
-    def statements(self, statements: Sequence[Statement]) -> None:
-        for statement in statements:
-            match statement:
-                case Let():
-                    self.values[f"%{statement.target}"] = self.value(statement.value)
-                case Read():
-                    self.values[f"%{statement.target}"] = self._read(statement)
-                case Solve():
-                    right = np.array([self.value(e) for e in statement.right])
-                    found = self._solved(statement.matrix, right)
-                    self.values.update(zip((f"%{k}" for k in statement.targets), found.tolist(), strict=True))
-                case Newton():
-                    self._newton(statement)
-
-    def _solved(self, matrix: Sequence[Sequence[Expression]], right: Array) -> Array:
-        return _solution(np.array([[self.value(e) for e in row] for row in matrix]), right)
-
-    def _read(self, statement: Read) -> float:
-        arguments = [self.value(e) for e in statement.arguments]
-        if statement.kind == "past":
-            if not self.struct.past:
-                return arguments[1]
-            return float(PAST(self.struct.past)(self.struct.history, statement.number, arguments[0]))
-        if statement.kind == "external":
-            given = (ctypes.c_double * max(len(arguments), 1))(*arguments)
-            return float(EXTERNAL(self.struct.external)(statement.number, given))
-        table = self.interpreter.tables[self.interpreter.places[statement.number] :]
-        return _table(table, arguments[0]) if statement.kind == "table" else _slope(table, arguments[0])
-
-    def _residuals(self, statement: Newton, names: Sequence[str], x: Array) -> Array:
-        self.values.update(zip(names, x.tolist(), strict=True))
-        self.statements(statement.body)
-        return np.array([self.value(e) for e in statement.residuals])
-
-    def _slopes(self, statement: Newton) -> Array:
-        self.statements(statement.slopes)
-        return np.array([[self.value(e) for e in row] for row in statement.jacobian])
-
-    def _newton(self, statement: Newton) -> None:
-        """The same steps as the C code takes."""
-        names = [f"%{k}" for k in statement.unknowns]
-        kept = _doubles(self.struct.values, statement.scratch + len(names))[statement.scratch :]
-        x: Array = np.zeros(len(names)) if statement.linear else np.where(np.isfinite(kept), kept, 0.0)
-        step: Array = np.zeros(len(names))
-        before, slopes = math.inf, np.full((len(names), len(names)), math.nan)
-        rounding = False
-        for round_ in range(_MOST_ROUNDS):
-            for halvings in range(_MOST_HALVINGS):
-                residuals = self._residuals(statement, names, x)
-                norm = float(residuals @ residuals)
-                moved = bool(np.any(np.abs(step) > 1e-11 * np.abs(x)))
-                if round_ == 0 or norm <= before or not (moved or not math.isfinite(norm)):
-                    break
-                doubt = round_ > 1 and halvings == 0 and norm <= 1e4 * before
-                rounding = doubt and _same(self._slopes(statement), slopes)
-                if rounding:
-                    break
-                step = step / 2
-                x = x + step
-            old, slopes = slopes, self._slopes(statement)
-            # Where the slopes stay as they are, a whole step should leave nothing: what it leaves is rounding.
-            rounding |= round_ > 1 and halvings == 0 and norm >= 1e-8 * before and _same(slopes, old)
-            before = norm
-            if rounding and not statement.linear:
-                break
-            step = _solution(slopes, residuals)
-            x = x - step
-            small = np.all((np.abs(step) <= 1e-13 * np.abs(x)) | (np.abs(step) <= 1e-300))
-            if statement.linear or small or before == 0.0:
-                break
-        done = statement.linear or rounding or np.all(np.abs(step) <= 1e-9 * np.abs(x) + 1e-300)
-        if not done or not np.all(np.isfinite(x)):
-            raise _FailureError
-        kept[:] = x
-        self.values.update(zip(names, x.tolist(), strict=True))
+    def _read(self, struct: TgContext, kind: str, number: int, arguments: Sequence[float]) -> float:
+        if kind == "past":
+            return float(PAST(struct.past)(struct.history, number, arguments[0])) if struct.past else arguments[1]
+        if kind == "external":
+            return float(EXTERNAL(struct.external)(number, _doubles(max(len(arguments), 1))(*arguments)))
+        table = self.tables[self.places[number] :]
+        return _table(table, arguments[0]) if kind == "table" else _slope(table, arguments[0])
 
 
-def _same(one: Array, two: Array) -> bool:
-    """Whether the slopes of two rounds are equal but for rounding."""
-    return bool(np.abs(one - two).sum() <= 1e-9 * np.abs(one).sum())
+def _kind(name: str) -> str:
+    """The function of the model that a routine belongs to: those of tangents and samples come in several."""
+    return name if name in ARGUMENTS else name.rsplit("_", 1)[0]
 
 
-def _solution(matrix: Array, right: Array) -> Array:
-    try:
-        found: Array = np.asarray(np.linalg.solve(matrix, right), dtype=float)
-    except np.linalg.LinAlgError as reason:
-        raise _FailureError from reason
-    return found
+@lru_cache(maxsize=1024)
+def _doubles(count: int) -> Any:
+    return ctypes.c_double * count
 
 
 def _parts(table: Array) -> tuple[int, Array, Array, Array]:

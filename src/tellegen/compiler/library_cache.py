@@ -43,11 +43,25 @@ def cached_library(folder: Path, key: str) -> Path | None:
     """The whole, unchanged library of a key; files that are not are removed."""
     for path in sorted(folder.glob(f"{key}-*{SUFFIX}")):
         with contextlib.suppress(OSError):
-            if path.name == _name(key, path.read_bytes()):
+            if path.name == _name(key, bytes_of(path)):
                 os.utime(path)
                 return path
             path.unlink()
     return None
+
+
+def bytes_of(path: Path) -> bytes:
+    """What is in a file. No object stands for the open file: a run that is stopped just then would leave it open, with a warning.
+
+    Raises: OSError when it cannot be read.
+    """
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        size = os.fstat(number).st_size + 1
+        parts = iter(lambda: os.read(number, size), b"")
+        return b"".join(parts)
+    finally:
+        os.close(number)
 
 
 def keep_library(folder: Path, key: str, make: Callable[[Path], None]) -> Path:

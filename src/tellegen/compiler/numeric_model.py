@@ -233,6 +233,15 @@ class NumericModel:
         function = _function("rhs_tangent", self.addresses["rhs_tangent"])
         return partial(function, context.address, t, _address(y), _address(dy), None, _address(into))
 
+    def prepared_call(self, name: str, *arrays: Array, context: Context) -> Callable[[float], int]:
+        """A function of model.h as one of time, for what stands in the arrays by then; gives 0 when all is finite.
+
+        The arrays must live as long, and be contiguous; the last one is written.
+        """
+        function, address = _function(name, self.addresses[name]), context.address
+        places = tuple(map(address_of, arrays))
+        return lambda t: int(function(address, t, *places))
+
     @property
     def slopes_wait(self) -> bool:
         """Whether slopes are still to be compiled: the first call of a tangent takes long."""
@@ -309,9 +318,9 @@ class NumericModel:
         return out
 
     def _out(self, name: str, size: int, t: float, *arrays: Array | None, context: Context) -> tuple[Array, int]:
-        out = np.zeros(max(size, 1))
+        out = np.zeros(size or 1)
         given = [None if a is None else _floats(a) for a in arrays]
-        status = _function(name, self.addresses[name])(context.address, t, *map(_address, given), _address(out))
+        status = _function(name, self.addresses[name])(context.address, t, *map(_address, given), address_of(out))
         return out[:size], status
 
     def _check(self, status: int, context: Context) -> None:

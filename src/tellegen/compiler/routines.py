@@ -6,7 +6,7 @@ from typing import final
 
 from tellegen.compiler.flattening import Flat
 from tellegen.compiler.forms import Explicit, Implicit
-from tellegen.compiler.statements import Let, Statement, Tangents, needed, operations, reads, variables_in
+from tellegen.compiler.statements import Let, Newton, Statement, Tangents, needed, operations, reads, variables_in
 from tellegen.compiler.steps import variable
 from tellegen.expressions import ZERO, Expression, call, relation, total
 from tellegen.graph.signals import Sampled
@@ -39,6 +39,16 @@ class Routine:
         """Which of the arguments are read: y, yp, dy, ..."""
         read = variables_in(self.results).union(*map(reads, self.statements))
         return {self.leaves[k][0] for k in read if k in self.leaves}
+
+    def values_kept(self) -> int:
+        """Up to where in the values of the context the systems inside keep their solutions."""
+        return _values_kept(self.statements)
+
+
+def _values_kept(statements: Iterable[Statement]) -> int:
+    systems = [s for s in statements if isinstance(s, Newton)]
+    inner = (_values_kept((*s.body, *s.slopes)) for s in systems)
+    return max((*(s.scratch + len(s.unknowns) for s in systems), *inner), default=0)
 
 
 @final

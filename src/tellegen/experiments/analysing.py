@@ -10,8 +10,8 @@ from tellegen.core.errors import EquationError, SimulationError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description import Model
-from tellegen.description.model import Signal
 from tellegen.description.opening import AnyModel, as_model
+from tellegen.description.signals.values import Signal
 from tellegen.description.variables import input_name
 from tellegen.equations.closed_loop import following_inputs, hold_signals
 from tellegen.equations.measuring import measured_equations

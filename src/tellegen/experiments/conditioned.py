@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from tellegen.conditioning.forms import Conditioned
 from tellegen.core.names import TIME
 from tellegen.description import Model
-from tellegen.description.model import Signal
+from tellegen.description.signals.values import Signal
 from tellegen.equations.system import parameter_values
 from tellegen.experiments.courses import Course, with_courses
 from tellegen.experiments.initial_values import initial_states

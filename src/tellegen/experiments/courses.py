@@ -11,10 +11,10 @@ from tellegen.core.errors import Finding, Place
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.description.dimensions import DimensionError, Measure, Open, in_words, measure_of, names_in, without_marks
-from tellegen.description.model import Signal
 from tellegen.description.quantities import parse_marked, read_plain
 from tellegen.description.shapes import MOST_POINTS, SHAPES, angular_frequency, shape_macros
 from tellegen.description.signals.formulas import NOT_UNITS
+from tellegen.description.signals.values import Signal
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, expression_of
 from tellegen.expressions import Expression, symbol
@@ -132,7 +132,7 @@ def _formula(text: str, unit: Dimension | None, name: str, graph: PowerGraph) ->
     known = taken_names(graph) | {TIME}
     unknown = [word for word in names_in(marked) if word not in known]
     if unknown:
-        fix = did_you_mean(unknown[0], known) or f"some that are known: {listing(sorted(known), 12)}"
+        fix = did_you_mean(unknown[0], known) or f"some that are known: {listing(sorted(filter(None, known)), 12)}"
         raise rules.BAD_COURSE.error(f"the input {name} uses '{unknown[0]}', which is nothing in the model", fix=fix)
     _check_unit(marked, unit, name)
     return without_marks(marked)

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any, final
 
+from tellegen.experiments.notebook_line import NotebookLine
+
 PATIENCE_S = 0.5
 """Nothing is shown of shorter runs."""
 
@@ -14,11 +16,15 @@ Progress = Callable[[float], None]
 
 @final
 class ProgressLine:
-    """Shows the simulated time, the steps made, the share done and how long it will still take, on stderr; gone at the end."""
+    """Shows the simulated time, the steps made, the share done and how long it will still take; gone at the end.
+
+    On stderr, or below the cell of a notebook.
+    """
 
     def __init__(self, name: str, until: float) -> None:
         self.name, self.until = name, until
         self.began = time.perf_counter()
+        self._notebook = NotebookLine(name, until, self.began) if in_notebook() else None
         self._bar: Any = None
         self._task: Any = None
         self._steps = 0
@@ -29,9 +35,12 @@ class ProgressLine:
 
     def __call__(self, reached: float) -> None:
         """Show the time reached."""
+        if self._bar is None and time.perf_counter() - self.began < PATIENCE_S:
+            return
+        if self._notebook is not None:
+            self._notebook.show(reached, self._words(reached))
+            return
         if self._bar is None:
-            if time.perf_counter() - self.began < PATIENCE_S:
-                return
             self._open()
         self._bar.update(self._task, completed=reached, reached=self._words(reached))
 
@@ -41,6 +50,8 @@ class ProgressLine:
 
     def close(self) -> None:
         """Take the line away."""
+        if self._notebook is not None:
+            self._notebook.close()
         if self._bar is not None:
             self._bar.stop()
 
@@ -61,4 +72,9 @@ class ProgressLine:
 
 def is_watched() -> bool:
     """Whether somebody looks at stderr: a terminal, or a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    return sys.stderr.isatty() or in_notebook()
+
+
+def in_notebook() -> bool:
+    """Whether a notebook shows what is displayed."""
+    return "ipykernel" in sys.modules

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tellegen.conditioning.forms import Conditioned
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import DIMENSIONLESS, Dimension
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.experiments import rules
 from tellegen.experiments.conditioned import begun_model
@@ -49,8 +50,8 @@ def simulate(
     initial: Mapping[str, Quantity] | None = None,
     parameters: Mapping[str, Quantity] | None = None,
     solver: str = "auto",
-    rtol: float | None = None,
-    atol: float | Mapping[str, float] | None = None,
+    rtol: Quantity | None = None,
+    atol: Quantity | Mapping[str, Quantity] | None = None,
     max_step: Quantity | None = None,
     step: Quantity | None = None,
     times: npt.ArrayLike | None = None,
@@ -90,7 +91,9 @@ def simulate(
         model, initial = begun_model(model, initial, parameters, inputs, forces_of), None
     described = as_model(model)
     given = described.experiment
-    tolerance = _first(rtol, given.rtol, DEFAULT_RTOL)
+    tolerance = _first(
+        None if rtol is None else _number(rtol, DIMENSIONLESS, "the relative tolerance"), given.rtol, DEFAULT_RTOL
+    )
     ready = set_up(
         described, until=until, inputs=inputs, initial=initial, parameters=parameters, mode=mode, rtol=tolerance
     )
@@ -101,7 +104,7 @@ def simulate(
         times=_times(times, samples, ready),
         solver=solver,
         rtol=tolerance,
-        atol=atol if atol is not None else given.atol,
+        atol=_absolute(atol) if atol is not None else given.atol,
         max_step=_longest_step(max_step, ready),
         step=None if step is None else value_of(step, SECOND, "step"),
         inputs=dict(ready.inputs),
@@ -113,6 +116,17 @@ def simulate(
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
     run = replace(run, described=None if form is None else form.found.causal.graph, removed=removed)
     return _finished(weighed(run, described if form is None else form.base), on_failure)
+
+
+def _number(value: Quantity, wanted: Dimension | None, subject: str) -> float:
+    """A number as it is, for the solvers to judge; a text or a quantity in SI units."""
+    return value if isinstance(value, float | int) else value_of(value, wanted, subject)
+
+
+def _absolute(given: Mapping[str, Quantity] | Quantity) -> float | dict[str, float]:
+    if not isinstance(given, Mapping):
+        return _number(given, None, "the absolute tolerance")
+    return {name: _number(value, None, f"the absolute tolerance of {name}") for name, value in given.items()}
 
 
 def _forces_at_start(

@@ -20,9 +20,7 @@ from tellegen.expressions.interning import (
     whole,
 )
 from tellegen.expressions.nodes import ENGINE, Add, Condition, Expression, Mul, Number, Pow, Rational, Scalar, Symbol
-
-LARGEST_BITS = 13_287
-"""Numerators and denominators have at most 4000 digits, so that no formula can fill the memory."""
+from tellegen.expressions.rational_powers import bounded, exact_power, integer_power, settled
 
 ZERO = intern_number(0)
 ONE = intern_number(1)
@@ -50,7 +48,7 @@ def rational(x: Scalar) -> Rational:
 
 def number(x: Scalar) -> Number:
     """The expression of a number; a float counts as its shortest decimal text, so 0.1 is 1/10."""
-    return intern_number(_bounded(x if type(x) is int else rational(x)))
+    return intern_number(bounded(x if type(x) is int else rational(x)))
 
 
 def symbol(name: str) -> Symbol:
@@ -63,20 +61,6 @@ def symbol(name: str) -> Symbol:
 def as_expression(x: Expression | Scalar) -> Expression:
     """An expression as it is, a number as an expression."""
     return x if isinstance(x, Expression) else number(x)
-
-
-def _settled(q: Rational) -> Rational:
-    """A number in its final form; small whole ones, which are most, take no time."""
-    return q if type(q) is int and -_SMALL_ENOUGH < q < _SMALL_ENOUGH else whole(_bounded(q))
-
-
-_SMALL_ENOUGH = 1 << 62
-
-
-def _bounded(q: Rational) -> Rational:
-    if q.numerator.bit_length() > LARGEST_BITS or q.denominator.bit_length() > LARGEST_BITS:
-        raise OverflowError("a number with more than 4000 digits")
-    return q
 
 
 def _refuse_condition(term: Expression) -> None:
@@ -111,9 +95,9 @@ def total(terms: Iterable[Expression]) -> Expression:
         if isinstance(term, Symbol):
             collected[term] = collected.get(term, 0) + 1
         elif isinstance(term, Number):
-            constant = _settled(constant + term.rational)
+            constant = settled(constant + term.rational)
         elif isinstance(term, Add):
-            constant = _settled(constant + term.constant)
+            constant = settled(constant + term.constant)
             for base, c in term.terms:
                 collected[base] = collected.get(base, 0) + c
         elif isinstance(term, Mul):
@@ -127,7 +111,7 @@ def total(terms: Iterable[Expression]) -> Expression:
 
 
 def _sum_of(constant: Rational, collected: dict[Expression, Rational]) -> Expression:
-    kept = {term: _settled(c) for term, c in collected.items() if c}
+    kept = {term: settled(c) for term, c in collected.items() if c}
     if not kept:
         return intern_number(constant)
     if len(kept) == 1 and not constant:
@@ -197,9 +181,9 @@ def product(factors: Iterable[Expression]) -> Expression:
         if isinstance(factor, Symbol):
             collected[factor] = collected.get(factor, 0) + 1
         elif isinstance(factor, Number):
-            coefficient = _settled(coefficient * factor.rational)
+            coefficient = settled(coefficient * factor.rational)
         elif isinstance(factor, Mul):
-            coefficient = _settled(coefficient * factor.coefficient)
+            coefficient = settled(coefficient * factor.coefficient)
             for base, q in factor.factors:
                 collected[base] = collected.get(base, 0) + q
         else:
@@ -218,8 +202,8 @@ def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) ->
         q = whole(exponent)
         if not q:
             continue
-        if _is_settled(base, q):
-            kept[base] = _settled(q)
+        if _issettled(base, q):
+            kept[base] = settled(q)
         else:
             again.append(power(base, intern_number(q)))
     if again:
@@ -227,10 +211,10 @@ def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) ->
     return _settled_product(coefficient, kept)
 
 
-def _is_settled(base: Expression, q: Rational) -> bool:
+def _issettled(base: Expression, q: Rational) -> bool:
     """Whether base^q, met when exponents were collected, is already in canonical form."""
     if isinstance(base, Number):
-        return 0 < q < 1 and (base.rational < 0 or _exact_power(base.rational, q) is None)
+        return 0 < q < 1 and (base.rational < 0 or exact_power(base.rational, q) is None)
     if isinstance(base, Mul):
         return type(q) is not int and (base.coefficient == 1 or _root_of_coefficient(base, q) is None)
     if isinstance(base, Pow) and type(q) is int:
@@ -246,8 +230,8 @@ def _settled_product(coefficient: Rational, factors: dict[Expression, Rational])
         if coefficient == 1:
             return _power_of(base, q)
         if isinstance(base, Add) and q == 1:
-            constant = _settled(base.constant * coefficient)
-            return intern_add(constant, {term: _settled(c * coefficient) for term, c in base.terms})
+            constant = settled(base.constant * coefficient)
+            return intern_add(constant, {term: settled(c * coefficient) for term, c in base.terms})
     return intern_mul(coefficient, factors)
 
 
@@ -279,8 +263,8 @@ def _rational_power(base: Expression, q: Rational) -> Expression:
 
 def _product_power(base: Mul, q: Rational) -> Expression:
     if type(q) is int:
-        coefficient = _integer_power(base.coefficient, q)
-        return _product_of(coefficient, {b: _bounded(e * q) for b, e in base.factors})
+        coefficient = integer_power(base.coefficient, q)
+        return _product_of(coefficient, {b: bounded(e * q) for b, e in base.factors})
     root = _root_of_coefficient(base, q)
     if root is None or base.coefficient == 1:
         return intern_pow(base, intern_number(q))
@@ -288,61 +272,22 @@ def _product_power(base: Mul, q: Rational) -> Expression:
 
 
 def _root_of_coefficient(base: Mul, q: Rational) -> Rational | None:
-    return _exact_power(base.coefficient, q) if base.coefficient > 0 else None
-
-
-def _integer_power(value: Rational, n: int) -> Rational:
-    if not value and n < 0:
-        raise ZeroDivisionError("division by zero")
-    size = max(abs(value.numerator), value.denominator)
-    if size > 1 and abs(n) * (size.bit_length() - 1) > LARGEST_BITS:
-        raise OverflowError("a power with more than 4000 digits")
-    return _settled(Fraction(value) ** n if n < 0 else value**n)
+    return exact_power(base.coefficient, q) if base.coefficient > 0 else None
 
 
 def _number_power(value: Rational, q: Rational) -> Expression:
     if type(q) is int:
-        return intern_number(_integer_power(value, q))
+        return intern_number(integer_power(value, q))
     if not value:
         if q < 0:
             raise ZeroDivisionError("division by zero")
         return ZERO
-    exact = _exact_power(value, q) if value > 0 else None
+    exact = exact_power(value, q) if value > 0 else None
     if exact is not None:
         return intern_number(exact)
     below = math.floor(q)  # 2^(3/2) is 2*2^(1/2): the exponent of a number lies between 0 and 1
     rest = intern_pow(intern_number(value), intern_number(q - below))
-    return mul(intern_number(_integer_power(value, below)), rest) if below else rest
-
-
-def _exact_power(value: Rational, q: Rational) -> Rational | None:
-    """A positive number to a fractional power where the result is rational, else None."""
-    up, down = exact_root(value.numerator, q.denominator), exact_root(value.denominator, q.denominator)
-    if up is None or down is None:
-        return None
-    return _integer_power(whole(Fraction(up, down)), q.numerator)
-
-
-def exact_root(n: int, k: int) -> int | None:
-    """The whole number whose k-th power is n (n >= 0), or None."""
-    if n < 2:
-        return n
-    if k == 2:
-        root = math.isqrt(n)
-    elif k >= n.bit_length():
-        return None
-    else:
-        root = _floor_root(n, k)
-    return root if root**k == n else None
-
-
-def _floor_root(n: int, k: int) -> int:
-    root = 1 << -(-n.bit_length() // k)
-    while True:  # Newton's iteration from above falls until it has reached the floor
-        lower = ((k - 1) * root + n // root ** (k - 1)) // k
-        if lower >= root:
-            return root
-        root = lower
+    return mul(intern_number(integer_power(value, below)), rest) if below else rest
 
 
 def sqrt(x: Expression) -> Expression:

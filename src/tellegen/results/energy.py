@@ -128,7 +128,7 @@ class EnergyBooks:
         if self._run.status == "failed":
             return None
         doubted = self._run.finding is not None and self._run.finding.code == OPEN_BOOKS.code
-        if not doubted and abs(self.residual) <= CLOSED:
+        if not doubted and (abs(self.residual) <= CLOSED or abs(self.books.difference) <= self.books.explained):
             return None
         quick = self._run.status == "finished" and self._run.trajectory.solve_s < QUICK_S
         worst, gap = self._least_fitting() if quick else ("", 0.0)

@@ -80,7 +80,9 @@ def _books(run: "Run") -> list[tuple[str, ...]]:
     rare = [("generated", books.generated), ("modulation", books.modulation), ("impulsive", books.impulsive)]
     rare.append(("transferred", books.transferred))
     rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if v)]]
-    return [*rows, ("residual", f"{books.residual:.1e} of the energy handled")]
+    missing, explained = abs(books.books.difference), books.books.explained
+    within = f", within the {explained:.1e} J that the tolerance leaves open" if 0.0 < missing <= explained else ""
+    return [*rows, ("residual", f"{books.residual:.1e} of the energy handled{within}")]
 
 
 def table_lines(rows: list[tuple[str, ...]]) -> list[str]:

@@ -1,7 +1,12 @@
 """Values between the rows of a run, by the cubic polynomials that rows and their rates decide."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
+
+from tellegen.results.observing import segments
+from tellegen.simulation.trajectory import Segment, Trajectory
 
 Array = NDArray[np.float64]
 
@@ -22,3 +27,18 @@ def hermite(t: Array, y: Array, yp: Array, at: Array, *, smooth: int) -> tuple[A
     value[:, smooth:] = (y0 + s * rise)[:, smooth:]
     rate[:, smooth:] = 0.0
     return value, rate
+
+
+def interpolated(old: Trajectory, at: Array) -> Trajectory:
+    """The trajectory at other times, each stretch by itself."""
+    y, yp = np.full((len(at), old.y.shape[1]), np.nan), np.full((len(at), old.y.shape[1]), np.nan)
+    kept: list[Segment] = []
+    for model, rows in segments(old):
+        mine = (at >= old.t[rows][0]) & ((at < old.t[rows.stop]) if rows.stop < len(old.t) else True)
+        if not mine.any():
+            continue
+        smooth = model.size - len(model.unknowns)
+        y[mine], yp[mine] = hermite(old.t[rows], old.y[rows], old.yp[rows], at[mine], smooth=smooth)
+        kept.append(Segment(int(np.flatnonzero(mine)[0]), model))
+    memory = None if old.memory is None else old.memory.chosen(np.searchsorted(old.t, at, side="right") - 1)
+    return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory, sensitivities=None)

@@ -10,27 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.causality import assign_causality
-from tellegen.core.domains import DOMAINS, Side
-from tellegen.core.errors import Finding, TellegenError
-from tellegen.core.names import listing
-from tellegen.expressions import Expression
-from tellegen.graph import Port, PowerGraph
+from tellegen.core.domains import DOMAINS
+from tellegen.core.errors import Finding
+from tellegen.graph import PowerGraph
 from tellegen.results import plotting, rules
 from tellegen.results.channels import Channels
 from tellegen.results.comparing import Comparison, compare_runs
-from tellegen.results.coupling_sides import CouplingSides, branch_named, branches_of
 from tellegen.results.display import DisplayUnits, check_unit, in_unit
+from tellegen.results.element_variables import ElementVariables
 from tellegen.results.energy import EnergyBooks
 from tellegen.results.labelling import Recorded, data_array, data_set
-from tellegen.results.observing import Observer, segments
-from tellegen.results.ports import Catalogue, elements_behind, sources_of
+from tellegen.results.observing import Observer
+from tellegen.results.ports import Catalogue
 from tellegen.results.printing import run_to_html, run_to_text
 from tellegen.results.removed import Removed, table_with_removed
-from tellegen.results.resampling import hermite
+from tellegen.results.resampling import interpolated
 from tellegen.results.saving import save
 from tellegen.results.sections import SectionPowers
 from tellegen.schemes.pog_raising import pog
-from tellegen.simulation.trajectory import Happening, Segment, Status, Trajectory
+from tellegen.simulation.trajectory import Happening, Status, Trajectory
 
 if TYPE_CHECKING:
     import xarray
@@ -42,7 +40,7 @@ Again = Callable[[Array], Trajectory]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """A finished simulation. Only the variables of the solver are kept; all others are computed when asked for.
 
@@ -229,19 +227,19 @@ class Run:
 
     def across(self, element: str) -> "xarray.DataArray":
         """The across variable of an element; `motor.1` is the first side of a coupling, with power positive from side to side."""
-        return self._power_variable(element, "across")
+        return self._by_element.power_variable(element, "across")
 
     def through(self, element: str) -> "xarray.DataArray":
         """The through variable of an element, or at a side of a coupling: `motor.2`."""
-        return self._power_variable(element, "through")
+        return self._by_element.power_variable(element, "through")
 
     def effort(self, element: str) -> "xarray.DataArray":
         """The power variable that a bond graph calls effort: voltage, force, torque, pressure."""
-        return self._power_variable(element, DOMAINS[self._domain(element)].effort)
+        return self._by_element.power_variable(element, DOMAINS[self._by_element.domain(element)].effort)
 
     def flow(self, element: str) -> "xarray.DataArray":
         """The power variable that a bond graph calls flow: current, velocity, angular velocity, flow rate."""
-        return self._power_variable(element, DOMAINS[self._domain(element)].flow)
+        return self._by_element.power_variable(element, DOMAINS[self._by_element.domain(element)].flow)
 
     def power(self, element: str) -> "xarray.DataArray":
         """The power into an element, out of a source; of a coupling, what passes from its first side to its second.
@@ -252,14 +250,7 @@ class Run:
 
     def power_values(self, element: str) -> Array:
         """The numbers of `power`."""
-        places = self.catalogue.of("power", element)
-        if places:
-            return self.channels.sums([places])[:, 0]
-        graph = self.described or self.graph
-        for coupling in graph.couplings:
-            if coupling.element == element:
-                return self._passing(elements_behind(graph, coupling))
-        raise self.channels.unknown(element)
+        return self._by_element.power(element)
 
     @cached_property
     def sections(self) -> SectionPowers:
@@ -301,7 +292,7 @@ class Run:
                 where=self.name,
                 fix=f"choose times from {old.t[0]:g} s to {old.t[-1]:g} s",
             )
-        return replace(self, trajectory=_interpolated(old, at))
+        return replace(self, trajectory=interpolated(old, at))
 
     def refined(self, times: Array) -> "Run":
         """The same simulation again, with rows at other times.
@@ -358,6 +349,9 @@ class Run:
     def __str__(self) -> str:
         return run_to_text(self)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return run_to_html(self)
 
@@ -368,91 +362,13 @@ class Run:
         """Computes observables at rows and between them."""
         return self.channels.observer
 
+    @cached_property
+    def _by_element(self) -> ElementVariables:
+        return ElementVariables(self)
+
     def _from_ambient(self, name: str) -> bool:
         """Whether a variable is a temperature that counts from the ambient."""
         return any(port.across == name and DOMAINS[port.domain].heat_books for port in self.graph.ports)
 
     def _default_shown(self) -> tuple[str, ...]:
         return (*self.state_names, *self.displacement_names) or self.output_names
-
-    def _passing(self, elements: set[str]) -> Array:
-        sources, named = sources_of(self.graph), sorted(elements)
-        if not named:
-            return np.zeros(len(self.t))
-        signs = np.array([-1.0 if element in sources else 1.0 for element in named])
-        return np.asarray(self.channels.sums([self.catalogue.of("power", element) for element in named]) @ signs)
-
-    def _defined(self, name: str) -> Expression | None:
-        """What a parameter stands for that others give."""
-        return self.graph.moving.get(name) or self.graph.parameters.get(name)
-
-    @cached_property
-    def _sides(self) -> CouplingSides:
-        return CouplingSides(self.graph, self._of_port, self._along)
-
-    def _of_port(self, port: Port, side: Side) -> Array:
-        return self.values(port.across if side == "across" else port.through)
-
-    def _along(self, formula: Expression) -> Array:
-        """A formula of parameters and variables, row by row."""
-        while inner := {
-            n: e for n in formula.free_symbols - self.parameters.keys() if (e := self._defined(n)) is not None
-        }:
-            formula = formula.substitute(inner)
-        names = sorted(formula.free_symbols - self.parameters.keys())
-        rows = self.table(names) if names else np.zeros((len(self.t), 0))
-        known = dict(self.parameters)
-        return np.array([float(formula.evaluate(known | dict(zip(names, row, strict=True)))) for row in rows])
-
-    def _domain(self, element: str) -> str:
-        branch = branch_named(self.graph, element)
-        if branch is not None:
-            return self._sides.branches[branch].domain
-        for port in (*self.graph.ports, *(self.described.ports if self.described is not None else ())):
-            if port.element == element:
-                return port.domain
-        raise self._without_one_value(element)
-
-    def _without_one_value(self, element: str) -> TellegenError:
-        """The error for an element of several ports, whose variables are those of the elements around it."""
-        ports = [port for port in self.graph.ports if port.element == element]
-        if not ports and all(coupling.element != element for coupling in self.graph.couplings):
-            return self.channels.unknown(element)
-        sides = [f"{element}.{k + 1}" for k in range(len(branches_of(self.graph, element)))]
-        named = f"ask for one of {listing([port.across for port in ports] or sides)}"
-        return rules.SEVERAL_PORTS.error(
-            f"'{element}' has several ports, so it has no single effort or flow", where=self.name, fix=named
-        )
-
-    def _at_side(self, name: str, branch: int, side: Side) -> "xarray.DataArray":
-        found = self._sides.known.get((branch, side))
-        if found is None:
-            what = f"the elements beside '{name}' do not tell its {side} variable"
-            raise rules.SEVERAL_PORTS.error(what, where=self.name, fix="ask for the power of the coupling")
-        unit = DOMAINS[self._sides.branches[branch].domain].power(side).unit
-        return data_array(self, f"{side}.{name}", np.broadcast_to(found, self.t.shape), unit)
-
-    def _power_variable(self, element: str, side: Side) -> "xarray.DataArray":
-        branch = branch_named(self.graph, element)
-        if branch is not None:
-            return self._at_side(element, branch, side)
-        places = self.catalogue.of(side, element)
-        if len(places) != 1:
-            raise self._without_one_value(element)
-        observable = self.catalogue.observables[places[0]]
-        return data_array(self, observable.name, self.channels.sums([places])[:, 0], observable.unit)
-
-
-def _interpolated(old: Trajectory, at: Array) -> Trajectory:
-    """The trajectory at other times, each stretch by itself."""
-    y, yp = np.full((len(at), old.y.shape[1]), np.nan), np.full((len(at), old.y.shape[1]), np.nan)
-    kept: list[Segment] = []
-    for model, rows in segments(old):
-        mine = (at >= old.t[rows][0]) & ((at < old.t[rows.stop]) if rows.stop < len(old.t) else True)
-        if not mine.any():
-            continue
-        smooth = model.size - len(model.unknowns)
-        y[mine], yp[mine] = hermite(old.t[rows], old.y[rows], old.yp[rows], at[mine], smooth=smooth)
-        kept.append(Segment(int(np.flatnonzero(mine)[0]), model))
-    memory = None if old.memory is None else old.memory.chosen(np.searchsorted(old.t, at, side="right") - 1)
-    return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory, sensitivities=None)

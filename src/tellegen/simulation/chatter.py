@@ -3,6 +3,8 @@
 A relay on a plant of second order switches ever faster, though never in no time. Where the number of events doubles again and again
 in equal times, and would pass all bounds before the end of the run, the run ends there. A count that grows otherwise is no matter:
 a pulse width modulator, early or late, or a comparator behind a chirp may switch as often as it likes.
+
+Steps of CVODE and IDA are known to their tolerance only: where thousands of events come and go within it, such a run ends, too.
 """
 
 from collections import Counter, deque
@@ -48,6 +50,19 @@ class Doublings:
         spans = [after - before for before, after in pairwise(self.at)]
         steady = all(SHORTER * before <= after <= LONGER * before for before, after in pairwise(spans))
         return steady and self.until - self.at[-1] > spans[-1] * log2(MOST_EVENTS / self.count)
+
+
+def within_tolerance(t: float, count: int, lately: list[str], where: str) -> Finding:
+    """The finding for so many events by a time, between which no variable moves by its tolerance any more."""
+    element = Counter(lately).most_common(1)[0][0]
+    return hybrid_rules.CHATTERING.finding(
+        f"by t = {t:.6g} s there were {count} events, and between the last ones nothing moves by more than its tolerance: "
+        f"'{element}' jumped to and fro again and again",
+        where=where,
+        fix=f"ask for a finer tolerance, or let 'auto' choose the solver, if the condition of '{element}' has a narrow hysteresis; "
+        "else give it one, sample it, or replace the jump by a steep slope with limits",
+        members=sorted(set(lately)),
+    )
 
 
 def ever_faster(t: float, count: int, lately: list[str], what: str, where: str = "") -> Finding:

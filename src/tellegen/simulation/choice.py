@@ -11,6 +11,7 @@ from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import listing
 from tellegen.simulation import rules
+from tellegen.simulation.native_library import can_compile
 from tellegen.simulation.stretch import Standing
 from tellegen.simulation.taylor_formulas import check_smooth
 
@@ -26,6 +27,9 @@ FEW_RADIANS: Final = 1e5
 FEW_DECAYS: Final = 100.0
 MANY_RADIANS: Final = 1e6
 """What decays so often during a run cannot be followed motion by motion."""
+
+SMALL: Final = 64
+"""Up to so many variables all eigenvalues take less time than an estimate of one of them."""
 
 _EXPLICIT_REACH: Final = 6.0
 _INTERPOLANT_REACH: Final = 3.3
@@ -52,7 +56,7 @@ class Choice:
 @final
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The largest eigenvalue of the Jacobian at the start, estimated: its size, and how much of it is decay (0 to 1)."""
+    """The largest eigenvalue of the Jacobian at the start: its size, and how much of it is decay (0 to 1)."""
 
     size: float
     decay: float
@@ -61,8 +65,25 @@ class Speed:
 def choose(model: NumericModel, asked: str, context: Context, start: Standing, until: float) -> Choice:
     """The solver asked for, when it suits the model, or the one that suits it best.
 
+    Without a C compiler the exponential, which is written in C alone, gives way to another.
+
     Raises: SimulationError (S115) when the solver asked for cannot advance this model.
     """
+    made = _chosen(model, asked, context, start, until)
+    if made.solver != "exponential" or can_compile():
+        return made
+    instead = "cvode" if made.stiff else "runge-kutta"
+    return Choice(instead, f"{made.reason}, and 'exponential' is written in C alone", may_switch=not made.stiff)
+
+
+def spoken(choice: Choice) -> str:
+    """The reason for a solver, and that it runs in Python where it does."""
+    if choice.solver == "heyoka" or can_compile():
+        return choice.reason
+    return f"{choice.reason}; in Python, without a C compiler"
+
+
+def _chosen(model: NumericModel, asked: str, context: Context, start: Standing, until: float) -> Choice:
     if asked != "auto":
         _check_suits(model, asked)
         if not model.size and asked in ("cvode", "ida"):  # SUNDIALS cannot be given nothing to integrate
@@ -144,7 +165,7 @@ def _check_suits(model: NumericModel, asked: str) -> None:
 
 
 def fastest_motion(model: NumericModel, context: Context, start: Standing) -> Speed:
-    """An estimate of the largest eigenvalue by power iteration with the tangent, at the cost of some tens of evaluations."""
+    """The largest eigenvalue: of a small model as it is, else an estimate at the cost of some tens of evaluations."""
     if model.size == 0:
         return Speed(0.0, 0.0)
     if not model.linear:
@@ -157,6 +178,29 @@ def fastest_motion(model: NumericModel, context: Context, start: Standing) -> Sp
 
 
 def _fastest_motion(model: NumericModel, context: Context, start: Standing) -> Speed:
+    if model.size <= SMALL and not model.slopes_wait:
+        return _largest_eigenvalue(model, context, start)
+    return _power_iteration(model, context, start)
+
+
+def _largest_eigenvalue(model: NumericModel, context: Context, start: Standing) -> Speed:
+    n = model.size
+    columns, direction = np.empty((n, n)), np.zeros(n)
+    for k, column in enumerate(columns):
+        direction[k] = 1.0
+        bad = model.prepared_tangent(start.t, start.y, direction, column, context)()
+        direction[k] = 0.0
+        if bad or not np.isfinite(column).all():
+            return Speed(np.inf, 0.0)
+    found = np.linalg.eigvals(columns)
+    largest = complex(found[int(np.argmax(np.abs(found)))])
+    size = abs(largest)
+    # the share of the square that points along: all of it for a decaying motion, none for a swinging one
+    return Speed(size, max(0.0, ((largest / size) ** 2).real) if size > 0.0 else 0.0)
+
+
+def _power_iteration(model: NumericModel, context: Context, start: Standing) -> Speed:
+    """With the tangent. Where two motions swing it need not settle, and may be off by some times."""
     n = model.size
     scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
     scale[scale == 0.0] = 1.0

@@ -15,9 +15,10 @@ Array = NDArray[np.float64]
 STEPS = (0.0, *(10.0**k for k in range(-15, -2)))
 """How far ahead of the last good point to look, beside the time that has passed: the point that failed was not kept."""
 
-SHARE = 1e-3
-AT_LEAST, LITTLE = 0.3, 0.1
-"""What runs away grows by this share of itself at least while the fastest variable changes by `SHARE`, its cause by little."""
+SHARES = ((1e-3, 0.3), (1e-5, 1e2), (1e-7, 1e2), (1e-9, 1e2))
+LITTLE = 0.1
+"""What runs away grows so many times as fast at least as the fastest variable, which changes by a share of itself, and its cause by
+little beside it. A pole that is closer than a share of that variable is seen with a smaller one."""
 
 
 def culprits(model: NumericModel, context: Context, last: Standing) -> tuple[str, str]:
@@ -44,13 +45,19 @@ def running_away(model: NumericModel, context: Context, last: Standing) -> str:
     moving = (last.y != 0.0) & (last.yp != 0.0) & np.isfinite(last.yp)
     if not model.observables or not moving.any():
         return ""
-    step = SHARE * float(np.min(np.abs(last.y[moving] / last.yp[moving])))
-    failed = context.struct.failed
-    here, ahead = (model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in (0.0, step))
+    pace = float(np.min(np.abs(last.y[moving] / last.yp[moving])))
+    return next(
+        (found for share, least in SHARES if (found := _with_a_pole(model, context, last, pace, share, least))), ""
+    )
+
+
+def _with_a_pole(model: NumericModel, context: Context, last: Standing, pace: float, share: float, least: float) -> str:
+    failed, steps = context.struct.failed, (0.0, share * pace)
+    here, ahead = (model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in steps)
     context.struct.failed = failed
     with np.errstate(all="ignore"):
-        growth = np.log(np.abs(ahead / here)) / SHARE
-    best, fastest = "", AT_LEAST
+        growth = np.log(np.abs(ahead / here)) / share
+    best, fastest = "", least
     for element, (across, through) in _resistive(model).items():
         one, other = sorted((growth[across], growth[through]), reverse=True)
         if one > fastest and other < LITTLE * one:

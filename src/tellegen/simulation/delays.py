@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.jobs import History
-from tellegen.simulation.native_library import native_library
+from tellegen.simulation.native_library import can_compile, native_library
+from tellegen.simulation.plain.past import PlainPast
 
 Array = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ GENERATIONS = 4
 
 
 @final
-class Past:
+class NativePast:
     """What delayed signals were, from the start of a run on. It lives as long as the context that reads it."""
 
     def __init__(self, model: NumericModel, context: Context, slopes: Array | None = None) -> None:
@@ -78,11 +79,24 @@ class Past:
         self._forget(self.address)
 
 
+Past = NativePast | PlainPast
+"""What delayed signals were, written by solvers in C or in Python."""
+
+
+def new_past(model: NumericModel, context: Context, slopes: Array | None = None) -> Past:
+    """An empty past that a context reads; `slopes` are those of the initial values, by parameter."""
+    if can_compile():
+        return NativePast(model, context, slopes)
+    made = PlainPast(model, slopes, GENERATIONS)
+    made.tie(context)
+    return made
+
+
 def past_of(model: NumericModel, context: Context, before: Mapping[str, float]) -> Past | None:
     """The past that a model needs, tied to its context; None without delayed signals. `before` as in a Problem."""
     if not model.delays:
         return None
-    past = Past(model, context)
+    past = new_past(model, context)
     past.begin(model, before)
     return past
 

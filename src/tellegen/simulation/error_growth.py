@@ -14,13 +14,22 @@ AIM: Final = 3.0
 GROWTH: Final = 2.5
 """Of the error in tolerances from the coarser run to the finer, which takes more steps: two to three on test problems."""
 
-FINEST: Final = {"runge-kutta": 1e-14, "cvode": 1e-13, "ida": 1e-13}
+FINEST: Final = {"runge-kutta": 1e-14, "cvode": 1e-14, "ida": 1e-14}
 """Beyond these relative tolerances rounding decides."""
 AS_FINE: Final = 1.001
 """A tolerance so many times the finest is the finest, but for rounding."""
 
+LESS_FINE: Final = 3.0
+UNSURE: Final = 1.0
+"""A run with the finest tolerance is compared with one so many times less fine, where its error seems to be more than this."""
+
 FOLLOWS: Final = {"runge-kutta": 1.0, "cvode": 5.0 / 6.0, "ida": 5.0 / 6.0}
 """The power of the tolerance that errors at the end follow: a step of order five keeps its own error, but steps grow in number."""
+
+
+def is_finest(solver: str, rtol: float) -> bool:
+    """Whether a solver cannot be given a finer tolerance than this."""
+    return rtol <= AS_FINE * FINEST[solver]
 
 
 def finer_share(solver: str, error: float) -> float:

@@ -8,7 +8,7 @@ from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation import hybrid_rules, jobs, rules
-from tellegen.simulation.chatter import LATELY, ever_faster
+from tellegen.simulation.chatter import LATELY, ever_faster, within_tolerance
 from tellegen.simulation.culprits import culprits, running_away
 from tellegen.simulation.stretch import Settings, Standing, StretchEnd
 
@@ -37,6 +37,8 @@ def finding_of(
         )
     if end.status == jobs.CHATTERING:
         lately = [model.events[k].element for _, k in end.events[-LATELY:]]
+        if end.detail:
+            return within_tolerance(t, len(end.events), lately, model.name)
         return ever_faster(t, len(end.events), lately, "jumped to and fro", model.name)
     if end.status == jobs.STIFF:
         return rules.STIFF.finding(

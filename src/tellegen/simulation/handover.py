@@ -9,7 +9,9 @@ which for linear storages is T^T L T z+ = T^T (contents before). What sources th
 x_0 (p_d+ - p_d-); what is missing of the energy after that is lost.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -33,26 +35,38 @@ PROBE: Final = 1e-3
 class Handover:
     """The outputs of all storages in the new mode and how far they had to jump; energy that sources supplied and that was lost.
 
-    `among` are the storages that took part.
+    `among` are the storages that took part. Energies are worked out when they are asked for: most modes that are tried are left.
     """
 
     outputs: Array
     mismatch: Array
-    supplied: float = 0.0
-    lost: float = 0.0
     among: tuple[int, ...] = ()
+    energies: Callable[[], tuple[float, float]] = lambda: (0.0, 0.0)
+
+    @property
+    def supplied(self) -> float:
+        """The energy that sources supplied in the instant."""
+        return self._energies[0]
+
+    @property
+    def lost(self) -> float:
+        """The energy that was lost in the instant."""
+        return self._energies[1]
+
+    @cached_property
+    def _energies(self) -> tuple[float, float]:
+        return self.energies()
 
     def is_smooth(self, tolerance: Array) -> bool:
         """Whether no storage had to jump."""
-        return bool(np.all(np.abs(self.mismatch) <= tolerance))
+        return not self.among or bool((np.abs(self.mismatch) <= tolerance).all())
 
 
 def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: float) -> Handover:
     """The outputs of all storages after the change to the mode `target`."""
-    dependent = [storages.place(d.port) for d in target.causal.dependent]
-    if not dependent:
+    if not target.causal.dependent:
         return Handover(state.outputs.copy(), np.zeros(len(state.outputs)))
-    own = _partners(target, storages, dependent)
+    own, dependent = target.plans.get("partners") or target.plans.setdefault("partners", _partners(target, storages))
     T, told = _relation(target, state, t, own, dependent)
     before = state.outputs
     rest = told - T @ before[own]
@@ -71,23 +85,32 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
         if np.all(np.abs(step) <= CONVERGED * (np.abs(after[own]) + np.abs(before[own]))):
             break
     after[dependent] = T @ after[own] + rest
-    supplied = float(rest @ storages.change(dependent, before, after, environment))
-    lost = supplied - storages.energy_change(among, before, after, environment)
-    held = abs(storages.energy_change(among, np.zeros(len(after)), before, environment)) + abs(supplied)
-    return Handover(after, mismatch, supplied, lost if abs(lost) > ROUNDING * held else 0.0, tuple(among))
+
+    def energies() -> tuple[float, float]:
+        supplied = float(rest @ storages.change(dependent, before, after, environment))
+        lost = supplied - storages.energy_change(among, before, after, environment)
+        held = abs(storages.energy_change(among, np.zeros(len(after)), before, environment)) + abs(supplied)
+        return supplied, lost if abs(lost) > ROUNDING * held else 0.0
+
+    return Handover(after, mismatch, tuple(among), energies)
 
 
 def bounced(storages: Storages, state: HybridState, plastic: Handover, restitution: float) -> Handover:
     """The outputs after an impact, from those after a plastic one: every storage gets 1 + e times the jump."""
     before = state.outputs
     after = before + (1.0 + restitution) * (plastic.outputs - before)
-    supplied = (1.0 + restitution) * plastic.supplied
-    gained = storages.energy_change(plastic.among, before, after, storages.environment(state.displacements))
-    return replace(plastic, outputs=after, supplied=supplied, lost=supplied - gained)
+
+    def energies() -> tuple[float, float]:
+        supplied = (1.0 + restitution) * plastic.supplied
+        gained = storages.energy_change(plastic.among, before, after, storages.environment(state.displacements))
+        return supplied, supplied - gained
+
+    return replace(plastic, outputs=after, energies=energies)
 
 
-def _partners(target: ModeModel, storages: Storages, dependent: list[int]) -> list[int]:
-    """The independent storages that take part: those that dependent ones follow, and those in one field with any of them."""
+def _partners(target: ModeModel, storages: Storages) -> tuple[list[int], list[int]]:
+    """The independent storages that take part: those that dependent ones follow, and those in one field with any; and these."""
+    dependent = [storages.place(d.port) for d in target.causal.dependent]
     place = {k: i for i, k in enumerate(storages.ports)}
     found = {place[k] for d in target.causal.dependent for k in d.on if k in place}
     waiting = [*found, *dependent]
@@ -96,7 +119,7 @@ def _partners(target: ModeModel, storages: Storages, dependent: list[int]) -> li
             if j not in found and j not in dependent:
                 found.add(j)
                 waiting.append(j)
-    return sorted(i for i in found if target.independent[i] >= 0)
+    return sorted(i for i in found if target.independent[i] >= 0), dependent
 
 
 def _relation(
@@ -111,6 +134,8 @@ def _relation(
         return np.asarray(target.model.observe(t, at, yp, target.context)[observed])
 
     base = told(y)
+    if (known := target.plans.get("relation")) is not None:
+        return known, base
     T = np.zeros((len(dependent), len(own)))
     largest = float(np.max(np.abs(state.outputs), initial=0.0))
     step = PROBE * largest if largest > 0.0 else 1.0
@@ -118,6 +143,8 @@ def _relation(
         moved = y.copy()
         moved[target.independent[i]] += step
         T[:, column] = (told(moved) - base) / (moved[target.independent[i]] - y[target.independent[i]])
+    if target.model.linear:  # the same whenever the mode is met
+        target.plans["relation"] = T
     return T, base
 
 

@@ -19,17 +19,15 @@ from tellegen.core.errors import Finding, TellegenError
 from tellegen.graph import PowerGraph
 from tellegen.simulation import hybrid_rules, jobs, rules
 from tellegen.simulation.chatter import Doublings
-from tellegen.simulation.choice import Choice, choose
+from tellegen.simulation.choice import Choice, choose, spoken
 from tellegen.simulation.diary import Diary, Knock, Passage
 from tellegen.simulation.failures import finding_of
-from tellegen.simulation.hybrid_account import Account
+from tellegen.simulation.hybrid_account import Account, AllRows
 from tellegen.simulation.hybrid_start import initial_values, named_values, starting_state
 from tellegen.simulation.impacts import Impacts
 from tellegen.simulation.integration import (
-    FIXED_STEP,
     forwards,
     integrate,
-    open_books,
     settings_for,
     settings_of,
     solver_run,
@@ -38,8 +36,9 @@ from tellegen.simulation.integration import (
 from tellegen.simulation.jobs import Job
 from tellegen.simulation.mode_choice import ModeChoice, Trial
 from tellegen.simulation.mode_models import Mode, ModeModel, ModeModels
-from tellegen.simulation.native_library import Run, can_compile
-from tellegen.simulation.problem import Problem, index_of
+from tellegen.simulation.native_library import Run
+from tellegen.simulation.open_books import Part, closed
+from tellegen.simulation.problem import FIXED_STEP, Problem, index_of
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.stretch import POLL_S, Settings, Standing, StretchEnd, Watch, run_stretch
@@ -51,7 +50,7 @@ Array = NDArray[np.float64]
 
 CHATTER_EVENTS: Final = 100
 CHATTER_SHARE: Final = 1e-9
-"""So many events within this share of the run are no motion."""
+"""So many events within this share of the run, in which no storage moves by its tolerance, are no motion."""
 
 PROBE_SHARE: Final = 1e-6
 """How far a mode is looked ahead, beside the last step."""
@@ -89,12 +88,6 @@ def integrate_modes(
 
     Raises: SimulationError when there is no mode to start in.
     """
-    if not can_compile():
-        raise rules.NO_COMPILER.error(
-            "a model with modes needs a C compiler, and there is none that works",
-            where=problem.model.name,
-            fix="install gcc or clang, or 'pip install ziglang'",
-        )
     checked = _checked(problem, graph)
     parameters = named_values(problem.parameters, problem.model.parameters)
     inputs = named_values(problem.inputs, problem.model.inputs)
@@ -163,10 +156,13 @@ class _HybridRun:
         self.account = Account(problem.output_times())
         self.settings: dict[Mode, Settings] = {}
         self.solvers: dict[Mode, tuple[Choice, Run]] = {}
+        self.tuned: dict[Mode, Settings] = {}
         self.recent: deque[Happening] = deque(maxlen=CHATTER_EVENTS)
+        self.passed: deque[Array] = deque(maxlen=CHATTER_EVENTS)
         self.doublings = Doublings(problem.until)
         self.ever_faster: Finding | None = None
         self.end: StretchEnd | None = None
+        self.reached = problem.t0
 
     def run(self) -> Trajectory:
         """The whole run.
@@ -190,12 +186,12 @@ class _HybridRun:
     @property
     def progress(self) -> float:
         """The time reached."""
-        return float(self.running[0].progress) if self.running else self.problem.t0
+        return max(self.reached, *(float(job.progress) for job in tuple(self.running)), self.problem.t0)
 
     @property
     def steps(self) -> int:
         """The steps made."""
-        return self.account.effort.steps + (int(self.running[0].steps) if self.running else 0)
+        return self.account.effort.steps + sum(int(job.steps) for job in tuple(self.running))
 
     def stop(self) -> None:
         """End the run as soon as possible, from another thread; what is finished is kept."""
@@ -276,19 +272,22 @@ class _HybridRun:
         shared = choice.solver == "runge-kutta"
         run = runge_kutta(model, fused=False) if shared else solver_run(choice.solver, model)
         self.solvers[self.trial.model.mode] = choice, run
+        self.tuned[self.trial.model.mode] = settings_for(choice, self._settings(self.trial.model))
 
     def _advance(self) -> StretchEnd:
         """Advance in one mode; where an explicit solver meets a stiff stretch, an implicit one goes on."""
         model, standing = self.trial.model, self.trial.standing
         while True:
             choice, run = self._solver()
-            settings, rows = settings_for(choice, self._settings(model)), self.account.rows(model)
+            settings, rows = self.tuned[model.mode], self.account.rows(model)
             if (past := self.models.past) is not None:
                 past.follow(model.model)
             until = self._until()
             end = run_stretch(
                 run, model.prepared, model.context, settings, rows, standing, until, watch=self.direct, past=past
             )
+            self.reached = end.standing.t
+            self.running.clear()  # its steps are in the account from here on
             self.account.stretch(model, end)
             if end.status != jobs.STIFF or not choice.may_switch:
                 return end
@@ -352,11 +351,14 @@ class _HybridRun:
     def _note(self, happening: Happening) -> None:
         self.account.events.append(happening)
         self.recent.append(happening)
+        self.passed.append(self.trial.handover.outputs)
 
     def _chattering(self, t: float) -> Finding | None:
         """The finding for events that follow each other in no time."""
         recent = self.recent
         if len(recent) < CHATTER_EVENTS or t - recent[0].t > CHATTER_SHARE * (self.problem.until - self.problem.t0):
+            return None
+        if self._moves():
             return None
         element, count = Counter(h.element for h in recent).most_common(1)[0]
         return hybrid_rules.CHATTERING.finding(
@@ -366,36 +368,54 @@ class _HybridRun:
             members=sorted({h.element for h in recent}),
         )
 
+    def _moves(self) -> bool:
+        """Whether a storage has moved by more than its tolerance during the latest events."""
+        passed = np.array(self.passed)
+        moved, size = np.ptp(passed, axis=0), np.max(np.abs(passed), axis=0)
+        return bool(np.any(moved > self.problem.absolute_tolerance("") + self.problem.rtol * size))
+
     # -- the result ------------------------------------------------------------------------------------------------------------
 
     def _trajectory(self, end: StretchEnd, first: Choice, finding: Finding | None, stored: float) -> Trajectory:
         model, account = self.trial.model, self.account
         endings: dict[int, Status] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
-        if self.problem.rows_at_changes and end.status not in (jobs.FINISHED, jobs.EVENT):
+        if end.status not in (jobs.FINISHED, jobs.EVENT):
             account.ended(model, self.here)
         rows = account.finished(self.held, model.model)
         books = (
             account.books(stored, stored_energy(model.model, model.context, self.here)) if self.problem.books else None
         )
+        books, gap = closed(books, self.problem.rtol, model.model.name, lambda: self._parts(rows))
         return Trajectory(
             rows.t,
             rows.y,
             rows.yp,
             rows.segments,
             first.solver,
-            first.reason,
+            spoken(first),
             books,
             tuple(account.events),
             account.effort,
             self.ready - self.began,
             time.perf_counter() - self.ready,
             endings.get(end.status, "failed"),
-            finding or open_books(books, self.asked, model.model),
+            finding or gap,
             memory=rows.memory,
             losses=account.losses,
             past=self.models.past,
             turns=account.turns + len(account.events),
         )
+
+    def _parts(self, rows: AllRows) -> list[Part]:
+        """The rows of each mode, with what its model was given."""
+        known = {id(mode.model): mode for mode in self.models.met}
+        stops = [*(segment.start for segment in rows.segments[1:]), len(rows.t)]
+        made: list[Part] = []
+        for segment, stop in zip(rows.segments, stops, strict=True):
+            mode, at = known[id(segment.model)], slice(segment.start, stop)
+            y, yp = (values[at, : segment.model.size] for values in (rows.y, rows.yp))
+            made.append(Part(mode.model, mode.context, self._settings(mode).atol, rows.t[at], y, yp))
+        return made
 
 
 def _checked(problem: Problem, graph: PowerGraph) -> Problem:

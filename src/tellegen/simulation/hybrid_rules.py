@@ -13,6 +13,8 @@ NO_MODE = RULES.rule(
 CHATTERING = RULES.rule(
     "S131",
     "chattering",
-    meaning="Modes changed, or formulas jumped, again and again: in a time far below that of any motion, or ever faster.",
+    meaning="Modes changed, or formulas jumped, again and again: a hundred times within a billionth of the run while nothing moved by more "
+    "than its tolerance (with 'cvode' and 'ida' thousands of times, however long it took), or ever faster, so that their number doubled "
+    "in equal times and would pass a billion before the end.",
     why="two modes send each other back: the motion stays on the border between them, which neither of them describes",
 )

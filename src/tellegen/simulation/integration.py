@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Context
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.core.errors import Finding
 from tellegen.simulation import jobs, rules
-from tellegen.simulation.choice import Choice, choose
+from tellegen.simulation.choice import Choice, choose, spoken
 from tellegen.simulation.delays import Past, past_of
 from tellegen.simulation.error_growth import missed_tolerance
 from tellegen.simulation.failures import finding_of
 from tellegen.simulation.jobs import Job
-from tellegen.simulation.native_library import Run, can_compile, native_library, runner
-from tellegen.simulation.plain import Method, check_plain, plain_stretch
-from tellegen.simulation.problem import Problem
+from tellegen.simulation.native_library import Run, solver
+from tellegen.simulation.open_books import Part, closed
+from tellegen.simulation.problem import FIXED_STEP, Problem
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.second_run import Attempt, Attempting, has_memory, keeping_tolerance
 from tellegen.simulation.starting import consistent_start, recall, take_first_samples
@@ -42,13 +41,7 @@ Array = NDArray[np.float64]
 
 COMPARED: Final = ("runge-kutta", "cvode", "ida")
 """Solvers whose runs are compared with others, so that there may be several."""
-FIXED_STEP: Final = ("midpoint", "discrete-gradient")
 STATIC_STEPS: Final = 200
-CLOSED: Final = 1e-6
-CLOSED_TOLERANCES: Final = 1000.0
-"""Books are open when they miss this share of the energy, and so many tolerances: errors of steps add up in them."""
-THERMAL_ENERGY: Final = 4e-21
-"""In J, k T at room temperature: less than this is at play in a part that rests, and books of it say nothing."""
 
 
 def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
@@ -87,20 +80,20 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     def directly(running: list[Job]) -> Attempt:
         return keeping(Watch(running=running))
 
-    if choice.solver != "heyoka" and can_compile():
+    if choice.solver != "heyoka":
         solver_run(
             choice.solver, model, stiff=choice.stiff
         )  # where it is new it is compiled, which is no part of solving
     ready = time.perf_counter()
     # all attempts in one thread: going from one to another costs as much as a short run
-    made = watched(directly, watch or Watch()) if choice.solver in COMPARED and can_compile() else keeping(watch)
+    made = watched(directly, watch or Watch()) if choice.solver in COMPARED else keeping(watch)
     ends, choice = made.ends, made.choice
     seconds = (ready - began, time.perf_counter() - ready)
     found = trajectory_of(
         ends,
         prepared,
         context,
-        rows.with_last(ends[-1].standing) if problem.rows_at_changes and ends[-1].status != jobs.FINISHED else rows,
+        rows if ends[-1].status == jobs.FINISHED else rows.with_last(ends[-1].standing),
         choice,
         settings,
         books=before if problem.books else None,
@@ -131,12 +124,12 @@ def _attempting(
             settings = replace(settings, first_step=after.ends[-1].last_step)
         horizon = problem.until if until is None else until
         while True:
-            step, used = _advancing(choice, settings, prepared, context, rows, horizon, watch, past)
+            step = _advancing(choice, settings, prepared, context, rows, horizon, watch, past)
             ends.append(step(at))
             at, status = ends[-1].standing, ends[-1].status
             following = _next_choice(choice, status, at.t, automatic=automatic)
             if following is None:
-                return Attempt(ends, used)
+                return Attempt(ends, choice)
             choice = following
 
     return attempt
@@ -178,18 +171,13 @@ def _advancing(
     until: float,
     watch: Watch | None,
     past: Past | None,
-) -> tuple[Callable[[Standing], StretchEnd], Choice]:
-    """How a choice becomes a stretch: by the compiled solver, by heyoka, or by SciPy where nothing can be compiled."""
+) -> Callable[[Standing], StretchEnd]:
+    """How a choice becomes a stretch: by one of our solvers, or by heyoka."""
     model, settings = prepared.model, settings_for(choice, asked)
     if choice.solver == "heyoka":
-        return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch()), choice
-    if can_compile():
-        run = solver_run(choice.solver, model, stiff=choice.stiff)
-        return lambda at: run_stretch(run, prepared, context, settings, rows, at, until, watch=watch, past=past), choice
-    check_plain(model)
-    method: Method = "BDF" if choice.solver == "cvode" or choice.stiff else "DOP853"
-    plain = replace(choice, solver=f"SciPy {method}", reason=f"{choice.reason}; there is no C compiler")
-    return lambda at: plain_stretch(method, prepared, context, settings, rows, at, until), plain
+        return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch())
+    run = solver_run(choice.solver, model, stiff=choice.stiff)
+    return lambda at: run_stretch(run, prepared, context, settings, rows, at, until, watch=watch, past=past)
 
 
 def settings_of(problem: Problem) -> Settings:
@@ -222,16 +210,16 @@ def settings_for(choice: Choice, settings: Settings) -> Settings:
     return replace(settings, watch_stiffness=watched, max_step=longest, work=choice.work)
 
 
-def solver_run(solver: str, model: NumericModel, *, stiff: bool = False) -> Run:
-    """The compiled solver of a name; of the exponential, the one for what dies away fast."""
-    if solver == "runge-kutta":
+def solver_run(name: str, model: NumericModel, *, stiff: bool = False) -> Run:
+    """The solver of a name; of the exponential, the one for what dies away fast."""
+    if name == "runge-kutta":
         return runge_kutta(model)
-    if solver in ("cvode", "ida"):
-        return runner(native_library("sundials"), f"tg_{solver}")
-    if solver == "exponential":
-        return runner(native_library("rational" if stiff else "exponential"), f"tg_{'stiff_' * stiff}exponential")
-    assert solver in FIXED_STEP, f"every solver of the list has its place here, '{solver}' too"
-    return runner(native_library("fixed_step"), f"tg_{solver.replace('-', '_')}")
+    if name in ("cvode", "ida"):
+        return solver("sundials", f"tg_{name}")
+    if name == "exponential":
+        return solver("rational" if stiff else "exponential", f"tg_{'stiff_' * stiff}exponential")
+    assert name in FIXED_STEP, f"every solver of the list has its place here, '{name}' too"
+    return solver("fixed_step", f"tg_{name.replace('-', '_')}")
 
 
 def stored_energy(model: NumericModel, context: Context, at: Standing) -> float:
@@ -260,17 +248,19 @@ def trajectory_of(
     """The rows that were written, with the account of all stretches."""
     model, last = prepared.model, ends[-1]
     account = None if books is None else _books(ends, books, stored_energy(model, context, last.standing))
-    finding = finding_of(last, model, context, settings, choice.solver) or open_books(account, settings, model)
+    n = model.size
+    seen = Part(model, context, settings.atol, rows.t[: rows.done], rows.y[: rows.done, :n], rows.yp[: rows.done, :n])
+    account, gap = closed(account, settings.rtol, model.name, lambda: (seen,))
+    finding = finding_of(last, model, context, settings, choice.solver) or gap
     status: dict[int, Literal["finished", "cancelled"]] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
     ending: Status = status.get(last.status, "failed")
-    n = model.size
     return Trajectory(
-        rows.t[: rows.done],
-        rows.y[: rows.done, :n],
-        rows.yp[: rows.done, :n],
+        seen.t,
+        seen.y,
+        seen.yp,
         (Segment(0, model),),
         choice.solver,
-        choice.reason,
+        spoken(choice),
         account,
         tuple(_happening(model, t, k) for end in ends for t, k in end.events),
         sum((end.effort for end in ends), Effort()),
@@ -283,21 +273,8 @@ def trajectory_of(
     )
 
 
-def open_books(account: Books | None, settings: Settings, model: NumericModel) -> Finding | None:
-    """A warning when energy books are off by more than the tolerance explains."""
-    if account is None or abs(account.residual) <= max(CLOSED, CLOSED_TOLERANCES * settings.rtol):
-        return None
-    if abs(account.difference) <= THERMAL_ENERGY:
-        return None
-    return rules.OPEN_BOOKS.finding(
-        f"the energy books are off by {account.difference:.3g} J, {abs(account.residual):.2g} of the energy handled",
-        where=model.name,
-        fix="ask for a finer tolerance; if that does not help, a law of an element is not the derivative of its energy",
-    )
-
-
 def _books(ends: list[StretchEnd], before: float, after: float) -> Books:
-    supplied, dissipated, generated, modulation = sum((end.energies for end in ends), np.zeros(4)).tolist()
+    supplied, dissipated, generated, modulation = map(sum, zip(*(end.energies.tolist() for end in ends), strict=True))
     return Books(supplied, dissipated, generated, modulation, 0.0, before, after)
 
 

@@ -101,6 +101,7 @@ class Job(ctypes.Structure):
         ("turns", _long),
         ("n_instants", _long),
         ("doubled", _double * 6),
+        ("bands", _pointer),
     )
 
 

@@ -19,9 +19,9 @@ from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
 from tellegen.graph import ResistiveLaw, SwitchingLaw
 from tellegen.simulation import hybrid_rules, rules
+from tellegen.simulation.beginning import Beginning, beginning, guard_bands
 from tellegen.simulation.handover import Handover, hand_over
 from tellegen.simulation.mode_models import HybridState, Mode, ModeModel, ModeModels
-from tellegen.simulation.starting import consistent_start
 from tellegen.simulation.stretch import Settings, Standing
 
 Array = NDArray[np.float64]
@@ -88,7 +88,24 @@ class ModeChoice:
             return stay
         if brief is not None:  # where modes send each other back, each of them lasts at least a moment
             return brief
+        if (resting := self._resting(state, now, t, probe)) is not None:
+            return resting
         raise self._stuck(now, t, last)
+
+    def _resting(self, state: HybridState, now: Mode, t: float, probe: float) -> Trial | None:
+        """The present mode where only errors within the tolerance speak against it, to be looked at again soon.
+
+        A circuit that begins at rest has guards that are nothing but such errors for a while.
+        """
+        trial = self._trial(now, state, t, probe, frozenset())
+        if isinstance(trial, Finding) or not trial.smooth:
+            return None
+        model, at = trial.model, trial.standing
+        events, settings = model.model.events, self.settings(model)
+        bands = guard_bands(model, settings, at)
+        guards = model.model.event_values(at.t, at.y, at.yp, model.context)
+        above = [k for k, e in enumerate(events) if e.kind == "transition" and guards[k] > bands[k]]
+        return None if above else replace(trial, violated=(), undecided=True)
 
     def _candidates(
         self, state: HybridState, now: Mode, t: float, probe: float, fired: frozenset[str]
@@ -160,54 +177,33 @@ class ModeChoice:
         try:
             model.remember(state)
             handover = hand_over(model, self.models.storages, state, t)
-            y = model.compose(replace(state, outputs=handover.outputs))
             settings = self.settings(model)
-            standing = consistent_start(model.prepared, model.context, settings, t, y)
-            ahead = consistent_start(
-                model.prepared, model.context, settings, t + probe, self._ahead(model, standing, probe), standing.yp
-            )
-            before, after = (self._guards(model, at) for at in (standing, ahead))
+            begun = beginning(model, settings, t, model.compose(state, handover.outputs), probe)
         except TellegenError as error:
             return error.finding
         except FloatingPointError as problem:
             return rules.BAD_START.finding(
                 f"at t = {t:g} s {problem}", where=model.model.name, members=self._names(mode)
             )
-        violated = self._violated(model, before, after, fired)
-        broken = bool(self._violated(model, before, before, frozenset()))
+        violated, broken, undecided = self._judged(model, begun, fired)
         smooth = handover.is_smooth(self._tolerance(settings))
-        return Trial(model, standing, handover, smooth, violated, broken, self._undecided(model, after))
+        return Trial(model, begun.standing, handover, smooth, violated, broken, undecided)
 
-    def _ahead(self, model: ModeModel, standing: Standing, probe: float) -> Array:
-        """y a moment later; algebraic unknowns are solved for anyway."""
-        y = standing.y.copy()
-        moving = model.model.size - len(model.model.unknowns)
-        y[:moving] += probe * standing.yp[:moving]
-        return y
-
-    def _guards(self, model: ModeModel, at: Standing) -> list[float]:
-        """Their values, as plain numbers: one after the other they are read faster."""
-        values: list[float] = model.model.event_values(at.t, at.y, at.yp, model.context).tolist()
-        return values
-
-    def _violated(
-        self, model: ModeModel, before: list[float], after: list[float], fired: frozenset[str]
-    ) -> tuple[tuple[int, str], ...]:
-        found: list[tuple[int, str]] = []
-        for event, low, high in zip(model.model.events, before, after, strict=True):
+    def _judged(
+        self, model: ModeModel, begun: Beginning, fired: frozenset[str]
+    ) -> tuple[tuple[tuple[int, str], ...], bool, bool]:
+        """The transitions that would be taken at once, whether one is due at the start already, whether a guard stays at zero."""
+        found, broken, undecided = list[tuple[int, str]](), False, False
+        for event, low, high in zip(model.model.events, begun.before, begun.after, strict=True):
             if event.kind != "transition":
                 continue
             largest = max(self._largest.get(event.name, 0.0), abs(low), abs(high))
             self._largest[event.name] = largest
             if high > NOISE * largest or (event.name in fired and high > low):
                 found.append((self._place[event.element], event.to))
-        return tuple(found)
-
-    def _undecided(self, model: ModeModel, after: list[float]) -> bool:
-        return any(
-            event.kind == "transition" and abs(value) <= NOISE * self._largest.get(event.name, 0.0)
-            for event, value in zip(model.model.events, after, strict=True)
-        )
+            broken = broken or low > NOISE * largest
+            undecided = undecided or abs(high) <= NOISE * largest
+        return tuple(found), broken, undecided
 
     def _tolerance(self, settings: Settings) -> Array:
         """By how much the output of a storage may jump without being an impulse: the error that is allowed for it anyway."""

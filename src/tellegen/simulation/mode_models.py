@@ -1,8 +1,9 @@
 """One compiled model for each mode, made when the mode is first met."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,21 +52,38 @@ class ModeModel:
     context: Context
     independent: NDArray[np.int64]
     observed: NDArray[np.int64]
+    plans: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out for this mode and serves again when it is next met."""
+
+    @cached_property
+    def own(self) -> NDArray[np.intp]:
+        """The storages that are states here."""
+        return np.flatnonzero(self.independent >= 0)
+
+    @cached_property
+    def _own_places(self) -> NDArray[np.int64]:
+        return self.independent[self.own]
+
+    @cached_property
+    def _others(self) -> list[tuple[int, str]]:
+        """The variables that no storage gives, with their places."""
+        given = set(self._own_places.tolist())
+        return [(k, name) for k, name in enumerate(self.model.names) if k not in given]
 
     def outputs(self, t: float, y: Array, yp: Array) -> Array:
         """The outputs of all storages; of those whose energy variable is the state, that variable."""
         found = self.model.observe(t, y, yp, self.context)[self.observed]
-        own = self.independent >= 0
-        found[own] = y[self.independent[own]]
+        found[self.own] = y[self._own_places]
         return found
 
-    def compose(self, state: HybridState) -> Array:
-        """y of this mode at a state."""
-        model = self.model
-        values = {**state.unknowns, **state.displacements, **state.signals}
-        y = np.array([values.get(name, 0.0) for name in model.names])
-        own = self.independent >= 0
-        y[self.independent[own]] = state.outputs[own]
+    def compose(self, state: HybridState, outputs: Array | None = None) -> Array:
+        """y of this mode at a state, or at other outputs of its storages."""
+        y = np.zeros(self.model.size)
+        if self._others:
+            values = {**state.unknowns, **state.displacements, **state.signals}
+            for k, name in self._others:
+                y[k] = values.get(name, 0.0)
+        y[self._own_places] = (state.outputs if outputs is None else outputs)[self.own]
         return y
 
     def remember(self, state: HybridState) -> None:
@@ -77,13 +95,15 @@ class ModeModel:
     def state(self, t: float, y: Array, yp: Array) -> HybridState:
         """What is carried on from this mode."""
         model = self.model
-        named = dict(zip(model.names, map(float, y), strict=True))
+        values, states = y.tolist(), len(model.states)
+        moved = states + len(model.displacements)
+        signals = moved + len(model.signal_states)
         return HybridState(
             self.outputs(t, y, yp),
-            {name: named[name] for name in model.displacements},
-            {name: named[name] for name in model.signal_states},
-            {name: named[name] for name in model.unknowns},
-            dict(zip(model.memory, map(float, self.context.memory), strict=False)),
+            dict(zip(model.displacements, values[states:moved], strict=True)),
+            dict(zip(model.signal_states, values[moved:signals], strict=True)),
+            dict(zip(model.unknowns, values[signals:], strict=True)),
+            dict(zip(model.memory, self.context.memory.tolist(), strict=False)),
         )
 
 

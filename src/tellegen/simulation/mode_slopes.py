@@ -263,7 +263,7 @@ def _entered(models: ModeModels, mode: Mode, state: HybridState, t: float) -> Ar
     model = _model(models, mode)
     model.remember(state)
     handover = hand_over(model, models.storages, state, t)
-    return model.compose(replace(state, outputs=handover.outputs))
+    return model.compose(state, handover.outputs)
 
 
 def _model(models: ModeModels, mode: Mode) -> ModeModel:

@@ -12,6 +12,7 @@ from typing import Literal
 from tellegen.compiler.build import build
 from tellegen.simulation import rules
 from tellegen.simulation.jobs import Job
+from tellegen.simulation.plain.solvers import plain_solver
 from tellegen.simulation.poles import pole_table
 from tellegen.simulation.sundials import sundials_table
 
@@ -62,7 +63,7 @@ def source_text(*names: str) -> str:
 def native_library(part: Part) -> ctypes.CDLL:
     """One of the libraries of solvers.
 
-    Raises: SimulationError (S101) without a C compiler.
+    Raises: SimulationError (S101) where it cannot be compiled.
     """
     library = compiled_part(part)
     with _TABLES:
@@ -81,7 +82,7 @@ def compiled_part(part: Part) -> ctypes.CDLL:
 def compiled(source: str, *, small: bool = False) -> ctypes.CDLL:
     """The library of a C text of ours.
 
-    Raises: SimulationError (S101) without a C compiler, saying what is wrong with it.
+    Raises: SimulationError (S101) where it cannot be compiled, saying why.
     """
     with _LOCK:
         mine = (source, small) not in _MADE
@@ -108,6 +109,11 @@ def compiled(source: str, *, small: bool = False) -> ctypes.CDLL:
 def can_compile() -> bool:
     """Whether there is a C compiler that works, or a cache that holds what is needed."""
     return build("int tg_nothing(void) { return 0; }").library is not None
+
+
+def solver(part: Part, name: str) -> Run:
+    """A solver by its name in C: compiled, or in Python where nothing can be compiled."""
+    return runner(native_library(part), name) if can_compile() else plain_solver(name)
 
 
 @cache

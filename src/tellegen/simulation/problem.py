@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal, final, get_args
 
 import numpy as np
@@ -16,6 +17,7 @@ from tellegen.simulation import rules
 Array = NDArray[np.float64]
 SolverName = Literal["auto", "exponential", "runge-kutta", "cvode", "ida", "midpoint", "discrete-gradient", "heyoka"]
 SOLVERS: Final[tuple[str, ...]] = get_args(SolverName)
+FIXED_STEP: Final = ("midpoint", "discrete-gradient")
 
 FINEST_RTOL: Final = 1e-14
 DEFAULT_ROWS: Final = 1001
@@ -34,8 +36,8 @@ class Problem:
     named are the model's own. `atol` is one number or one for each variable by name. Tolerances hold for every variable, whatever
     the size of the model. `step` is the step of the methods that keep theirs. `context` continues with the memory of an earlier
     run. `before` says what sampled and delayed signals were before the start, by name; the others had their initial values.
-    `rows_at_changes` adds rows on both sides of every change of mode, so that none hides between two rows, and one where a run ends
-    early.
+    `rows_at_changes` adds rows on both sides of every change of mode, so that none hides between two rows. A run that ends early
+    has a row where it ends in any case.
     """
 
     model: NumericModel
@@ -68,7 +70,7 @@ class Problem:
         _check_numbers(self)
         return self
 
-    @property
+    @cached_property
     def given(self) -> tuple[Array, Array]:
         """The values of parameters and inputs.
 
@@ -179,6 +181,12 @@ def _check_tolerances(problem: Problem) -> None:
         raise rules.BAD_TOLERANCE.error(f"the largest step is {problem.max_step:g}", fix="give a positive time")
     if problem.step is not None and not (np.isfinite(problem.step) and problem.step > 0.0):
         raise rules.NO_STEP.error(f"the step is {problem.step:g}", fix="give a positive time")
+    if problem.step is not None and problem.solver not in FIXED_STEP:
+        raise rules.UNUSED_STEP.error(
+            f"a step of {problem.step:g} s is given, and the solver '{problem.solver}' chooses its own steps",
+            where=problem.model.name,
+            fix=f"choose '{FIXED_STEP[0]}' or '{FIXED_STEP[1]}', or give the longest step as max_step",
+        )
 
 
 def _check_absolute_tolerances(problem: Problem) -> None:
@@ -203,6 +211,13 @@ def _check_horizon(problem: Problem) -> None:
     if isinstance(problem.times, int):
         return  # evenly spaced: ten million need not be made to be looked at
     times = problem.output_times()
+    ordered = times.ndim == 1 and len(times) > 0 and bool((times[1:] >= times[:-1]).all())
+    if not (ordered and problem.t0 <= times[0] and times[-1] <= problem.until):
+        _check_times(problem, times)
+
+
+def _check_times(problem: Problem, times: Array) -> None:
+    """What is wrong with output times that are known to be wrong."""
     if times.ndim != 1:
         raise rules.BAD_TIMES.error(f"the output times have {times.ndim} dimensions", fix="give a list of times")
     if len(times) == 0 or not np.isfinite(times).all():

@@ -6,9 +6,9 @@ RULES = Rulebook("S")
 
 NO_COMPILER = RULES.rule(
     "S101",
-    "solvers need a C compiler",
-    meaning="The solvers are written in C and compiled when first used, and no C compiler works.",
-    why="no Python runs inside the integration loop",
+    "solver that does not compile",
+    meaning="The C compiler works, and yet refuses the text of one of the solvers, which are compiled when first used.",
+    why="solvers are standard C99 without libraries; where no compiler works at all they run in Python",
 )
 NO_SUNDIALS = RULES.rule(
     "S102",
@@ -162,6 +162,12 @@ MISSED_TOLERANCE = RULES.rule(
     meaning="Errors of steps add up to more than twenty tolerances, and steps of a finer tolerance do not help.",
     why="where a motion magnifies small differences, even those of rounding grow beyond any tolerance",
     severity="warning",
+)
+UNUSED_STEP = RULES.rule(
+    "S128",
+    "step for a solver that chooses its own",
+    meaning="A fixed step is given, and the solver is not one of those that keep theirs.",
+    why="what nobody uses would be ignored without a word",
 )
 GRAZING = RULES.rule(
     "S175",

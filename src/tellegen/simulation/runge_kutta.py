@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.simulation.native_library import Run, compiled, runner, source_text
+from tellegen.simulation.native_library import Run, can_compile, compiled, runner, source_text
+from tellegen.simulation.plain.solvers import plain_solver
 from tellegen.simulation.tableaus import DORMAND_PRINCE_8, Row, Tableau
 
 _LOADED: dict[tuple[str, str, int], Run] = {}
@@ -15,8 +16,10 @@ def runge_kutta(model: NumericModel, tableau: Tableau = DORMAND_PRINCE_8, *, fus
 
     Fusing saves the calls, which is a few percent of small models and costs a compilation of each.
 
-    Raises: SimulationError (S101) without a C compiler.
+    Where nothing can be compiled it runs in Python.
     """
+    if not can_compile():
+        return plain_solver("tg_runge_kutta")
     fuse = fused and bool(model.source) and {"rhs", "powers"} <= model.addresses.keys()
     key = (tableau.name, model.source, model.size) if fuse else (tableau.name, "", 0)
     if key not in _LOADED:

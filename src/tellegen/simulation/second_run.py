@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation import jobs
 from tellegen.simulation.choice import Choice
-from tellegen.simulation.error_growth import AIM, ALLOWED, AS_FINE, FINEST, GROWTH, error_of_finer, finer_share
+from tellegen.simulation.error_growth import (
+    AIM,
+    ALLOWED,
+    FINEST,
+    GROWTH,
+    LESS_FINE,
+    UNSURE,
+    error_of_finer,
+    finer_share,
+    is_finest,
+)
 from tellegen.simulation.stretch import Rows, Settings, StretchEnd
 
 Array = NDArray[np.float64]
@@ -20,7 +30,9 @@ TURNS: Final = 3
 EARLY_TURNS: Final = 10
 """So many leave no doubt that a run swings on: it is looked at before its end."""
 STIFF_TURNS: Final = 20
-"""The same where an implicit solver was chosen, not asked for: what decays fast forgets its errors."""
+FINE_RTOL: Final = 1e-9
+"""The same where an implicit solver was chosen, not asked for: what decays fast forgets its errors. At tolerances finer than this
+errors of its many steps add up sooner."""
 
 GROWN: Final = 1000.0
 COARSER: Final = 100.0
@@ -30,8 +42,10 @@ ANYWAY_STEPS: Final = 500
 """A finer run that takes so many times the steps, and a few, is given up."""
 
 SAME_STEPS: Final = 0.8
+HELD_BACK: Final = 3.0
 UNTOLD: Final = 30.0 * AIM
-"""A coarser run that fails shows nothing, and none does whose steps are as many: one with a thirtieth of the tolerance does."""
+"""A coarser run that fails shows nothing, and none does whose steps are as many, or not many times as many as the longest step asks
+for: one with a thirtieth of the tolerance does."""
 
 EARLY: Final = 0.125
 """The share of a run after which one that swings is looked at, so that a tolerance that will not do is given up soon."""
@@ -130,7 +144,7 @@ def _corrected(
     solver = made.choice.solver
     most = min(settings.max_steps, MORE_STEPS * (made.steps + ANYWAY_STEPS))
     for _ in range(MOST_RUNS):
-        if error <= ALLOWED or factor * settings.rtol <= AS_FINE * FINEST[solver]:
+        if error <= ALLOWED or is_finest(solver, factor * settings.rtol):
             break
         finer = _finer(settings, solver, factor * finer_share(solver, error))
         made = _again(attempt, replace(_scaled(settings, finer), max_steps=most), rows)
@@ -142,8 +156,21 @@ def _corrected(
         now = rows.y[index]
         error = error_of_finer(solver, finer / factor, float(np.max(np.abs(now - before) / size)))
         before, factor = now, finer
+        if error > UNSURE and is_finest(solver, factor * settings.rtol):
+            error = _error_of_finest(attempt, _scaled(settings, LESS_FINE * factor), rows, size)
     made = replace(made, error=0.0 if error == UNTOLD else error)
     return made if factor == 1.0 else _told(made, turns, factor)
+
+
+def _error_of_finest(attempt: Attempting, settings: Settings, rows: Rows, size: Array) -> float:
+    """The error in tolerances where no run can be finer: how far one that is a little less fine is apart.
+
+    A far coarser one tells nothing here, where rounding decides.
+    """
+    index = compared_rows(rows.done)
+    beside = Rows.at(rows.t[index], rows.y.shape[1])
+    attempt(replace(settings, keep_books=False), beside)
+    return float(np.max(np.abs(beside.y[: beside.done] - rows.y[index[: beside.done]]) / size, initial=0.0))
 
 
 # -- looking at a run early ----------------------------------------------------------------------------------------------------
@@ -230,9 +257,13 @@ def _extrapolated(passed: Array, off: Array, early: int, last: int, whole: float
 def _may_add_up(model: NumericModel, first: Attempt, settings: Settings, rows: Rows) -> bool:
     if has_memory(model) or first.ends[-1].status != jobs.FINISHED:
         return False
-    solver, asked = first.choice.solver, first.choice.reason == "asked for"
-    least = TURNS if asked or solver == "runge-kutta" else STIFF_TURNS
+    solver, least = first.choice.solver, least_turns(first.choice.solver, first.choice.reason, settings.rtol)
     return solver in ("runge-kutta", "cvode", "ida") and (first.turns >= least or _grows(settings, rows))
+
+
+def least_turns(solver: str, reason: str, rtol: float) -> int:
+    """From how many turns of one variable on errors of a run are looked at."""
+    return TURNS if solver == "runge-kutta" or reason == "asked for" or rtol < FINE_RTOL else STIFF_TURNS
 
 
 def has_memory(model: NumericModel) -> bool:
@@ -285,6 +316,11 @@ class _Coarser:
             raise _CancelledError
         return self._made
 
+    def _is_held_back(self, made: Attempt) -> bool:
+        """Whether a longest step, and not the tolerance, decides many of its steps: it is better than its tolerance says."""
+        passed = made.ends[-1].standing.t - float(self._of.t[0])
+        return made.steps * self._settings.max_step < HELD_BACK * passed
+
     def error_of(self, settings: Settings, found: Rows, steps: int, until: float | None = None) -> float:
         """The error of what was found, in tolerances, as far as this run tells."""
         ratio = self._settings.rtol / settings.rtol
@@ -292,7 +328,7 @@ class _Coarser:
             return 0.0
         made = self.go_on(until)
         index = self.index[self.index < found.done]
-        if self.rows.done < len(index) or made.steps > SAME_STEPS * steps:
+        if self.rows.done < len(index) or made.steps > SAME_STEPS * steps or self._is_held_back(made):
             return UNTOLD
         y = found.y[index]
         return GROWTH / ratio * float(np.max(np.abs(self.rows.y[: len(index)] - y) / _size(settings, y)))

@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Final, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from tellegen.compiler.context import Context, TgContext
 from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_addresses
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import jobs, rules
-from tellegen.simulation.delays import Past
-from tellegen.simulation.native_library import native_library, runner
+from tellegen.simulation.delays import Past, new_past
+from tellegen.simulation.native_library import can_compile, native_library, solver
+from tellegen.simulation.plain.slopes import MOVED_PAST, plain_addresses
 from tellegen.simulation.slope_jumps import moved, nudge
+from tellegen.simulation.slope_wrapper import FUNCTIONS, SlopeWrapper
 from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, instants, make_job
 
 Array = NDArray[np.float64]
@@ -23,39 +25,6 @@ Integers = NDArray[np.int32]
 
 DelaySlopes = Mapping[str, tuple[Array, Array]]
 """How delays and their initial values change with each parameter, by the names of the delayed signals."""
-
-FUNCTIONS: Final = ("residual", "rhs", "tangent", "rhs_tangent", "balance", "powers", "events", "sample", "observe")
-
-
-class _Wrapper(ctypes.Structure):
-    """The struct `tg_wrapper` of native/sensitivities.c."""
-
-    _fields_ = (
-        ("head", TgContext),
-        ("model", ctypes.c_void_p),
-        *((name, ctypes.c_void_p) for name in FUNCTIONS),
-        ("n", ctypes.c_int),
-        ("count", ctypes.c_int),
-        ("parameters", ctypes.c_void_p),
-        ("direction", ctypes.c_void_p),
-        ("n_memory", ctypes.c_int),
-        ("held", ctypes.c_void_p),
-        ("held_before", ctypes.c_void_p),
-        ("room", ctypes.c_void_p),
-        ("sampled_at", ctypes.c_double),
-        ("log", ctypes.c_void_p),
-        ("log_room", ctypes.c_long),
-        ("log_count", ctypes.c_long),
-        ("history", ctypes.c_void_p),
-        ("n_delays", ctypes.c_int),
-        ("n_observables", ctypes.c_int),
-        ("by_slopes", ctypes.c_void_p),
-        ("observed", ctypes.c_void_p),
-        ("beside", ctypes.c_void_p),
-        ("along", ctypes.c_int),
-        ("shift", ctypes.c_double),
-        ("delay_shift", ctypes.c_double),
-    )
 
 
 @final
@@ -96,12 +65,12 @@ class SlopeModel:
         by, initial = (np.zeros((count, len(model.delays))) for _ in range(2))
         for i, delayed in enumerate(model.delays):
             by[:, i], initial[:, i] = slopes.get(delayed.name, (0.0, 0.0))
-        self.past, self._by_slopes = past or Past(model, self.context, initial), by
+        self.past, self._by_slopes = past or new_past(model, self.context, initial), by
         self._observed = np.zeros(2 * len(model.observables))
         self._struct.history, self._struct.by_slopes = self.past.address, by.ctypes.data
         self._struct.n_delays, self._struct.n_observables = len(model.delays), len(model.observables)
         self._struct.observed = self._observed.ctypes.data
-        told = native_library("sensitivities").tg_moved_past
+        told = native_library("sensitivities").tg_moved_past if can_compile() else MOVED_PAST
         self.context.remember(ctypes.cast(told, ctypes.c_void_p).value, self.address)
         self._look_beside()
 
@@ -130,7 +99,7 @@ class SlopeModel:
             return wide
         empty = Rows.at(np.zeros(0), self.prepared.width)
         job, arrays = make_job(self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address)
-        if runner(native_library("steady"), "tg_consistent")(job) != jobs.FINISHED:
+        if solver("steady", "tg_consistent")(job) != jobs.FINISHED:
             raise rules.NOT_CONSISTENT.error(
                 f"the sensitivities of the algebraic unknowns at t = {start.t:g} s were not found", where=model.name
             )
@@ -164,8 +133,8 @@ class SlopeModel:
     def _entry(self) -> int:
         return len(self.numbers) * len(self.model.memory)
 
-    def _wrapped(self) -> _Wrapper:
-        model, struct = self.model, _Wrapper()
+    def _wrapped(self) -> SlopeWrapper:
+        model, struct = self.model, SlopeWrapper()
         ctypes.memmove(ctypes.addressof(struct.head), self.context.address, ctypes.sizeof(TgContext))
         struct.model = self.context.address
         for name in FUNCTIONS:
@@ -201,7 +170,7 @@ def _terminal(plain: PreparedModel, *, through_modes: bool) -> Integers:
 
 
 def _addresses(model: NumericModel) -> dict[str, int]:
-    ours = native_addresses(native_library("sensitivities"))
+    ours = native_addresses(native_library("sensitivities")) if can_compile() else plain_addresses()
     # rates and powers of a model side by side would have the powers where the slopes belong
     assert ours.keys() == PROTOTYPES.keys() - {"rhs_powers"}, "the wrapper passes on every other function of a model"
     return {name: address for name, address in ours.items() if name in model.addresses}

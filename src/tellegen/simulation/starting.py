@@ -10,7 +10,7 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.simulation import jobs, rules
 from tellegen.simulation.failures import decided, variable_name, without_value
-from tellegen.simulation.native_library import native_library, runner
+from tellegen.simulation.native_library import solver
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, make_job, prepare
 
@@ -32,7 +32,7 @@ def consistent_start(
         return _explicit_start(model, context, t, y)
     given = Standing(t, y, np.zeros(model.size) if yp is None else yp)
     job, arrays = make_job(prepared, context, settings, Rows.at(np.zeros(0), model.size), given, np.inf)
-    status = runner(native_library("steady"), "tg_consistent")(job)
+    status = solver("steady", "tg_consistent")(job)
     if status == jobs.FINISHED:
         return Standing(t, arrays.y, arrays.yp)
     if status == jobs.NOT_FINITE:
@@ -89,7 +89,7 @@ def steady_state(problem: Problem) -> Standing:
     )
     start = Standing(problem.t0, y, np.zeros(model.size))
     job, arrays = make_job(prepared, context, settings, Rows.at(np.zeros(0), model.size), start, np.inf)
-    status = runner(native_library("steady"), "tg_equilibrium")(job)
+    status = solver("steady", "tg_equilibrium")(job)
     if status == jobs.FINISHED:
         return Standing(problem.t0, arrays.y, np.zeros(model.size))
     if status == jobs.NOT_FINITE:

@@ -72,11 +72,11 @@ class Rows:
         return cls(times, np.empty((len(times), width)), np.empty((len(times), width)))
 
     def with_last(self, at: "Standing") -> "Rows":
-        """The rows that are written, and one where a run ended between two of them."""
-        if self.done and at.t <= self.t[self.done - 1]:
+        """The rows that are written, and one where a run ended between two of them, in the place of the next one."""
+        if self.done == len(self.t) or (self.done and at.t <= self.t[self.done - 1]):
             return self
-        y, yp = (np.vstack([rows[: self.done], last]) for rows, last in ((self.y, at.y), (self.yp, at.yp)))
-        return Rows(np.append(self.t[: self.done], at.t), y, yp, self.done + 1, self.samples)
+        self.y[self.done], self.yp[self.done] = at.y, at.yp
+        return Rows(np.append(self.t[: self.done], at.t), self.y, self.yp, self.done + 1, self.samples)
 
     def memory(self, held: Array) -> HeldRows | None:
         """What was held at each row that is written; `held` is what was held at the start. None where nothing is sampled."""
@@ -151,8 +151,11 @@ class PreparedModel:
         """The break times of a stretch. They are listed once: many short stretches would list them to the end each time."""
         first, last, times = self.known_breaks.get("listed", (np.inf, -np.inf, np.zeros(0)))
         if not first <= start <= until <= last:
-            times = self.model.break_times(until, start)
-            self.known_breaks["listed"] = start, until, times
+            last = until + (
+                until - start if start <= last else 0.0
+            )  # an end that moves on with each stretch is not listed each time
+            times = self.model.break_times(last, start)
+            self.known_breaks["listed"] = start, last, times
         if not len(times):
             return times
         return times[np.searchsorted(times, start, "right") : np.searchsorted(times, until, "left")]
@@ -283,16 +286,13 @@ _LOG: Final = tuple(f.name for f in fields(Log))
 @final
 @dataclass(frozen=True)
 class JobArrays:
-    """The arrays of one stretch that a job points to, which must live as long. Fields have the names of the job's."""
+    """The arrays of one stretch that a job points to, which must live as long."""
 
     y: Array
     yp: Array
     atol: Array
     stops: Array
     log: Log
-
-
-_ARRAYS: Final = ("y", "yp", "atol", "stops")
 
 
 def make_job(
@@ -312,8 +312,8 @@ def make_job(
     job = Job.from_buffer_copy(prepared.template)
     job.context = context.address if address is None else address
     job.history = None if past is None else past.address
-    for name in _ARRAYS:
-        setattr(job, name, address_of(getattr(arrays, name)))
+    job.y, job.yp = address_of(arrays.y), address_of(arrays.yp)
+    job.atol, job.stops = address_of(arrays.atol), address_of(arrays.stops)
     log = arrays.log
     if log is not NO_LOG:
         for name in _LOG:

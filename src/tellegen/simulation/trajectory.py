@@ -28,6 +28,9 @@ class Books:
     impulsive: float = 0.0
     stored_start: float = 0.0
     stored_end: float = 0.0
+    stored_most: float = 0.0
+    explained: float = 0.0
+    """Where books would be open: the most that was stored on the way, and what powers off by the tolerance add up to meanwhile."""
 
     @property
     def difference(self) -> float:
@@ -37,7 +40,7 @@ class Books:
 
     @property
     def handled(self) -> float:
-        """The energy that was at stake: the largest entry of the books."""
+        """The energy that was at stake: the largest entry of the books, or what was stored on the way where that came back."""
         return max(
             abs(self.supplied),
             abs(self.dissipated),
@@ -46,12 +49,14 @@ class Books:
             abs(self.impulsive),
             abs(self.stored_start),
             abs(self.stored_end),
+            abs(self.stored_most),
         )
 
     @property
     def residual(self) -> float:
         """The difference relative to the energy handled; zero where nothing happened."""
-        return self.difference / self.handled if self.handled > 0.0 else 0.0
+        handled = self.handled
+        return self.difference / handled if handled > 0.0 else 0.0
 
 
 @final

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from tellegen.simulation.error_growth import (
     AIM,
     ALLOWED,
-    AS_FINE,
     FINEST,
     GROWTH,
+    LESS_FINE,
+    UNSURE,
     error_of_finer,
     finer_share,
+    is_finest,
     missed_tolerance,
 )
 from tellegen.simulation.problem import FINEST_RTOL, Problem
@@ -30,9 +32,8 @@ from tellegen.simulation.second_run import (
     MORE_STEPS,
     MOST_RUNS,
     SAME_STEPS,
-    STIFF_TURNS,
-    TURNS,
     compared_rows,
+    least_turns,
     tightened,
 )
 from tellegen.simulation.trajectory import Trajectory
@@ -71,7 +72,7 @@ def keeping_tolerance_throughout(problem: Problem, integrate: Integrate) -> Traj
 
 def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
     made = integrate(problem)
-    if not _may_add_up(made):
+    if not _may_add_up(made, problem.rtol):
         return made
     over, times = _over(made), _times(problem)
     runs = _Runs(problem, integrate, times, _seen(times, made), _sizes(problem, made), len(made.events))
@@ -79,7 +80,7 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
     solver, more = made.solver, MORE_STEPS_DELAYED if problem.model.delays else MORE_STEPS
     most = min(problem.max_steps, more * (runs.first.steps + MANY_EVENTS))
     for _ in range(MOST_RUNS):
-        if error <= ALLOWED or factor * problem.rtol <= AS_FINE * FINEST[solver]:
+        if error <= ALLOWED or is_finest(solver, factor * problem.rtol):
             break
         aimed = finer_share(solver, error * (AIM / AIM_AT_ONCE if runs.seen_early and factor == 1.0 else 1.0))
         finer = max(factor * aimed, FINEST[solver] / problem.rtol)
@@ -93,6 +94,8 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
         now = _seen(times, made)
         error = error_of_finer(solver, finer / factor, runs.difference(now, seen))
         seen, factor = now, finer
+        if error > UNSURE and is_finest(solver, factor * problem.rtol):
+            error = runs.error_of_finest(seen, LESS_FINE * factor)
     if made.finding is None:
         made = replace(made, finding=missed_tolerance(solver, problem.rtol, error, made.model.name))
     return made if factor == 1.0 else replace(made, reason=tightened(made.reason, over, factor))
@@ -103,11 +106,10 @@ def _over(first: Trajectory) -> str:
     return f"over {events} events" if events else f"over {first.turns // 2} oscillations"
 
 
-def _may_add_up(first: Trajectory) -> bool:
+def _may_add_up(first: Trajectory, rtol: float) -> bool:
     if first.status != "finished" or first.solver not in ("runge-kutta", "cvode", "ida"):
         return False
-    asked = first.reason == "asked for"
-    return first.turns >= (TURNS if asked or first.solver == "runge-kutta" else STIFF_TURNS)
+    return first.turns >= least_turns(first.solver, first.reason, rtol)
 
 
 @final
@@ -169,6 +171,10 @@ class _Runs:
             return 0.0
         fine = rough if rough.status == "cancelled" else self._compared(finer, until)
         return self.difference(fine, self.first) if fine.status == "finished" else 0.0
+
+    def error_of_finest(self, found: _Seen, by: float) -> float:
+        """The error in tolerances where no run can be finer: how far one that is a little less fine is apart."""
+        return self.difference(self._compared(by, self.problem.until), found)
 
     def _compared(self, by: float, until: float) -> _Seen:
         asked = replace(_scaled(self.problem, by), until=until, times=self.times[self.times <= until])

@@ -5,17 +5,18 @@
  * Kosloff 1984): a step of rho h radians takes little more than rho h products with A, three to five times fewer than Taylor's
  * series. Losses make the polynomials grow beyond the solution and eat up digits: a step on which they grow by more than GROWTH, or
  * by more than the tolerance has to spare, is taken again with half its length. Rows and the points of the energy books inside a
- * step share its polynomials and differ in their coefficients.
+ * step share its polynomials and differ in their coefficients. Powers that are straight lines in the variables need no points: the
+ * integrals of Bessel functions are sums of others.
  *
  * b(t) is constant, or a polynomial on each step, in both cases as further states of A (monomials of time).
  */
-enum { NODES = 10, MOST_DIAGONALS = 7, MOST_POINTS = 128 };
+enum { NODES = 10, MOST_DIAGONALS = 7, MOST_POINTS = 128, MOST_LINES = 8 };
 static const double GROWTH = 1e3, LONGEST = 400, RADIANS_A_ROW = 33, RADIANS_OF_BOOKS = 80, LAST_TERM = 1e-15, SHORT = 2;
 typedef struct expo {
   tg_job *job;
   int n, pad;
   double *scale;         /* y[place[k]] = scale[k] z[k] */
-  int *place;
+  int *place, in_place;  /* whether variables keep their places */
   int *starts, *columns; /* rows of the scaled matrix */
   double *values;
   int n_diagonals, offsets[MOST_DIAGONALS];
@@ -44,10 +45,14 @@ typedef struct expo {
   int power_rows, all_powers;
   int *power_list;
   double *traces;
+  /* powers that are straight lines in these variables, as long as the input is constant: their value at zero, their slopes, and
+   * what they are at the point at which they were asked, which shows whether they change with time */
+  int straight, by_lines; /* in this stretch, and in this step */
+  double *integrals, line[MOST_LINES + 1][4], asked[5];
   /* points of the books in a step, of Gauss on 0..1 */
   int n_points;
   double book_radians, book_at[MOST_POINTS], book_weights[MOST_POINTS];
-  double *zero, *y, *yp, *rates;
+  double *zero, *y, *yp, *rates, *base;
 } expo;
 
 /* ---- the matrix ------------------------------------------------------------------------------------------------------------- */
@@ -69,7 +74,7 @@ static void balance_scales(expo *x, const int *place_of, const tg_matrix *m) {
         column[place_of[k]] += v;
       }
     for (int k = 0; k < n; k++)
-      if (row[k] > 0 && column[k] > 0) {
+      if (row[k] > 0 && column[k] > 0 && row[k] != column[k]) {
         /* the square root of Osborne's factor: all variables are rescaled at once */
         double f = pow(row[k] / column[k], 0.25);
         x->scale[k] *= f;
@@ -437,7 +442,7 @@ HOT static int step(expo *x, double h) {
   x->ramp[0] = 1;
   long looked = tau > SHORT ? last : -1; /* how far growth counts: a short step loses no digits, nor do the last terms */
   while (looked > 0 && fabs(x->coefficients[looked]) <= LAST_TERM) looked--;
-  const int traced = !x->all_powers && x->n_inner > x->n_rows;
+  const int traced = !x->all_powers && x->job->keep_books;
   for (int q = 0; q < (traced ? x->n_rows : x->n_inner); q++) memset(x->inner[q], 0, size);
   for (long k = 0; k <= last; k++) {
     if (k) next_polynomial(x, k, tau);
@@ -449,8 +454,14 @@ HOT static int step(expo *x, double h) {
   return 0;
 }
 
+KERNEL static void scaled(int n, const double *restrict scale, const double *restrict z, double *restrict y) {
+  for (int k = 0; k < n; k++) y[k] = scale[k] * z[k];
+}
+
 HOT static void to_variables(const expo *x, const double *z, double *y) {
-  for (int k = 0; k < x->n; k++) y[x->place[k]] = x->scale[k] * z[k];
+  if (x->in_place) scaled(x->n, x->scale, z, y);
+  else
+    for (int k = 0; k < x->n; k++) y[x->place[k]] = x->scale[k] * z[k];
 }
 
 /* ---- the books ------------------------------------------------------------------------------------------------------------------ */
@@ -466,11 +477,44 @@ static void add_power_row(expo *x, int k) {
   if (x->power_rows > x->n / 8) x->all_powers = 1;
 }
 
+/* Straight lines through zero and one far point along each variable that powers read, which hold at another point, near and far, but
+ * for rounding: products of two variables would show there, however small they are nearby. So it is in networks without loss under
+ * constant sources. */
+static void draw_lines(expo *x, double t) {
+  const double far = 1099511627776.0;
+  double p[5], *y = x->y;
+  x->straight = 0;
+  if (x->all_powers || x->power_rows > MOST_LINES || x->degree) return;
+  memset(y, 0, sizeof(double) * (size_t)x->n);
+  if (powers(x, t, x->base, x->zero, x->asked) || powers(x, t, y, x->zero, x->line[0])) return;
+  for (int i = 0; i < x->power_rows; i++) {
+    double *at = y + x->place[x->power_list[i]], length = far * x->scale[x->power_list[i]];
+    *at = length;
+    if (powers(x, t, y, x->zero, p)) return;
+    for (int b = 0; b < 4; b++) x->line[i + 1][b] = (p[b] - x->line[0][b]) / length;
+    *at = 0;
+  }
+  for (double share = 1; share <= far; share *= far) {
+    for (int i = 0; i < x->power_rows; i++) y[x->place[x->power_list[i]]] = share * x->base[x->place[x->power_list[i]]];
+    if (powers(x, t, y, x->zero, p)) return;
+    for (int b = 0; b < 4; b++) {
+      double expected = x->line[0][b], size = fabs(expected);
+      for (int i = 0; i < x->power_rows; i++) {
+        double part = x->line[i + 1][b] * y[x->place[x->power_list[i]]];
+        expected += part;
+        size += fabs(part);
+      }
+      if (!(fabs(p[b] - expected) <= 64 * DBL_EPSILON * size)) return;
+    }
+  }
+  x->straight = 1;
+}
+
 /* Which variables do the powers read, in a stretch without breaks? Changing a group of variables that they do not read changes
  * nothing; groups that matter are halved. All of them count when they are many, or when rates are read too. */
 static int find_power_rows(expo *x, double t) {
   int n = x->n, *stack = tg_new(2 * (size_t)n + 64, sizeof(int)), depth = 0;
-  double p[5], q[5], *base = x->y, *moved = tg_new((size_t)n, sizeof(double)), *rates = tg_new((size_t)n, sizeof(double));
+  double p[5], q[5], *base = x->base, *moved = tg_new((size_t)n, sizeof(double)), *rates = tg_new((size_t)n, sizeof(double));
   if (!stack || !moved || !rates) return TG_NO_MEMORY;
   unsigned long seed = 88172645463325252UL;
   for (int k = 0; k < 2 * n; k++) {
@@ -506,7 +550,9 @@ static int find_power_rows(expo *x, double t) {
   free(rates);
   free(x->traces);
   x->traces = tg_new((size_t)(x->power_rows * x->most_terms), sizeof(double));
-  return x->traces ? 0 : TG_NO_MEMORY;
+  if (!x->traces) return TG_NO_MEMORY;
+  draw_lines(x, t);
+  return 0;
 }
 
 /* Points and weights of Gauss on 0..1: the zeros of Legendre's polynomial, by Newton's method. */
@@ -542,6 +588,26 @@ static void choose_book_points(expo *x, double radians) {
   } while (missed > allowed && n < MOST_POINTS);
   if (n != x->n_points) place_book_points(x, n);
   x->book_radians = radians;
+}
+
+/* Are powers straight lines over the whole of a step? The input is constant there, and so must be what no state feels of it. */
+static int are_straight(expo *x, double t, double h) {
+  double p[5];
+  if (!x->straight || x->degree) return 0;
+  return !powers(x, t + h * 0.61803398874989484820, x->base, x->zero, p) && !memcmp(p, x->asked, 4 * sizeof(double));
+}
+
+/* The books of a step whose powers are straight lines, term by term: the integral of J_k from 0 to tau is 2 (J_k+1 + J_k+3 + ...). */
+static void book_lines(expo *x, double h) {
+  double *sums = x->integrals, *books = x->job->books;
+  const long last = x->known_last;
+  sums[last + 1] = sums[last] = 0;
+  for (long k = last - 1; k >= 0; k--) sums[k] = sums[k + 2] + 2 * x->coefficients[k + 1];
+  for (int b = 0; b < 4; b++) books[b] += h * x->line[0][b];
+  for (int i = 0; i < x->power_rows; i++) {
+    double sum = x->scale[x->power_list[i]] / x->rho * product(last + 1, sums, x->traces + i * x->most_terms);
+    for (int b = 0; b < 4; b++) books[b] += x->line[i + 1][b] * sum;
+  }
 }
 
 static int book_points(expo *x, double t, double h, int first) {
@@ -613,13 +679,15 @@ static double plan(const expo *x, double stop) {
 /* the points inside a step: rows of the output, then those of the books */
 static int place_inner(expo *x, double h, double reached) {
   tg_job *j = x->job;
-  if (j->keep_books) choose_book_points(x, x->rho * h);
+  x->by_lines = j->keep_books && are_straight(x, j->t, h);
+  if (j->keep_books && !x->by_lines) choose_book_points(x, x->rho * h);
+  const int points = x->by_lines ? 0 : x->n_points;
   x->n_rows = 0;
   while (j->next_time + x->n_rows < j->n_times && j->times[j->next_time + x->n_rows] < reached) x->n_rows++;
-  x->n_inner = x->n_rows + x->n_points;
+  x->n_inner = x->n_rows + points;
   if (grow_inner(x, x->n_inner)) return TG_NO_MEMORY;
   for (int q = 0; q < x->n_rows; q++) x->inner_at[q] = fmax(0, (j->times[j->next_time + q] - j->t) / h);
-  memcpy(x->inner_at + x->n_rows, x->book_at, sizeof(double) * (size_t)x->n_points);
+  memcpy(x->inner_at + x->n_rows, x->book_at, sizeof(double) * (size_t)points);
   return 0;
 }
 
@@ -644,7 +712,8 @@ static int expo_advance(expo *x, double halt) {
       continue;
     }
     for (int q = 0; q < x->n_rows && !bad; q++) bad = put_row(x, j->times[j->next_time], x->inner[q], !x->degree);
-    if (!bad && j->keep_books) bad = book_points(x, j->t, h, x->n_rows);
+    if (!bad && x->by_lines) book_lines(x, h);
+    else if (!bad && j->keep_books) bad = book_points(x, j->t, h, x->n_rows);
     if (bad) return bad;
     memcpy(x->z, x->sum, sizeof(double) * (size_t)x->n);
     to_variables(x, x->z, j->y);
@@ -705,11 +774,13 @@ static int expo_open(expo *x, tg_job *j) {
   x->y = tg_new(n, sizeof(double));
   x->yp = tg_new(n, sizeof(double));
   x->rates = tg_new(n, sizeof(double));
+  x->base = tg_new(n, sizeof(double));
   if (!x->scale || !x->place || !x->starts || !x->columns || !x->values || !x->support || !x->input || !x->power_list) bad = TG_NO_MEMORY;
-  if (!x->zero || !x->y || !x->yp || !x->rates) bad = TG_NO_MEMORY;
+  if (!x->zero || !x->y || !x->yp || !x->rates || !x->base) bad = TG_NO_MEMORY;
   for (int i = 0; i <= NODES; i++)
     if (!(x->samples[i] = tg_new(n, sizeof(double)))) bad = TG_NO_MEMORY;
-  for (int k = 0; !bad && k < x->n; k++) x->place[k] = j->order ? j->order[k] : k;
+  x->in_place = 1;
+  for (int k = 0; !bad && k < x->n; k++) x->in_place &= (x->place[k] = j->order ? j->order[k] : k) == k;
   if (!bad) bad = make_rows(x, &m);
   if (!bad) bad = look_at_rows(x);
   tg_matrix_close(&m);
@@ -721,7 +792,8 @@ static int expo_open(expo *x, tg_job *j) {
   x->room = tg_new(4 * padded, sizeof(double));
   x->most_terms = (long)(LONGEST + 14 * cbrt(LONGEST) + 48);
   x->coefficients = tg_new((size_t)x->most_terms, sizeof(double));
-  if (!x->room || !x->coefficients) return TG_NO_MEMORY;
+  x->integrals = tg_new((size_t)x->most_terms, sizeof(double));
+  if (!x->room || !x->coefficients || !x->integrals) return TG_NO_MEMORY;
   x->before = x->room + x->pad;
   x->now = x->before + padded;
   x->sum = x->now + padded;
@@ -735,7 +807,7 @@ static void expo_close(expo *x) {
   for (int i = 0; i <= NODES; i++) free(x->samples[i]);
   for (int q = 0; q < x->room_inner; q++) free(x->inner[q] - x->pad);
   void *all[] = {x->scale, x->place, x->starts, x->columns, x->values, x->support, x->input, x->room, x->coefficients,
-                 x->inner_at, x->known_at, x->inner, x->power_list, x->traces, x->zero, x->y, x->yp, x->rates};
+                 x->inner_at, x->known_at, x->inner, x->power_list, x->traces, x->zero, x->y, x->yp, x->rates, x->base, x->integrals};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 

@@ -136,10 +136,11 @@ static int rates_at(fixed *x, double t, double *y, double *yp) {
   return tg_make_consistent(&x->newton, j, t, y, yp);
 }
 
+/* The rows of a step, as far as nobody cancels the run: there may be millions. */
 static int fixed_rows(fixed *x, double t0, double h, double reached) {
   tg_job *j = x->job;
   size_t n = (size_t)x->n;
-  for (; j->next_time < j->n_times && j->times[j->next_time] <= reached; j->next_time++) {
+  for (; j->next_time < j->n_times && j->times[j->next_time] <= reached && !j->cancel; j->next_time++) {
     double t = j->times[j->next_time], u = (t - t0) / h, *y = j->out_y + n * (size_t)j->next_time;
     for (int k = 0; k < x->n; k++) {
       double d = x->y1[k] - x->y0[k];

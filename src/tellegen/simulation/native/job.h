@@ -134,6 +134,7 @@ typedef struct tg_job {
   long turns; /* how often the variable that swings most has turned back */
   long n_instants; /* of events */
   double doubled[6]; /* when their number doubled, the latest first */
+  double *bands; /* of bends that rest: they wake where their functions leave these; the solver's own */
 } tg_job;
 
 /* The powers that books are kept from; there is room for the stored energy behind them. */
@@ -454,8 +455,37 @@ static int tg_ends_stretch(const tg_job *j, const int *signs) {
   return 0;
 }
 
+/* A bend is looked for again only after its function has left the band in which tolerances alone would move it to and fro: within it the
+ * motion is the same on both sides but for less than that, and steps keep their error whether they end there or not. */
+static int tg_rests(const tg_job *j, int e) {
+  return j->bands[e] > 0;
+}
+
+static void tg_wake_bends(tg_job *j, const double *g) {
+  for (int e = 0; e < j->n_events; e++)
+    if (fabs(g[e]) > j->bands[e]) j->bands[e] = 0;
+}
+
+static int tg_any_bend(const tg_job *j, const int *signs) {
+  for (int e = 0; e < j->n_events; e++)
+    if (signs[e] && j->bends[e]) return 1;
+  return 0;
+}
+
+/* The variables moved by their tolerances; all the same way, or not, for what they have in common may cancel. */
+static void tg_move_by_tolerances(const tg_job *j, int alike, double *y) {
+  for (int i = 0; i < j->n; i++) y[i] = j->y[i] + (alike ? 1 : 2 * fmod(0.618 * (i + 1), 1) - 1) * (j->atol[i] + j->rtol * fabs(j->y[i]));
+}
+
+/* The band of each bend that was just found is at least as wide as its function is off. */
+static void tg_rest_bends(tg_job *j, const int *signs, const double *g, const double *off) {
+  for (int e = 0; e < j->n_events; e++)
+    if (signs[e] && j->bends[e]) j->bands[e] = fmax(j->bands[e], fabs(off[e] - g[e]));
+}
+
 /* Whether event function e passes zero, in the direction that counts. */
 static int tg_crosses(const tg_job *j, int e, double from, double to) {
+  if (tg_rests(j, e)) return 0;
   int rising = from < 0 && to >= 0, falling = from > 0 && to <= 0;
   return j->directions[e] > 0 ? rising : j->directions[e] < 0 ? falling : rising || falling;
 }
@@ -478,7 +508,7 @@ static int tg_hidden_event(const tg_job *j, tg_guards_at *guards, void *solver, 
                            double *found) {
   for (int e = 0; e < j->n_events; e++) {
     int side = known[1][e] < 0 ? 1 : -1;
-    if (known[1][e] == 0 || j->directions[e] * side < 0) continue;
+    if (known[1][e] == 0 || j->directions[e] * side < 0 || tg_rests(j, e)) continue;
     double low = at[0], middle = at[1], high = at[2], u = side * known[0][e], v = side * known[1][e], w = side * known[2][e];
     for (int round = 0; round < TG_PEAK_ROUNDS; round++) {
       double a = middle - low, b = middle - high, bend = a * (v - w) - b * (v - u);

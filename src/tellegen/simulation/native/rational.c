@@ -353,9 +353,10 @@ static int steady_oscillation(stiff *s) {
 
 /* ---- rows and books ------------------------------------------------------------------------------------------------------------ */
 
+/* The rows of a window, as far as nobody cancels the run: there may be millions. */
 static int stiff_rows(stiff *s, double upto) {
   tg_job *j = s->job;
-  while (j->next_time < j->n_times && j->times[j->next_time] <= upto) {
+  while (j->next_time < j->n_times && j->times[j->next_time] <= upto && !j->cancel) {
     double t = j->times[j->next_time];
     double *y = j->out_y + (size_t)j->n * (size_t)j->next_time, *yp = j->out_yp + (size_t)j->n * (size_t)j->next_time;
     state_at(s, t, y);
@@ -434,7 +435,7 @@ static int take_window(stiff *s, double begin, double stop) {
   if (end >= stop - tg_gap(stop)) end = stop;
   int bad = stiff_rows(s, end);
   if (!bad) bad = book_window(s, begin, end);
-  if (bad || j->cancel) return bad ? bad : TG_CANCELLED;
+  if (bad) return bad;
   /* where the next window can start from, should this base be too far away by then */
   s->near_time = fmax(s->base + s->length / WIDE, end - s->longest / WIDE);
   state_at(s, s->near_time, s->near);
@@ -443,7 +444,7 @@ static int take_window(stiff *s, double begin, double stop) {
   j->steps++;
   j->last_step = end - begin;
   j->progress = end;
-  return 0;
+  return j->cancel ? TG_CANCELLED : 0;
 }
 
 /* The first window, shortened until its end is not small beside its base. */

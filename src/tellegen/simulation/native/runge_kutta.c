@@ -30,6 +30,7 @@ typedef struct work {
   double *point, *slope; /* on the interpolant */
   double *g0, *g1, *gm;  /* event functions at both ends and in between */
   double *ga, *gx;       /* before that, and where they may turn back */
+  double *bands;         /* of bends that rest */
   int *signs;
   double power[4];       /* mean power of the step, by the weights of the method */
   double t, h;
@@ -154,6 +155,16 @@ static int guards_at(void *solver, double t, double *g) {
   return events_at(w, t, w->point, g);
 }
 
+/* Bends rest that were found where the run stands now. */
+static void let_bends_rest(work *w) {
+  tg_job *j = w->job;
+  if (!tg_any_bend(j, w->signs)) return;
+  for (int alike = 0; alike < 2; alike++) {
+    tg_move_by_tolerances(j, alike, w->point);
+    if (!events_at(w, j->t, w->point, w->gx)) tg_rest_bends(j, w->signs, w->g0, w->gx);
+  }
+}
+
 /* The crossing between two times closed in by bisection on all event functions at once, which needs no more than 52 halvings and cannot
  * be led astray; w->gm and w->g1 hold them at both ends. Gives the time just after the crossing. */
 static int close_in(work *w, double low, double high, double *at) {
@@ -210,7 +221,7 @@ static int find_event(work *w, double *at) {
 
 /* room for a step: all that `work` points to, in one piece */
 static double *take_room(work *w, size_t n, size_t e) {
-  double *room = calloc((ALL_STAGES + STAGES + DENSE_ROWS + 5) * n + 4 * (ALL_STAGES + 1) + 5 * e + 1, sizeof(double)), *next = room;
+  double *room = calloc((ALL_STAGES + STAGES + DENSE_ROWS + 5) * n + 4 * (ALL_STAGES + 1) + 6 * e + 1, sizeof(double)), *next = room;
   if (!room) return 0;
   for (int k = 0; k < ALL_STAGES; k++, next += n + 4) w->k[k] = next;
   for (int k = 0; k < STAGES; k++, next += n) w->arguments[k] = next;
@@ -224,6 +235,7 @@ static double *take_room(work *w, size_t n, size_t e) {
   w->gm = next += e;
   w->ga = next += e;
   w->gx = next += e;
+  w->bands = next += e;
   return room;
 }
 
@@ -270,10 +282,11 @@ static int interpolate_row(work *w, double t, double *y, double *yp) {
   return status ? status : RHS(j, t, y, yp) ? TG_NOT_FINITE : 0;
 }
 
+/* The rows of a step, as far as nobody cancels the run: there may be millions. The step itself is finished then, too. */
 static int rk_write_rows(work *w, double reached) {
   tg_job *j = w->job;
   const int n = N_OF(j);
-  while (j->next_time < j->n_times && j->times[j->next_time] <= reached) {
+  while (j->next_time < j->n_times && j->times[j->next_time] <= reached && !j->cancel) {
     double t = j->times[j->next_time], *y = j->out_y + (size_t)n * (size_t)j->next_time;
     double *yp = j->out_yp + (size_t)n * (size_t)j->next_time;
     if (t == w->t + w->h) {
@@ -300,6 +313,7 @@ static int rk_write_start(work *w) {
     memcpy(j->out_yp + (size_t)n * (size_t)j->next_time, j->yp, size);
   }
   if (j->n_events && events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
+  tg_wake_bends(j, w->g0);
   return tg_remember_break(j);
 }
 
@@ -451,6 +465,8 @@ static int rk_advance(work *w, double halt, double *next) {
       if (tg_log_events(j, at, w->signs)) return TG_EVENT;
       if (tg_jumps(j, w->signs) && tg_chatters(j, at)) return TG_CHATTERING;
       if (events_at(w, j->t, j->y, w->g0)) return TG_NOT_FINITE;
+      tg_wake_bends(j, w->g0);
+      let_bends_rest(w);
       *next = fmin(*next, 0.1 * h);
     } else {
       double *first = w->k[0], *y = j->y;
@@ -458,7 +474,10 @@ static int rk_advance(work *w, double halt, double *next) {
       w->k[STAGES] = first;
       memcpy(y, w->y1, sizeof(double) * (size_t)N_OF(j));
       j->t = reached;
-      if (j->n_events) memcpy(w->g0, w->g1, sizeof(double) * (size_t)j->n_events);
+      if (j->n_events) {
+        memcpy(w->g0, w->g1, sizeof(double) * (size_t)j->n_events);
+        tg_wake_bends(j, w->g0);
+      }
       if (j->history) {
         memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
         bad = tg_remember(j);
@@ -467,12 +486,12 @@ static int rk_advance(work *w, double halt, double *next) {
     }
     tg_turns_see(&w->turns, j, j->y);
     j->progress = j->t;
+    if (j->cancel) return TG_CANCELLED;
     if (j->t >= j->pause_at && j->turns >= j->pause_turns && j->t < stop) {
       memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
       return TG_PAUSED;
     }
     if (j->t >= j->pause_at) j->pause_at = INFINITY; /* looked at once */
-    if (j->cancel) return TG_CANCELLED;
     if (j->steps >= j->max_steps) return TG_MANY_STEPS;
   }
   memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
@@ -506,9 +525,11 @@ int tg_runge_kutta(tg_job *j) {
   work w = {.job = j, .has_powers = j->keep_books && j->rhs_powers};
   double *room = take_room(&w, (size_t)N_OF(j), (size_t)j->n_events);
   w.signs = calloc((size_t)j->n_events + 1, sizeof(int));
+  j->bands = w.bands;
   int bad = !room || !w.signs || tg_turns_open(&w.turns, j), status = bad ? TG_NO_MEMORY : rk_go(&w);
   free(room);
   free(w.signs);
   tg_turns_close(&w.turns);
+  j->bands = 0;
   return status;
 }

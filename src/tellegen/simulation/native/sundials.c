@@ -70,14 +70,17 @@ typedef struct tg_sundials {
 
 /* The share of the tolerance that a single step may use. Errors of steps add up: with this share the error at the end of the test
  * problems of the literature stays below twenty times the tolerance, as it should. */
-static const double SHARE = 0.5, REACH = 6;
+static const double SHARE = 0.5, REACH = 6, APART = 0.1;
 static const double GAUSS_POINTS[3] = {0.11270166537925831148, 0.5, 0.88729833462074168852}, GAUSS_WEIGHTS[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
 enum { MANY_SMALL_SWINGS = 4096 };
 
 /* The same of models that are sampled or delayed: they begin anew at each instant, with steps of low order whose errors have one sign. */
 static const double SHARE_ANEW = 0.1;
 
-enum { MOST_KEPT = 6, HIGHEST_ORDER = 5, BDF = 2, ONE_STEP = 2, TSTOP_RETURN = 1, TOO_MUCH_ACCURACY = -2, ERROR_TESTS = -3, CONVERGENCE = -4 };
+/* Each failure takes three quarters of a step at most, and from rest the library begins with one of a thousandth of the run. */
+enum { MOST_FAILURES = 40 };
+
+enum { MOST_KEPT = 6, LEAST_ENDS = 5, HIGHEST_ORDER = 5, BDF = 2, ONE_STEP = 2, TSTOP_RETURN = 1, TOO_MUCH_ACCURACY = -2, ERROR_TESTS = -3, CONVERGENCE = -4 };
 
 typedef struct run {
   const tg_sundials *api;
@@ -217,6 +220,8 @@ static void close_run(run *r) {
   free(r->slopes);
   free(r->signs);
   free(r->guards[0]);
+  free(r->job->bands);
+  r->job->bands = 0;
   tg_turns_close(&r->turns);
 }
 
@@ -246,7 +251,8 @@ static int open_vectors(run *r) {
   r->slopes = tg_new((size_t)j->n, sizeof(double));
   r->signs = tg_new((size_t)j->n_events, sizeof(int));
   r->guards[0] = tg_new(6 * (size_t)j->n_events, sizeof(double));
-  if (bad || !r->system || !r->ones || !r->slopes || !r->signs || !r->guards[0]) return TG_NO_MEMORY;
+  j->bands = tg_new((size_t)j->n_events, sizeof(double));
+  if (bad || !r->system || !r->ones || !r->slopes || !r->signs || !r->guards[0] || !j->bands) return TG_NO_MEMORY;
   for (int k = 1; k < 6; k++) r->guards[k] = r->guards[k - 1] + j->n_events;
   for (int e = 0; e < j->n_events; e++) r->jumps |= !j->terminal[e];
   for (int k = 0; k < j->n; k++) r->ones[k] = 1;
@@ -261,7 +267,7 @@ static int open_cvode(run *r) {
   int bad = !r->memory || s->CVodeInit(r->memory, call_rhs, j->t, r->y) || s->CVodeSVtolerances(r->memory, share(j) * j->rtol, r->atol) ||
             s->CVodeSetUserData(r->memory, r) || s->CVodeSetLinearSolver(r->memory, r->solver, r->dummy) ||
             s->CVodeSetLinSysFn(r->memory, make_system) || s->CVodeSetMaxStep(r->memory, j->max_step) ||
-            s->CVodeSetInitStep(r->memory, j->first_step) || s->CVodeSetMaxErrTestFails(r->memory, 15);
+            s->CVodeSetInitStep(r->memory, j->first_step) || s->CVodeSetMaxErrTestFails(r->memory, MOST_FAILURES);
   if (!bad) bad = s->CVodeSetMaxHnilWarns(r->memory, -1); /* steps too short for time end the run: no need to print, too */
   return bad ? TG_LIBRARY : 0;
 }
@@ -274,7 +280,7 @@ static int open_ida(run *r) {
             s->IDASVtolerances(r->memory, share(j) * j->rtol, r->atol) || s->IDASetUserData(r->memory, r) ||
             s->IDASetLinearSolver(r->memory, r->solver, r->dummy) || s->IDASetJacFn(r->memory, make_jacobian) ||
             s->IDASetMaxStep(r->memory, j->max_step) || s->IDASetInitStep(r->memory, j->first_step) ||
-            s->IDASetMaxErrTestFails(r->memory, 15);
+            s->IDASetMaxErrTestFails(r->memory, MOST_FAILURES);
   return bad ? TG_LIBRARY : 0;
 }
 
@@ -290,7 +296,7 @@ static int interpolate(run *r, double t, double *y, double *yp) {
   return 0;
 }
 
-/* rows of the output up to the present time; of explicit models with rates from the right-hand side itself */
+/* rows of the output up to the present time, of explicit models with rates from the right-hand side itself; one step may have millions */
 static int write_rows(run *r, double reached) {
   tg_job *j = r->job;
   size_t n = (size_t)j->n;
@@ -299,6 +305,7 @@ static int write_rows(run *r, double reached) {
     if (interpolate(r, t, y, yp)) return TG_LIBRARY;
     if (!r->implicit && j->rhs(j->context, t, y, yp)) return TG_NOT_FINITE;
     j->next_time++;
+    if (j->cancel) return TG_CANCELLED;
   }
   return 0;
 }
@@ -318,15 +325,24 @@ static int note_powers(run *r, double t, const double *y, const double *yp) {
   return 0;
 }
 
-/* The powers of the last step integrated: on the polynomial through its ends and the steps before it that are not far longer, by three
- * points of Gauss, which is exact for it. */
-static void add_energies(run *r) {
+/* The ends of the last steps that a polynomial is laid through, the newest first: not far longer ago than the last step takes, nor so close to
+ * each other beside it that rounding would be magnified, as after a restart, when steps grow tenfold and more. */
+static int chosen_ends(const run *r, int chosen[MOST_KEPT]) {
   double h = r->kept_at[0] - r->kept_at[1];
   int m = 2;
-  while (m < r->n_kept && r->kept_at[1] - r->kept_at[m] <= REACH * h) m++;
+  chosen[0] = 0;
+  chosen[1] = 1;
+  for (int k = 2; k < r->n_kept && r->kept_at[1] - r->kept_at[k] <= REACH * h; k++)
+    if (r->kept_at[chosen[m - 1]] - r->kept_at[k] >= APART * h) chosen[m++] = k;
+  return m;
+}
+
+/* The powers of the last step integrated on the polynomial through m ends, by three points of Gauss, which is exact for it. */
+static void add_energies(run *r, const int *chosen, int m) {
+  double h = r->kept_at[0] - r->kept_at[1];
   double at[3][MOST_KEPT];
   for (int q = 0; q < 3; q++)
-    for (int k = 0; k < m; k++) at[q][k] = (r->kept_at[1] - r->kept_at[k]) / h + GAUSS_POINTS[q];
+    for (int k = 0; k < m; k++) at[q][k] = (r->kept_at[1] - r->kept_at[chosen[k]]) / h + GAUSS_POINTS[q];
   for (int i = 0; i < m; i++) {
     double weight[3] = {GAUSS_WEIGHTS[0], GAUSS_WEIGHTS[1], GAUSS_WEIGHTS[2]}, below = 1;
     for (int k = 0; k < m; k++)
@@ -335,12 +351,11 @@ static void add_energies(run *r) {
         for (int q = 0; q < 3; q++) weight[q] *= at[q][k];
       }
     double whole = h * (weight[0] + weight[1] + weight[2]) / below;
-    for (int b = 0; b < 4; b++) r->job->books[b] += whole * r->kept[i][b];
+    for (int b = 0; b < 4; b++) r->job->books[b] += whole * r->kept[chosen[i]][b];
   }
 }
 
-/* The powers of the last step at three points of Gauss inside it: at an event they jump, and which side they are on at the event itself
- * is a matter of rounding. */
+/* The powers of the last step at three points of Gauss inside it. */
 static int book_inside(run *r, double from, double to) {
   tg_job *j = r->job;
   for (int q = 0; q < 3; q++) {
@@ -352,14 +367,19 @@ static int book_inside(run *r, double from, double to) {
   return 0;
 }
 
-/* the energies of a step that has just ended */
+/* The energies of a step that has just ended. At an event powers jump, and which side they are on at the event itself is a matter of rounding:
+ * they are taken inside the step. So they are where the ends of few steps are known, or of steps that grew fast: a solver that follows a
+ * polynomial exactly takes steps of any length, and powers are of a higher degree. */
 static int book(run *r, double from, double to) {
   if (!r->job->keep_books || to <= from) return 0;
   if (r->jumps) return book_inside(r, from, to);
+  int chosen[MOST_KEPT], m;
   const tg_sundials *s = r->api;
   if (!r->implicit && r->job->powers_read_rates && s->CVodeGetDky(r->memory, to, 1, r->rate)) return TG_LIBRARY;
   if (note_powers(r, to, data(r, r->y), r->implicit ? data(r, r->yp) : data(r, r->rate))) return TG_NOT_FINITE;
-  add_energies(r);
+  m = chosen_ends(r, chosen);
+  if (m < LEAST_ENDS) return book_inside(r, from, to);
+  add_energies(r, chosen, m);
   return 0;
 }
 
@@ -446,7 +466,10 @@ static int find_event(run *r, double *reached) {
     memcpy(high_g, r->guards[half + 1], size);
   } else {
     int hidden = tg_hidden_event(j, guards_at, r, times, r->guards, high_g, &high);
-    if (hidden == 0) memcpy(r->guards[0], r->guards[2], size);
+    if (hidden == 0) {
+      memcpy(r->guards[0], r->guards[2], size);
+      tg_wake_bends(j, r->guards[0]);
+    }
     if (hidden <= 0) return hidden;
     half = high < times[1] ? 0 : 1;
   }
@@ -469,13 +492,32 @@ static int find_event(run *r, double *reached) {
   return 1;
 }
 
+/* The event functions where every variable is off by its tolerance; gives null where they have no value. */
+static const double *guards_off(run *r, int alike) {
+  tg_job *j = r->job;
+  double *y = data(r, r->value), *rate = data(r, r->rate), *g = r->guards[5];
+  tg_move_by_tolerances(j, alike, y);
+  if (r->implicit) memcpy(rate, j->yp, sizeof(double) * (size_t)j->n);
+  int bad = (!r->implicit && j->rhs(j->context, j->t, y, rate)) || j->events(j->context, j->t, y, rate, g);
+  return bad ? 0 : g;
+}
+
+/* Bends rest that were found on the last step, where the run goes on now: what they differ by is what that step did not know of rates. */
+static void let_bends_rest(run *r) {
+  tg_job *j = r->job;
+  if (!tg_any_bend(j, r->signs)) return;
+  tg_rest_bends(j, r->signs, r->guards[0], r->guards[4]);
+  for (int alike = 0; alike < 2; alike++) {
+    const double *off = guards_off(r, alike);
+    if (off) tg_rest_bends(j, r->signs, r->guards[0], off);
+  }
+}
+
 /* Whether the event functions that pass zero now differ by more than they swing where every variable is off by its tolerance. */
 static int below_tolerance(run *r) {
   tg_job *j = r->job;
-  double *y = data(r, r->value), *rate = data(r, r->rate), *g = r->guards[5];
-  for (int i = 0; i < j->n; i++) y[i] = j->y[i] + j->atol[i] + j->rtol * fabs(j->y[i]);
-  if (r->implicit) memcpy(rate, j->yp, sizeof(double) * (size_t)j->n);
-  if ((!r->implicit && j->rhs(j->context, j->t, y, rate)) || j->events(j->context, j->t, y, rate, g)) return 0;
+  const double *g = guards_off(r, 1);
+  if (!g) return 0;
   for (int e = 0; e < j->n_events; e++)
     if (r->signs[e] && fabs(g[e]) > r->swing) return 1;
   return 0;
@@ -526,6 +568,7 @@ static int advance(run *r, double halt) {
   if (arrives(r, stop, &bad)) return bad ? bad : -1;
   if (r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop)) return TG_LIBRARY;
   if (j->n_events && j->events(j->context, j->t, j->y, j->yp, r->guards[0])) return TG_NOT_FINITE;
+  tg_wake_bends(j, r->guards[0]);
   for (;;) {
     double reached = j->t;
     j->context->failed = 0;
@@ -551,12 +594,14 @@ static int advance(run *r, double halt) {
         return rates(r) ? TG_NOT_FINITE : TG_EVENT;
       }
       if (rates(r)) return TG_NOT_FINITE;
-      if (tg_jumps(j, r->signs) && (tg_chatters(j, reached) || swings_in_vain(r))) return TG_CHATTERING;
+      if (tg_jumps(j, r->signs) && (tg_chatters(j, reached) || (j->detail = swings_in_vain(r)))) return TG_CHATTERING;
       bad = restart(r);
       r->n_kept = 0;
       if (!bad) bad = note_powers(r, j->t, j->y, j->yp);
       if (bad) return bad;
       if (j->events(j->context, j->t, j->y, j->yp, r->guards[0])) return TG_NOT_FINITE;
+      tg_wake_bends(j, r->guards[0]);
+      let_bends_rest(r);
       if (arrives(r, stop, &bad)) return bad ? bad : -1;
       bad = r->implicit ? s->IDASetStopTime(r->memory, stop) : s->CVodeSetStopTime(r->memory, stop);
       if (bad) return TG_LIBRARY;

@@ -1,0 +1,248 @@
+"""Formulas as syntax trees of Python: many of one function, with what they share computed once.
+
+No text is made on the way: names are ours, numbers are numbers, and functions are those of the table.
+"""
+
+import ast
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Final, NamedTuple, final
+
+from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE
+from tellegen.expressions.nodes import (
+    Add,
+    Call,
+    Condition,
+    Constant,
+    Expression,
+    Logic,
+    Mul,
+    Number,
+    Pow,
+    Rational,
+    Relation,
+    Symbol,
+    postorder,
+)
+
+Place = str | tuple[str, int]
+"""Where a variable is found: under a name, or in an array."""
+
+_DEEPEST: Final = 40
+"""What is nested more deeply is given a name: the compiler of Python follows trees by recursion."""
+_LONGEST: Final = 20
+"""Sums and products of more parts are calls of a function, which is as deep as one of them."""
+
+_COMPARE: Final[Mapping[str, Callable[[], ast.cmpop]]] = {
+    "<": ast.Lt,
+    "<=": ast.LtE,
+    ">": ast.Gt,
+    ">=": ast.GtE,
+    "==": ast.Eq,
+    "!=": ast.NotEq,
+}
+
+
+def _real_power(base: float, exponent: float) -> float:
+    """A power that is a real number. Raises ValueError where there is none."""
+    found: float | complex = base**exponent
+    if isinstance(found, complex):
+        raise ValueError(f"{base:g} has no real power {exponent:g}")
+    return found
+
+
+def _product(factors: Iterable[float]) -> float:
+    return reduce(operator.mul, factors)
+
+
+NAMESPACE: Final[Mapping[str, object]] = PYTHON_NAMESPACE | {
+    "real_power": _real_power,
+    "sum_of": sum,
+    "product_of": _product,
+    "NO_VALUE": (ArithmeticError, ValueError),
+}
+"""What trees of a PythonWriter need in order to run."""
+
+
+class _Piece(NamedTuple):
+    """A tree, whether evaluating it may fail, and how deep it is."""
+
+    tree: ast.expr
+    may_fail: bool
+    depth: int
+
+
+def name(word: str) -> ast.expr:
+    """A name of ours that is read."""
+    return ast.Name(word, ast.Load())
+
+
+def called(function: ast.expr | str, *arguments: ast.expr) -> ast.expr:
+    """A function with its arguments."""
+    return ast.Call(name(function) if isinstance(function, str) else function, list(arguments), [])
+
+
+def assigned(word: str, tree: ast.expr) -> ast.stmt:
+    """A name of ours set to a value."""
+    return ast.Assign([ast.Name(word, ast.Store())], tree)
+
+
+@final
+class PythonWriter:
+    """Writes many expressions of one function. What has no value becomes one that is not a number, as it does in C.
+
+    Every expression is counted before the first is written, so that the writer knows what is shared. `lines` grows by what an
+    expression needs before it.
+    """
+
+    def __init__(self, places: Mapping[str, Place], prefix: str = "s") -> None:
+        self.lines: list[ast.stmt] = []
+        self._places = places
+        self._prefix = prefix
+        self._uses: Counter[Expression] = Counter()
+        self._pieces: dict[Expression, _Piece] = {}
+        self._count = 0
+
+    def count(self, expressions: Iterable[Expression]) -> None:
+        """Announce expressions that will be written."""
+        for root in expressions:
+            stack = [] if root in self._uses else [root]
+            self._uses[root] += 1
+            while stack:
+                for arg in stack.pop().args:
+                    if arg not in self._uses:
+                        stack.append(arg)
+                    self._uses[arg] += 1
+
+    def set(self, word: str, expression: Expression) -> None:
+        """Give a name to the value of an expression."""
+        self._assign(word, self._written(expression))
+
+    def value(self, expression: Expression) -> ast.expr:
+        """A tree that can be evaluated without failing."""
+        piece = self._written(expression)
+        return (self._named(piece) if piece.may_fail else piece).tree
+
+    def _written(self, expression: Expression) -> _Piece:
+        for node in postorder(expression):
+            if node not in self._pieces:
+                piece = self._piece(node)
+                needs_name = self._is_shared(node) or piece.depth > _DEEPEST
+                self._pieces[node] = self._named(piece) if needs_name else piece
+        return self._pieces[expression]
+
+    def _is_shared(self, node: Expression) -> bool:
+        return self._uses[node] > 1 and not isinstance(node, Symbol | Number | Constant | Condition)
+
+    def _named(self, piece: _Piece) -> _Piece:
+        word = f"{self._prefix}{self._count}"
+        self._count += 1
+        self._assign(word, piece)
+        return _Piece(name(word), False, 0)
+
+    def _assign(self, word: str, piece: _Piece) -> None:
+        line = assigned(word, piece.tree)
+        if piece.may_fail:
+            lost = [assigned(word, ast.Constant(float("nan")))]
+            line = ast.Try([line], [ast.ExceptHandler(name("NO_VALUE"), None, lost)], [], [])
+        self.lines.append(line)
+
+    # -- nodes -----------------------------------------------------------------------------------------------------------------
+
+    def _piece(self, node: Expression) -> _Piece:
+        """One node, whose arguments are already written."""
+        if isinstance(node, Symbol):
+            return _Piece(_placed(self._places[node.name]), False, 0)
+        if isinstance(node, Number):
+            return _Piece(ast.Constant(float(node.rational)), False, 0)
+        if isinstance(node, Constant):
+            return _Piece(ast.Constant(node.value), False, 0)
+        if isinstance(node, Add):
+            return self._sum(node)
+        if isinstance(node, Mul):
+            return self._quotient(float(node.coefficient), node.factors)
+        if isinstance(node, Pow):
+            return self._power(node)
+        return self._call(node) if isinstance(node, Call) else self._condition(node)
+
+    def _sum(self, node: Add) -> _Piece:
+        parts = [self._pieces[term] if c == 1 else _times(float(c), self._pieces[term]) for term, c in node.terms]
+        if node.constant:
+            parts.append(_Piece(ast.Constant(float(node.constant)), False, 0))
+        return _joined(parts, ast.Add(), "sum_of")
+
+    def _quotient(self, coefficient: float, factors: Sequence[tuple[Expression, Rational]]) -> _Piece:
+        up = [self._raised(base, q) for base, q in factors if q > 0]
+        down = [self._raised(base, -q) for base, q in factors if q < 0]
+        above = _joined(up, ast.Mult(), "product_of") if up else _Piece(ast.Constant(1.0), False, 0)
+        if coefficient != 1.0:
+            above = _times(coefficient, above)
+        if not down:
+            return above
+        below = _joined(down, ast.Mult(), "product_of")
+        return _Piece(ast.BinOp(above.tree, ast.Div(), below.tree), True, 1 + max(above.depth, below.depth))
+
+    def _raised(self, base: Expression, q: Rational) -> _Piece:
+        """A power with a positive rational exponent."""
+        piece = self._pieces[base]
+        if q == 1:
+            return piece
+        if q.denominator == 1:
+            tree: ast.expr = ast.BinOp(piece.tree, ast.Pow(), ast.Constant(int(q)))
+        elif q.numerator == 1 and q.denominator == 2:
+            tree = called("sqrt", piece.tree)
+        else:
+            tree = called("real_power", piece.tree, ast.Constant(float(q)))
+        return _Piece(tree, True, 1 + piece.depth)
+
+    def _power(self, node: Pow) -> _Piece:
+        if isinstance(node.exponent, Number):
+            return self._quotient(1.0, ((node.base, node.exponent.rational),))
+        base, exponent = self._pieces[node.base], self._pieces[node.exponent]
+        return _Piece(called("real_power", base.tree, exponent.tree), True, 1 + max(base.depth, exponent.depth))
+
+    def _call(self, node: Call) -> _Piece:
+        args = [self._pieces[arg] for arg in node.arguments]
+        depth = 1 + max(arg.depth for arg in args)
+        if node.name == "if":
+            condition, yes, no = (arg.tree for arg in args)
+            return _Piece(ast.IfExp(condition, yes, no), any(arg.may_fail for arg in args), depth)
+        return _Piece(called(FUNCTIONS[node.name].python, *(arg.tree for arg in args)), True, depth)
+
+    def _condition(self, node: Expression) -> _Piece:
+        args = [self._pieces[arg] for arg in node.args]
+        may_fail, depth = any(arg.may_fail for arg in args), 1 + max((arg.depth for arg in args), default=0)
+        if isinstance(node, Relation):
+            return _Piece(ast.Compare(args[0].tree, [_COMPARE[node.operator]()], [args[1].tree]), may_fail, depth)
+        assert isinstance(node, Logic), "what is left are joined conditions"
+        if node.operator == "not":
+            return _Piece(ast.UnaryOp(ast.Not(), args[0].tree), may_fail, depth)
+        if not args:
+            return _Piece(ast.Constant(node.operator == "true"), False, 0)
+        join = ast.And() if node.operator == "and" else ast.Or()
+        return _Piece(ast.BoolOp(join, [arg.tree for arg in args]), may_fail, depth)
+
+
+def _placed(place: Place) -> ast.expr:
+    if isinstance(place, str):
+        return name(place)
+    array, k = place
+    return ast.Subscript(name(array), ast.Constant(k), ast.Load())
+
+
+def _times(coefficient: float, piece: _Piece) -> _Piece:
+    if coefficient == -1.0:
+        return _Piece(ast.UnaryOp(ast.USub(), piece.tree), piece.may_fail, piece.depth + 1)
+    return _Piece(ast.BinOp(ast.Constant(coefficient), ast.Mult(), piece.tree), piece.may_fail, piece.depth + 1)
+
+
+def _joined(parts: Sequence[_Piece], join: ast.operator, function: str) -> _Piece:
+    """Parts joined by an operator, or given to a function where they are many."""
+    may_fail, depth = any(part.may_fail for part in parts), max(part.depth for part in parts)
+    trees = [part.tree for part in parts]
+    if len(parts) > _LONGEST:
+        return _Piece(called(function, ast.Tuple(trees, ast.Load())), may_fail, depth + 1)
+    joined = reduce(lambda left, right: ast.BinOp(left, join, right), trees)
+    return _Piece(joined, may_fail, depth + len(parts) - 1)
