@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from command_line import tellegen
+from tellegen.description.parts.shelf import SYSTEMS
+from tellegen.drawing.remembering import recall
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "tex", "json"])
@@ -101,3 +103,44 @@ def test_draw_leaves_lanes_and_letters_to_the_user(tmp_path: Path) -> None:
     assert [r"\\mathbf{L}_{1}" in text for text in texts] == [False, True]
     assert r"\\begin{bmatrix} L_e" in texts[0]
     assert r"\\begin{bmatrix} L_e" not in texts[1]
+
+
+@pytest.mark.parametrize("notation", ["bond", "pog", "network"])
+def test_draw_keeps_the_places_of_the_figure_that_it_replaces(tmp_path: Path, notation: str) -> None:
+    target, other = tmp_path / "motor.svg", tmp_path / "other.pdf"
+    text = (SYSTEMS / "dc_motor_pump.yaml").read_text(encoding="utf-8")
+    model = tmp_path / "motor.yaml"
+    model.write_text(text, encoding="utf-8")
+    words = ["draw", str(model), "--as", notation]
+    first = tellegen(*words, "-o", str(target))
+    assert "kept" not in first.stdout
+    before = recall(target).places
+    model.write_text(text.replace("  b_m:     {friction: [shaft, frame]}\n", ""), encoding="utf-8")
+    again = tellegen(*words, "-o", str(target), "--force")
+    assert again.stdout.splitlines()[-1] == f"kept the places of {target}; --fresh lays it out anew"
+    after = recall(target).places
+    assert after.keys() == before.keys() - {"b_m"}
+    assert all(abs(x - before[k][0]) < 1 and abs(y - before[k][1]) < 1 for k, (x, y) in after.items())
+    fresh = tellegen(*words, "-o", str(target), "--force", "--fresh")
+    assert "kept" not in fresh.stdout
+    like = tellegen(*words, "-o", str(other), "--like", str(target))
+    assert like.stdout.splitlines()[-1] == f"kept the places of {target}"
+    assert recall(other) == recall(target)
+
+
+def test_draw_says_why_a_figure_is_not_like_another(tmp_path: Path) -> None:
+    target, strange = tmp_path / "rlc.svg", tmp_path / "mine.svg"
+    strange.write_text("<svg/>", encoding="utf-8")
+    told = tellegen("draw", "rlc", "-o", str(target), "--like", str(strange))
+    assert told.stdout.splitlines()[-1] == (
+        f"laid out anew, not like {strange}: the file says nothing of places, or is damaged"
+    )
+    quiet = tellegen("draw", "rlc", "-o", str(strange), "--force")
+    assert quiet.returncode == 0
+    assert "anew" not in quiet.stdout
+    gone = tellegen("draw", "rlc", "-o", str(target), "--force", "--like", str(tmp_path / "gone.svg"))
+    assert gone.returncode == 1
+    assert "F162: nothing can be kept: there is no file" in gone.stderr
+    both = tellegen("draw", "rlc", "-o", str(target), "--force", "--like", str(strange), "--fresh")
+    assert "F162: a figure like another one is not laid out anew" in both.stderr
+    assert "leave --like or --fresh out" in both.stderr

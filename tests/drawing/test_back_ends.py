@@ -131,7 +131,7 @@ def test_a_png_has_the_pixels_asked_for() -> None:
 
 def test_a_png_that_would_not_fit_into_memory_is_refused() -> None:
     with pytest.raises(TellegenError) as caught:
-        Figure(Scene("", "", Box(0, 0, 1e5, 1e5), ())).png()
+        Figure(Scene("", "", Box(0, 0, 1e3, 1e6), ())).png()
     assert caught.value.code == "F107"
     assert "PDF" in caught.value.finding.fix
 
@@ -275,14 +275,3 @@ def test_a_row_that_cannot_be_as_narrow_as_asked_is_drawn_smaller(name: str, not
     root = ElementTree.fromstring(figure.svg())
     assert float((root.get("width") or "").removesuffix("px")) == pytest.approx(width, abs=0.1)
     assert pixels(figure.png(dpi=96)).shape[1] == pytest.approx(width, abs=1)
-
-
-def test_no_figure_is_so_small_that_its_text_cannot_be_read() -> None:
-    narrow = draw("dc_motor_pump", "pog", max_width=10, scale=2)
-    assert narrow.zoom == pytest.approx(1.4)
-    assert narrow.is_too_wide
-    wide = 0.7 * narrow.scene.box.width
-    assert str(narrow).endswith(f", {wide:.0f} wide and not 10: smaller texts could not be read")
-    plain = draw("dc_motor_pump", "pog")
-    assert not plain.is_too_wide
-    assert str(plain).endswith("shapes)")

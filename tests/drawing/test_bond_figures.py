@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -19,7 +20,7 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
 from tellegen.description import Model, read_model
 from tellegen.drawing import Figure, check_scene, draw
-from tellegen.drawing.bond_pen import Pen
+from tellegen.drawing.bond_pen import OTHER_END, Pen
 from tellegen.drawing.bond_plan import Link, plan_bonds
 from tellegen.drawing.bond_scene import about, bond_scene
 from tellegen.drawing.geometry import Box, Point
@@ -45,7 +46,12 @@ def assert_well_drawn(scheme: BondGraphScheme, **options: object) -> Scene:
     scene = bond_scene(scheme, read_options(options))
     problems = check_scene(scene, [*scheme.junctions, *scheme.two_ports, *scheme.one_ports])
     assert problems == ()
-    assert sum(isinstance(shape, Bond) and shape.origin.port != "joint" for shape in scene.shapes) == len(scheme.bonds)
+    ports = Counter(shape.origin.port for shape in scene.shapes if isinstance(shape, Bond))
+    told = Counter(s.origin.port.partition(" at ")[0] for s in scene.shapes if s.origin.part == OTHER_END)
+    # A bond that is cut is there twice, each time with the name of what is at the other end.
+    for bond in scheme.bonds:
+        assert ports[f"bond {bond.number}"] == (told[f"bond {bond.number}"] or 1)
+        assert told[f"bond {bond.number}"] in (0, 2)
     return scene
 
 
@@ -211,6 +217,8 @@ def test_values_stand_with_their_units() -> None:
     assert names["L_a"] == r"\mathrm{I}{:}\,2\,\mathrm{mH}"
     assert names["R_a"] == r"\mathrm{R}{:}\,0.5\,\Omega"
     assert names["C_0"] == r"\mathrm{C}{:}\,2 \cdot 10^{-12}\,\mathrm{m^{3}/Pa}"
+    assert texts(scene, "modulus") == {"motor": r"0.15\,\mathrm{N\,m/A}", "pump": r"10^{-6}\,\mathrm{m^{3}}"}
+    assert texts(draw("solenoid", "bond", labels="values").scene, "modulus") == {"coil": "200"}
     both = draw("dc_motor_pump", "bond", labels="both").scene
     assert texts(both, "name")["L_a"] == r"\mathrm{I}{:}\,L_a = 2\,\mathrm{mH}"
 

@@ -21,6 +21,7 @@ from tellegen.description.layouts import with_places
 from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.drawing import bond_cuts, bond_routes, check_scene, draw
 from tellegen.drawing.bond_moved import places_in
+from tellegen.drawing.bond_pen import OTHER_END
 from tellegen.drawing.bond_scene import bond_scene
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.options import Options
@@ -136,8 +137,8 @@ def test_what_cannot_be_kept_is_said() -> None:
         draw("dc_motor_pump", "bond", places={"shaft": 3})
     with pytest.raises(tg.FigureError, match="F102: 'here' is no value of the option 'places'"):
         draw("dc_motor_pump", "bond", places="here")
-    with pytest.raises(tg.FigureError, match="F161: only the bond graph of a model"):
-        draw("dc_motor_pump", "pog", like=PUMP)
+    with pytest.raises(tg.FigureError, match="F161: no places are kept of figures drawn as 'equations'"):
+        tg.keep_layout(SYSTEMS / "rlc.yaml", notation="equations")
     with pytest.raises(tg.FigureError, match="F161: no layout can be kept: there is no file 'dc_motor_pump'"):
         tg.keep_layout("dc_motor_pump")
     with pytest.raises(tg.FigureError, match="F161: no layout can be kept: a netlist"):
@@ -191,6 +192,6 @@ def test_bonds_of_a_vast_mesh_that_lead_far_are_drawn_at_both_ends(monkeypatch: 
     assert cut > 0
     assert set(bonds) == {shape.origin.port for shape in usual.shapes if isinstance(shape, Bond)}
     assert len(bonds) == sum(isinstance(shape, Bond) for shape in usual.shapes) + cut
-    ends = [shape for shape in scene.shapes if shape.origin.part == bond_cuts.OTHER_END]
+    ends = [shape for shape in scene.shapes if shape.origin.part == OTHER_END]
     assert len(ends) == 2 * cut, "each end tells where the bond leads"
     assert "lead far" not in usual.about

@@ -8,9 +8,12 @@ from drawing.reading_networks import symbol_boxes, wires
 from drawing.test_network import crossings, problems
 from tellegen.description import read_model
 from tellegen.description.model import Model
+from tellegen.description.parts.shelf import LIBRARY
+from tellegen.drawing.network_rails import legs_of, rails_of
 from tellegen.drawing.network_scene import network_scene
 from tellegen.drawing.network_wires import crossing_wires
 from tellegen.drawing.options import Options
+from tellegen.drawing.scene import Label
 
 SERIES_MOTOR = """
   V: {voltage source: [a, gnd]}
@@ -58,18 +61,69 @@ FLOATING = """
   R: {resistor: [b, c]}
   C_2: {capacitor: [c, gnd]}
 """
+COMMON_LINE = """
+  V: {voltage source: [s, z]}
+  R: {resistor: [s, a]}
+  T_1: {transformer: [a, z, b, z]}
+  T_2: {transformer: [b, z, c, z]}
+  C: {capacitor: [a, c]}
+  R_c: {resistor: [c, z]}
+"""
+HYBRID_DRIVE = """
+  tau: {torque source: [frame, e]}
+  J_e: {inertia: [e]}
+  c: {torsion spring: [e, s]}
+  J_s: {inertia: [s]}
+  G: {dc machine: [a, gnd, e, frame]}
+  C: {capacitor: [a, gnd]}
+  R: {resistor: [a, b]}
+  M: {dc machine: [b, gnd, s, frame]}
+  g: {gear: [s, frame, w, frame]}
+  J_w: {inertia: [w]}
+"""
+BACK_TO_ITSELF = """
+  T_0: {transformer: [n0, n1, gnd, n0]}
+  e_0: {resistor: [n1, n2]}
+  e_1: {resistor: [n1, gnd]}
+"""
 
 
 def described(lines: str) -> Model:
     return read_model(f"system: machines\nnetwork:\n{lines}")
 
 
-@pytest.mark.parametrize("lines", [SERIES_MOTOR, H_BRIDGE, PRESS, VALVE_BETWEEN, FLOATING])
+@pytest.mark.parametrize(
+    "lines", [SERIES_MOTOR, H_BRIDGE, PRESS, VALVE_BETWEEN, FLOATING, COMMON_LINE, HYBRID_DRIVE, BACK_TO_ITSELF]
+)
 def test_what_is_behind_a_machine_crosses_nothing(lines: str) -> None:
     model = described(lines)
     scene = network_scene(model)
     assert problems(scene, model.elements) == []
     assert crossings(scene) == []
+
+
+def test_a_line_that_several_transformers_share_is_the_rail_below_them() -> None:
+    elements = described(COMMON_LINE).elements
+    assert "z" in rails_of(elements)
+    boxes = symbol_boxes(network_scene(described(COMMON_LINE)))
+    assert boxes["C"].bottom < boxes["T_1"].top < boxes["R_c"].bottom
+
+
+def test_a_rectifier_is_left_of_what_it_feeds() -> None:
+    """The figure begins at the source, though this is at no reference."""
+    bridge = [f"  D_{k}: {{diode: [{ends}]}}" for k, ends in enumerate(("a, p", "gnd, a", "b, p", "gnd, b"))]
+    rest = [
+        "  L: {inductor: [p, q]}",
+        "  D: {diode: [q, o]}",
+        "  C: {capacitor: [o, gnd]}",
+        "  R: {resistor: [o, gnd]}",
+    ]
+    lines = "\n".join(["  V: {voltage source: [a, b]}", *bridge, "  S: {switch: [q, gnd], control: 1}", *rest])
+    scene = network_scene(described(lines))
+    assert problems(scene, described(lines).elements) == []
+    boxes = symbol_boxes(scene)
+    assert boxes["V"].right < boxes["L"].left < boxes["S"].left < boxes["D"].left < boxes["C"].left < boxes["R"].left
+    assert scene.box.width > scene.box.height
 
 
 def test_the_field_winding_of_a_series_motor_is_below_its_armature() -> None:
@@ -114,6 +168,30 @@ def test_any_machines_are_drawn(model: Model) -> None:
     scene = network_scene(model)
     assert problems(scene, model.elements) == []
     assert crossing_wires(scene.shapes) >= len(crossings(scene))
+
+
+@pytest.mark.parametrize("name", ["half_bridge", "full_bridge", "inverter"])
+def test_legs_of_switches_stand_between_a_line_above_and_a_rail_below(name: str) -> None:
+    model = read_model(LIBRARY / f"{name}.yaml")
+    scene = network_scene(model)
+    assert problems(scene, model.elements) == []
+    assert crossings(scene) == []
+    boxes = symbol_boxes(scene)
+    upper = [box for element, box in boxes.items() if element.rpartition(".")[2] in ("S_p", "D_p")]
+    lower = [box for element, box in boxes.items() if element.rpartition(".")[2] in ("S_n", "D_n")]
+    assert 2 * len(upper) == 2 * len(lower) == len(boxes)
+    names = {s.origin.element: s.at for s in scene.shapes if isinstance(s, Label) and s.origin.part == "port"}
+    assert {*names} == {node for port in model.ports.values() for node in port.nodes if node != "gnd"}
+    assert names["plus"][1] < min(box.top for box in upper)
+    assert max(box.bottom for box in upper) < min(box.top for box in lower)
+    assert names["minus"][1] > max(box.bottom for box in lower)
+    between = [place[1] for node, place in names.items() if node not in ("plus", "minus")]
+    assert all(max(box.bottom for box in upper) < y < min(box.top for box in lower) for y in between)
+
+
+def test_a_leg_with_a_load_at_its_middle_is_no_leg_alone() -> None:
+    model = described(H_BRIDGE)
+    assert legs_of(model.elements, rails_of(model.elements)) == {}
 
 
 RECTIFIER = "\n".join(

@@ -4,6 +4,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.causality import assign_causality
+from tellegen.description import read_model
 from tellegen.drawing import draw
 from tellegen.drawing.pog_names import PogNames
 from tellegen.drawing.scene import Label, Scene
@@ -52,3 +53,19 @@ def test_formulas_use_the_same_names() -> None:
     names = PogNames(pog(assign_causality(lower(tg.load("dc_motor_pump")))))
     assert names.formula(parse("V_R_a^2 + omega_m")) in (r"V_{R_a}^{2} + \omega_m", r"\omega_m + V_{R_a}^{2}")
     assert names.formula(parse("sin(s) * alpha_p")).count(r"\sin") == 1
+
+
+def test_sides_of_a_machine_are_called_as_the_user_calls_them() -> None:
+    text = """
+system: Motor
+network:
+  V: {voltage source: [a, gnd]}
+  L: {inductor: [a, b], L: 1 mH, current: I}
+  M: {dc machine: [b, gnd, s, frame], K: 0.1 N*m/A, voltage: E_m, torque: C_m}
+  J: {inertia: [s], J: 1e-3 kg*m^2}
+"""
+    model = read_model(text)
+    assert {"E_m", "C_m"} <= labels(draw(model, "bond").scene, "effort")
+    assert {"E_m", "C_m"} <= labels(draw(model, "pog").scene, "variable")
+    turned = read_model(text.replace("[b, gnd, s, frame]", "[b, gnd, frame, s]"))
+    assert "C_m" not in labels(draw(turned, "bond").scene, "effort")  # it would have the other sign

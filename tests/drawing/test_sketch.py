@@ -1,12 +1,13 @@
 """Schematics with nodes at their places: after the geometry of a netlist, and on a grid where a network is meshed."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawing.reading_networks import false_joints, symbol_boxes, symbols_on_each_other, wires_through_symbols
+from drawing.reading_networks import false_joints, symbol_boxes, symbols_on_each_other, wires, wires_through_symbols
 from support.networks import network
 from tellegen.description import Model, read_netlist
 from tellegen.description.netlists.geometry import read_place
@@ -242,3 +243,22 @@ def test_a_causal_conflict_is_drawn_and_marked() -> None:
     rings = [s.origin.element for s in scene.shapes if s.origin.part == "warning"]
     assert warned == rings == ["V_2"]
     assert "conflict: 'V_2' cannot impose its voltage: 'V_1' decides it already" in scene.about
+
+
+def test_slanted_elements_of_a_netlist_stand_slanted() -> None:
+    lines = "eV, 1, 0, En, V, An, -90\neR, 1, 2, Kn, R, An, 30\neL, 2, 3, Kn, L, An, -30\neC, 3, 4, Kn, C, An, -90\n--, 0, 4\n"
+    model = read_netlist(lines)
+    scene = network_scene(model)
+    assert check_scene(scene, [element.name for element in model.elements]) == ()
+    at = middles(scene)
+    assert at["R"][1] == pytest.approx(at["L"][1], abs=9)
+    assert at["V"][0] < at["R"][0] < at["L"][0] < at["C"][0]
+    pieces = [piece for wire in wires(scene) for piece in pairwise(wire.points)]
+    slants = [(one, two) for one, two in pieces if abs(one[0] - two[0]) > 1 and abs(one[1] - two[1]) > 1]
+    assert len(slants) == 4
+
+
+def test_slanted_symbols_on_each_other_are_drawn_another_way() -> None:
+    crossed = "eV, 1, 0, En, V, An, -90\neR, 1, 2, Kn, R, An, -45, Ln, 1.414\neC, 0, 3, Kn, C, An, 45, Ln, 1.414\neL, 3, 2, Kn, L"
+    model = read_netlist(crossed)
+    assert faults(network_scene(model), model) == []

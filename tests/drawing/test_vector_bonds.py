@@ -5,20 +5,15 @@ import pytest
 import tellegen as tg
 from tellegen.causality import assign_causality
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.bond_lanes import plan_lanes
+from tellegen.drawing.bond_lane_scene import vector_plans
 from tellegen.drawing.bond_plan import Plan
 from tellegen.drawing.options import DEFAULTS
-from tellegen.drawing.pog_planning import lanes_plan
 from tellegen.graph import lower
-from tellegen.schemes import bond_graph, pog
+from tellegen.schemes import pog
 
 
 def plan_of(name: str) -> Plan:
-    causal = assign_causality(lower(tg.load(name)))
-    figure = lanes_plan(pog(causal), DEFAULTS)
-    assert figure is not None
-    letters = {item.port.element: item.letters for item in bond_graph(causal).one_ports.values()}
-    return plan_lanes(figure.ladders[0], letters)
+    return vector_plans(pog(assign_causality(lower(tg.load(name)))), DEFAULTS)[1]
 
 
 def chain(plan: Plan) -> list[str]:
@@ -52,6 +47,19 @@ def test_storages_have_integral_causality() -> None:
         letters = plan.nodes[link.head].text.letters
         if letters in ("I", "C"):
             assert (link.stroke == link.head) == (letters == "I")
+
+
+def test_an_element_alone_is_written_as_in_a_scalar_bond_graph() -> None:
+    plan = plan_of("pmsm")
+    assert plan.nodes["J"].text.latex() == r"\mathrm{I}{:}\,J"
+    told = {link.head: (link.effort, link.flow) for link in plan.links}
+    assert told["J"] == (r"\dot{p}_J", r"\omega")
+    assert told["b"] == (r"\tau_b", r"\omega")
+
+
+@pytest.mark.parametrize("name", ["corking_machine_extended", "corking_transmission", "corking_shaft", "pmsm"])
+def test_every_vector_bond_has_an_effort_and_a_flow(name: str) -> None:
+    assert all(link.effort and link.flow for link in plan_of(name).links)
 
 
 @pytest.mark.parametrize("name", ["corking_machine_extended", "pmsm"])

@@ -336,3 +336,19 @@ def test_drive_refuses_unknown_inputs_and_second_drivers() -> None:
         with pytest.raises(GraphError) as caught:
             drive(graph("V_c: 1 V"), given_inputs)
         assert caught.value.findings[0].code == code
+
+
+def test_a_source_named_like_the_voltage_of_a_coupling_is_read_as_the_source() -> None:
+    """The variables of ports come first: V_R is the source, and the voltage of the machine R is read as V_R_1."""
+    text = """system: test
+network:
+  V_R: {voltage source: [a, gnd]}
+  r:   {resistor: [a, b], R: 2 ohm}
+  R:   {dc machine: [b, gnd, s, frame], K: 0.1 N*m/A}
+  J:   {inertia: [s], J: 1 kg*m^2}
+signals: {seen: 2*V_R, behind: V_R_1}
+"""
+    laws = lower(read_model(text)).signals
+    seen = {law.name: law.expression for law in laws if isinstance(law, Value)}
+    assert seen["seen"] is parse("2*V_R")
+    assert "V_R_1" not in seen["behind"].free_symbols

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schemes.comparing import assert_equals_matrix, assert_same, causal_of, legal_causality, written_out
-from support.networks import Network, agree, causality, element, law, model, network
+from support.networks import Network, Part, agree, causality, element, law, model, network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import GraphError, TellegenError
@@ -554,3 +554,29 @@ def test_gains_are_written_without_names() -> None:
         for row, line in zip(A, system.matrices["A"], strict=True)
         for a, b in zip(row, line, strict=True)
     )
+
+
+def test_lanes_that_would_meet_again_behind_a_connection_are_not_begun_together() -> None:
+    """The second lane of the right section is that of a source at the left: two lanes there would be two nodes instead of one."""
+    causal = causal_of("""system: test
+parameters: {p1: , p2: }
+pog:
+  - domain: [rotational]
+  - section: [a1, t1]
+  - parallel: [-J:p1]
+  - connect: {name: k, K: [[1], [1]]}
+  - domain: [rotational, electrical]
+  - series: [{energy: field1, matrix: [[1, 0], [0, 1]]}]
+  - parallel: [[-J:p2, none], {power: field2, matrix: [[1, 0], [0, 1]]}]
+  - section: [[a2, a3], [t2, t3]]
+""")
+    assert_same(causal, causal_of(ladder_text(pog(causal))), by_name=True)
+
+
+def test_sources_and_connections_alone_are_no_ladder() -> None:
+    described = network(("v", "velocity source", "a", "frame"), ("C", "piston", "b", "tank", "a", "frame"), C=2)
+    with pytest.raises(GraphError, match="nothing stores or loses energy") as refused:
+        ladder_text(
+            pog(causality(described.with_parts([*described.parts, Part("Q", "pressure source", ("b", "tank"))])))
+        )
+    assert refused.value.code == "G204"

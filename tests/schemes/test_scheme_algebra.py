@@ -521,3 +521,33 @@ def test_a_storage_that_nothing_else_decides_has_no_pictures() -> None:
 def test_one_name_may_stand_alone(motor_pump: PogScheme) -> None:
     assert change_sign(motor_pump, "I_a") == change_sign(motor_pump, ["I_a"])
     assert split_scheme(motor_pump, "I_a") == split_scheme(motor_pump, ["I_a"])
+
+
+THREE_PAIRS = """system: test
+parameters: {p1: , p2: , k1: , p3: , p4: , k2: , p5: , p6: }
+pog:
+  - domain: [electrical]
+  - section: [a1, t1]
+  - series: [-C:p1]
+  - series branch:
+      - series: [-C:p2]
+  - connect: k1
+  - domain: [electrical]
+  - series: [-C:p3]
+  - series branch:
+      - series: [-C:p4]
+  - connect: k2
+  - domain: [electrical]
+  - series: [-C:p5]
+  - series branch:
+      - series: [-C:p6]
+  - section: [a2, t2]
+"""
+
+
+@pytest.mark.parametrize("gone", ["p1", "p2"])
+def test_storages_that_followed_each_other_become_integrators_together(gone: str) -> None:
+    """Without p1, p3 and p5 lie on one loop, which no other storage interrupts."""
+    found = reduction_pictures(pog(causal_of(THREE_PAIRS), derivative=True), gone)
+    assert set(found.simplified.states) == {"p1", "p2", "p3", "p4", "p5", "p6"} - {gone}
+    assert found.accounts[-1].endswith("p5, p3 in integral causality again")

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tellegen.cli import output
+from tellegen.description.layouts import PLACED
 from tellegen.description.opening import AnyModel
 from tellegen.drawing import animate, draw, keep_layout, rules
 from tellegen.drawing.animation import check_animation_suffix
 from tellegen.drawing.figures import check_suffix
+from tellegen.drawing.likeness import ANEW, KEPT
 from tellegen.drawing.notations import scene_maker
 from tellegen.workflow.files import refuse_overwriting
 from tellegen.workflow.transforming import reduce
@@ -33,7 +35,7 @@ class DrawOptions(NamedTuple):
     displacements: bool
     style: str
     macros: str
-    max_width: float
+    max_width: str | None
     scale: float
 
     def by_name(self) -> dict[str, Any]:
@@ -51,15 +53,29 @@ def save_figure(
     *,
     limits: Sequence[str] = (),
     at: str | None = None,
+    like: Path | None = None,
+    fresh: bool = False,
     force: bool,
 ) -> None:
-    """Draw a model, at a time of its experiment where one is given; what cannot be written is refused before that."""
+    """Draw a model, at a time of its experiment where one is given; what cannot be written is refused before that.
+
+    It is drawn `like` another figure, else like the one that it replaces, unless it shall be laid out anew (`fresh`).
+    """
     check_suffix(target)
     scene_maker(notation)
+    if like is not None and fresh:
+        told = "a figure like another one is not laid out anew"
+        raise rules.NOT_LIKE.error(told, fix="leave --like or --fresh out")
     refuse_overwriting(target, force=force)
-    figure = draw(_reduced(model, limits), notation, at=at, **chosen.by_name())
+    replaced = target if notation in PLACED and target.is_file() and not fresh else None
+    figure = draw(_reduced(model, limits), notation, at=at, like=like or replaced, **chosen.by_name())
     figure.save(target)
     output.write(f"{target}: {figure}")
+    for note in figure.notes:
+        if note.startswith(KEPT) and like is None:
+            output.write(f"{note}; --fresh lays it out anew")
+        elif like is not None or not note.startswith(ANEW):
+            output.write(note)
 
 
 def save_animation(
@@ -90,9 +106,6 @@ def _reduced(model: str, limits: Sequence[str]) -> AnyModel:
 
 
 def keep_places(model: str, notation: str) -> None:
-    """Write into the file of a model where the items of its bond graph stand."""
-    if notation != "bond":
-        told = f"no places are kept of figures drawn as '{notation}'"
-        raise rules.NO_LAYOUT.error(told, fix="draw it as 'bond'")
-    kept = keep_layout(model)
+    """Write into the file of a model where the items of its figure stand."""
+    kept = keep_layout(model, notation=notation)
     output.write(f"{model}: {len(kept)} places in 'layout'")

@@ -67,7 +67,7 @@ if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
 def to_html(still: Scene, frames: Frames, times: Sequence[float], seconds: float, options: Options) -> str:
     """The animation as a page. It plays at once, unless the reader asked the system for less motion."""
     theme = THEMES[options.theme]
-    writer = Writer(still, theme, options.scale, symbols=True)
+    writer = Writer(still, theme, options.zoom(still.box.width), symbols=True)
     groups = [f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(frames)]
     told = [f"{time:.4g}" for time in times]
     script = SCRIPT % {"times": json.dumps(told), "pause": round(1000 * seconds / len(frames))}

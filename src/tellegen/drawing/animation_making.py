@@ -50,7 +50,7 @@ def animate(
     else:
         overlaid = overlaid_notation(notation)
         shown, graph = run_of(what, run)
-        placed = chosen if isinstance(what, Run) else with_layout(chosen, as_model(what))
+        placed = chosen if isinstance(what, Run) else with_layout(chosen, as_model(what), notation)
         overlay = overlay_of(shown, overlaid, placed, graph)
     times = _times(shown, frames)
     return Animation(overlay.still, tuple(overlay.frames(times)), tuple(times.tolist()), float(seconds), chosen)

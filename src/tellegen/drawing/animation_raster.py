@@ -101,5 +101,6 @@ def _images(still: Scene, frames: Frames, options: Options, dpi: float) -> "list
 def _picture(scene: Scene, options: Options, dpi: float, *, ground: bool) -> "Image":
     from PIL import Image  # noqa: PLC0415
 
-    data = to_png(scene, theme=options.theme, scale=options.scale, dpi=dpi, ground=ground)
+    zoom = options.zoom(scene.box.width)
+    data = to_png(scene, theme=options.theme, scale=zoom, dpi=dpi, ground=ground)
     return Image.open(BytesIO(data)).convert("RGBA")

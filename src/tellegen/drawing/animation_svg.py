@@ -12,7 +12,7 @@ Frames = Sequence[tuple[Shape, ...]]
 
 def to_animated_svg(still: Scene, frames: Frames, seconds: float, options: Options) -> str:
     """The animation as an SVG document. A viewer that does not animate shows the first frame."""
-    writer = Writer(still, THEMES[options.theme], options.scale, symbols=True)
+    writer = Writer(still, THEMES[options.theme], options.zoom(still.box.width), symbols=True)
     count = len(frames)
     groups = [
         f"<g{'' if k == 0 else VISIBLE_LATER}>{_shown(k, count, seconds)}{writer.bare(shapes)}</g>"

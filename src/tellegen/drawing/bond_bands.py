@@ -13,7 +13,7 @@ from tellegen.drawing.scene import Band, Label, Origin, Shape
 
 PAD_SIDE, PAD_TOP, PAD_BOTTOM = 34.0, 34.0, 30.0
 FRAME_SIDE, FRAME_TOP, FRAME_BOTTOM = 14.0, 20.0, 16.0
-CAPTION, CAPTION_DROP = 12.0, 20.0
+CAPTION, CAPTION_DROP, CAPTION_GAP = 12.0, 20.0, 8.0
 REGION = 12.0
 
 CAPTIONS = {
@@ -41,9 +41,7 @@ def bands_of(plan: Plan, layout: Layout, ink: Box, options: Options) -> tuple[li
         if not found:
             return [], ink
         bands += found
-    captions = (
-        [label for label in _captions(bands) if layout.pen.is_free(label_box(label))] if options.shows_captions else []
-    )
+    captions = [label for label in _captions(bands) if options.shows_captions and layout.pen.is_free(label_box(label))]
     whole = union([ink, *(band.box for band in bands), *map(label_box, captions)])
     bottom = max(band.box.bottom for band in bands) + (CAPTION_DROP if captions else 0.0)
     bottom = max(bottom, whole.bottom) + FRAME_BOTTOM
@@ -51,10 +49,22 @@ def bands_of(plan: Plan, layout: Layout, ink: Box, options: Options) -> tuple[li
 
 
 def _captions(bands: list[Band]) -> Iterable[Label]:
+    """A word under each band, in short where the band is narrow; none where it would lie on the one before."""
+    before: list[Box] = []
     for number, band in enumerate(bands, 1):
-        at = ((band.box.left + band.box.right) / 2, band.box.bottom + CAPTION_DROP)
-        origin = Origin(part="caption", port=str(number), domain=band.domain)
-        yield Label(CAPTIONS[band.domain], at, CAPTION, "centre", "baseline", False, True, "quiet", origin)
+        label = _caption(CAPTIONS[band.domain], band, number)
+        if label_box(label).width > band.box.width:
+            label = _caption(CAPTIONS[band.domain].split()[-1], band, number)
+        box = label_box(label).grown(CAPTION_GAP / 2)
+        if not any(box.overlaps(other) for other in before):
+            before.append(box)
+            yield label
+
+
+def _caption(text: str, band: Band, number: int) -> Label:
+    at = ((band.box.left + band.box.right) / 2, band.box.bottom + CAPTION_DROP)
+    origin = Origin(part="caption", port=str(number), domain=band.domain)
+    return Label(text, at, CAPTION, "centre", "baseline", False, True, "quiet", origin)
 
 
 Region = tuple[str, Box]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import Literal, final
 
-from tellegen.drawing.bond_pen import CAP, ITEM, VARIABLE, Pen
+from tellegen.drawing.bond_pen import CAP, ITEM, OTHER_END, VARIABLE, Pen, upright_room
 from tellegen.drawing.bond_plan import Link, Node, Plan
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import Options
@@ -23,7 +23,7 @@ Slot = Literal["N", "S", "E", "W", "NE", "NW", "SE", "SW"]
 
 PITCH, ONE_PORT = 150.0, 105.0
 """Between the items of a row, and from a row to the elements above and below it."""
-CORNER = (115.0, 78.0)
+CORNER = (105.0, 92.0)
 CORNER_GAP = (28.0, 28.0)
 JUNCTION_GAP = (12.0, 14.0)
 TEXT_GAP = (7.0, 6.0)
@@ -36,6 +36,8 @@ MOST_AT_TEXT = 3
 """Bonds at an item that cannot be split: left, right and below; with more it is a box."""
 BOX_HALF, LEAF_ROOM = 17.0, 50.0
 CHANNEL, STUB = 8.0, 44.0
+RAISED = 30.0
+"""Between the bonds that come to a wide box from above, right of its middle."""
 SIGNAL = 24.0
 """The least length of the arrow of a signal."""
 
@@ -49,11 +51,17 @@ _VECTOR: dict[Slot, tuple[int, int]] = {
     "SE": (1, 1),
     "SW": (-1, 1),
 }
-_FIRST: Mapping[str, tuple[Slot, ...]] = {"source": ("W", "E"), "storage": ("N",), "resistive": ("S",)}
+_FIRST: Mapping[str, tuple[Slot, ...]] = {
+    "source": ("W", "E"),
+    "storage": ("N",),
+    "resistive": ("S",),
+    "elsewhere": ("S", "N"),
+}
 _THEN: Mapping[str, tuple[Slot, ...]] = {
     "source": ("S", "N", "SW", "SE", "NW", "NE"),
     "storage": ("E", "W", "S", "NE", "NW", "SE", "SW"),
     "resistive": ("E", "W", "N", "SE", "SW", "NE", "NW"),
+    "elsewhere": ("E", "W", "SE", "SW", "NE", "NW"),
 }
 _SIDES: Mapping[str, tuple[Slot, ...]] = {
     kind: tuple(slot for slot in slots if len(slot) == 1) for kind, slots in _THEN.items()
@@ -72,6 +80,10 @@ class Cluster:
     pen: Pen
     gap: Box
     ports: Mapping[int, Point]
+
+
+Port = tuple[Link, float, float]
+"""A bond at a wide node, with the space that it needs to its left and right."""
 
 
 def level_length(link: Link, options: Options) -> float:
@@ -99,23 +111,27 @@ def cluster_of(
     against: bool = False,
     avoided: tuple[Side, ...] = (),
     closing: tuple[Side, ...] = (),
-    ports: Sequence[tuple[Link, float, float]] = (),
+    ports: Sequence[Port] = (),
+    raised: Sequence[int] = (),
 ) -> Cluster:
     """A node with its elements.
 
     `taken` are the sides that its other bonds need, `closing` those of bonds that close meshes, `avoided` those to be used last;
     `against` tells that its row runs to the left. `ports` are the bonds under a wide node, each with the space that it needs to its
-    left and right.
+    left and right; those that are `raised`, by the identity of their links, are above it.
     """
     node = plan.nodes[name]
     if is_wide(plan, name):
-        return _wide_cluster(plan, node, ports, options, against=against)
+        covered = list(taken).count("N") > closing.count("N")
+        return _wide_cluster(plan, node, ports, raised, options, against=against, covered=covered)
     pen = Pen()
     taken = list(taken)
     gap = gap_of(node, (0, 0), "N")
     if node.text.modulus and "N" in taken:
-        gap = draw_beside(pen, node, gap, right=against)
-        taken.append("E" if against else "W")
+        sides: tuple[Side, Side] = ("E", "W") if against else ("W", "E")
+        beside = next((side for side in sides if side not in taken), sides[0])
+        gap = draw_beside(pen, node, gap, right=beside == "E")
+        taken.append(beside)
     else:
         draw_text(pen, node, (0, 0), "name")
     for side in taken:
@@ -144,30 +160,76 @@ def _keep_free(pen: Pen, gap: Box, side: Side, x: float = 0.0) -> None:
 
 
 def _wide_cluster(
-    plan: Plan, node: Node, ports: Sequence[tuple[Link, float, float]], options: Options, *, against: bool
+    plan: Plan,
+    node: Node,
+    ports: Sequence[Port],
+    raised: Sequence[int],
+    options: Options,
+    *,
+    against: bool,
+    covered: bool,
 ) -> Cluster:
-    """A box with its text in the middle, and elements and bonds under it."""
+    """A box with its text in the middle, and elements and bonds under it; bonds that lead elsewhere stand above it too.
+
+    `covered` tells that a bond comes from above.
+    """
     way = -1 if against else 1
-    wanted = [*ports, *((link, LEAF_ROOM, LEAF_ROOM) for link in plan.leaves[node.name])]
-    places: list[float] = []
-    for k, (_, left, _) in enumerate(wanted):
-        places.append(ceil_to_grid(places[-1] + wanted[k - 1][2] + left) if k else 0.0)
-    half = ceil_to_grid(max((places[-1] if places else 0.0) / 2 + 20, set_math(_boxed(node), ITEM).box.width / 2 + 12))
-    found = {id(link): (way * (x - half + 20), BOX_HALF) for (link, _, _), x in zip(wanted, places, strict=True)}
+    below_it = [port for port in ports if id(port[0]) not in raised]
+    wanted = [*below_it, *(_room_below(plan, node, link, options, way) for link in plan.leaves[node.name])]
+    upper = [] if covered else _above(plan, node, wanted)
+    lower = [port for port in wanted if port not in upper]
+    signal = set_math(node.text.signals, VARIABLE).box.width / 2 + 10 if node.text.signals and upper else 0.0
+    below, above = _spread(lower), _spread(upper, signal)
+    across = max((*below, *above, 0.0))
+    half = ceil_to_grid(
+        max(across / 2 + 20, set_math(_boxed(node), ITEM).box.width / 2 + 12, RAISED * (len(raised) + 1))
+    )
+    found = {id(link): (way * (x - half + 20), BOX_HALF) for (link, _, _), x in zip(lower, below, strict=True)}
+    found |= {key: (way * RAISED * k, -BOX_HALF) for k, key in enumerate(raised[::way], 1)}
+    over = {id(link): way * (x - half + 20) for (link, _, _), x in zip(upper, above, strict=True)}
     pen = Pen()
     pen.put(Block(Box(-half, -BOX_HALF, half, BOX_HALF), origin=_origin(node, "box")))
     pen.put(Label(_boxed(node), (0, CAP), ITEM, level="baseline", origin=_origin(node, "name")))
     if node.text.signals:
-        _draw_signal(pen, node, -way * half / 2, Box(-half, 4 - BOX_HALF, half, BOX_HALF), upwards=False)
+        at = way * (20 - half) if upper else -way * half / 2
+        _draw_signal(pen, node, at, Box(-half, 4 - BOX_HALF, half, BOX_HALF), upwards=False)
     gap = Box(-half - 4, -BOX_HALF - 4, half + 4, BOX_HALF + 4)
     for link, _, _ in ports:
-        _keep_free(pen, gap, "S", found[id(link)][0])
+        _keep_free(pen, gap, "N" if id(link) in raised else "S", found[id(link)][0])
     for link in plan.leaves[node.name]:
-        leaf, x = plan.nodes[link.other(node.name)], found[id(link)][0]
-        draw_text(pen, leaf, (x, ONE_PORT), "name", "S")
-        inner, outer = clipped((x, 0), (x, ONE_PORT), gap, gap_of(leaf, (x, ONE_PORT), "S"))
+        leaf, up = plan.nodes[link.other(node.name)], id(link) in over
+        x, y = (over[id(link)], -ONE_PORT) if up else (found[id(link)][0], ONE_PORT)
+        slot: Slot = "N" if up else "S"
+        draw_text(pen, leaf, (x, y), "name", slot)
+        inner, outer = clipped((x, 0), (x, y), gap, gap_of(leaf, (x, y), slot))
         pen.bond(link, (inner, outer) if link.tail == node.name else (outer, inner), options, element=leaf.element)
     return Cluster(pen, gap, found)
+
+
+def _above(plan: Plan, node: Node, ports: Sequence[Port]) -> list[Port]:
+    """Those of the bonds that lead elsewhere which stand above a wide node, so that it is half as wide."""
+    free = [port for port in ports if not plan.nodes[port[0].other(node.name)].text.letters]
+    count = min(len(free), len(ports) // 2)
+    return free[len(free) - count :]
+
+
+def _spread(ports: Sequence[Port], start: float = 0.0) -> list[float]:
+    """How far along a wide node each bond stands; the first one keeps clear of what is at the start."""
+    places: list[float] = []
+    for k, (_, left, _) in enumerate(ports):
+        before = places[-1] + ports[k - 1][2] if k else start
+        places.append(ceil_to_grid(before + left) if k or start else 0.0)
+    return places
+
+
+def _room_below(plan: Plan, node: Node, link: Link, options: Options, way: int) -> Port:
+    """The space along the row for an element below a wide node; where the bond leads elsewhere, for its labels and its name."""
+    leaf = plan.nodes[link.other(node.name)]
+    if leaf.text.letters:
+        return link, LEAF_ROOM, LEAF_ROOM
+    half = set_math(leaf.text.latex(), VARIABLE).box.width / 2 + TEXT_GAP[0]
+    left, right = (max(half, side) for side in upright_room(link, options))
+    return (link, left, right) if way > 0 else (link, right, left)
 
 
 def _boxed(node: Node) -> str:
@@ -207,6 +269,8 @@ def _turned(slot: Slot) -> Slot:
 
 def _kind(leaf: Node) -> str:
     letters = leaf.text.letters
+    if not letters:
+        return "elsewhere"
     if letters in ("I", "C", "IC"):
         return "storage"
     return "resistive" if letters.endswith("R") or letters == "Sw" else "source"
@@ -250,6 +314,9 @@ def _corner_gap(gap: Box) -> Box:
 
 def _text_label(node: Node, centre: Point, slot: Slot, part: str) -> Label:
     latex = node.text.latex(reversed_="W" in slot)
+    if not node.text.letters:
+        origin = Origin(part=OTHER_END, port=node.name, domain=node.domain)
+        return Label(latex, (centre[0], centre[1] + CAP), VARIABLE, level="baseline", tone="quiet", origin=origin)
     origin = Origin(node.element, part, "" if node.name == node.element else node.name, 1, node.domain)
     return Label(latex, (centre[0], centre[1] + CAP), ITEM, level="baseline", origin=origin)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from tellegen.drawing.bond_clusters import Side
-from tellegen.drawing.bond_pen import SMALL, Pen
+from tellegen.drawing.bond_pen import OTHER_END, SMALL, Pen
 from tellegen.drawing.bond_plan import Link, Plan
 from tellegen.drawing.bond_routes import LEAVING, STUB, WAYS
 from tellegen.drawing.geometry import Point
@@ -23,8 +23,6 @@ STEPS, BACK = (5.0, 10.0, 16.0), (-8.0, 0.0, 8.0, 16.0)
 """Between a cut bond and the name of what it leads to, and how far back from its end the name may stand."""
 SIZES = (1.0, 0.8, 0.65)
 """Parts of the size in which a name is tried, where there is little room."""
-OTHER_END = "other end"
-"""The part of a shape that names what a cut bond leads to."""
 
 End = tuple[str, Point, Side]
 """A node, the point at which a bond leaves it, and the side."""

@@ -24,16 +24,27 @@ from tellegen.drawing.pog_plan import (
 )
 from tellegen.schemes.lane_walk import NoLanesError
 
-Letters = Mapping[str, str]
-"""The letters of each element as a bond graph writes it: I, C, R, ..."""
+
+@final
+@dataclass(frozen=True, slots=True)
+class ElementText:
+    """How a scalar bond graph writes an element: letters and parameter, effort and flow of its bond."""
+
+    item: ItemText
+    effort: str
+    flow: str
 
 
-def plan_lanes(ladder: LadderPlan, letters: Letters) -> Plan:
+Elements = Mapping[str, ElementText]
+"""The elements by name."""
+
+
+def plan_lanes(ladder: LadderPlan, elements: Elements) -> Plan:
     """What a figure of a vector bond graph has to place.
 
     Raises: NoLanesError where the vectors mix efforts with flows, so that no half arrow fits.
     """
-    return _Chain(ladder, letters).plan()
+    return _Chain(ladder, elements).plan()
 
 
 @final
@@ -49,8 +60,8 @@ class _End:
 class _Chain:
     """Collects nodes and links from left to right."""
 
-    def __init__(self, ladder: LadderPlan, letters: Letters) -> None:
-        self.ladder, self.letters = ladder, letters
+    def __init__(self, ladder: LadderPlan, elements: Elements) -> None:
+        self.ladder, self.elements = ladder, elements
         self.nodes: dict[str, Node] = {}
         self.links: list[Link] = []
         self.shared: Line = "upper"
@@ -146,14 +157,19 @@ class _Chain:
     def _element(self, element: ElementPlan, junction: str, column: ColumnPlan) -> None:
         section = column.left
         assert section is not None, "a ladder begins with a section"
-        letters = "".join(sorted({self.letters[name] for name in element.element.split()}))
-        parameter = element.boxes[-1].text.removesuffix("^{-1}")
-        node = self._add(element.element, "leaf", ItemText(letters, parameter), section.domain.partition(",")[0])
+        members = [self.elements[name] for name in element.element.split()]
         line = effort_line(section)
         takes_effort = (line == "upper") == (element.way == "down")
-        shared = self.shared
-        own = dotted_latex(element.energy) if element.energy else ""
-        effort, flow = (section.label(line), own) if shared == line else (own, section.label(shared))
+        shared = section.label(self.shared)
+        if len(members) == 1:
+            item = members[0].item
+            own = members[0].flow if self.shared == line else members[0].effort
+        else:
+            letters = "".join(sorted({member.item.letters for member in members}))
+            item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
+            own = dotted_latex(element.energy) if element.energy else _named_after(item, section, self.shared)
+        effort, flow = (shared, own) if self.shared == line else (own, shared)
+        node = self._add(element.element, "leaf", item, section.domain.partition(",")[0])
         self.links.append(
             Link(
                 len(self.links) + 1,
@@ -171,6 +187,12 @@ class _Chain:
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
         self.nodes[name] = Node(name, name, role, text, domain.partition(",")[0])
         return name
+
+
+def _named_after(item: ItemText, section: SectionPlan, shared: Line) -> str:
+    """The own variable of a vector element: the letter of its line in the section, with the name of its matrix."""
+    letter = section.label(other_line(shared)).partition("_")[0]
+    return f"{letter}_{{{item.parameter.partition('(')[0]}}}"
 
 
 def effort_line(section: SectionPlan) -> Line:

@@ -1,6 +1,6 @@
 """Rows of clusters side by side, branches under and over them, pushed away until nothing touches."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor, inf
 from typing import Literal, final
@@ -109,10 +109,19 @@ class Layout:
         return union(self.pen.boxes())
 
 
-def lay_out(plan: Plan, skeleton: Skeleton, options: Options, spacing: Spacing) -> Layout:
-    """Places for everything but the bonds that close meshes. Parts without a connection stand under each other."""
-    ends = ClosingEnds(skeleton.closing)
-    rows = _Rows(plan, options, ends, spacing)
+def lay_out(
+    plan: Plan,
+    skeleton: Skeleton,
+    options: Options,
+    spacing: Spacing,
+    raised: Mapping[str, Sequence[int]] | None = None,
+) -> Layout:
+    """Places for everything but the bonds that close meshes. Parts without a connection stand under each other.
+
+    `raised` are those of these bonds, by the identity of their links, that come to a wide node from above.
+    """
+    ends = ClosingEnds(skeleton.closing, raised)
+    rows = Rows(plan, options, ends, spacing)
     whole = Layout()
     for trunk in skeleton.trunks:
         part = rows.laid(trunk)
@@ -129,7 +138,8 @@ def lay_out(plan: Plan, skeleton: Skeleton, options: Options, spacing: Spacing) 
 class ClosingEnds:
     """The bonds that close meshes at each node, and the sides that they are given in this order."""
 
-    def __init__(self, links: Iterable[Link]) -> None:
+    def __init__(self, links: Iterable[Link] = (), raised: Mapping[str, Sequence[int]] | None = None) -> None:
+        self.raised = raised or {}
         self.links: dict[str, list[Link]] = {}
         self.sides: dict[str, list[Side]] = {}
         for link in links:
@@ -159,17 +169,21 @@ class _Parent:
 @final
 @dataclass
 class _Draft:
-    """A row before it is drawn: what hangs at its nodes, their clusters, and how far along they stand."""
+    """A row before it is drawn: what hangs at its nodes, their clusters, and how far along they stand.
+
+    `onward` is the side on which its last node leads to the row that goes on.
+    """
 
     row: Row
     way: Direction
     parent: "_Parent | None"
+    onward: Side | None = None
     hanging: dict[str, list[_Hanging]] = field(default_factory=dict)
     clusters: dict[str, Cluster] = field(default_factory=dict)
     xs: dict[str, float] = field(default_factory=dict)
 
 
-class _Rows:
+class Rows:
     """Lays out rows and all that hangs at them."""
 
     def __init__(self, plan: Plan, options: Options, ends: ClosingEnds, spacing: Spacing) -> None:
@@ -183,7 +197,7 @@ class _Rows:
         """
         if parent is not None and self.ends.links:
             return self._drawn(self._draft(row, way, parent))
-        most = max(3, int(self.options.max_width // PITCH) + 2)
+        most = max(3, int(self.options.room // PITCH) + 2)
         made, joint = Layout(), None
         onward: Side = "S" if parent is None or parent.side == "N" else "N"
         while True:
@@ -208,7 +222,7 @@ class _Rows:
             parent = _Parent("N" if onward == "S" else "S", joint)
 
     def _draft(self, row: Row, way: Direction, parent: _Parent | None, onward: Side | None = None) -> _Draft:
-        draft = _Draft(row, way, parent)
+        draft = _Draft(row, way, parent, onward)
         back: Side = "W" if way > 0 else "E"
         forward: Side = "E" if way > 0 else "W"
         for k, name in enumerate(row.nodes):
@@ -229,6 +243,7 @@ class _Rows:
                 avoided=avoided,
                 closing=tuple(closing),
                 ports=ports,
+                raised=self.ends.raised.get(name, ()),
             )
         self._pack(draft)
         if onward:
@@ -249,9 +264,12 @@ class _Rows:
     def _close(self, name: str, used: list[Side], level: tuple[Side, Side]) -> list[Side]:
         """Sides for the bonds that close meshes."""
         given: list[Side] = []
-        for _ in self.ends.links.get(name, ()):
-            wide = is_wide(self.plan, name)
-            given.append("S" if wide else self._free(name, [*used, *given], ("S", *level, "N")))
+        wide = is_wide(self.plan, name)
+        for link in self.ends.links.get(name, ()):
+            if wide:
+                given.append("N" if id(link) in self.ends.raised.get(name, ()) else "S")
+            else:
+                given.append(self._free(name, [*used, *given], ("S", *level, "N")))
         if name in self.ends.links:
             self.ends.sides[name] = list(given)
         return given
@@ -313,8 +331,10 @@ class _Rows:
         bonds: list[tuple[Side, Link]] = [(item.side, item.link) for item in draft.hanging.get(name, ())]
         if draft.parent is not None and name == draft.row.nodes[0]:
             bonds.append((draft.parent.side, draft.parent.link))
-        for side, link in bonds:
-            x = self._offset(draft, name, link)
+        uprights = [(side, self._offset(draft, name, link)) for side, link in bonds]
+        if draft.onward and name == draft.row.nodes[-1]:
+            uprights.append((draft.onward, 0.0))
+        for side, x in uprights:
             top, bottom = (0.0, TALLEST) if side == "S" else (-TALLEST, 0.0)
             boxes.append(Box(x - UPRIGHT, top, x + UPRIGHT, bottom))
         return boxes
@@ -339,7 +359,7 @@ class _Rows:
 
     def _cut(self, draft: _Draft, row: Row) -> int:
         """How many nodes of a row stay beside each other; 0 where more of them must be looked at."""
-        nodes, width = draft.row.nodes, self.options.max_width
+        nodes, width = draft.row.nodes, self.options.room
         rights = [
             draft.xs[name] + max(_forward(box, draft.way).right for box in draft.clusters[name].pen.boxes())
             for name in nodes

@@ -213,7 +213,8 @@ class _Drawing:
         """Where a bond that goes round others leaves an item: as usual, or on a free side that looks towards its other end."""
         (x, y), box = self.arranged.end(name, link, self.arranged.at[name])
         if (name, id(link)) in self.layout.ports:
-            return (x, box.bottom), "S"
+            above = self.layout.ports[name, id(link)][1] < 0
+            return ((x, box.top), "N") if above else ((x, box.bottom), "S")
         u, v = self.arranged.at[link.other(name)]
         wanted = _sides(u - x, v - y)
         route = self.arranged.usual.routes.get(id(link))

@@ -27,6 +27,8 @@ CLEAR = 5.0
 """Between ink and the labels of slanted bonds."""
 PLACES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8, 0.14, 0.86)
 """Where along a bond a label may stand, the best first."""
+OUTWARDS = (0.6, 0.68, 0.52, 0.76, *PLACES)
+"""The same on a slanted bond, from its junction to its element: farther from the labels of the level and upright bonds there."""
 Attempt = tuple[float, float, float]
 ATTEMPTS: tuple[Attempt, ...] = (
     (1.0, 0.0, 2.0),
@@ -42,6 +44,8 @@ ATTEMPTS: tuple[Attempt, ...] = (
 """How a label is tried: as it should be; where there is no room, smaller, and further from its bond.
 
 Each is a part of the size, a distance, and the margin that is kept free."""
+OTHER_END = "other end"
+"""The part of a shape that names what a cut bond leads to."""
 RING_RADIUS, RING_BACK = 10.0, 6.0
 NUMBER_RADIUS = 8.0
 
@@ -155,9 +159,12 @@ class Pen:
         pieces = sorted(
             pairwise(points), key=lambda piece: -hypot(piece[1][0] - piece[0][0], piece[1][1] - piece[0][1])
         )
+        places: tuple[float, ...] = PLACES
+        if element and _is_slanted(*points[:2]):
+            places = OUTWARDS if link.head == element else tuple(1 - place for place in OUTWARDS)
         for part, text in (("effort", link.effort), ("flow", link.flow)):
             if text and options.variables:
-                self._label(text, part, VARIABLE, pieces, bond)
+                self._label(text, part, VARIABLE, pieces, bond, places)
         if link.size > 1:
             self._label(str(link.size), "size", SMALL, pieces, bond, places=(0.2, 0.28, 0.8, *PLACES))
         if options.bond_numbers and link.number:
@@ -223,6 +230,10 @@ class Pen:
                         self.shapes.append(ring)
                         return
         self.left_out += 1
+
+
+def _is_slanted(start: Point, end: Point) -> bool:
+    return min(abs(start[0] - end[0]), abs(start[1] - end[1])) > 1e-9
 
 
 def _part(bond: Bond, part: str) -> Origin:

@@ -1,24 +1,35 @@
 """Bond graphs as scenes."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import dist
+
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond_bands import bands_of
 from tellegen.drawing.bond_clusters import Side
 from tellegen.drawing.bond_cuts import cut_bond, is_far
-from tellegen.drawing.bond_layout import MESHED, PLAIN, Layout, lay_out
-from tellegen.drawing.bond_moved import moved_layout
+from tellegen.drawing.bond_layout import MESHED, PLAIN, Layout, Spacing, lay_out
+from tellegen.drawing.bond_moved import STILL, moved_layout, places_in
+from tellegen.drawing.bond_pieces import in_pieces, is_too_small
 from tellegen.drawing.bond_plan import Link, Plan, plan_bonds
+from tellegen.drawing.bond_raising import effort_to_read, raised_ends
 from tellegen.drawing.bond_routes import Router
 from tellegen.drawing.bond_rows import Skeleton, skeleton_of
+from tellegen.drawing.checks import overlapping
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import Scene, Shape
+from tellegen.drawing.scene import Label, Scene, Shape
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
 MARGIN = 26.0
-MOST_AGAIN = 800
-"""Figures with more bonds are arranged once."""
+MOST_AGAIN, MOST_RAISED = 800, 150
+"""Figures with more bonds are arranged once; with more than the second number, bonds come to wide items from below only."""
+AT_BONDS = ("effort", "flow")
+"""The labels of bonds that a figure can do without."""
+MOST_TRIES = 4
+"""How often items that lie on others are let go."""
 MOST_NAMED = 12
 """Items that a message names."""
 
@@ -34,23 +45,97 @@ def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     skeleton = skeleton_of(plan)
     layout = _arranged(plan, skeleton, options)
+    kept = {} if options.earlier is None else {k: at for k, at in options.earlier.places.items() if k in plan.nodes}
+
+    def drawn(shown: Plan, made: Layout, placed: Options, kind: str = "bond") -> Scene:
+        return _framed(title, about(scheme, made.pen.left_out, made.cut), shown, made, placed, kind)
+
+    if kept:
+        return _like_earlier(plan, layout, kept, options, drawn)
     if options.places:
-        layout = _moved(plan, layout, options)
-    return _framed(title, about(scheme, layout.pen.left_out, layout.cut), plan, layout, options)
+        return drawn(plan, _moved(plan, layout, options), options)
+    if is_too_small(layout, options):
+        return drawn(*in_pieces(plan, skeleton.closing, layout, options), options, "")
+    return drawn(plan, layout, options)
 
 
 def _arranged(plan: Plan, skeleton: Skeleton, options: Options) -> Layout:
     """Places for everything, with more space between rows where labels find no place otherwise."""
     made: list[Layout] = []
     for spacing in MESHED if skeleton.closing else PLAIN:
-        layout = lay_out(plan, skeleton, options, spacing)
-        if skeleton.closing:
-            _close_meshes(plan, layout, skeleton.closing, options)
-        layout.pen.settle()
+        layout = _closed(plan, skeleton, options, spacing)
+        raised = raised_ends(plan, skeleton.closing, layout) if len(plan.links) <= MOST_RAISED else {}
+        if raised:
+            layout = min(layout, _closed(plan, skeleton, options, spacing, raised), key=effort_to_read)
         made.append(layout)
         if not layout.pen.left_out or len(plan.links) > MOST_AGAIN:
             break
     return min(made, key=lambda layout: layout.pen.left_out)
+
+
+def _closed(
+    plan: Plan,
+    skeleton: Skeleton,
+    options: Options,
+    spacing: Spacing,
+    raised: Mapping[str, Sequence[int]] | None = None,
+) -> Layout:
+    """A layout with all bonds and labels."""
+    layout = lay_out(plan, skeleton, options, spacing, raised)
+    if skeleton.closing:
+        _close_meshes(plan, layout, skeleton.closing, options)
+    layout.pen.settle()
+    return layout
+
+
+def _like_earlier(
+    plan: Plan,
+    usual: Layout,
+    kept: dict[str, Point],
+    options: Options,
+    drawn: Callable[[Plan, Layout, Options], Scene],
+) -> Scene:
+    """The figure with items where an earlier one had them: the usual one where they still are there.
+
+    What then lies on something else, because its text is wider now, may move to the next free place.
+    """
+    fresh = drawn(plan, usual, options) if not options.places else None
+    if fresh is not None:
+        found = places_in(fresh)
+        if all(name in found and dist(found[name], at) < STILL for name, at in kept.items()):
+            return fresh
+    made: list[tuple[int, Scene]] = []
+    for _ in range(MOST_TRIES if len(plan.links) <= MOST_AGAIN else 1):
+        chosen = replace(options, places={**kept, **options.places})
+        scene = drawn(plan, _moved(plan, usual, chosen), chosen)
+        crowded = list(overlapping(scene))
+        made.append((len(crowded), scene))
+        origins = [shape.origin for pair in crowded for shape in pair]
+        free = {name for origin in origins for name in (origin.port, origin.element)} & kept.keys()
+        if not free:
+            break
+        kept = {name: at for name, at in kept.items() if name not in free}
+    best = _without_crowded(min(made, key=lambda one: one[0])[1])
+    least = sum(1 for _ in overlapping(best))
+    if fresh is not None and least > sum(1 for _ in overlapping(fresh)):
+        return fresh  # nothing is so much like an earlier figure that it may lie on something else
+    return best
+
+
+def _without_crowded(scene: Scene) -> Scene:
+    """The scene without the variables of bonds that would lie on something; that they are left out is told."""
+    shapes = [shape for pair in overlapping(scene) for shape in pair]
+    crowded = {id(shape) for shape in shapes if isinstance(shape, Label) and shape.origin.part in AT_BONDS}
+    if not crowded:
+        return scene
+    told = _left_out(len(crowded))
+    return replace(
+        scene, about=f"{scene.about}; {told}", shapes=tuple(shape for shape in scene.shapes if id(shape) not in crowded)
+    )
+
+
+def _left_out(labels: int) -> str:
+    return f"{'1 label is' if labels == 1 else f'{labels} labels are'} left out for want of room"
 
 
 def _moved(plan: Plan, usual: Layout, options: Options) -> Layout:
@@ -75,8 +160,7 @@ def about(scheme: BondGraphScheme, left_out: int = 0, cut: int = 0) -> str:
         told += f"; {cut} bonds that lead far are drawn at both ends only, each with the name of what is at the other"
     if not left_out:
         return told
-    labels = "1 label is" if left_out == 1 else f"{left_out} labels are"
-    return f"{told}; {labels} left out for want of room"
+    return f"{told}; {_left_out(left_out)}"
 
 
 def conflicts_of(scheme: BondGraphScheme) -> list[str]:
@@ -127,9 +211,9 @@ def _frame(plan: Plan, layout: Layout, options: Options) -> tuple[list[Shape], B
     return (bands, box) if bands else ([], ink.grown(MARGIN))
 
 
-def _framed(title: str, text: str, plan: Plan, layout: Layout, options: Options) -> Scene:
+def _framed(title: str, text: str, plan: Plan, layout: Layout, options: Options, kind: str) -> Scene:
     """The figure as a scene that begins at the origin; where items were put somewhere, that is where they are."""
     bands, box = _frame(plan, layout, options)
     dx, dy = (0.0, 0.0) if options.places else (-box.left, -box.top)
     shapes = tuple(moved(shape, dx, dy) for shape in (*bands, *layout.pen.shapes))
-    return tidy(Scene(title, text, box.moved(dx, dy), shapes))
+    return tidy(Scene(title, text, box.moved(dx, dy), shapes, kind))

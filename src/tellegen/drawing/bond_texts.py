@@ -21,6 +21,7 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.typesetting import COLON, set_math
 from tellegen.expressions import ONE, ZERO, Expression, Number
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.results.units import ratio
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
 
 WIDEST = 90.0
@@ -30,7 +31,10 @@ WIDEST = 90.0
 @final
 @dataclass(frozen=True, slots=True)
 class ItemText:
-    """The texts of an item: letters, what follows them after a colon, a modulus above, and the signals that move it."""
+    """The texts of an item: letters, what follows them after a colon, a modulus above, and the signals that move it.
+
+    What has no letters is no item: the name of what a bond that is cut leads to.
+    """
 
     letters: str
     parameter: str = ""
@@ -40,6 +44,8 @@ class ItemText:
 
     def latex(self, *, reversed_: bool = False) -> str:
         """`I: L_a`; or `V_a: Se` where the bond comes from the right."""
+        if not self.letters:
+            return self.parameter
         letters = rf"\mathrm{{{self.letters}}}"
         if not self.parameter:
             return letters
@@ -123,7 +129,7 @@ class BondTexts:
         signals = listed_latex(moved)
         if item.matrix:
             return ItemText(letters, modulus=bold_latex(item.name), signals=signals)
-        return ItemText(letters, modulus=self._parameter(item.name, item.modulus, ""), signals=signals)
+        return ItemText(letters, modulus=self._parameter(item.name, item.modulus, modulus_unit(item)), signals=signals)
 
     def _parameter(self, name: str, expression: Expression | None, unit: str) -> str:
         if expression is None:
@@ -156,3 +162,16 @@ class BondTexts:
             return listed_latex(read_by(self.graph, law.signal)) if law.signal is not None else ""
         moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
         return listed_latex(read_by(self.graph, moved)) if moved is not None else ""
+
+
+def modulus_unit(item: TwoPort) -> str:
+    """The unit of a modulus: f_b over f_a of a transformer, e_b over f_a of a gyrator. An electric machine has N*m/A, not Wb."""
+    here, there = (DOMAINS[name] for name in item.domains)
+    electric = next((k for k, domain in enumerate((here, there)) if domain.name == "electrical"), None)
+    if item.kind == "GY" and electric is not None and here is not there:
+        wires, shaft = (here, there) if electric == 0 else (there, here)
+        unit = ratio(shaft.power(shaft.effort).unit, wires.power(wires.flow).unit)
+    else:
+        side = there.flow if item.kind == "TF" else there.effort
+        unit = unit_ratio(there.power(side).unit, here.power(here.flow).unit)
+    return "" if unit == "1" else unit

@@ -46,6 +46,12 @@ def _name(shape: Shape) -> str:
 
 
 def _overlaps(scene: Scene) -> Iterator[Problem]:
+    for one, two in overlapping(scene):
+        yield Problem("overlap", f"{_name(one)} and {_name(two)}")
+
+
+def overlapping(scene: Scene) -> Iterator[tuple[Shape, Shape]]:
+    """Shapes that lie on each other and should not."""
     shapes = [shape for shape in scene.shapes if not isinstance(shape, Band)]
     covered = [tuple(inks(shape)) for shape in shapes]
     grid = Grid()
@@ -58,7 +64,7 @@ def _overlaps(scene: Scene) -> Iterator[Problem]:
             if _may_touch(shape, shapes[j]):
                 continue
             if any(touch(one, two) for one in pieces for two in covered[j]):
-                yield Problem("overlap", f"{_name(shape)} and {_name(shapes[j])}")
+                yield shape, shapes[j]
 
 
 def _box(ink: Ink) -> Box:

@@ -7,22 +7,21 @@ from typing import final
 
 from tellegen.drawing import rules
 from tellegen.drawing.formats import write_drawing, writer_for
-from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.memories import as_comment
+from tellegen.drawing.options import DEFAULTS, POINT, READABLE, Options
 from tellegen.drawing.raster import to_pdf, to_png
+from tellegen.drawing.remembered import remembered
 from tellegen.drawing.scene import Label, Scene
 from tellegen.drawing.scene_json import to_json
 from tellegen.drawing.svg import to_svg
 from tellegen.drawing.tikz import to_tikz
 from tellegen.drawing.tikz_bondgraphs import to_bondgraphs
 
-SMALLEST = 0.7
-"""At this size formulas of blocks are set in 9 points."""
-
 
 @final
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A scene, and how it is drawn. All formats show the same picture.
+    """A scene, and how it is drawn. All formats show the same picture. `notes` say what was kept of an earlier figure.
 
     >>> from tellegen.drawing import draw
     >>> draw("rlc", "bond").svg().startswith("<svg")
@@ -31,35 +30,34 @@ class Figure:
 
     scene: Scene
     options: Options = DEFAULTS
+    notes: tuple[str, ...] = ()
 
     @property
     def zoom(self) -> float:
-        """The size at which it is drawn: the scale asked for, and less where its rows are wider than asked.
-
-        Texts do not become smaller than print allows for that.
-        """
-        fitting = self.options.max_width / self.scene.box.width
-        return self.options.scale * max(SMALLEST, min(1.0, fitting))
+        """The size at which it is drawn: the scale asked for, and less where its rows are wider than it may be."""
+        return self.options.zoom(self.scene.box.width)
 
     @property
-    def is_too_wide(self) -> bool:
-        """Whether it is wider than asked even at the smallest size at which its texts can be read."""
-        return self.options.max_width < SMALLEST * self.scene.box.width
+    def text_points(self) -> float:
+        """The size of its smallest text in points, as drawn; 0 without texts."""
+        return (
+            POINT * self.zoom * min((shape.size for shape in self.scene.shapes if isinstance(shape, Label)), default=0)
+        )
 
     def svg(self, *, symbols: bool = False) -> str:
         """The figure as SVG. With `symbols`, equal texts are stored once: smaller, for screens."""
-        return to_svg(self.scene, theme=self.options.theme, scale=self.zoom, symbols=symbols)
+        return to_svg(self.scene, theme=self.options.theme, scale=self.zoom, symbols=symbols, memory=self._memory())
 
     def pdf(self) -> bytes:
         """The figure as a PDF page of its own size."""
-        return to_pdf(self.scene, theme=self.options.theme, scale=self.zoom)
+        return to_pdf(self.scene, theme=self.options.theme, scale=self.zoom, memory=self._memory())
 
     def png(self, *, dpi: float = 192) -> bytes:
         """The figure as a PNG; 96 dots an inch make a unit a pixel.
 
         Raises: FigureError (F107) for more pixels than fit into memory.
         """
-        return to_png(self.scene, theme=self.options.theme, scale=self.zoom, dpi=dpi)
+        return to_png(self.scene, theme=self.options.theme, scale=self.zoom, dpi=dpi, memory=self._memory())
 
     def tikz(self, *, standalone: bool = False) -> str:
         r"""The figure as a tikzpicture to \input, or as a whole document; with the option `macros` in styles of another package.
@@ -67,8 +65,10 @@ class Figure:
         Raises: FigureError (F102) where that package draws no such figures.
         """
         if self.options.macros == "bondgraphs":
-            return to_bondgraphs(self.scene, scale=self.zoom, standalone=standalone)
-        return to_tikz(self.scene, theme=self.options.theme, scale=self.zoom, standalone=standalone)
+            picture = to_bondgraphs(self.scene, scale=self.zoom, standalone=standalone)
+        else:
+            picture = to_tikz(self.scene, theme=self.options.theme, scale=self.zoom, standalone=standalone)
+        return picture + as_comment(self._memory())
 
     def json(self, *, outlines: bool = False) -> str:
         """The scene as JSON; with `outlines`, the paths of its texts too."""
@@ -84,16 +84,26 @@ class Figure:
         target = Path(path)
         return write_drawing(target, writer_for(target, FORMATS, "figures", rules.BAD_SUFFIX)(self))
 
+    def _memory(self) -> str:
+        """What its files remember: where everything stands."""
+        found = remembered(self.scene)
+        return "" if found is None else found.text()
+
     def _repr_svg_(self) -> str:
         return self.svg(symbols=True)
 
     def __str__(self) -> str:
         box = self.scene.box
         told = f"{self.scene.title} ({box.width:g} x {box.height:g}, {len(self.scene.shapes)} shapes)"
-        if not self.is_too_wide:
+        smaller = self.zoom / self.options.scale
+        if smaller == 1:
             return told
-        wide = SMALLEST * box.width
-        return f"{told}, {wide:.0f} wide and not {self.options.max_width:g}: smaller texts could not be read"
+        points = self.text_points
+        least = f"{READABLE:g} at {READABLE / points * smaller * box.width:.0f} and " if points < READABLE else ""
+        return (
+            f"{told}, drawn at {100 * smaller:.0f} % to be {smaller * box.width:.0f} wide: its smallest text has "
+            f"{points:.1f} points, and would have {least}{points / smaller:.1f} at {box.width:.0f}"
+        )
 
 
 MANY_LABELS = 500

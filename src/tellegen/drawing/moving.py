@@ -13,7 +13,7 @@ def moved(shape: Shape, dx: float, dy: float) -> Shape:
     def to(point: Point) -> Point:
         return point[0] + dx, point[1] + dy
 
-    return _mapped(shape, to, lambda box: box.moved(dx, dy))
+    return mapped(shape, to, lambda box: box.moved(dx, dy))
 
 
 def tidy(scene: Scene) -> Scene:
@@ -25,14 +25,15 @@ def tidy(scene: Scene) -> Scene:
     def point(old: Point) -> Point:
         return _rounded(old[0]), _rounded(old[1])
 
-    return replace(scene, box=box(scene.box), shapes=tuple(_mapped(shape, point, box) for shape in scene.shapes))
+    return replace(scene, box=box(scene.box), shapes=tuple(mapped(shape, point, box) for shape in scene.shapes))
 
 
 def _rounded(value: float) -> float:
     return round(value, 3) + 0.0  # minus zero is zero
 
 
-def _mapped(shape: Shape, point: Callable[[Point], Point], box: Callable[[Box], Box]) -> Shape:
+def mapped(shape: Shape, point: Callable[[Point], Point], box: Callable[[Box], Box]) -> Shape:
+    """The shape with its points and boxes elsewhere."""
     match shape:
         case Wire() | Bond():
             return replace(shape, points=tuple(map(point, shape.points)))

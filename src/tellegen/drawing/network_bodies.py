@@ -61,11 +61,13 @@ class BodyMaker:
         radius = TERMINAL.length / 2
         x, row = 0.0 if side < 0 else body.width, body.row
         if free:
-            at = x + side * (PORT + radius), row
+            # A long name reaches back over the wire, not beyond it.
+            lead = max(PORT, along / 2 - radius)
+            at = x + side * (lead + radius), row
             text_at = at[0], row - radius - CLEAR - across / 2
             wires: tuple[Point, ...] = ((x, row), (at[0] - side * radius, row))
             place = x
-            out = max(PORT + 2 * radius, PORT + radius + along / 2)
+            out = max(lead + 2 * radius, lead + radius + along / 2)
         else:
             at = x + PAD, row + PORT
             text_at = at[0] + radius + CLEAR + along / 2, at[1]

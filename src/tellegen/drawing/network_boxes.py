@@ -59,7 +59,10 @@ def make_box(
     assert station.element is not None, "a node has no ports"
     if station.symbol is not None:
         left, right = (next(node for node in pair if node in place) for pair in _pairs(station.element))
-        mirrored = place[left] > place[right]
+        # Between its nodes each side faces its own; with both on one side, the nearer one is faced.
+        own = place[station.key]
+        between = (place[left] < own) != (place[right] < own)
+        mirrored = place[left] > place[right] if between else place[left] < place[right]
         symbol = (station.symbol.mirrored or station.symbol) if mirrored else station.symbol
         pins, rails = _pins(station.element, symbol, place, mirrored=mirrored)
         return _labelled(station.element, symbol, mirrored, pins, rails, label)

@@ -42,7 +42,8 @@ class Drop(NamedTuple):
 class Drawing:
     """Draws a layout. `turn` takes its coordinates to those of the figure: the line of nodes may go upwards there.
 
-    `reach` are the places to which its first station leads on to the left, and its last to the right.
+    `piece` tells apart the names of a node that several pieces share. `reach` are the places to which its first station leads on to
+    the left, and its last to the right.
     """
 
     def __init__(
@@ -51,9 +52,10 @@ class Drawing:
         turn: Move,
         *,
         marked: bool = False,
+        piece: str = "",
         reach: tuple[Iterable[float], Iterable[float]] = ((), ()),
     ) -> None:
-        self.layout, self.turn, self.marked = layout, turn, marked
+        self.layout, self.turn, self.marked, self.piece = layout, turn, marked, piece
         self.shapes: list[Shape] = []
         stations = layout.plan.stations
         self._nets = {
@@ -123,8 +125,9 @@ class Drawing:
             self._label(piece.element, piece.text, (x + a, b))
         elif piece.symbol is not None:
             (u, v), (a, b) = piece.centre, piece.text_at
-            self._curves(piece.symbol.parts, placed((x + u, v), (1, 0)), Origin(node, "port"))
-            self.shapes.append(Label(piece.text, self.turn((x + a, b)), SIZE, origin=Origin(node, "port")))
+            origin = Origin(node, "port", self.piece)
+            self._curves(piece.symbol.parts, placed((x + u, v), (1, 0)), origin)
+            self.shapes.append(Label(piece.text, self.turn((x + a, b)), SIZE, origin=origin))
         if piece.wall is not None:
             (u, v), towards = piece.wall
             name = "" if piece.element is None else piece.element.name
@@ -239,7 +242,10 @@ class Drawing:
             reference = run[0].reference
             goes_on = self.marked and reference not in self.layout.plan.returns
             mark = reference if reference in REFERENCES else ("gnd" if goes_on or pieces[reference] > 1 else "")
-            yield from self._rail(run, mark, behind[0].x - run[-1].x if behind else inf)
+            beside = behind is not None and (
+                behind[0].level == run[0].level or reference not in self.layout.plan.returns
+            )
+            yield from self._rail(run, mark, behind[0].x - run[-1].x if beside else inf)
 
     def _runs(self) -> Iterator[list[Drop]]:
         for level in sorted({drop.level for drop in self._drops}):
@@ -267,7 +273,11 @@ class Drawing:
         net.row(level, xs)
         port = self.layout.plan.rail_ports.get(reference, "")
         if port:
-            yield from self._rail_port(net, reference, port_text(port), xs[-1], room)
+            at = xs[-1], level
+            if reference in self.layout.plan.returns:
+                yield from self._line_port(net, reference, port_text(port), at, room)
+            else:
+                yield from self._rail_port(net, reference, port_text(port), at, room)
         elif not mark and len(xs) == 1:
             yield from curves(
                 TERMINAL.parts, placed((xs[0], level + TERMINAL.length / 2), (1, 0)), Origin(part="end", port=reference)
@@ -279,15 +289,28 @@ class Drawing:
             yield from curves(ground_of(mark), placed((middle, level + FOOT), (1, 0)), origin)
         yield from net.shapes()
 
-    def _rail_port(self, net: Net, reference: str, text: str, x: float, room: float) -> Iterator[Shape]:
+    def _line_port(self, net: Net, line: str, text: str, at: Point, room: float) -> Iterator[Shape]:
+        """The circle and the name of the port at the right end of a return line; the name is above where there is little room."""
+        radius, (x, y) = TERMINAL.length / 2, at
+        along, across = self.layout.measure(text)
+        centre, origin = x + PORT + radius, Origin(line, "port")
+        net.join(at, (centre - radius, y))
+        yield from curves(TERMINAL.parts, placed((centre, y), (1, 0)), origin)
+        if PORT + 2 * radius + 4 * CLEAR + along < room:
+            yield Label(text, (centre + radius + CLEAR + along / 2, y), SIZE, origin=origin)
+        else:
+            middle = max(centre, x + CLEAR + along / 2)
+            yield Label(text, (middle, y - radius - CLEAR - across / 2), SIZE, origin=origin)
+
+    def _rail_port(self, net: Net, reference: str, text: str, end: Point, room: float) -> Iterator[Shape]:
         """The circle and the name of the port below the end of a rail to which others are joined."""
-        radius = TERMINAL.length / 2
-        net.join((x, RAIL), (x, RAIL + PORT - radius))
+        radius, (x, level) = TERMINAL.length / 2, end
+        net.join(end, (x, level + PORT - radius))
         along, _ = self.layout.measure(text)
         side = 1 if radius + CLEAR + along < room - radius else -1
         origin = Origin(reference, "port")
-        yield from curves(TERMINAL.parts, placed((x, RAIL + PORT), (1, 0)), origin)
-        yield Label(text, (x + side * (radius + CLEAR + along / 2), RAIL + PORT), SIZE, origin=origin)
+        yield from curves(TERMINAL.parts, placed((x, level + PORT), (1, 0)), origin)
+        yield Label(text, (x + side * (radius + CLEAR + along / 2), level + PORT), SIZE, origin=origin)
 
     # -- shapes ----------------------------------------------------------------------------------------------------------------
 

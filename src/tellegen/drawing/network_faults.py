@@ -1,12 +1,15 @@
 """What must not happen in a schematic: symbols on each other, wires through symbols, wires of two nodes that meet."""
 
+from math import ceil
 from typing import final
 
-from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.geometry import Box, Point, box_about
 from tellegen.drawing.overlaps import Grid, Stroke, distance, touch
 
 NEAR = 2.5
 """Wires of two nodes keep at least so far from each other's ends."""
+SLANTED = 0.7
+"""The side of the boxes along a slanted symbol, as a share of how wide it is."""
 INSIDE = 1.5
 """So much of a wire may be within the box of a symbol where it ends."""
 
@@ -17,11 +20,26 @@ class Faults:
 
     def __init__(self) -> None:
         self._symbols: list[Box] = []
+        self._owners: list[int] = []
+        """The number of the symbol that each box belongs to."""
         self._wires: list[tuple[str, Stroke]] = []
 
     def symbol(self, box: Box) -> None:
         """A symbol takes a box; its wires end at the edge."""
-        self._symbols.append(box.grown(-INSIDE))
+        self._take([box.grown(-INSIDE)])
+
+    def slanted(self, centre: Point, way: Point, length: float, across: float) -> None:
+        """A symbol on a slanted line takes small boxes along it, which its wires do not reach."""
+        side = SLANTED * min(length, across)
+        reach = max(0.0, length / 2 - side)
+        count = max(1, ceil(2 * reach / side))
+        steps = [reach * (2 * k / count - 1) for k in range(count + 1)]
+        self._take([box_about((centre[0] + s * way[0], centre[1] + s * way[1]), side, side) for s in steps])
+
+    def _take(self, boxes: list[Box]) -> None:
+        owner = len(self._owners)
+        self._symbols += boxes
+        self._owners += [owner] * len(boxes)
 
     def wire(self, one: Point, two: Point, node: str) -> None:
         """A straight wire of a node."""
@@ -34,7 +52,7 @@ class Faults:
     def _symbols_meet(self) -> bool:
         grid = Grid()
         for k, box in enumerate(self._symbols):
-            if any(box.overlaps(self._symbols[j]) for j in grid.near(box)):
+            if any(self._owners[j] != self._owners[k] and box.overlaps(self._symbols[j]) for j in grid.near(box)):
                 return True
             grid.add(box, k)
         return any(

@@ -28,20 +28,26 @@ LONELY, LONELY_SOURCE = 2.5, 7.0
 """What speaks against an element with a mark of its own for its reference, and against a source that is not on the left."""
 
 
-def mesh_sketch(plan: Plan) -> Sketch | None:
-    """A sketch of one connected part, the best of several; None where its links find no way."""
+def mesh_sketches(plan: Plan) -> Iterator[Sketch]:
+    """Sketches of one connected part, the best first, then the same turned; none where its links find no way."""
     near: dict[str, list[str]] = {station.key: [] for station in plan.stations}
     for link in plan.links:
         near[link.first].append(link.second)
         near[link.second].append(link.first)
-    made = [mesh for places, level in _choices(plan, near) if (mesh := _routed(plan, places, level=level)) is not None]
-    return min(made, key=lambda mesh: mesh.cost).sketch() if made else None
+    choices = [*_choices(plan, near)]
+    made = [mesh for places, level in choices if (mesh := _routed(plan, places, level=level)) is not None]
+    yield from (mesh.sketch() for mesh in sorted(made, key=lambda mesh: mesh.cost))
+    for places, level in choices:
+        turned = {key: (row, column) for key, (column, row) in places.items()}
+        if (mesh := _routed(plan, turned, level=level)) is not None:
+            yield mesh.sketch()
 
 
 def _choices(plan: Plan, near: Near) -> Iterator[tuple[dict[str, Cell], bool]]:
     """Several ways to place the nodes, and whether elements at corners shall lie level: in layers they go from left to right."""
     driven = [s.key for s in plan.stations if any(h.element and h.element.kind.role == "source" for h in s.hanging)]
-    start = driven[0] if driven else min(near, key=lambda key: len(near[key]))
+    fed = [link.first for link in plan.links if link.element is not None and link.element.kind.role == "source"]
+    start = next(iter((*driven, *fed)), min(near, key=lambda key: len(near[key])))
     if len(driven) > 1:
         yield layered_places(near, driven), True
     yield grown_places(near, start, first=SOUTH), False

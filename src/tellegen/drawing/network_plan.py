@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.description.model import NOTHING, Element
+from tellegen.drawing.memories import Lines
 from tellegen.drawing.network_lows import NO_LINES, Depths
+from tellegen.drawing.network_orders import like_earlier
 from tellegen.drawing.network_rails import rails_of
 from tellegen.drawing.symbols_twoports import SHAFTS, TwoPort, flipped, two_port_of
 from tellegen.elements import KINDS, ElementKind
@@ -84,21 +86,22 @@ class Plan:
 
 
 def plan_network(
-    elements: Iterable[Element], ports: Mapping[str, str] = NOTHING, returns: Depths = NO_LINES
+    elements: Iterable[Element], ports: Mapping[str, str] = NOTHING, returns: Depths = NO_LINES, order: Lines = ()
 ) -> list[Plan]:
     """The connected parts of a network, in the order of description; `ports` are names of ports by their nodes.
 
-    The nodes in `returns` are rails too, at the depths that it says.
+    The nodes in `returns` are rails too, at the depths that it says. `order` are the stations of an earlier figure: those that are
+    still there keep their order.
     """
     described = tuple(elements)
-    lines = {node: depth for node, depth in returns.items() if node not in ports}
+    lines = returns
     planner = _Planner(rails_of(described) | lines.keys(), _circuits(described, lines), lines)
     for element in described:
         planner.add(element)
     for node in ports.keys() & planner.stations.keys():
         planner.stations[node].port = ports[node]
     hidden = {node: word for node, word in ports.items() if node in planner.rails}
-    return [replace(plan, rail_ports=hidden, returns=lines) for plan in planner.plans()]
+    return [replace(plan, rail_ports=hidden, returns=lines) for plan in planner.plans(order)]
 
 
 def _circuits(elements: tuple[Element, ...], lines: Depths) -> dict[str, str]:
@@ -181,7 +184,7 @@ class _Planner:
 
     # -- order -----------------------------------------------------------------------------------------------------------------
 
-    def plans(self) -> list[Plan]:
+    def plans(self, earlier: Lines) -> list[Plan]:
         near: dict[str, list[str]] = {key: [] for key in self.stations}
         for link in self.links:
             near[link.first].append(link.second)
@@ -194,6 +197,9 @@ class _Planner:
                 order = _line(start, near)
                 placed |= dict.fromkeys(order, len(plans))
                 plans.append(order)
+        if earlier:
+            plans = like_earlier(plans, near, earlier)
+            placed = {key: k for k, order in enumerate(plans) for key in order}
         links: list[list[Link]] = [[] for _ in plans]
         for link in self.links:
             links[placed[link.first]].append(link)

@@ -7,6 +7,9 @@ from tellegen.core.domains import REFERENCES
 from tellegen.description.model import Element
 from tellegen.drawing.symbols_twoports import SHAFTS
 
+SWITCHED = ("switch", "one way")
+"""How the elements of a leg behave."""
+
 
 def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     """References, and for each sub-network of wires or pipes without one the node that most ports have as their second.
@@ -15,9 +18,13 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     source. Without the node the rest must still hang together, or the figure would fall apart.
     """
     near: dict[str, list[str]] = {}
+    tied: dict[str, list[str]] = {}
     lower: Counter[str] = Counter()
     behind: dict[str, int] = {}
     for element in elements:
+        ends = [node for pair in _wired(element) for node in pair]
+        for node in ends:
+            tied.setdefault(node, []).extend(ends)  # an element holds together what is at its ports
         for first, second in _wired(element):
             near.setdefault(first, []).append(second)
             near.setdefault(second, []).append(first)
@@ -29,7 +36,7 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     for group in _groups(near):
         if REFERENCES.isdisjoint(group):
             ordered = sorted(group, key=rank.__getitem__)
-            chosen.append(next((node for node in ordered if _hold_together(group, near, node)), ordered[0]))
+            chosen.append(next((node for node in ordered if _hold_together(group, tied, node)), ordered[0]))
     return REFERENCES.union(chosen)
 
 
@@ -57,6 +64,32 @@ def returns_of(elements: Iterable[Element]) -> dict[str, int]:
     return dict.fromkeys(sorted(found), 0)
 
 
+def legs_of(elements: Iterable[Element], rails: frozenset[str]) -> dict[str, int]:
+    """The middles of legs of switches between an upper line and a rail, as lines at depth 0; none where there are no such legs.
+
+    All that is joined to a middle leads up to the line or down to the rail.
+    """
+    described = tuple(elements)
+    near: dict[str, set[str]] = {}
+    switched: dict[str, set[str]] = {}
+    held = {node for element in described if len(element.nodes) != 2 for node in element.nodes}
+    for element in described:
+        if len(element.nodes) == 2 and element.kind.domains[0] not in SHAFTS:
+            for one, two in (element.nodes, element.nodes[::-1]):
+                near.setdefault(one, set()).add(two)
+                if element.kind.behaviour in SWITCHED:
+                    switched.setdefault(one, set()).add(two)
+    middles = {
+        node: next(iter(others - rails))
+        for node, others in near.items()
+        if node not in rails | held
+        and len(others - rails) == len(others & rails) == 1
+        and others == switched.get(node, set())
+    }
+    tops = {top for top in middles.values() if top not in middles}
+    return {node: 0 for node, top in middles.items() if top in tops}
+
+
 def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
     """The nodes that hang together, in the order of description."""
     number: dict[str, int] = {}
@@ -73,7 +106,7 @@ def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
 
 def _hold_together(group: list[str], near: Mapping[str, list[str]], without: str) -> bool:
     start = next((node for node in group if node != without), None)
-    return start is None or len(_reached(start, near, without)) == len(group) - 1
+    return start is None or {*group} - {without} <= _reached(start, near, without)
 
 
 def _reached(start: str, near: Mapping[str, list[str]], without: str) -> set[str]:

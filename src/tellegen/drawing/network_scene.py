@@ -7,8 +7,11 @@ from itertools import pairwise
 from tellegen.core.domains import REFERENCES
 from tellegen.description.model import NOTHING, Element, Model
 from tellegen.drawing.checks import free_ends
+from tellegen.drawing.earlier import check_places, choices, earlier_lines, most_like, settled
 from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.memories import Lines
 from tellegen.drawing.moving import moved, tidy
+from tellegen.drawing.network_apart import split_apart
 from tellegen.drawing.network_bands import PAD, bands_behind
 from tellegen.drawing.network_bodies import CLEAR, TERMINAL
 from tellegen.drawing.network_column_bands import column_bands
@@ -18,23 +21,25 @@ from tellegen.drawing.network_drawing import LEAD, RING, Drawing
 from tellegen.drawing.network_faults import Faults
 from tellegen.drawing.network_layout import Layout
 from tellegen.drawing.network_lows import Depths, busy_nodes, low_lines
-from tellegen.drawing.network_mesh import mesh_sketch
+from tellegen.drawing.network_mesh import mesh_sketches
 from tellegen.drawing.network_plan import Plan, plan_network
-from tellegen.drawing.network_rails import rails_of, returns_of
+from tellegen.drawing.network_rails import legs_of, rails_of, returns_of
 from tellegen.drawing.network_rows import split
 from tellegen.drawing.network_sketch import sketch_shapes
 from tellegen.drawing.network_source import elements_of
-from tellegen.drawing.network_texts import NetworkTexts, extent
+from tellegen.drawing.network_texts import SIZE, NetworkTexts, extent
 from tellegen.drawing.network_wires import crossing_wires
-from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.options import DEFAULTS, POINT, READABLE, SCREEN, Options, with_layout
 from tellegen.drawing.overlaps import ink_box
-from tellegen.drawing.scene import Origin, Scene, Shape, Wire
+from tellegen.drawing.scene import Label, Origin, Scene, Shape, Wire
 from tellegen.drawing.strokes import along, direction
 from tellegen.drawing.symbols_parts import curves, placed
 from tellegen.drawing.symbols_twoports import RETURN
 
 MARGIN, BETWEEN = 26.0, 34.0
 """Round the figure, and between parts that nothing links."""
+SHARE = 0.6
+"""At this size the texts of pieces can be read: so much wider than asked they may be."""
 WIDER = 1.2
 """So much wider than asked for a schematic in columns, or one without crossings, may be before it is cut into rows."""
 
@@ -42,19 +47,28 @@ WIDER = 1.2
 def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     """The schematic of a model: the symbols of its elements, wires, pipes and shafts between them, references below.
 
-    Raises: FigureError (F180) where no network stands for the model.
+    Raises: FigureError (F160) for a place of something that is not there, F180 where no network stands for the model.
     """
     elements = elements_of(model)
+    options = with_layout(options, model, "network")
+    check_places(options, (element.name for element in elements), "this schematic")
+    return most_like((_network(model, elements, choice) for choice in choices(options)), options)
+
+
+def _network(model: Model, elements: tuple[Element, ...], options: Options) -> Scene:
     title = f"Schematic: {model.name}" if model.name else "Schematic"
     texts = NetworkTexts(model, options)
     shapes = sketch_shapes(elements, model.sketch, texts) if model.sketch is not None else []
-    shapes = shapes or network_shapes(elements, texts, _ports(model))
+    lines: Lines = ()
+    if not shapes:
+        shapes, lines = arranged_network(elements, texts, _ports(model))
     shapes += _open_ends(elements, shapes)
     if not shapes:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     box = ink_box(shapes).grown(MARGIN)
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
-    return tidy(Scene(title, "; ".join(_words(elements)), Box(0, 0, box.width, box.height), placed))
+    words = "; ".join(_words(elements))
+    return settled(tidy(Scene(title, words, Box(0, 0, box.width, box.height), placed, "network", lines)), options)
 
 
 def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:
@@ -82,22 +96,37 @@ def _ports(model: Model) -> dict[str, str]:
 
 
 def network_shapes(elements: Iterable[Element], texts: NetworkTexts, ports: Mapping[str, str] = NOTHING) -> list[Shape]:
+    """The shapes of some elements between nodes; see `arranged_network`."""
+    return arranged_network(elements, texts, ports)[0]
+
+
+def arranged_network(
+    elements: Iterable[Element], texts: NetworkTexts, ports: Mapping[str, str] = NOTHING
+) -> tuple[list[Shape], Lines]:
     """The shapes of some elements between nodes, one connected part under the other, in rows that are not too wide.
 
     A part that goes on in the domain in which the one before it ends stands beside that, where there is room.
-    `ports` are the words at nodes to which others may be joined.
+    `ports` are the words at nodes to which others may be joined. The stations of each part come with the shapes, in their order.
     """
     described = tuple(elements)
-    plain = plan_network(described, ports)
+    plain = plan_network(described, ports, order=earlier_lines(texts.options))
     room = _room(texts)
-    shapes = _placed(described, texts, _plans(described, texts, ports, returns_of(described), room) or plain)
+    legs = legs_of(described, rails_of(described))
+    chosen = _plans(described, texts, ports, legs, room) if legs else []
+    chosen = chosen or _plans(described, texts, ports, _unnamed(returns_of(described), ports), room) or plain
+    shapes = _placed(described, texts, chosen)
     crossings = crossing_wires(shapes)
     for lines in _lower_lines(described) if crossings else ():
-        plans = _plans(described, texts, ports, lines, max(room, WIDER * ink_box(shapes).width))
+        plans = _plans(described, texts, ports, _unnamed(lines, ports), max(room, WIDER * ink_box(shapes).width))
         other = _placed(described, texts, plans) if len(plans) == len(plain) else []
         if other and crossing_wires(other) < crossings and not _broken(other, lines):
-            shapes, crossings = other, crossing_wires(other)
-    return shapes
+            shapes, crossings, chosen = other, crossing_wires(other), plans
+    return shapes, tuple(tuple(station.key for station in plan.stations) for plan in chosen)
+
+
+def _unnamed(lines: Depths, ports: Container[str]) -> Depths:
+    """Lines without those that have the name of a port: others are joined to these, and below all else there is no way to them."""
+    return {node: depth for node, depth in lines.items() if node not in ports}
 
 
 def _lower_lines(described: tuple[Element, ...]) -> Iterator[Depths]:
@@ -127,8 +156,8 @@ def _placed(described: tuple[Element, ...], texts: NetworkTexts, plans: Iterable
     last = Box(0.0, -BETWEEN, 0.0, -BETWEEN)
     line, before = 0.0, ""
     for plan in plans:
-        rows, level = _rows(plan, texts, letters, banded=banded)
-        letters += len(rows) - 1
+        rows, used, level = _rows(plan, texts, letters, banded=banded)
+        letters += used
         first, end = plan.stations[0].domain, plan.stations[-1].domain
         for row in rows:
             box = ink_box(row)
@@ -149,7 +178,7 @@ def _plans(
     elements: tuple[Element, ...], texts: NetworkTexts, ports: Mapping[str, str], lines: Depths, room: float
 ) -> list[Plan]:
     """The connected parts with return lines; none where one is too long for a row, or something on a shaft reaches down to them."""
-    plans = plan_network(elements, ports, lines)
+    plans = plan_network(elements, ports, lines, earlier_lines(texts.options))
     layouts = [Layout(plan, texts.of, extent) for plan in plans if plan.returns]
     fits = all(_depth(layout) < RETURN and _widest(layout, texts) <= room for layout in layouts)
     return plans if fits else []
@@ -157,7 +186,7 @@ def _plans(
 
 def _room(texts: NetworkTexts) -> float:
     """How wide the ink of a row may be."""
-    return texts.options.max_width - 2 * (MARGIN + PAD)
+    return texts.options.room - 2 * (MARGIN + PAD)
 
 
 def _widest(layout: Layout, texts: NetworkTexts) -> float:
@@ -183,13 +212,44 @@ def _words(elements: tuple[Element, ...]) -> Iterator[str]:
         yield f"{element.kind.name} {element.name} at {', '.join(element.nodes)}"
 
 
-def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> tuple[list[list[Shape]], bool]:
-    """The rows of one connected part, and whether it is one row on a level line, so that others may stand beside it."""
+def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> tuple[list[list[Shape]], int, bool]:
+    """The rows of one connected part, and the number of letters that tie them together.
+
+    And whether it is one row on a level line, so that others may stand beside it.
+    """
     if _upright(plan):
         layout = Layout(plan, texts.of, lambda text: extent(text)[::-1])
-        return [Drawing(layout, _up).shapes], False
+        return [Drawing(layout, _up).shapes], 0, False
+    rows, level = _usual_rows(plan, texts, letters, banded=banded)
+    if _is_readable(rows, texts):
+        return rows, len(rows) - 1, level
+    pieces, used = _pieces(plan, texts, letters, banded=banded)
+    narrower = max(ink_box(row).width for row in pieces) < max(ink_box(row).width for row in rows)
+    return (pieces, used, False) if narrower else (rows, len(rows) - 1, level)
+
+
+def _is_readable(rows: Iterable[list[Shape]], texts: NetworkTexts) -> bool:
+    """Whether rows have texts that can be read at the width asked for. On a screen one looks closer, so they are left whole."""
+    wide = max(ink_box(row).width for row in rows) + 2 * MARGIN
+    sizes = [shape.size for row in rows for shape in row if isinstance(shape, Label)]
+    points = POINT * min(sizes, default=SIZE) * min(1.0, texts.options.room / wide)
+    return round(points, 1) >= READABLE or texts.options.room >= SCREEN
+
+
+def _pieces(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> tuple[list[list[Shape]], int]:
+    """The rows of a part that is cut wherever that makes it narrow enough, and the number of their letters."""
+    parts, used = split_apart(plan, texts.of, extent, _room(texts) / SHARE, letters)
+    rows = [
+        _row(Layout(part, texts.of, extent), texts, banded=banded, marked=True, piece=f"piece {k}")
+        for k, part in enumerate(parts, 1)
+    ]
+    return rows, used
+
+
+def _usual_rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> tuple[list[list[Shape]], bool]:
+    """The rows of a part that is cut only where no line goes on."""
     boxed = _columns(plan, texts, banded=banded)
-    if boxed and ink_box(boxed).width <= WIDER * texts.options.max_width:
+    if boxed and ink_box(boxed).width <= WIDER * texts.options.room:
         return [boxed], False
     whole = Layout(plan, texts.of, extent)
     if _meshed(plan, whole) and (mesh := mesh_shapes(plan, texts)):
@@ -198,14 +258,16 @@ def _rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) -> tup
     fits = whole.lefts[-1] + whole.widths[-1] <= room
     parts = [plan] if fits else split(plan, whole, room - 2 * (LEAD + 2 * RING), letters)
     layouts = [whole] if len(parts) == 1 else [Layout(part, texts.of, extent) for part in parts]
-    rows: list[list[Shape]] = []
-    for layout in layouts:
-        shapes = Drawing(layout, _same, marked=len(parts) > 1).shapes
-        bands = bands_behind(layout, ink_box(shapes), texts.options) if banded else []
-        rows.append([*bands, *shapes])
+    rows = [_row(layout, texts, banded=banded, marked=len(parts) > 1) for layout in layouts]
     if boxed and ink_box(boxed).width <= max(ink_box(row).width for row in rows):
         return [boxed], False
     return rows, len(rows) == 1
+
+
+def _row(layout: Layout, texts: NetworkTexts, *, banded: bool, marked: bool, piece: str = "") -> list[Shape]:
+    shapes = Drawing(layout, _same, marked=marked, piece=piece).shapes
+    bands = bands_behind(layout, ink_box(shapes), texts.options) if banded else []
+    return [*bands, *shapes]
 
 
 def _columns(plan: Plan, texts: NetworkTexts, *, banded: bool) -> list[Shape]:
@@ -220,9 +282,15 @@ def _columns(plan: Plan, texts: NetworkTexts, *, banded: bool) -> list[Shape]:
             break
         lower = columns_of(plan, ends)
         drawing = drawing if lower is None else ColumnDrawing(lower, texts)
-    if not drawing.is_complete:
+    if not drawing.is_complete or _is_torn(plan, drawing.shapes):
         return []
     return [*(column_bands(drawing, texts.options) if banded else ()), *drawing.shapes]
+
+
+def _is_torn(plan: Plan, shapes: list[Shape]) -> bool:
+    """Whether a wire ends at nothing though several lines meet at its node, as one that leads back to its own box would."""
+    met = Counter(node for link in plan.links for node in (link.first, link.second))
+    return any(met[wire.origin.port] > 1 for wire, _, _ in free_ends(shapes))
 
 
 def _meshed(plan: Plan, layout: Layout) -> bool:
@@ -235,11 +303,17 @@ def _meshed(plan: Plan, layout: Layout) -> bool:
 
 
 def mesh_shapes(plan: Plan, texts: NetworkTexts) -> list[Shape]:
-    """A meshed part with its nodes on a grid; nothing where there is no room for that."""
+    """A meshed part with its nodes on a grid, turned where it would be too wide; nothing where there is no room for that."""
     hanging = [item.element for station in plan.stations for item in station.hanging]
     elements = [element for element in (*hanging, *(link.element for link in plan.links)) if element is not None]
-    sketch = mesh_sketch(plan)
-    return [] if sketch is None else sketch_shapes(tuple(elements), sketch, texts)
+    narrowest: list[Shape] = []
+    for sketch in mesh_sketches(plan):
+        shapes = sketch_shapes(tuple(elements), sketch, texts)
+        if shapes and ink_box(shapes).width <= _room(texts):
+            return shapes
+        if not narrowest or (shapes and ink_box(shapes).width < ink_box(narrowest).width):
+            narrowest = shapes
+    return narrowest
 
 
 def _same(point: Point) -> Point:

@@ -28,6 +28,8 @@ LEAST_LEAD = 5.0
 """Of the wire between a point and a symbol."""
 BLOCK_HALF, BLOCK_EDGE = 24.0, 14.0
 """Half the height of a connection block, and what it is wider than its terminals."""
+LEVEL = 1e-6
+"""A direction that is so near to an axis lies on it."""
 FOOT = 9.0
 """From a node to the mark of its reference."""
 ALONG = (0.0, 0.12, -0.12, 0.25, -0.25)
@@ -138,7 +140,10 @@ class SketchDrawing:
         origin = Origin(element.name, "symbol", domain=element.kind.domains[0])
         across = symbol.up + symbol.down
         size = abs(way[0]) * symbol.length + abs(way[1]) * across, abs(way[1]) * symbol.length + abs(way[0]) * across
-        self.faults.symbol(box_about(at, *size))
+        if min(map(abs, way)) > LEVEL:
+            self.faults.slanted(at, way, symbol.length, across)
+        else:
+            self.faults.symbol(box_about(at, *size))
         for curve in curves(symbol.parts, placed(at, way), origin):
             self.pen.put(curve)
         if symbol.letter:

@@ -10,10 +10,11 @@ from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model
 from tellegen.drawing import rules
 from tellegen.drawing.bond_lane_scene import vector_bond_scene
-from tellegen.drawing.bond_moved import places_in
 from tellegen.drawing.bond_scene import bond_scene
+from tellegen.drawing.earlier import elsewhere
 from tellegen.drawing.equation_scene import equation_scene
 from tellegen.drawing.figures import Figure
+from tellegen.drawing.likeness import Earlier, drawn_like
 from tellegen.drawing.mechanism_scene import mechanism_scene
 from tellegen.drawing.network_scene import network_scene
 from tellegen.drawing.options import Options, read_options, with_layout
@@ -44,7 +45,7 @@ def draw(
     *,
     run: Run | None = None,
     at: Quantity | None = None,
-    like: Figure | None = None,
+    like: Earlier | None = None,
     **options: object,
 ) -> Figure:
     """A figure of a model, of a scheme, or of equations.
@@ -61,42 +62,47 @@ def draw(
     bond graph, a schematic or a mechanism, which then is where it is at that time; a model without a run is simulated. A run alone,
     or `sankey`, is a Sankey diagram of its energy.
 
-    A bond graph `like` an earlier one keeps its items where they are there: after a small change of the model nothing else moves.
+    A bond graph, a POG or a schematic `like` an earlier one, a figure or the file of one, keeps its items where they are there:
+    after a small change of the model nothing moves but what must make room. `notes` of the figure say what was kept.
 
-    Raises: FigureError for notations, options and values that do not exist (F101 to F103), for another figure than a bond graph
-    that shall be like one (F161), for what has no steps (F190), or where a result does not fit the figure (F200, F201, F205);
-    TellegenError of the layer that cannot go on.
+    Raises: FigureError for notations, options and values that do not exist (F101 to F103), for a place of something that is not
+    there (F160), an earlier figure that is none (F162), what has no steps (F190), or where a result does not fit the figure (F200,
+    F201, F205); TellegenError of the layer that cannot go on.
 
     >>> draw("dc_motor_pump", "bond", theme="mono").scene.title
     'Bond graph: DC motor driving a hydraulic pump'
     """
     chosen = read_options(options)
-    if like is not None:
-        chosen = _like(like, what, notation, chosen)
+    if like is None:
+        return _drawn(what, notation, run, at, chosen)
+    if isinstance(what, Finished | list | tuple):
+        told = "only the figure of a model can be drawn like an earlier one"
+        raise rules.NOT_LIKE.error(told, fix="draw(model, 'bond', like=figure)")
+    return drawn_like(
+        like, notation or "pog", lambda kept: _drawn(what, notation, run, at, replace(chosen, earlier=kept))
+    )
+
+
+def _drawn(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Figure:
+    scene = _scene(what, notation, run, at, options)
+    notes = tuple(f"'{name}' could not be put where it shall stand" for name in elsewhere(scene, options))
+    return Figure(scene, options, notes)
+
+
+def _scene(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Scene:
     if isinstance(what, Run) or run is not None or at is not None:
-        return Figure(result_scene(what, notation, run, at, chosen), chosen)
+        return result_scene(what, notation, run, at, options)
     if isinstance(what, BondGraphScheme):
-        return Figure(bond_scene(what, chosen), chosen)
+        return bond_scene(what, options)
     if isinstance(what, PogScheme):
-        return Figure(pog_scene(what, chosen), chosen)
+        return pog_scene(what, options)
     if isinstance(what, ReductionPictures):
-        return Figure(reduction_scene(what, chosen), chosen)
+        return reduction_scene(what, options)
     if isinstance(what, Derived):
-        return Figure(equation_scene(what, chosen), chosen)
+        return equation_scene(what, options)
     if isinstance(what, list | tuple):
-        return Figure(steps_scene(what, chosen), chosen)
-    return Figure(scene_maker(notation)(what, chosen), chosen)
-
-
-def _like(figure: Figure, what: Drawable, notation: str, options: Options) -> Options:
-    """The options with the places of an earlier figure, for the items that are still there."""
-    if notation != "bond" or options.vectorial or isinstance(what, Finished | list | tuple):
-        told = "only the bond graph of a model can be drawn like an earlier one"
-        raise rules.NO_LAYOUT.error(told, fix="draw(model, 'bond', like=figure)")
-    scheme = bond_graph(assign_with_conflicts(lower(_shown(what))), vectors=True)
-    items = {*scheme.junctions, *scheme.one_ports, *scheme.two_ports}
-    kept = {name: place for name, place in places_in(figure.scene).items() if name in items}
-    return replace(options, places={**kept, **options.places})
+        return steps_scene(what, options)
+    return scene_maker(notation)(what, options)
 
 
 def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
@@ -117,7 +123,7 @@ def _bond(model: AnyModel, options: Options) -> Scene:
     causal = assign_with_conflicts(lower(read))
     if options.vectorial:
         return vector_bond_scene(pog(causal), options)
-    return bond_scene(bond_graph(causal, vectors=True), with_layout(options, read))
+    return bond_scene(bond_graph(causal, vectors=True), with_layout(options, read, "bond"))
 
 
 def _shown(model: AnyModel) -> Model:
@@ -126,7 +132,8 @@ def _shown(model: AnyModel) -> Model:
 
 
 def _pog(model: AnyModel, options: Options) -> Scene:
-    return model_pog_scene(assign_causality(lower(as_model(model))), options)
+    read = as_model(model)
+    return model_pog_scene(assign_causality(lower(read)), with_layout(options, read, "pog"))
 
 
 def _equations(model: AnyModel, options: Options) -> Scene:

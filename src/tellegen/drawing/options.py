@@ -1,14 +1,30 @@
 """How a figure is drawn: one value with a default for every choice. Unknown words are refused with the nearest known one."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import isfinite, nan
 from typing import Any, Literal, final, get_args, get_type_hints
 
 from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import convert, dimension_of, is_unit
 from tellegen.description.layouts import Places
 from tellegen.description.model import Model
 from tellegen.drawing import rules
+from tellegen.drawing.memories import Remembered
+
+PIXELS = 96.0
+"""Of CSS, in an inch."""
+WIDTH = re.compile(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)")
+
+POINT = 0.75
+"""A unit in points: 96 units are an inch."""
+READABLE = 5.0
+"""Texts of fewer points can hardly be read in print."""
+SCREEN = 1100.0
+"""Where no width is asked for, rows longer than a screen go on below."""
+ON_SCREEN = 0.7
+"""Where no width is asked for, what is wider still is drawn no smaller than this: one scrolls rather than guesses."""
 
 ThemeName = Literal["colour", "mono", "dark"]
 """Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
@@ -31,9 +47,10 @@ class Options:
     """What a figure shows and how wide it may be.
 
     `bands` are the areas in the colour of a domain and `captions` the words under them. `variables` are the efforts and flows of
-    bonds, `names` the names of junctions. `max_width` is where a long figure continues on a new row, in units: CSS pixels at
-    100 %; a row that cannot be so narrow is drawn smaller, down to 70 %. `scale` is the size of the whole figure. `dimensions` are
-    the numbers of variables at ticks through the wires of vectors in POGs; vector bonds always have theirs.
+    bonds, `names` the names of junctions. `max_width` is how wide a figure may be at 100 %, in CSS pixels or as a length (`85 mm`):
+    a long one continues on a new row, and what cannot be so narrow is drawn smaller. Without it figures are made for screens, and
+    large ones may be wider. `scale` is the size of the whole figure, after that. `dimensions` are the numbers of variables at
+    ticks through the wires of vectors in POGs; vector bonds always have theirs.
 
     A POG draws like branches as `lanes` of one vector ladder where it has them. `derivative` draws dependent storages as derivative
     blocks, `vectorial` the whole model as one vector block; a bond graph is then one of vector bonds. `displacements` adds
@@ -58,11 +75,22 @@ class Options:
     displacements: bool = False
     bands: bool = True
     captions: bool = True
-    max_width: float = 1100
+    max_width: float | None = None
     scale: float = 1
     style: Style = "flat"
     macros: MacroChoice = "own"
     places: Places = field(default_factory=dict)
+    earlier: Remembered | None = field(default=None, repr=False)
+
+    def zoom(self, width: float) -> float:
+        """The size at which a figure of a width is drawn: the scale asked for, and less where it is wider than it may be."""
+        least = ON_SCREEN if self.max_width is None else 0.0
+        return self.scale * max(min(1.0, self.room / width), least)
+
+    @property
+    def room(self) -> float:
+        """How wide rows may become."""
+        return SCREEN if self.max_width is None else self.max_width
 
     @property
     def shows_bands(self) -> bool:
@@ -78,9 +106,9 @@ class Options:
 DEFAULTS = Options()
 
 
-def with_layout(options: Options, model: Model) -> Options:
-    """The options with the places that the file of a model gives to the items of bond graphs, beside those asked for."""
-    kept = model.layout.get("bond")
+def with_layout(options: Options, model: Model, notation: str) -> Options:
+    """The options with the places that the file of a model gives to the items of such figures, beside those asked for."""
+    kept = model.layout.get(notation)
     return options if not kept else replace(options, places={**kept, **options.places})
 
 
@@ -89,7 +117,7 @@ def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Opti
 
     Raises: FigureError for an option that does not exist (F101) or a value that it does not have (F102).
     """
-    known = {option.name for option in fields(Options)}
+    known = {option.name for option in fields(Options)} - {"earlier"}
     for name in chosen:
         if name not in known:
             fix = did_you_mean(name, known) or f"the options are {listing(sorted(known), len(known))}"
@@ -101,6 +129,10 @@ def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Opti
 def _checked(name: str, value: object, kind: Any) -> Any:
     if name == "places":
         return _checked_places(value)
+    if name == "max_width":
+        if value is None:
+            return None
+        kind, value = float, _pixels(value) if isinstance(value, str) else value
     if choices := get_args(kind):
         if value in choices:
             return value
@@ -113,6 +145,19 @@ def _checked(name: str, value: object, kind: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value > 0:
         return float(value)
     raise rules.BAD_OPTION.error(f"'{value}' is no value of the option '{name}'", fix="give a positive number")
+
+
+def _pixels(text: str) -> object:
+    """A width in words, as CSS pixels: `85 mm`, `3.4 in`, or a bare number; what is none is given back."""
+    found = WIDTH.fullmatch(text.strip())
+    if found is None:
+        return text
+    number, unit = found.groups()
+    if not unit:
+        return float(number)
+    if not is_unit(unit) or dimension_of(unit) != dimension_of("m"):
+        raise rules.BAD_OPTION.error(f"'{text}' is no value of the option 'max_width'", fix="give a length: '85 mm'")
+    return convert(float(number), unit, "in") * PIXELS
 
 
 def _checked_places(value: object) -> Places:

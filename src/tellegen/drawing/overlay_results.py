@@ -43,7 +43,7 @@ def result_scene(what: object, notation: str, run: object, at: Quantity | None, 
     if model is not None:
         return network_overlay(model, shown, options, time, bodies=word == "mechanism").at(time)
     if not isinstance(what, Run):
-        options = with_layout(options, as_model(what))  # type: ignore[arg-type]  # `run_of` refused what else it may be
+        options = with_layout(options, as_model(what), word)  # type: ignore[arg-type]  # `run_of` refused what else it may be
     return overlay_of(shown, overlaid_notation(word), options, graph).at(time)
 
 

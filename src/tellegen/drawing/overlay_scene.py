@@ -8,6 +8,7 @@ import numpy as np
 
 from tellegen.causality import assign_causality
 from tellegen.drawing.bond_scene import bond_scene
+from tellegen.drawing.earlier import earlier_lines
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.naming import quantity_latex
@@ -115,7 +116,8 @@ def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Fl
     plan, scheme = plan_of_model(assign_causality(graph), wanted)
     sections = [section for ladder in plan.ladders for section in ladder.all_sections()]
     meshed = scheme.vectorial and options.meshes != "vector" and not any(section.lanes for section in sections)
-    linked = linked_ladders(scheme, FEW if options.meshes == "auto" else MANY) if meshed else None
+    most = FEW if options.meshes == "auto" else MANY
+    linked = linked_ladders(scheme, most, earlier_lines(options)) if meshed else None
     shown = scheme if linked is None else linked.scheme
     carried = {section.name: section.carries for section in sections if section.carries}
     scene = plan_scene(plan, wanted)

@@ -21,7 +21,7 @@ from tellegen.drawing.pog_placing import PlacedLadder
 from tellegen.drawing.pog_plan import BranchPlan
 from tellegen.drawing.scene import Band, Label, Origin
 
-CAPTIONS = {"translational": "mechanical, translational", "rotational": "mechanical, rotational"}
+CAPTIONS = {"translational": "mechanical, translational", "rotational": "mechanical, rotational", "heat": "thermal"}
 
 
 @final

@@ -225,7 +225,7 @@ class LadderDrawing:
         section = branch.ladder.entry
         if section is None:
             return
-        y = self.upper - self.space.branch_section if placed.above else self.lower + self.space.branch_section
+        y = self.upper - self.space.raised_section if placed.above else self.lower + self.space.branch_section
         left, right = sorted(x.values())
         start, end = left - BRANCH_OVERHANG, right + BRANCH_OVERHANG
         origin = Origin(part="section", port=section.name, domain=section.domain)

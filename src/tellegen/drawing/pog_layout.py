@@ -1,9 +1,11 @@
 """The figure of a POG: plan, places, shapes, bands and legend."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from math import ceil, floor
 
 from tellegen.causality import CausalGraph
+from tellegen.drawing.earlier import check_places, settled
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.moving import moved, tidy
 from tellegen.drawing.options import DEFAULTS, Options
@@ -15,7 +17,7 @@ from tellegen.drawing.pog_legend import legend_shapes
 from tellegen.drawing.pog_measures import BAND_MARGIN, CAPTION_MARGIN, MARGIN, PLAIN_BOTTOM, PLAIN_MARGIN
 from tellegen.drawing.pog_pen import Pen
 from tellegen.drawing.pog_placing import Space, place_ladder, stack
-from tellegen.drawing.pog_plan import FigurePlan
+from tellegen.drawing.pog_plan import FigurePlan, lines_of
 from tellegen.drawing.pog_planning import plan_of, plan_of_model
 from tellegen.drawing.pog_rows import rows_of
 from tellegen.drawing.scene import Band, Label, Scene, Shape
@@ -41,15 +43,18 @@ def pog_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
 def model_pog_scene(causal: CausalGraph, options: Options = DEFAULTS) -> Scene:
     """The figure of the POG of a model; storages that depend on others are one block within the ladder where that can be drawn.
 
-    Raises: FigureError as `pog_scene` does.
+    Raises: FigureError (F160) for a place of something that is not there, and as `pog_scene` does.
     """
+    graph = causal.graph
+    names = [*(port.element for port in graph.ports), *(coupling.element for coupling in graph.couplings)]
+    check_places(options, names, "this POG")
     return plan_scene(plan_of_model(causal, options)[0], options)
 
 
 def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
     """The scene of a plan."""
     space = Space.of(options)
-    ladders = [place_ladder(ladder, space) for ladder in rows_of(plan.ladders, options.max_width)]
+    ladders = [place_ladder(ladder, space) for ladder in rows_of(plan.ladders, options.room, space.earlier)]
     levels = stack(ladders)
     pen = Pen(options)
     for ladder, y in zip(ladders, levels, strict=True):
@@ -65,7 +70,8 @@ def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
         ]
     )
     shapes += legend_shapes(plan, box, options)
-    return framed(plan.title, plan.about, shapes, box, options)
+    scene = framed(plan.title, plan.about, shapes, box, options)
+    return settled(replace(scene, notation="pog", lines=lines_of(plan)), options)
 
 
 def without_crowded_captions(shapes: list[Shape]) -> list[Shape]:

@@ -19,8 +19,8 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
     """Equations in rows under the figure, then the notes."""
     found: list[Shape] = []
     y = box.bottom + 12
-    room = max(box.width, min(options.max_width, 700))
-    shown = [text for text in plan.legend if set_math(text, FRACTION).box.width <= max(room, options.max_width)]
+    room = max(box.width, min(options.room, 700))
+    shown = [text for text in plan.legend if set_math(text, FRACTION).box.width <= max(room, options.room)]
     for row in _rows(shown, room):
         height = max(set_math(text, FRACTION).box.height for text in row)
         x = box.left
@@ -35,7 +35,7 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
 
 def note_shapes(notes: Iterable[str], box: Box, options: Options) -> list[Shape]:
     """Notes under a figure."""
-    return list(_note_lines(notes, (box.left, box.bottom), max(box.width, min(options.max_width, 700))))
+    return list(_note_lines(notes, (box.left, box.bottom), max(box.width, min(options.room, 700))))
 
 
 def _note_lines(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:

@@ -1,6 +1,6 @@
 """A mesh as a ladder: a bond that closes it is cut, and both ends carry the same letter (a and a')."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import final
@@ -27,13 +27,16 @@ class LinkedLadders:
     links: Mapping[str, str]
 
 
-def linked_ladders(scheme: PogScheme, most: int) -> LinkedLadders | None:
-    """The ladders of a meshed scheme with at most so many cuts; None where there is no such ladder."""
+def linked_ladders(scheme: PogScheme, most: int, earlier: Sequence[Sequence[str]] = ()) -> LinkedLadders | None:
+    """The ladders of a meshed scheme with at most so many cuts; None where there is no such ladder.
+
+    `earlier` are the elements along the ladders of a figure drawn before.
+    """
     graph = scheme.bond_graph
     if graph is None or scheme.causal.derivative or any(item.matrix for item in graph.two_ports.values()):
         return None
     cuts: list[Bond] = []
-    for part in parts(graph):
+    for part in parts(graph, earlier):
         found = _closing(part)
         if found is None:
             return None
@@ -43,7 +46,7 @@ def linked_ladders(scheme: PogScheme, most: int) -> LinkedLadders | None:
     opened, letters = _opened(graph, cuts)
     flow = Flow(opened)
     builder = LadderBuilder(opened, flow)
-    ladders = tuple(builder.ladder_of(part) for part in parts(opened))
+    ladders = tuple(builder.ladder_of(part) for part in parts(opened, earlier))
     laddered = replace(
         scheme,
         ladders=ladders,

@@ -1,9 +1,11 @@
 """Where the columns and side ladders of a POG go: widths, heights, rows, and no two ladders on top of each other."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
+from tellegen.description.layouts import Places
+from tellegen.drawing.earlier import earlier_places
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_measures import (
@@ -29,6 +31,7 @@ from tellegen.drawing.pog_plan import (
     BranchPlan,
     LadderPlan,
     SectionPlan,
+    earlier_columns,
 )
 from tellegen.drawing.pog_widths import column_width, ladder_height
 
@@ -45,6 +48,11 @@ class Space:
     rise: float
     """From the upper line of a ladder to the lower line of a side ladder above."""
     branch_section: float
+    """From the lower line of a ladder to the section across the wires of a side ladder below."""
+    raised_section: float
+    """The same from its upper line to that of a side ladder above."""
+    earlier: Places = field(default_factory=dict)
+    """Where elements stood in an earlier figure: side ladders stay on their side."""
 
     @staticmethod
     def of(options: Options) -> "Space":
@@ -53,9 +61,9 @@ class Space:
         numbers = NUMBER_SPACE if options.section_numbers else 0
         captions = CAPTION_BELOW + 6 - BAND_BELOW if options.shows_captions else 0
         drop = BRANCH_DROP + arrows + numbers
-        return Space(
-            BAND_ABOVE + numbers, BAND_BELOW + arrows + captions, drop, drop + captions, BRANCH_SECTION + arrows
-        )
+        above, below = BAND_ABOVE + numbers, BAND_BELOW + arrows + captions
+        sections = BRANCH_SECTION + arrows, BRANCH_SECTION + numbers
+        return Space(above, below, drop, drop + captions, *sections, earlier_places(options))
 
 
 @final
@@ -116,7 +124,7 @@ def _branches(plan: LadderPlan, borders: list[float], height: float, space: Spac
     for place, k in reversed(list(enumerate(numbers))):
         content = plan.columns[k].content
         assert isinstance(content, BranchPlan), "only branches have side ladders"
-        above = side == "above" or (not side and place % 2 == 1)
+        above = side == "above" or (not side and _is_above(plan, content.ladder, place, space.earlier))
         ladder = place_ladder(content.ladder, space, side="above" if above else "below")
         middle = (borders[k] + borders[k + 1]) / 2
         if not content.ladder.columns:
@@ -129,6 +137,14 @@ def _branches(plan: LadderPlan, borders: list[float], height: float, space: Spac
         y = _free_level(ladder, x, middle, height, space, taken[above], above=above)
         taken[above].append(_with_elbow(ladder, x, y, middle))
         yield PlacedBranch(k, ladder, x, y, above)
+
+
+def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: Places) -> bool:
+    """Whether a side ladder stands above: where it did, else every second one."""
+    here, there = (next(iter(earlier_columns(ladder, earlier).values()), None) for ladder in (plan, side))
+    if here is None or there is None or here[1] == there[1]:
+        return number % 2 == 1
+    return there[1] < here[1]
 
 
 def _shift(entry: SectionPlan | None) -> float:

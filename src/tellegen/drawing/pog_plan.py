@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, final
 
 from tellegen.core.domains import Side
+from tellegen.description.layouts import Places
 from tellegen.drawing.scene import Tone, Weight
 from tellegen.schemes.pog_scheme import Direction
 
@@ -205,3 +206,25 @@ class FigurePlan:
     ladders: tuple[LadderPlan, ...]
     legend: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+
+def lines_of(plan: FigurePlan) -> tuple[tuple[str, ...], ...]:
+    """The elements along each ladder, from left to right; a ladder comes before those at its side."""
+    found: list[tuple[str, ...]] = []
+    waiting = list(reversed(plan.ladders))
+    while waiting:
+        columns = waiting.pop().columns
+        found.append(tuple(c.content.element for c in columns if isinstance(c.content, ElementPlan | ConnectionPlan)))
+        waiting += reversed([c.content.ladder for c in columns if isinstance(c.content, BranchPlan)])
+    return tuple(found)
+
+
+def earlier_columns(ladder: LadderPlan, earlier: Places) -> dict[int, tuple[float, float]]:
+    """Where the columns of a ladder stood in an earlier figure, by their numbers."""
+    found: dict[int, tuple[float, float]] = {}
+    for k, column in enumerate(ladder.columns):
+        names = column.content.element.split() if isinstance(column.content, ElementPlan | ConnectionPlan) else []
+        place = next((earlier[name] for name in names if name in earlier), None)
+        if place is not None:
+            found[k] = place
+    return found

@@ -6,6 +6,7 @@ from string import ascii_lowercase
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.names import listing
 from tellegen.drawing import rules
+from tellegen.drawing.earlier import earlier_lines
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog_lanes import LanePlanner, has_lanes
 from tellegen.drawing.pog_legend import LEFT_OUT
@@ -22,6 +23,7 @@ from tellegen.schemes.lane_walk import NoLanesError
 from tellegen.schemes.pog_raising import pog
 from tellegen.schemes.pog_scheme import PogScheme
 from tellegen.schemes.signs import check_signs
+from tellegen.schemes.stars import star_graph
 from tellegen.schemes.trees import parts
 
 MANY = 12
@@ -51,10 +53,13 @@ def _planned(scheme: PogScheme, options: Options) -> FigurePlan:
         plan = lanes_plan(scheme, options)
         if plan is not None:
             return plan
+    star = star_plan(scheme, options) if options.lanes and scheme.vector is None else None
+    if star is not None:
+        return star
     if scheme.vector is not None and reason and options.meshes != "vector":
-        linked = linked_ladders(scheme, FEW if options.meshes == "auto" else MANY)
+        linked = linked_ladders(scheme, FEW if options.meshes == "auto" else MANY, earlier_lines(options))
         if linked is not None:
-            return _linked(linked, texts)
+            return _linked(linked, options)
     if scheme.vector is not None:
         ladder = VectorPlanner(scheme, scheme.vector, texts, options).ladder()
         if not ladder.columns:
@@ -71,13 +76,24 @@ def plan_of_model(causal: CausalGraph, options: Options) -> tuple[FigurePlan, Po
     Raises: FigureError (F150, F151), or F152 where the path gains of the scheme are not those of the model.
     """
     together = bool(causal.derivative) and not options.vectorial and not options.derivative
-    scheme = pog(causal, derivative=options.derivative or together, vectorial=options.vectorial)
+    earlier = earlier_lines(options)
+    scheme = pog(causal, derivative=options.derivative or together, vectorial=options.vectorial, earlier=earlier)
     check_gains(scheme)
     plan = _merged(scheme, options) if together else None
     if plan is not None:
         return plan, scheme
-    shown = pog(causal) if together and scheme.vector is None else scheme
+    shown = pog(causal, earlier=earlier) if together and scheme.vector is None else scheme
     return _planned(shown, options) if shown is scheme else plan_of(shown, options), shown
+
+
+def star_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
+    """The plan of a model whose like branches at one node are lanes; None where it has none."""
+    graph = None if scheme.causal.derivative else star_graph(scheme.causal.graph)
+    if graph is None:
+        return None
+    starred = pog(assign_causality(graph))
+    check_gains(starred)
+    return None if starred.causal.derivative else lanes_plan(starred, options)
 
 
 def _split(scheme: PogScheme, texts: Texts, options: Options) -> tuple[LadderPlan, ...]:
@@ -90,7 +106,8 @@ def _split(scheme: PogScheme, texts: Texts, options: Options) -> tuple[LadderPla
     )
 
 
-def _linked(linked: LinkedLadders, texts: Texts) -> FigurePlan:
+def _linked(linked: LinkedLadders, options: Options) -> FigurePlan:
+    texts = Texts(linked.scheme, options)
     planner = ScalarPlanner(linked.scheme, texts, linked.links)
     ladders = tuple(map(planner.ladder, linked.scheme.ladders))
     pairs = sorted({letter.rstrip("'") for letter in linked.links.values()})

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from string import ascii_uppercase
 from typing import final
 
+from tellegen.description.layouts import Places
 from tellegen.drawing.pog_measures import BRANCH_SHIFT, LEAD, LINK_SPACE, MARGIN
-from tellegen.drawing.pog_plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan
+from tellegen.drawing.pog_plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan, earlier_columns
 from tellegen.drawing.pog_widths import column_width
 
+ROOMY = 1.2
+"""A row that was one before may be so much wider, and the figure is drawn smaller."""
+NOWHERE: Places = {}
 NARROWEST = 320
 """A side ladder has at least this width before it goes on elsewhere."""
 
@@ -18,8 +22,8 @@ NARROWEST = 320
 class Rows:
     """Cuts ladders that are wider than a figure may be; what is cut off goes on in further rows, under a letter."""
 
-    def __init__(self, max_width: float) -> None:
-        self.max_width = max_width
+    def __init__(self, max_width: float, earlier: Places) -> None:
+        self.max_width, self.earlier = max_width, earlier
         self.waiting: list[LadderPlan] = []
         self._letters = _letters()
 
@@ -29,7 +33,7 @@ class Rows:
         room = max(self.max_width - x - 2 * (LEAD + MARGIN), NARROWEST)
         if sum(widths) > room:
             room = max(room - 2 * LINK_SPACE, NARROWEST)
-        end = _end(ladder, widths, room)
+        end = _earlier_end(ladder, widths, room, self.earlier) or _end(ladder, widths, room)
         columns: list[ColumnPlan] = []
         right = 0.0
         for column, width in zip(ladder.columns[:end], widths, strict=False):
@@ -71,6 +75,19 @@ def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
     return min(behind or fitting, key=lambda k: abs(starts[k] - starts[-1] / 2))
 
 
+def _earlier_end(ladder: LadderPlan, widths: Sequence[float], room: float, earlier: Places) -> int:
+    """How many columns stood in a row of an earlier figure; 0 where that is not known, or where there is no room for them now."""
+    places = earlier_columns(ladder, earlier)
+    starts = list(accumulate(widths, initial=0.0))
+    end = len(widths)
+    for one, two in pairwise(places):
+        if places[two][0] <= places[one][0]:
+            cuts = [k for k in range(one + 1, two + 1) if ladder.columns[k].left is not None]
+            end = max((k for k in cuts if starts[k] <= ROOMY * room), default=0)
+            break
+    return end if places and starts[end] <= ROOMY * room else 0
+
+
 def _letters() -> Iterator[str]:
     yield from ascii_uppercase
     for first in _letters():
@@ -78,9 +95,9 @@ def _letters() -> Iterator[str]:
             yield first + second
 
 
-def rows_of(ladders: Iterable[LadderPlan], max_width: float) -> list[LadderPlan]:
-    """The ladders as rows that are not wider than a figure may be."""
-    rows = Rows(max_width)
+def rows_of(ladders: Iterable[LadderPlan], max_width: float, earlier: Places = NOWHERE) -> list[LadderPlan]:
+    """The ladders as rows that are not wider than a figure may be, cut where they were in an earlier figure."""
+    rows = Rows(max_width, earlier)
     rows.waiting = list(ladders)
     found: list[LadderPlan] = []
     while rows.waiting:

@@ -1,9 +1,11 @@
 """The plan of a scalar POG: its ladders, column by column, with the signs of its summations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import final
 
 from tellegen.drawing import rules
+from tellegen.drawing.naming import name_latex
+from tellegen.drawing.pog_bare_columns import without_bare_columns
 from tellegen.drawing.pog_plan import (
     LINES,
     BoxPlan,
@@ -21,6 +23,7 @@ from tellegen.drawing.pog_texts import Texts
 from tellegen.drawing.scene import Tone
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, PogScheme, Section
 
+SENSORS = ("De", "Df")
 Names = dict[Line, dict[End, str]]
 """The variables at the ends of the nodes of a column."""
 
@@ -36,7 +39,20 @@ class ScalarPlanner:
 
     def ladder(self, ladder: Ladder) -> LadderPlan:
         """The plan of a ladder and of its side ladders."""
-        return LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
+        plan = LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
+        shown = without_bare_columns(plan, self._is_sensor)
+        self._tell_sensors({*_elements(plan)} - {*_elements(shown)})
+        return shown
+
+    def _is_sensor(self, element: str) -> bool:
+        item = self.scheme.elements.get(element)
+        return item is not None and item.letters in SENSORS
+
+    def _tell_sensors(self, elements: Set[str]) -> None:
+        """What the sensors that have no column read, under the figure."""
+        for block in self.scheme.blocks.values():
+            if block.element in elements:
+                self.texts.legend.setdefault(name_latex(block.element), self.texts.names.variable(block.input))
 
     def section(self, name: str) -> SectionPlan | None:
         """The plan of a section; None where nothing stands there."""
@@ -165,6 +181,10 @@ class ScalarPlanner:
                 where=output,
                 fix="make the scheme with `pog`, or by the operations of the algebra",
             )
+
+
+def _elements(ladder: LadderPlan) -> Iterator[str]:
+    return (column.content.element for column in ladder.columns if isinstance(column.content, ElementPlan))
 
 
 def _variable(section: Section, line: Line) -> str:

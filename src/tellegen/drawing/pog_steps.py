@@ -171,7 +171,7 @@ def side_by_side(
     for k, panel in enumerate(panels):
         room = ARROW_ROOM if arrows and k and not panel.starts_row else 0
         width = max(panel.scene.box.width, _caption_width(k, panel))
-        if x and (panel.starts_row or x + room + width > max(options.max_width, width)):
+        if x and (panel.starts_row or x + room + width > max(options.room, width)):
             x, y, row = 0.0, y + row + MARGIN, 0.0
         if room:
             middle = y + panel.scene.box.height / 2
@@ -196,7 +196,7 @@ def side_by_side(
 def _beside(text: str, x: float, y: float, row: float, options: Options) -> list[Shape]:
     ink = set_math(text, SMALL).box
     origin = Origin(part="congruence")
-    if x + ink.width + MARGIN <= options.max_width:
+    if x + ink.width + MARGIN <= options.room:
         return [Label(text, (x + MARGIN, y + row / 2), size=SMALL, align="left", origin=origin)]
     return [Label(text, (MARGIN, y + row + 12 + ink.height / 2), size=SMALL, align="left", origin=origin)]
 

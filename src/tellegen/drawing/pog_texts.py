@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import final
 
+from tellegen.core.domains import other_side
 from tellegen.core.errors import TellegenError
 from tellegen.drawing.naming import figure_latex, name_latex, number_latex, quantity_latex, unit_latex, unit_ratio
 from tellegen.drawing.options import Options
@@ -188,19 +189,48 @@ class Texts:
         self.explain(f"{letter}({called})", law.substitute({ARGUMENT: of}))
 
     def _row(self, block: Block) -> BoxPlan:
-        """A port of a field: a row of its matrix, with what the other ports bring as further inputs."""
+        """A port of a field: a row of its matrix or its own law, with what the other ports bring as further inputs."""
         graph = self.scheme.causal.graph
         field = next(f for f in graph.fields if f.element == block.field)
+        members = [b for b in self.scheme.blocks.values() if b.field == block.field and b.name != block.name]
+        if field.energy is not None or field.by_laws:
+            return self._law_of_port(block, members)
         elements = [graph.ports[k].element for k in field.ports]
         own = elements.index(self.scheme.elements[block.element].port.element)
         letter = letter_latex("M", block.field).replace("M", bold("M"), 1)
         self.explain_matrix(letter, field.matrix)
-        members = [b for b in self.scheme.blocks.values() if b.field == block.field and b.name != block.name]
         if isinstance(block.law, StorageLaw):
             others = [self.names.energy(b) for b in members]
             return BoxPlan("gain", rf"\left({letter}^{{-1}}\right)_{{{own + 1}}}", side=",\\,".join(others))
         told = [self.names.variable(name) for name, _ in block.terms]
         return BoxPlan("gain", rf"\left({letter}\right)_{{{own + 1}}}", side=",\\,".join(told))
+
+    def _law_of_port(self, block: Block, members: Sequence[Block]) -> BoxPlan:
+        """A port of a field that has a law for each port: a function of what all of them are told, with its equation."""
+        storage = isinstance(block.law, StorageLaw)
+        law = block.law.output if isinstance(block.law, StorageLaw) else None
+        if isinstance(block.law, ResistiveLaw):
+            law = block.law.expression
+        letter = letter_latex("h" if storage else "f", block.element)
+        assert law is not None, "such a field has a law for each port"
+        called = {
+            self._told(b): self.names.energy(b) if storage else self.names.variable(b.input) for b in (block, *members)
+        }
+        read = [name for name in called if name == self._told(block) or name in law.free_symbols]
+        for name in read:
+            self.names.call(name, called[name])
+        own, others = read[0], [called[name] for name in read[1:]]
+        shown = rf"{letter}({','.join([called[own], *others])})"
+        self.explain(shown, law.substitute({ARGUMENT: symbol(own)}))
+        return BoxPlan("gain", rf"{letter}(\cdot)", side=",\\,".join(others))
+
+    def _told(self, block: Block) -> str:
+        """The name under which the laws of a field read what a port is told: its state, or its power variable."""
+        if block.energy:
+            return block.energy
+        port = self.scheme.elements[block.element].port
+        assert isinstance(port.law, ResistiveLaw), "a field without states resists"
+        return port.variable(other_side(port.law.side))
 
     # -- values ----------------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tellegen.drawing import rules
-from tellegen.drawing.options import ThemeName
+from tellegen.drawing.options import POINT, ThemeName
 from tellegen.drawing.scene import Scene
 from tellegen.drawing.strokes import LAYERS, Circle, Glyphs, Primitive, layer_of, primitives
 from tellegen.drawing.themes import PAPER, THEMES, Theme
@@ -17,21 +17,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-POINT = 0.75
-"""A unit in points: 96 units are an inch."""
 MOST_PIXELS = 200_000_000
+MEMORY = "tellegen"
+"""The key of the text in a PNG that says where everything stands."""
 
 
-def to_pdf(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1) -> bytes:
-    """The scene as a PDF page of its size, without a date: equal scenes give equal files."""
+def to_pdf(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, memory: str = "") -> bytes:
+    """The scene as a PDF page of its size, without a date: equal scenes give equal files; `memory` is among its keywords."""
     about = {"Title": scene.title, "Subject": scene.about, "CreationDate": None}
+    if memory:
+        about["Keywords"] = memory
     return _printed(scene, THEMES[theme], scale, 72, "pdf", about)
 
 
 def to_png(
-    scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, dpi: float = 192, ground: bool = True
+    scene: Scene,
+    *,
+    theme: ThemeName = "colour",
+    scale: float = 1,
+    dpi: float = 192,
+    ground: bool = True,
+    memory: str = "",
 ) -> bytes:
     """The scene as a PNG. At 96 dots an inch a unit is a pixel. Without a ground, what is not drawn is transparent.
+
+    `memory` is a text in the file beside the picture.
 
     Raises: FigureError (F107) for a picture that would not fit into memory.
     """
@@ -41,7 +51,7 @@ def to_png(
             f"the picture would have {pixels / 1e6:.0f} million pixels, and at most {MOST_PIXELS / 1e6:.0f} are drawn",
             fix="ask for fewer dots an inch, or for a PDF or an SVG",
         )
-    about = {"Title": scene.title, "Software": "tellegen"}
+    about = {"Title": scene.title, "Software": "tellegen"} | ({MEMORY: memory} if memory else {})
     return _printed(scene, THEMES[theme], scale, dpi, "png", about, ground=ground)
 
 

@@ -74,7 +74,7 @@ NO_LANES = RULES.rule(
 NO_SUCH_ITEM = RULES.rule(
     "F160",
     "place of an item that is not there",
-    meaning="The layout of a file, or the option `places`, says where an item of a bond graph shall stand, and there is no such item.",
+    meaning="The layout of a file, or the option `places`, says where an item of a figure shall stand, and there is no such item.",
     why="a place under a misspelt name would be ignored, and the item would stand elsewhere",
 )
 NO_LAYOUT = RULES.rule(
@@ -82,6 +82,13 @@ NO_LAYOUT = RULES.rule(
     "file without a layout",
     meaning="The places of a figure were to be kept in a file that has no part for them, or in none at all.",
     why="a layout is a part of a YAML file; built-in examples stay as they are, and netlists have a geometry of their own",
+)
+NOT_LIKE = RULES.rule(
+    "F162",
+    "no earlier figure to be like",
+    meaning="A figure was to be drawn like an earlier one, and what was given is no figure and no file, or figures of this kind have "
+    "no places to keep.",
+    why="bond graphs, POGs and schematics remember where everything stands; a file that is not there was misspelt",
 )
 NO_SCHEMATIC = RULES.rule(
     "F180",

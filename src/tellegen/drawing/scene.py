@@ -176,9 +176,14 @@ Shape = Wire | Block | Sum | Dot | Section | Label | Bond | Ring | Curve | Band
 @final
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All shapes of one figure within `box`. Back ends draw bands first, then sections, wires, blocks and labels."""
+    """All shapes of one figure within `box`. Back ends draw bands first, then sections, wires, blocks and labels.
+
+    `notation` is the kind of a figure whose places can be kept, and `lines` are the names along its lines, the main line first.
+    """
 
     title: str
     about: str
     box: Box
     shapes: tuple[Shape, ...] = field(repr=False)
+    notation: str = ""
+    lines: tuple[tuple[str, ...], ...] = field(default=(), repr=False)

@@ -15,6 +15,7 @@ SHAPES: dict[str, type[Shape]] = {
     kind.__name__.lower(): kind for kind in (Band, Section, Wire, Bond, Dot, Block, Sum, Ring, Curve, Label)
 }
 VERSION = 1
+Lines = tuple[tuple[str, ...], ...]
 
 
 def to_record(scene: Scene, *, outlines: bool = False) -> dict[str, object]:
@@ -26,6 +27,8 @@ def to_record(scene: Scene, *, outlines: bool = False) -> dict[str, object]:
         "version": VERSION,
         "title": scene.title,
         "about": scene.about,
+        **({"notation": scene.notation} if scene.notation else {}),
+        **({"lines": _plain(scene.lines)} if scene.lines else {}),
         "box": _plain(scene.box),
         "shapes": [{"shape": type(shape).__name__.lower(), **_fields(shape)} for shape in scene.shapes],
     }
@@ -51,7 +54,9 @@ def from_json(text: str) -> Scene:
         if record["version"] != VERSION:
             raise ValueError(f"version {record['version']} is not {VERSION}")
         shapes = tuple(_shape(dict(item)) for item in record["shapes"])
-        return Scene(str(record["title"]), str(record["about"]), _value(record["box"], Box), shapes)
+        notation, lines = str(record.get("notation", "")), _value(record.get("lines", ()), Lines)
+        box = _value(record["box"], Box)
+        return Scene(str(record["title"]), str(record["about"]), box, shapes, notation, lines)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as reason:
         what = f"this text is no scene: {type(reason).__name__}: {reason}"
         raise rules.NOT_A_SCENE.error(what, fix="give it what Figure.json() wrote") from reason

@@ -19,9 +19,14 @@ ALIKE = 0.005
 """Outlines of letters whose points are nearer than this, in pixels, differ by rounding only."""
 
 
-def to_svg(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, symbols: bool = False) -> str:
-    """The scene as an SVG document. With `symbols`, equal letters are drawn once and used again: smaller, for screens."""
-    return Writer(scene, THEMES[theme], scale, symbols=symbols).document()
+def to_svg(
+    scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, symbols: bool = False, memory: str = ""
+) -> str:
+    """The scene as an SVG document. With `symbols`, equal letters are drawn once and used again: smaller, for screens.
+
+    `memory` is what the file remembers of the figure, beside what can be seen.
+    """
+    return Writer(scene, THEMES[theme], scale, symbols=symbols, memory=memory).document()
 
 
 def number(value: float) -> str:
@@ -40,8 +45,8 @@ def path_data(outline: Outline, dx: float = 0, dy: float = 0) -> str:
 class Writer:
     """Collects the lines of one document."""
 
-    def __init__(self, scene: Scene, theme: Theme, scale: float, *, symbols: bool) -> None:
-        self.scene, self.theme, self.scale = scene, theme, scale
+    def __init__(self, scene: Scene, theme: Theme, scale: float, *, symbols: bool, memory: str = "") -> None:
+        self.scene, self.theme, self.scale, self.memory = scene, theme, scale, memory
         self.used: Counter[str] = Counter()
         self.symbols: dict[str, str] | None = {} if symbols else None
         self.letters: dict[str, dict[tuple[Point, ...], str]] = {}
@@ -63,6 +68,7 @@ class Writer:
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="{view}" role="img">',
             f"<title>{escape(self.scene.title)}</title>",
             f"<desc>{escape(self.scene.about)}</desc>",
+            *([f"<metadata>{escape(self.memory)}</metadata>"] if self.memory else ()),
             *self._definitions(),
             f"<rect {corner} {ground}/>",
             *layers,

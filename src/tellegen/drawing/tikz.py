@@ -84,8 +84,10 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
     yield STYLES
     for paint, colour in theme.paints.items():
         yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}"
-    sizing = f",scale={number(scale)},transform shape" if scale != 1 else ""
-    yield rf"\begin{{tikzpicture}}[tellegen,color=tellegen ink{sizing}]"
+    if scale != 1:
+        # Lines, heads and texts alike, which no option of a picture scales.
+        yield rf"\scalebox{{{scale:.6f}}}{{%"
+    yield r"\begin{tikzpicture}[tellegen,color=tellegen ink]"
     yield rf" \path[use as bounding box] {_corners(scene.box)};"
     if (columns := _widest_matrix(scene)) > MATRIX_COLUMNS:
         yield rf" \csname c@MaxMatrixCols\endcsname={columns}\relax"
@@ -96,7 +98,7 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
             if layer_of(shape) == layer:
                 for line in _shape(shape, theme):
                     yield f" {line}"
-    yield r"\end{tikzpicture}"
+    yield r"\end{tikzpicture}" + ("}" if scale != 1 else "")
 
 
 def _widest_matrix(scene: Scene) -> int:

@@ -28,20 +28,24 @@ def to_bondgraphs(scene: Scene, *, scale: float = 1, standalone: bool = False) -
         raise rules.BAD_OPTION.error(
             what, fix="draw the model as a bond graph: draw(model, 'bond', macros='bondgraphs')"
         )
-    picture = "\n".join(_picture(scene, scale))
     if not standalone:
+        picture = "\n".join(_picture(scene, scale))
         packages = PACKAGES.replace("\n", " ")
         return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
-    width, height = (number(side * 0.75 * scale + 2 * EDGE) for side in (scene.box.width, scene.box.height))
-    page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin={number(EDGE / 2)}pt]{{geometry}}"
+    # The page is as wide as the scene, so that its edge makes the picture smaller.
+    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / 0.75)
+    picture = "\n".join(_picture(scene, fitting))
+    width, height = ((side * 0.75 + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
+    paper = f"paperwidth={number(width)}pt,paperheight={number(height)}pt,margin={number(EDGE / 2 * fitting)}pt"
+    page = rf"\usepackage[{paper}]{{geometry}}"
     head = [r"\documentclass{article}", page, PACKAGES, r"\pagestyle{empty}\setlength{\parindent}{0pt}"]
     return "\n".join([*head, r"\begin{document}", picture, r"\end{document}", ""])
 
 
 def _picture(scene: Scene, scale: float) -> Iterator[str]:
-    unit = number(0.75 * scale)
-    sizing = ",transform shape" if scale != 1 else ""
-    yield rf"\begin{{bondgraph}}[x={unit}pt,y=-{unit}pt{sizing}]"
+    if scale != 1:
+        yield rf"\scalebox{{{scale:.6f}}}{{%"
+    yield r"\begin{bondgraph}[x=0.75pt,y=-0.75pt]"
     beside = {
         (shape.origin.port, shape.origin.part): shape.text
         for shape in scene.shapes
@@ -50,7 +54,7 @@ def _picture(scene: Scene, scale: float) -> Iterator[str]:
     for shape in scene.shapes:
         for line in _shape(shape, beside):
             yield f"  {line}"
-    yield r"\end{bondgraph}"
+    yield r"\end{bondgraph}" + ("}" if scale != 1 else "")
 
 
 def _shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from tellegen.core.domains import other_side
-from tellegen.description.model import MatrixField, Model
+from tellegen.description.model import Model
+from tellegen.description.relations import MatrixField
 from tellegen.expressions import ZERO, symbol
 from tellegen.graph.laws import ResistiveLaw, StorageLaw, argument
 from tellegen.graph.power_graph import Field, Port

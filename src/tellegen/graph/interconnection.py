@@ -89,11 +89,16 @@ class Interconnection:
     def _add(self, row: dict[int, Expression], branch: Branch, through: int, side: Side, factor: Expression) -> None:
         """Add `factor` times a power variable of a branch to a row."""
         if side == "through":
-            row[through] = row.get(through, ZERO) + factor
+            _put(row, through, factor)
             return
-        for node, coefficient in ((branch.plus, factor), (branch.minus, -factor)):
-            if node in self._node:
-                row[self._node[node]] = row.get(self._node[node], ZERO) + coefficient
+        if branch.plus in self._node:
+            _put(row, self._node[branch.plus], factor)
+        if branch.minus in self._node:
+            _put(row, self._node[branch.minus], -factor)
+
+
+def _put(row: dict[int, Expression], at: int, entry: Expression) -> None:
+    row[at] = row[at] + entry if at in row else entry
 
 
 def _leave(at_node: dict[int, dict[int, T]], plus: int, minus: int, through: int, at_plus: T, at_minus: T) -> None:

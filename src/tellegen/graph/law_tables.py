@@ -1,6 +1,6 @@
 """The energy of storages whose law is given by points: exact, where a formula would need a quadrature."""
 
-from tellegen.description.model import LawTable
+from tellegen.description.relations import LawTable
 from tellegen.expressions import Expression
 from tellegen.expressions.piecewise import interpolated_integral
 from tellegen.graph.laws import argument

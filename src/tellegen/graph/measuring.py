@@ -63,7 +63,8 @@ class Measuring:
 
     def unreachable(self, names: frozenset[str]) -> list[str]:
         """Variables of couplings that no sensor at the ports gives."""
-        return sorted(n for n in names if n in self._sides and n not in self.replacements(frozenset({n})))
+        own = (names & self._sides.keys()) - self.names
+        return sorted(own - self.replacements(own).keys())
 
     def between(self, plus: str, minus: str, domain: str | None = None) -> Expression | None:
         """The across variable from one node to another by the ports between them; None where only couplings join them."""

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from tellegen.core.domains import Domain, Side
-from tellegen.description.model import PART_OF, Element, Law, Multiport
+from tellegen.description.model import PART_OF, Element
+from tellegen.description.relations import Law, Multiport
 from tellegen.elements import ACTS_ON
 from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.graph.heat import slope_of_energy, storage_of_energy
@@ -94,7 +95,7 @@ def coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
     one, two = ACTS_ON[kind.coupling, kind.reciprocal]
     side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
     side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
-    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place)
+    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place, element.variables)
 
 
 def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> Coupling:

@@ -81,6 +81,7 @@ class Coupling:
 
     z_k are the power variables named by `side` of the branches, so one matrix writes transformers and gyrators of both readings,
     scalar and vectorial. Through variables enter at `plus` of branches of side 1 and leave at `plus` of branches of side 2.
+    `names` are those that the user gave to power variables of its ports: `across_1`, `through_2`, ...
     """
 
     element: str
@@ -88,6 +89,7 @@ class Coupling:
     side_2: tuple[Branch, ...]
     K: tuple[tuple[Expression, ...], ...]
     place: Place | None = None
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def free_symbols(self) -> frozenset[str]:

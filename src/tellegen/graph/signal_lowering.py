@@ -6,9 +6,10 @@ from typing import cast
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
-from tellegen.description.model import Model, Points, Signal, SignalDefinition
+from tellegen.description.model import Model
 from tellegen.description.signals.blocks import expand
 from tellegen.description.signals.ordering import ordered
+from tellegen.description.signals.values import Points, Signal, SignalDefinition
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
 from tellegen.graph import rules
 from tellegen.graph.breaks import breaks_of
@@ -50,10 +51,10 @@ class _Lowering:
 
     def _written(self, expression: Expression, where: str) -> Expression:
         """A formula over variables of ports."""
-        unreachable = self.measuring.unreachable(expression.free_symbols - self.model.signals.keys())
-        if unreachable:
+        read = frozenset(name for name in expression.free_symbols if name not in self.model.signals)
+        if unreachable := self.measuring.unreachable(read):
             raise _not_reached(unreachable[0], where)
-        found = self.measuring.replacements(expression.free_symbols - self.model.signals.keys())
+        found = self.measuring.replacements(read)
         found = {name: e for name, e in found.items() if name not in self.model.parameters}
         return expression.substitute(found) if found else expression
 

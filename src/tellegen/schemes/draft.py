@@ -11,6 +11,9 @@ from tellegen.schemes.bond_graph_scheme import TwoPortKind
 Key = tuple[str, int]
 """Where an item comes from: ("node", 3), ("port", 0), ("path of port", 0), ("coupling", 1), ("side", 1)."""
 
+Touched = list[Key]
+"""The items that a rewriting has changed, which may make room for others; empty where it did not fit."""
+
 Matrix = tuple[tuple[Expression, ...], ...]
 
 Role = Literal["junction", "one-port", "two-port"]

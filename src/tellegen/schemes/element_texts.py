@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tellegen.core.domains import DOMAINS, Domain, Side, Variable, other_side
-from tellegen.description.model import Law, LawForm
+from tellegen.description.relations import Law, LawForm
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ONE, ZERO, Expression, Pow, symbol, to_text
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw

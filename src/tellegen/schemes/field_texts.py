@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from tellegen.core.domains import other_side
 from tellegen.description.fields import energy_law, energy_letters
-from tellegen.description.model import Law
+from tellegen.description.relations import Law
 from tellegen.description.resistive_laws import argument_letters
 from tellegen.description.stiffness import direct_kind, stiff_kind
 from tellegen.elements import ElementKind

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.expressions import ONE, ZERO, Expression, symbol
+from tellegen.expressions import ONE, ZERO, Expression, split_coefficient, symbol
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.laws import PortLaw
 from tellegen.schemes import rules
@@ -166,8 +166,19 @@ class _Finisher:
             if item.role == "two-port":
                 place = 1 if item is head else 2
                 symbol = DOMAINS[domain].power(side).symbol
-                return self.signals.take(f"{symbol}_{self.name_of[item.key]}_{place}")
+                given = self._given_name(item, domain, f"{side}_{place}")
+                return self.signals.take(given or f"{symbol}_{self.name_of[item.key]}_{place}")
         return self.signals.take(f"{DOMAINS[domain].power(side).symbol}_{self.name_of[tail.key]}")
+
+    def _given_name(self, item: DraftItem, domain: str, variable: str) -> str:
+        """What the user calls a variable of a two-port between two domains; empty where it was turned, or joined with others."""
+        made_of = [c for c in self.graph.couplings if c.element in item.origins]
+        if len(item.origins) != 1 or len(made_of) != 1 or item.modulus is None or len(set(item.domains)) == 1:
+            return ""
+        (coupling,) = made_of
+        stays = domain == (coupling.side_1 if variable.endswith("1") else coupling.side_2)[0].domain
+        negative = split_coefficient(item.modulus)[0] < 0
+        return coupling.names.get(variable, "") if stays and not negative else ""
 
     # -- items -----------------------------------------------------------------------------------------------------------------
 

@@ -168,7 +168,7 @@ class Flow:
     def _field_rows(self, field: Field) -> Iterator[tuple[str, tuple[Expression, Terms]]]:
         """For each port of a resistive field its gain, and the gains from what the other ports are told."""
         ports = self.graph.causal.graph.ports
-        if not isinstance(ports[field.ports[0]].law, ResistiveLaw):
+        if not isinstance(ports[field.ports[0]].law, ResistiveLaw) or field.by_laws:
             return
         items = [next(i for i in self.graph.one_ports.values() if i.port is ports[k]) for k in field.ports]
         told = [self.graph.bonds_of(i.name)[0].variable(other_side(i.decides)) for i in items]

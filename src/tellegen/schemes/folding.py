@@ -31,6 +31,11 @@ class _Folds:
         table[name] = list(members)
         self.part_of.update({member: (name, k) for k, member in enumerate(members, 1)})
 
+    def drop(self, junction: str) -> None:
+        """Leave the components of a junction apart."""
+        for member in self.junctions.pop(junction):
+            del self.part_of[member]
+
 
 def folded(scheme: BondGraphScheme) -> BondGraphScheme:
     """The scheme with vector items and vector bonds; the same one where there is nothing to fold."""
@@ -57,7 +62,19 @@ def _folds(scheme: BondGraphScheme) -> _Folds:
         spots = _junctions_of(scheme, members)
         if spots is not None and not any(spot in folds.part_of for spot in spots) and _are_alike(scheme, spots):
             folds.add(folds.junctions, taken.take(_common_name(spots)), spots)
+    for name in _lonely(scheme, folds):
+        folds.drop(name)
     return folds
+
+
+def _lonely(scheme: BondGraphScheme, folds: _Folds) -> list[str]:
+    """Vector junctions with one vector bond, that of a field: its ports are read better at junctions of their own."""
+    count = dict.fromkeys(folds.junctions, 0)
+    for bond in _fold_bonds(scheme.bonds, _Ends(scheme, folds)):
+        for name in (bond.tail, bond.head):
+            if bond.size > 1 and name in count:
+                count[name] += 1
+    return [name for name, found in count.items() if found < 2]
 
 
 def _vector_one_ports(scheme: BondGraphScheme) -> Iterator[tuple[str, list[str]]]:

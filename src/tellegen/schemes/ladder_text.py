@@ -49,6 +49,9 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
     without the model; G240 for ports of the model at nodes that belong to no element.
     """
+    if all(isinstance(port.law, SourceLaw) for port in scheme.causal.graph.ports):
+        what = "nothing stores or loses energy, so that the ladder would have no elaboration block"
+        raise rules.NO_LADDER.error(what, where=scheme.causal.graph.name, fix="add a storage or a resistive element")
     writing = LadderFormat(scheme, model, short=True)
     entries, details = writing.write(_ladder(scheme))
     parts = writing.moduli.parts

@@ -63,6 +63,7 @@ class LaneWalk:
                 self.at.setdefault(node, []).append(k)
         self.placed: set[int] = set()
         self.passed: set[int] = set()
+        self.seen: set[int] = set()  # nodes that lanes have been at: no other lane may come there, also not a later one
         self.field_of = {k: field for field in self.graph.fields for k in field.ports}
         self.stages: list[Stage] = []
         self.connections: list[list[tuple[Coupling, bool]]] = []
@@ -75,6 +76,7 @@ class LaneWalk:
         """
         nodes = list(dict.fromkeys(self._node_of(k) for k in self.starts))
         self.stages.append(Stage(nodes, list(nodes)))
+        self._enter(nodes)
         for k in self.starts:
             lane = nodes.index(self._node_of(k))
             if lane in self.stages[0].section:
@@ -110,6 +112,12 @@ class LaneWalk:
         ended = {lane for row in late for lane in row}
         if stage.ways()[-1:] == ["series"] and len(ended) < len(stage.nodes):
             raise NoLanesError
+
+    def _enter(self, nodes: Iterable[int]) -> None:
+        for node in nodes:
+            if node in self.seen:
+                raise NoLanesError
+            self.seen.add(node)
 
     def _node_of(self, k: int) -> int:
         """The node of a port that lies at a reference."""
@@ -185,8 +193,13 @@ class LaneWalk:
         self.placed.update(field.ports)
         if way == "series":
             for k, lane in zip(field.ports, lanes, strict=True):
-                stage.nodes[lane] = self._other(k, stage.nodes[lane])
+                self._move(stage, lane, k)
         return True
+
+    def _move(self, stage: Stage, lane: int, k: int) -> None:
+        """Take a lane through a port to its other node."""
+        stage.nodes[lane] = self._other(k, stage.nodes[lane])
+        self._enter([stage.nodes[lane]])
 
     def _other(self, k: int, node: int) -> int:
         port = self.graph.ports[k]
@@ -198,7 +211,7 @@ class LaneWalk:
         row: dict[int, int] = {}
         for lane, node in enumerate(stage.nodes):
             ahead = [k for k in self.at.get(node, []) if k not in self.placed and not self._is_parallel(k)]
-            if len(ahead) > 1 or any(self._other(k, node) in stage.nodes for k in ahead):
+            if len(ahead) > 1:
                 raise NoLanesError
             if ahead:
                 row[lane] = ahead[0]
@@ -210,7 +223,7 @@ class LaneWalk:
                 raise NoLanesError
             stage.add("series", pieces)
             for lane, k in single.items():
-                stage.nodes[lane] = self._other(k, stage.nodes[lane])
+                self._move(stage, lane, k)
                 self.placed.add(k)
             return True
         moved = False
@@ -248,8 +261,7 @@ class LaneWalk:
         if not chosen:
             return False
         new = [self.end_of(b) for c, forward in chosen for b in (c.side_2 if forward else c.side_1)]
-        if len(set(new)) < len(new):
-            raise NoLanesError
+        self._enter(new)
         self.connections.append(chosen)
         self.stages.append(Stage(new, list(new)))
         return True
@@ -267,6 +279,7 @@ class LaneWalk:
             raise NoLanesError
         elements = sorted((k for k in mine if not self._source(k)), key=self._rank)
         lane, ways = len(stage.nodes), stage.ways()
+        self._enter([node])
         stage.nodes.append(node)
         stage.starts.append(node)
         if ways[:1] == ["series"]:

@@ -7,8 +7,9 @@ from tellegen.causality import CausalGraph
 from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
 from tellegen.core.union_find import UnionFind
-from tellegen.description.model import Element, MatrixField, Model, Multiport
+from tellegen.description.model import Element, Model
 from tellegen.description.multiports import MULTIPORT
+from tellegen.description.relations import MatrixField, Multiport
 from tellegen.elements import COUPLING_OF, KINDS, CouplingType, ElementKind, connection
 from tellegen.expressions import ONE, symbol
 from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw

@@ -1,5 +1,6 @@
 """From a causal graph to its POG: by way of the bond graph and its strokes, or port by port where there are none."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tellegen.causality import CausalGraph
@@ -14,11 +15,14 @@ from tellegen.schemes.trees import parts
 from tellegen.schemes.vector import vector_block
 
 
-def pog(causal: CausalGraph, *, derivative: bool = False, vectorial: bool = False) -> PogScheme:
+def pog(
+    causal: CausalGraph, *, derivative: bool = False, vectorial: bool = False, earlier: Sequence[Sequence[str]] = ()
+) -> PogScheme:
     """The POG of a causal graph: ladders for chained and tree-like models, one vector block for all others.
 
     A model with dependent storages is one vector block too, because a POG has integral causality; with `derivative`, such storages
-    are derivative blocks of a ladder instead. `vectorial` asks for the vector block in any case.
+    are derivative blocks of a ladder instead. `vectorial` asks for the vector block in any case. `earlier` are the elements along
+    the ladders of a scheme drawn before, the main ladder first: what is still there keeps its order and its ladder.
     """
     try:
         graph = bond_graph(causal)
@@ -28,7 +32,7 @@ def pog(causal: CausalGraph, *, derivative: bool = False, vectorial: bool = Fals
         scheme = port_scheme(causal)
         return replace(scheme, vector=vector_block(scheme))
     flow = Flow(graph)
-    found = parts(graph)
+    found = parts(graph, earlier)
     laddered = not vectorial and (derivative or not causal.dependent) and all(part.is_tree() for part in found)
     if laddered:
         builder = LadderBuilder(graph, flow)

@@ -64,7 +64,7 @@ class _PortScheme:
         rows = {
             k: row
             for field in self.graph.fields
-            if isinstance(self.graph.ports[field.ports[0]].law, ResistiveLaw)
+            if isinstance(self.graph.ports[field.ports[0]].law, ResistiveLaw) and not field.by_laws
             for k, row in zip(
                 field.ports, self._field_rows(field.ports, decided_by_told(field, self.causal)), strict=True
             )

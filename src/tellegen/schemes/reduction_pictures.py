@@ -199,8 +199,10 @@ def _integral(scheme: PogScheme) -> tuple[PogScheme, list[str]]:
     free: list[str] = []
     for name in [name for name, block in scheme.blocks.items() if block.kind == "derivative"]:
         block = scheme.blocks[name]
-        path = lightest_path(scheme, block.output, block.input) if block.kind == "derivative" else None
-        if path is None or any(other.kind == "storage" for other in path.blocks):
+        if block.kind != "derivative":  # an earlier loop has inverted it too
+            continue
+        path = lightest_path(scheme, block.output, block.input, lambda other: other.kind != "storage")
+        if path is None:
             continue
         loop = read_path(scheme, (*path.signals, block.output))
         if refusal(scheme, loop) is None:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import final
 
 from tellegen.elements import kinds_of
-from tellegen.expressions import ONE, ZERO
-from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.schemes.draft import Draft, DraftItem, Key
-
-Touched = list[Key]
-"""The items that a rule has changed, which may make room for others; empty where it did not fit."""
+from tellegen.expressions import ONE
+from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.schemes.draft import Draft, DraftItem, Touched
+from tellegen.schemes.parallel_paths import parallel_paths
+from tellegen.schemes.turned_arrows import turned_resistor, turned_source, turned_two_port
 
 
 @final
@@ -40,79 +39,6 @@ def _unit_transformer(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touch
     touched = [other.key for other in draft.neighbours(item)]
     draft.replaced_by_bond(item)
     return touched
-
-
-def _turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
-    """Turn the bonds between the junction of a linear resistive element and its nodes, where arrows then go through."""
-    if item.key[0] != "path of port" or item.shares != "through":
-        return []
-    port = graph.ports[item.key[1]]
-    if not isinstance(port.law, ResistiveLaw) or not port.law.linear or port.law.coefficient is ZERO:
-        return []  # a sensor reads its variable in one direction
-    if any(item.key[1] in field.ports for field in graph.fields):
-        return []  # what couples it to the other ports of its field would change its sign
-    joints = [bond for bond in item.bonds.values() if bond.other(item.key)[0] == "node"]
-    if len(joints) + 1 != len(item.bonds):  # joined with other paths: they would turn too
-        return []
-    around = [item, *(draft.items[bond.other(item.key)] for bond in joints)]
-    before = sum(_inverts(other) for other in around)
-    for bond in joints:
-        draft.turn(bond)
-    if sum(_inverts(other) for other in around) >= before:
-        for bond in joints:
-            draft.turn(bond)
-        return []
-    draft.items["port", item.key[1]].turned ^= True
-    return [other.key for other in around]
-
-
-def _inverts(item: DraftItem) -> bool:
-    return len(item.bonds) == 2 and not item.grounded and not item.through_going
-
-
-def _turned_source(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
-    """A source of a through variable that draws from its node hangs on it with the arrow towards the source."""
-    if item.key[0] != "path of port" or len(item.bonds) != 2 or item.through_going:
-        return []
-    law = graph.ports[item.key[1]].law
-    if not isinstance(law, SourceLaw) or law.side != "through":
-        return []
-    source: Key = ("port", item.key[1])
-    node = next(bond.other(item.key) for bond in item.bonds.values() if bond.other(item.key) != source)
-    if draft.items[node].role != "junction":
-        return []
-    draft.remove(item.key)
-    draft.bond(node, source)
-    return [node]
-
-
-def _turned_two_port(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
-    """A junction that only turns signs goes into the modulus of the two-port beside it."""
-    if item.role != "two-port":
-        return []
-    for bond in item.bonds.values():
-        turning = draft.items[bond.other(item.key)]
-        if turning.role != "junction" or not _inverts(turning):
-            continue
-        beyond = next(other for other in turning.bonds.values() if other is not bond).other(turning.key)
-        # Between junctions of one kind nothing is turned: there it is joined with its neighbour.
-        if draft.items[beyond].role == "junction" and draft.items[beyond].shares != turning.shares:
-            into, port = bond.head == item.key, bond.head_port or bond.tail_port
-            draft.remove(turning.key)
-            draft.bond(*((beyond, item.key, 0, port) if into else (item.key, beyond, port, 0)))
-            _turn_port(item, port, into)
-            return [beyond, item.key]
-    return []
-
-
-def _turn_port(item: DraftItem, port: int, into: bool) -> None:
-    """Change the sign of the modulus, or of the column or row of one port."""
-    if item.modulus is not None:
-        item.modulus = -item.modulus
-    item.matrix = tuple(
-        tuple(-e if (j if into else i) == port else e for j, e in enumerate(row, 1))
-        for i, row in enumerate(item.matrix, 1)
-    )
 
 
 def _through_junction(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
@@ -177,73 +103,6 @@ def _opposite_bonds(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched
     return []
 
 
-def _parallel_paths(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
-    """Two junctions between the same two neighbours hang on one junction of the other kind, behind one path."""
-    ends = _ends(draft, item)
-    if ends is None:
-        return []
-    narrow = min(ends, key=lambda key: len(draft.items[key].bonds))
-    others = [other for other in draft.neighbours(draft.items[narrow]) if other is not item]
-    for path in others:
-        spot = _spot(draft, path, ends)
-        if spot is not None:
-            _hang(draft, item.key, *spot, ends)
-            return [spot[0], item.key, *ends]
-    for twin in others:
-        found = _ends(draft, twin)
-        if found is not None and set(found) == set(ends):
-            return _bridge(draft, {item.key: True, twin.key: found == ends}, ends)
-    return []
-
-
-def _ends(draft: Draft, item: DraftItem) -> tuple[Key, Key] | None:
-    """The two different junctions of the other kind that a junction stands between, against and along its arrows."""
-    if item.role != "junction" or item.grounded or len(item.bonds) < 3:
-        return None
-    joints = [bond for bond in item.bonds.values() if draft.items[bond.other(item.key)].role == "junction"]
-    if len(joints) != 2 or (joints[0].head == item.key) == (joints[1].head == item.key):
-        return None
-    into, out = joints if joints[0].head == item.key else (joints[1], joints[0])
-    one, two = draft.items[into.tail], draft.items[out.head]
-    plain = one is not two and item.shares not in (one.shares, two.shares) and not (one.grounded or two.grounded)
-    plain = plain and min(len(one.bonds), len(two.bonds)) > 2  # else nothing could pass through a common path
-    return (one.key, two.key) if plain else None
-
-
-def _bridge(draft: Draft, twins: dict[Key, bool], ends: tuple[Key, Key]) -> Touched:
-    """`twins` tells whether each junction counts along or against the new path."""
-    first = draft.items[next(iter(twins))]
-    path, spot = draft.fresh("bridge"), draft.fresh("bridge")
-    draft.add(DraftItem(path, "junction", first.domain, first.shares))
-    draft.add(DraftItem(spot, "junction", first.domain, draft.items[ends[0]].shares))
-    for twin, along in twins.items():
-        _hang(draft, twin, spot, along, ends)
-    draft.bond(ends[0], path)
-    draft.bond(path, ends[1])
-    draft.bond(path, spot)
-    return [path, spot, *twins, *ends]
-
-
-def _hang(draft: Draft, twin: Key, spot: Key, along: bool, ends: tuple[Key, Key]) -> None:
-    """Take a junction from between its neighbours, and bond it to the one that has their difference."""
-    for bond in [b for b in draft.items[twin].bonds.values() if b.other(twin) in ends]:
-        draft.cut(bond)
-    draft.bond(*((spot, twin) if along else (twin, spot)))
-
-
-def _spot(draft: Draft, path: DraftItem, ends: tuple[Key, Key]) -> tuple[Key, bool] | None:
-    """The junction behind a common path between two others, and whether it counts from the first of them to the second."""
-    bonds = {bond.other(path.key): bond for bond in path.bonds.values()}
-    if path.role != "junction" or path.grounded or len(path.bonds) != 3 or not bonds.keys() > set(ends):
-        return None
-    (spot,) = bonds.keys() - set(ends)
-    found, into = draft.items[spot], bonds[ends[0]].head == path.key
-    plain = found.role == "junction" and found.shares == draft.items[ends[0]].shares and not found.grounded
-    if not plain or into != (bonds[ends[1]].tail == path.key):
-        return None
-    return spot, into == (bonds[spot].head == spot)
-
-
 def _two_ports(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     """TF.TF and GY.GY become TF, TF.GY and GY.TF become GY."""
     if item.role != "junction" or not item.through_going:
@@ -286,19 +145,19 @@ SIMPLIFICATIONS = (
         "turned resistors",
         "a linear resistive element is counted the other way where half arrows then go through",
         "R f stays R f when both variables change their sign",
-        _turned_resistor,
+        turned_resistor,
     ),
     SimplificationRule(
         "turned sources",
         "a source that draws a through variable from its node is bonded to it directly, with the arrow into the source",
         "the source imposes the variable whatever the direction of the power",
-        _turned_source,
+        turned_source,
     ),
     SimplificationRule(
         "turned two-ports",
         "a junction with two bonds in or two out beside a two-port goes into the sign of its modulus",
         "it turns the signs of both variables",
-        _turned_two_port,
+        turned_two_port,
     ),
     SimplificationRule(
         "through junctions",
@@ -322,7 +181,7 @@ SIMPLIFICATIONS = (
         "parallel paths",
         "junctions between the same two neighbours are hung on one junction behind a common path",
         "they see the same difference of what the neighbours share",
-        _parallel_paths,
+        parallel_paths,
     ),
 )
 """The rules in the order in which they are tried at an item."""

@@ -79,12 +79,13 @@ def command(
         typer.Option(help="own or bondgraphs (bond, .tex): TikZ with its own styles, or those of the LaTeX package."),
     ] = "own",
     max_width: Annotated[
-        float,
+        str | None,
         typer.Option(
-            help="How wide a figure may be, in pixels at 100 %: longer rows go on below, and what is still wider is drawn smaller, "
-            "down to 70 %."
+            metavar="WIDTH",
+            help="How wide a figure may be: '85 mm', '3.4 in', or pixels of CSS. Longer rows go on below, and what is still wider "
+            "is drawn smaller; it is said how small its texts become. Without it figures are made for screens.",
         ),
-    ] = 1100,
+    ] = None,
     scale: Annotated[float, typer.Option(help="The size of the whole figure.")] = 1,
     at: Annotated[
         str | None,
@@ -96,8 +97,20 @@ def command(
     frames: Annotated[int, typer.Option(help="The pictures of an animation.")] = 60,
     keep_layout: Annotated[
         bool,
-        typer.Option("--keep-layout", help="Write into the file where items stand: later figures keep that (bond)."),
+        typer.Option(
+            "--keep-layout",
+            help="Write into the file of the model where items stand: later figures keep that (bond, pog, network).",
+        ),
     ] = False,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the places of another figure; without it, those of the figure that is replaced (bond, pog, network).",
+            show_default=False,
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Lay the figure out anew, whatever it replaces.")] = False,
     force: Force = False,
 ) -> None:
     """Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment."""
@@ -127,6 +140,6 @@ def command(
     if animated:
         save_animation(model, notation, target, chosen, limits=limits, frames=frames, at=at, force=force)
     else:
-        save_figure(model, notation, target, chosen, limits=limits, at=at, force=force)
+        save_figure(model, notation, target, chosen, limits=limits, at=at, like=like, fresh=fresh, force=force)
     if keep_layout:
         keep_places(model, notation)
