@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.core.units import parse_unit
+from tellegen.core.units import is_unit, parse_unit
 from tellegen.description import Model, Network, Points, read_model, to_yaml
+from tellegen.description.signals import formulas
 from tellegen.expressions import parse
 
 
@@ -40,6 +41,27 @@ def error(signals: str, **parts: str) -> Finding:
     found = errors(signals, **parts)
     assert len(found) == 1, "\n".join(map(str, found))
     return found[0]
+
+
+# Size
+
+
+def names_asked(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many words are asked whether they are units while so many signals are read."""
+    asked = 0
+
+    def counting(word: str) -> bool:
+        nonlocal asked
+        asked += 1
+        return is_unit(word)
+
+    monkeypatch.setattr(formulas, "is_unit", counting)
+    model("  V_c: 2 V\n" + "".join(f"  x_{k}_{count}: 2*t\n" for k in range(count)))
+    return asked
+
+
+def test_reading_many_signals_asks_about_each_name_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert names_asked(200, monkeypatch) <= 2.2 * names_asked(100, monkeypatch)
 
 
 # Reading

@@ -34,6 +34,7 @@ WITHOUT_EXAMPLE = {
     "F153": "a figure asked for, not something in a file",
     "F160": "a figure asked for, not something in a file",
     "F161": "a figure asked for, not something in a file",
+    "F162": "a figure asked for, not something in a file",
     "F190": "a figure asked for, not something in a file",
     "G240": "a scheme asked for, not something in a file",
     "D053": "a conversion asked for in Python, not something in a file",
@@ -65,7 +66,7 @@ WITHOUT_EXAMPLE = {
     "K205": "combinations of modes are tried by 'check', not on the way to the equations",
     **{
         f"S{k}": "something asked of a run or met on the way, not something in a file"
-        for k in range(101, 128)
+        for k in range(101, 129)
         if k != 117
     },
     **{f"N10{k}": "a compiler or a cache of this machine, not something in a file" for k in range(1, 5)},

@@ -52,12 +52,16 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "xarray",
     ): "labelled arrays are made when asked for; importing needs none",
     ("tellegen.simulation.elimination_order", "scipy"): "only large meshes ask SciPy for an order of elimination",
-    ("tellegen.simulation.plain", "scipy"): "SciPy's solvers stand in where there is no C compiler",
+    (
+        "tellegen.simulation.plain.linear",
+        "scipy",
+    ): "linear systems are solved in Python only where there is no C compiler",
     ("tellegen.drawing.typesetting", "ziamath"): "a font is read when the first label is set",
     ("tellegen.drawing.typesetting", "ziafont"): "a font is read when the first label is set",
     ("tellegen.reporting.reduction_sections", "matplotlib"): "plots are made where limits are asked for",
     ("tellegen.reporting.plots", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
+    ("tellegen.experiments.notebook_line", "IPython"): "there only in a notebook",
     ("tellegen.experiments.progress", "rich"): "most runs are over before there is progress to show",
 }
 """(module, imported top-level package or module): why the import stands inside a function."""

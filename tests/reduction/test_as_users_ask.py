@@ -79,7 +79,7 @@ experiment: {{until: 2 s, inputs: {{{weight}}}}}
 """
     )
     found = tg.reduce(hanging, {"m": 0})
-    assert [f.what for f in found.findings if f.code == "T202"] == ["'m' keeps its value in 'the input F_g'"]
+    assert [f.what for f in found.findings if f.code == "T202"] == ["'m' keeps its value in the input 'F_g'"]
     assert tg.simulate(found)["F_K"].values[-1] == pytest.approx(2 * 9.81, rel=1e-4)
 
 

@@ -208,7 +208,7 @@ experiment: {inputs: {F: m*g}}
     found = tg.reduce(build(text), {"m": 0})
     assert "m" in found.model.parameters
     assert [f.code for f in found.findings] == ["T202"]
-    assert "the input F" in found.findings[0].what
+    assert "the input 'F'" in found.findings[0].what
 
 
 def test_reduced_model_is_a_model(build: Build, tmp_path: Path) -> None:
@@ -356,3 +356,44 @@ def _saved(text: str) -> tg.Model:
         path = Path(folder) / "model.yaml"
         path.write_text(text, encoding="utf-8")
         return read_model(path)
+
+
+@pytest.mark.parametrize("limits", [{"a": 0.0}, {"b": inf}])
+def test_length_of_a_loop_has_no_limit_of_its_own(limits: dict[str, Target]) -> None:
+    """The moduli would be those of the limit, and the positions those of the length that the loop was closed with."""
+    with pytest.raises(tg.ReductionError) as refused:
+        tg.reduce(tg.load("five_bar"), limits)
+    assert refused.value.code == "T105"
+    assert f"'{next(iter(limits))}' also places the bodies of the loop 'tool'" in str(refused.value)
+
+
+@pytest.mark.parametrize("limits", [{"L": 0.0}, {"d": inf}])
+def test_root_of_a_negative_number_has_no_limit(limits: dict[str, Target]) -> None:
+    """A rod shorter than its offset reaches no line: sqrt(L^2 - (R*sin(theta) - d)^2) is no length."""
+    with pytest.raises(tg.ReductionError) as refused:
+        tg.reduce(tg.load("crank_rod"), limits)
+    assert refused.value.code == "T105"
+    assert refused.value.what == "'sqrt(L^2 - (R*sin(theta) - d)^2)' in 'rod' has no limit"
+    assert agree(tg.reduce(tg.load("crank_rod"), {"L": inf}).equations.matrices["B"], [["1", "R*sin(theta)"]])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "places"),
+    [
+        ("clutch_drive", "tau_max", "the settings of 'clutch'"),
+        ("bouncing_ball", "g", "the input 'weight'"),
+        ("dc_motor_speed_control", "K_p", "the signal 'V_c'"),
+    ],
+)
+def test_limit_of_a_parameter_beside_the_laws_says_where_it_occurs(name: str, parameter: str, places: str) -> None:
+    with pytest.raises(tg.ReductionError) as refused:
+        tg.reduce(tg.load(name), {parameter: 0})
+    assert refused.value.what == f"the parameter '{parameter}' occurs in the law of no element, only in {places}"
+
+
+def test_target_of_a_limit_that_is_no_parameter_is_told() -> None:
+    with pytest.raises(tg.ReductionError) as refused:
+        tg.reduce(tg.load("pmsm"), ["M_0=L_a"])
+    assert refused.value.code == "T102"
+    assert refused.value.what == "'M_0=L_a' names 'L_a', which is no parameter"
+    assert refused.value.findings[0].fix == "did you mean 'L_e'?"

@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from support import exact, nodal
 from support.evaluated import Evaluated, legal
-from support.networks import Network, equations
+from support.networks import Network, Part, equations
 from support.strategies import laplace_points, networks
 from tellegen.core.errors import ReductionError
 from tellegen.equations.system import EquationSystem, MatrixName
@@ -95,6 +95,34 @@ def test_reduced_model_is_that_of_first_principles(case: Case, s: Fraction) -> N
     assert got == expected
 
 
+def rigid_train() -> Case:
+    """A gear and a rack between springs and inertias, one value in three places; two springs become rigid.
+
+    The output of its equations is 0/0 in nested fractions, nearly all of which cancel.
+    """
+    shared = Fraction(17, 2)
+    parts = {
+        "k2": Part("k2", "inertia", ("n10", "frame"), shared, "E"),
+        "c10": Part("c10", "compliance", ("n00", "frame"), shared, "E"),
+        "E": Part("E", "compliance", ("frame", "n00"), shared, "E"),
+        "f10": Part("f10", "torsion spring", ("n21", "frame"), Fraction(1), "f10"),
+        "C": Part("C", "friction", ("frame", "n22"), Fraction(1), "C"),
+        "a1": Part("a1", "gear", ("n12", "frame", "frame", "n20"), Fraction(3, 13), "a1"),
+        "k1": Part("k1", "torsion spring", ("frame", "n20"), Fraction(1), "k1"),
+        "d1": Part("d1", "torque source", ("frame", "n12"), Fraction(1), "d1"),
+        "k10": Part("k10", "inertia", ("frame", "n10"), Fraction(1), "k10"),
+        "d2": Part("d2", "spring", ("frame", "n00"), Fraction(11, 3), ""),
+        "h2": Part("h2", "rack", ("n12", "n11", "frame", "n00"), Fraction(7, 17), "h2"),
+        "z9": Part("z9", "inertia", ("n11", "frame"), Fraction(8, 3), "z9"),
+        "e2": Part("e2", "inertia", ("frame", "n22"), Fraction(1), "e2"),
+        "a10": Part("a10", "friction", ("n21", "n20"), Fraction(1), "a10"),
+    }
+    rigid = {n: replace(parts[n], kind="torsion compliance", value=Fraction(0)) for n in ("f10", "k1")}
+    network = Network(tuple(parts.values()))
+    return Case(network, dict.fromkeys(rigid, inf), network.with_parts({**parts, **rigid}.values()))
+
+
+@example(rigid_train(), Fraction(1))
 @given(cases(), laplace_points)
 def test_model_and_equations_have_the_same_limit(case: Case, s: Fraction) -> None:
     found = reduced(case)

@@ -8,6 +8,7 @@ elimination, done modulo a prime: with random values for the moduli, and with th
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import final
 
 from tellegen.causality.demands import Demand
@@ -44,7 +45,7 @@ class ExactCausality:
 def exact_causality(graph: PowerGraph, order: Sequence[Demand], residue: Callable[[Expression], int]) -> ExactCausality:
     """Grant the wishes in order; `residue` gives the value of a modulus modulo the prime."""
     interconnection = Interconnection(graph)
-    elimination = Elimination(interconnection.rows(residue), Residues())
+    elimination = Elimination(interconnection.rows(cache(residue)), Residues())  # many moduli are the same
     circulates = bool(elimination.eliminate_all(interconnection.internal))
     decides: list[Side] = ["across"] * len(graph.ports)
     for demand in order:

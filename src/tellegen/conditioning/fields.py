@@ -15,7 +15,8 @@ from tellegen.core.domains import Side, other_side
 from tellegen.core.names import TIME, named_after
 from tellegen.core.units import Dimension
 from tellegen.description.fields import energy_letters, entry_dimension
-from tellegen.description.model import PART_OF, Element, Law, MatrixField, Model, Multiport, Parameter
+from tellegen.description.model import PART_OF, Element, Model, Parameter
+from tellegen.description.relations import Law, MatrixField, Multiport
 from tellegen.elements import ElementKind, connection, kinds_of
 from tellegen.equations.matrices import Matrix, dot
 from tellegen.expressions import HALF, ONE, ZERO, Expression, Mul, Symbol, symbol, to_text

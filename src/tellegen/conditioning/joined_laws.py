@@ -13,7 +13,8 @@ from tellegen.conditioning.fields import FieldModel, port_of_field, with_members
 from tellegen.conditioning.merging import Merged
 from tellegen.conditioning.starting import Starts
 from tellegen.core.errors import TellegenError
-from tellegen.description.model import Element, Law
+from tellegen.description.model import Element
+from tellegen.description.relations import Law
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text, total
 from tellegen.graph import Port, StorageLaw
 

@@ -15,7 +15,8 @@ from tellegen.conditioning.constrained import Constraint
 from tellegen.conditioning.signals import formula_signal, unit_of
 from tellegen.core.domains import Side
 from tellegen.core.errors import TellegenError
-from tellegen.description.model import Element, Model, SignalDefinition
+from tellegen.description.model import Element, Model
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of
 from tellegen.equations.assembly import derive_equations
 from tellegen.equations.system import EquationSystem

@@ -22,7 +22,8 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import parse_unit
-from tellegen.description.model import Element, Model, Parameter, SignalDefinition
+from tellegen.description.model import Element, Model, Parameter
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression, number, symbol
 from tellegen.graph import lower

@@ -17,7 +17,8 @@ from tellegen.conditioning.opening import Opened, force_signal
 from tellegen.conditioning.residual import MOST_DRIVEN
 from tellegen.conditioning.signals import formula_signal, unit_of
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.description.model import Model, SignalDefinition
+from tellegen.description.model import Model
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.equations.matrices import dot
 from tellegen.equations.port_readings import port_readings
 from tellegen.equations.storage import held_energy

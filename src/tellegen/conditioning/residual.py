@@ -17,7 +17,8 @@ from tellegen.conditioning.signals import driven_source, formula_signal, integra
 from tellegen.conditioning.starting import Starts, dependent_starts
 from tellegen.core.domains import other_side
 from tellegen.core.units import parse_unit
-from tellegen.description.model import Element, Model, Parameter, SignalDefinition
+from tellegen.description.model import Element, Model, Parameter
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.equations.matrices import dot
 from tellegen.expressions import ZERO, Expression, Symbol, number, symbol, total
 from tellegen.graph import Port, StorageLaw

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description.model import Element, SignalDefinition
+from tellegen.description.model import Element
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.elements import kinds_of
 from tellegen.expressions import ZERO, Expression
 from tellegen.graph import Port

@@ -3,7 +3,7 @@
 import difflib
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
 """A letter, then letters, digits, underscores; no two underscores in a row, which stand for the dot of a path in C."""
@@ -76,6 +76,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def listing(names: Iterable[str], most: int = 8) -> str:
     """Names as a text: `'a', 'b' and 3 more`."""
-    shown = list(names)
-    head = ", ".join(f"'{name}'" for name in shown[:most])
-    return head if len(shown) <= most else f"{head} and {len(shown) - most} more"
+    return enumeration([f"'{name}'" for name in names], most)
+
+
+def enumeration(texts: Sequence[str], most: int = 8) -> str:
+    """Texts one after another, as they are: `a, b and 3 more`."""
+    head = ", ".join(texts[:most])
+    return head if len(texts) <= most else f"{head} and {len(texts) - most} more"

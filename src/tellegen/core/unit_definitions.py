@@ -51,5 +51,6 @@ HINTS = {
     "gram": "g", "fahrenheit": "degF", "radians": "rad", "revolution": "rev",
     "inch": "in", "foot": "ft", "lbs": "lb", "newton": "N", "volt": "V", "amp": "A", "metre": "m", "meter": "m",
     "radian": "rad", "degree": "deg", "degrees": "deg", "litre": "L", "liter": "L", "Siemens": "S", "mho": "S",
+    "ohm": "ohm", "hertz": "Hz", "coulomb": "C", "tesla": "T", "weber": "Wb", "kilogram": "kg",
 }  # fmt: skip
 """Words that people write for a unit and that spelling alone would not lead to it."""

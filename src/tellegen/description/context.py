@@ -24,8 +24,10 @@ from tellegen.description.dimensions import (
 )
 from tellegen.description.document import Document, Node, Scalar, Sequence
 from tellegen.description.document import Mapping as MappingNode
-from tellegen.description.model import Element, MatrixField, Parameter, SignalDefinition
+from tellegen.description.model import Element, Parameter
 from tellegen.description.quantities import Reading, not_finite, read_plain, read_quantity
+from tellegen.description.relations import MatrixField
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.expressions import Expression
 
 MOST_ERRORS = 50

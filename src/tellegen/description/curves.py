@@ -17,8 +17,9 @@ from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import Measure, Open, si_unit, without_marks
 from tellegen.description.document import Mapping, Scalar
 from tellegen.description.law_tables import INTERPOLATIONS, MOST_POINTS
-from tellegen.description.model import Curve, LawTable, Parameter, Slope
+from tellegen.description.model import Curve, Parameter, Slope
 from tellegen.description.quantities import parse_marked, read_plain
+from tellegen.description.relations import LawTable
 from tellegen.description.signals.tables import read_table
 from tellegen.expressions import ZERO, Expression, call, is_zero, number
 from tellegen.expressions.piecewise import interpolated

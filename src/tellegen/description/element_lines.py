@@ -13,16 +13,9 @@ from tellegen.description.dimensions import (
 from tellegen.description.fields import entry_dimension
 from tellegen.description.keys import CONNECTION, Form, form_of, make_form, port_dimension
 from tellegen.description.law_tables import table_text
-from tellegen.description.model import (
-    Element,
-    Law,
-    MatrixField,
-    Model,
-    Multiport,
-    Parameter,
-    Switching,
-)
+from tellegen.description.model import Element, Model, Parameter, Switching
 from tellegen.description.quantities import parse_marked
+from tellegen.description.relations import Law, MatrixField, Multiport
 from tellegen.description.signals.writing import formula_text, readable
 from tellegen.description.stiffness import stiff_kind, stiffness_dimension
 from tellegen.description.unit_texts import UnitTexts, number_text

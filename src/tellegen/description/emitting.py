@@ -7,7 +7,8 @@ from tellegen.description import rules
 from tellegen.description.context import MOST_NOTICES, Context, Driven, Heated
 from tellegen.description.dimensions import si_unit, without_marks
 from tellegen.description.lines import Line
-from tellegen.description.model import NOTHING, Element, Law, Parameter, Switching
+from tellegen.description.model import NOTHING, Element, Parameter, Switching
+from tellegen.description.relations import Law
 from tellegen.description.signals.formulas import parse_formula
 from tellegen.description.switching import switching_of
 from tellegen.expressions import Expression, symbol

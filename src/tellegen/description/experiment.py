@@ -10,11 +10,12 @@ from tellegen.description import experiment_rules, rules, unit_rules
 from tellegen.description.context import Context, Pending, refuse_scale
 from tellegen.description.dimensions import in_words
 from tellegen.description.document import Node, Scalar
-from tellegen.description.model import Element, Experiment, Signal
+from tellegen.description.model import Element, Experiment
 from tellegen.description.quantities import read_quantity
 from tellegen.description.shapes import SECOND, SHAPES, place_arguments
 from tellegen.description.signals import rules as signal_rules
 from tellegen.description.signals.formulas import Scope, parse_formula, refuse_angular
+from tellegen.description.signals.values import Signal
 from tellegen.description.values import finite_value
 from tellegen.description.variables import ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.expressions import FUNCTIONS, Expression, Number

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from tellegen.core.domains import other_side
 from tellegen.core.errors import Finding
 from tellegen.description import field_rules as rules
-from tellegen.description.model import Element, MatrixField
+from tellegen.description.model import Element
+from tellegen.description.relations import MatrixField
 from tellegen.description.resistive_laws import argument_letters
 from tellegen.expressions import Expression
 

@@ -17,8 +17,8 @@ from tellegen.description import law_rules, rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import is_plain_factor, without_marks
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
-from tellegen.description.model import Law
 from tellegen.description.quantities import NO_INDICES, parse_marked, read_quantity
+from tellegen.description.relations import Law
 from tellegen.description.resistive_laws import read_resistive_laws
 from tellegen.description.stiffness import by_stiffness, compliances, stiffness_dimension
 from tellegen.elements import ElementKind

@@ -6,11 +6,14 @@ geometry:
     piston: {at: [x, d]}
   joints:
     bearing: {revolute: [ground, crank]}
+  parts:
+    left: {at: [1 m, 0 m], angle: 90 deg}
 
-It is drawn and animated as a mechanism is, and changes no equation: places and angles are formulas of parameters and displacements.
+Bodies of parts are there too, under the names of these: `left.crank`. It is drawn and animated as a mechanism is, and changes no
+equation: places and angles are formulas of parameters and displacements.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 from tellegen.core.names import did_you_mean, listing
@@ -34,12 +37,19 @@ from tellegen.description.mechanisms.values import (
     Pair,
     Placement,
 )
+from tellegen.description.model import Part
+from tellegen.description.parts.geometries import bodies_in, bodies_of_parts
 from tellegen.description.quantities import parse_marked
 from tellegen.expressions import ZERO, Expression
 
 KEYS = {
     "bodies": "what moves, one a line: {at: [x, y], angle: theta, points: {A: [x, y]}}; 'ground' has points only",
     "joints": "what is drawn where bodies meet, one a line: {revolute: [ground.O, crank]}",
+    "parts": "where parts that have bodies are, one a line: {at: [x, y], angle: 90 deg}; at the origin where left out",
+}
+PART_KEYS = {
+    "at": "where the origin of its plane is, [x, y]",
+    "angle": "the angle by which its plane is turned, anticlockwise",
 }
 BODY_KEYS = {
     "at": "where its origin is, [x, y]; at the origin of the plane where left out",
@@ -64,18 +74,19 @@ _LENGTH, _ANGLE = parse_unit("m").dimension, parse_unit("rad").dimension
 Schema = dict[str, Any]
 
 
-def read_geometry(context: Context, node: Node) -> Geometry:
-    """The geometry of a file; its formulas are checked when all displacements are known.
+def read_geometry(context: Context, node: Node, parts: Iterable[Part] = ()) -> Geometry:
+    """The geometry of a file with the bodies of its parts; its formulas are checked when all displacements are known.
 
     Raises: DescriptionError for wrong shapes and words, bodies and points that are not there (M103).
     """
-    return _Reader(context).read(node)
+    return _Reader(context, tuple(parts)).read(node)
 
 
 @final
 class _Reader:
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, context: Context, parts: tuple[Part, ...]) -> None:
+        self.context, self.parts = context, parts
+        self.joints: dict[str, Joint] = {}
         self.bodies: dict[str, Body] = {GROUND: _body(GROUND, {})}
         self.placements: dict[str, Placement] = {GROUND: Placement(NOWHERE, ZERO)}
 
@@ -83,15 +94,41 @@ class _Reader:
         context = self.context
         mapping = context.mapping(node, "'geometry'")
         context.check_keys(mapping, KEYS, "a geometry")
-        bodies, joints = (mapping.get(key) for key in KEYS)
-        if bodies is None:
+        bodies, joints, parts = (mapping.get(key) for key in KEYS)
+        self._parts(parts)
+        if bodies is None and len(self.bodies) == 1:
             what, fix = "the geometry has no bodies", "add 'bodies:' with a line for each"
             raise context.error(rules.MISSING_KEY, node, what, fix=fix)
-        for key, value in context.mapping(bodies, "'bodies'").items():
+        for key, value in () if bodies is None else context.mapping(bodies, "'bodies'").items():
             self._body(context.name(key, "a body"), value)
         lines = {} if joints is None else dict(context.mapping(joints, "'joints'").items())
-        found = {key.text: self._joint(key, value) for key, value in lines.items()}
-        return Geometry(Mechanism(self.bodies, found), self.placements, _texts(mapping))
+        for key, value in lines.items():
+            self.joints[key.text] = self._joint(key, value)
+        return Geometry(Mechanism(self.bodies, self.joints), self.placements, _texts(mapping))
+
+    def _parts(self, node: Node | None) -> None:
+        """The bodies of parts, where the file puts them."""
+        context = self.context
+        with_bodies = [part.name for part in self.parts if bodies_in(part.model) is not None]
+        placed: dict[str, Placement] = {}
+        if node is not None:
+            mapping = context.mapping(node, "the parts of the geometry")
+            if not with_bodies:
+                fix = "give a part a 'geometry' of its own, or leave this out"
+                raise context.error(rules.WRONG_SHAPE, node, "no part of this system has bodies", fix=fix)
+            context.check_keys(mapping, with_bodies, "the parts of the geometry, which are those that have bodies")
+            for key, value in mapping.items():
+                line = context.mapping(value, f"the place of {key.text}")
+                context.check_keys(line, PART_KEYS, f"the place of {key.text}")
+                at, angle = (line.get(word) for word in PART_KEYS)
+                place = NOWHERE if at is None else self._pair(at, f"the place of {key.text}")
+                turned = ZERO if angle is None else self._formula(angle, _ANGLE, f"the angle of {key.text}")
+                placed[key.text] = Placement(place, turned)
+        found = bodies_of_parts(self.parts, placed)
+        if found is not None:
+            self.bodies |= found.mechanism.bodies
+            self.joints |= found.mechanism.joints
+            self.placements |= found.placements
 
     def _body(self, name: str, node: Node) -> None:
         subject = f"the body {name}"
@@ -102,6 +139,8 @@ class _Reader:
         own = {key.text: self._pair(value, f"the point {name}.{key.text}") for key, value in given.items()}
         place = NOWHERE if at is None else self._pair(at, f"the place of {name}")
         turned = ZERO if angle is None else self._formula(angle, _ANGLE, f"the angle of {name}")
+        if name == GROUND:
+            own = {**self.bodies[GROUND].points, **own}
         self.bodies[name] = _body(name, own)
         self.placements[name] = Placement(place, turned)
 
@@ -133,13 +172,18 @@ class _Reader:
         return Joint(name, kind, marks[0], marks[-1], settings)
 
     def _mark(self, text: Scalar) -> Mark:
-        body, _, point = text.text.partition(".")
-        known = self.bodies.get(body)
-        if known is None or (point or ORIGIN) not in known.points:
+        # Bodies of parts have the name of the part before theirs, and so have points of the ground that parts bring.
+        whole = text.text
+        split = [(whole[:k], whole[k + 1 :]) for k, letter in enumerate(whole) if letter == "."]
+        ends = [Mark(*end) for end in ((whole, ORIGIN), *split)]
+        found = next(
+            (end for end in ends if end.body in self.bodies and end.point in self.bodies[end.body].points), None
+        )
+        if found is None:
             words = [str(Mark(name, p)) for name, b in self.bodies.items() for p in b.points if p != CENTRE]
             fix = did_you_mean(text.text, words) or f"the points are {listing(words, 20)}"
             raise self.context.error(NO_SUCH_POINT, text, f"'{text.text}' is no point of a body", fix=fix)
-        return Mark(body, point or ORIGIN)
+        return found
 
     def _pair(self, node: Node, subject: str) -> Pair:
         if not isinstance(node, Sequence) or len(node) != 2:
@@ -186,13 +230,17 @@ def geometry_shape() -> Schema:
         | {key: {**quantity, "description": text} for key, text in SETTINGS.items()},
         "additionalProperties": False,
     }
-    inside = {"bodies": body, "joints": joint}
+    part = {
+        "type": "object",
+        "properties": {key: {**shapes[key], "description": text} for key, text in PART_KEYS.items()},
+        "additionalProperties": False,
+    }
+    inside = {"bodies": body, "joints": joint, "parts": part}
     return {
         "type": "object",
         "properties": {
             key: {"type": "object", "additionalProperties": inside[key], "description": text}
             for key, text in KEYS.items()
         },
-        "required": ["bodies"],
         "additionalProperties": False,
     }

@@ -12,7 +12,7 @@ from tellegen.description.context import Context
 from tellegen.description.dimensions import NUMBER, Measure, Open
 from tellegen.description.document import Mapping
 from tellegen.description.laws import Letters
-from tellegen.description.model import Law, LawForm, LawTable
+from tellegen.description.relations import Law, LawForm, LawTable
 from tellegen.description.signals.tables import TableReading, read_table
 from tellegen.elements import ElementKind
 from tellegen.expressions import symbol, to_text

@@ -17,8 +17,8 @@ from tellegen.description.dimensions import UNKNOWN, Measure, is_plain_factor, w
 from tellegen.description.document import Scalar
 from tellegen.description.indexing import Pattern
 from tellegen.description.keys import with_article
-from tellegen.description.model import Law, LawForm
 from tellegen.description.quantities import Reading, parse_marked
+from tellegen.description.relations import Law, LawForm
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO, Expression, is_zero, symbol
 

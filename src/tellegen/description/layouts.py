@@ -19,7 +19,7 @@ from tellegen.description.edits import add_entry, find, set_scalar
 Places = Mapping[str, tuple[float, float]]
 """The centres of items by name, in units of the figure: x to the right, y downwards."""
 
-PLACED = ("bond",)
+PLACED = ("bond", "pog", "network")
 """The kinds of figures whose items stay where they are put."""
 
 

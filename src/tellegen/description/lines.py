@@ -15,8 +15,8 @@ from tellegen.description.indexing import Pattern
 from tellegen.description.keys import (
     Form,
 )
-from tellegen.description.model import Law
 from tellegen.description.quantities import Reading
+from tellegen.description.relations import Law
 from tellegen.description.switching import SwitchingLine
 from tellegen.expressions import Expression
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tellegen.description.model import Element, Model, SignalDefinition
+from tellegen.description.model import Element, Model
 from tellegen.description.signals.blocks import FORMULA
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.description.variables import known_variables
 from tellegen.expressions import ZERO, symbol
 

@@ -1,14 +1,15 @@
 """What the user described: elements between nodes, parameters, inputs and the experiment. The first value of the pipeline."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, final
 
 from tellegen.core.domains import Side
 from tellegen.core.errors import Finding, Place
 from tellegen.core.units import Dimension
+from tellegen.description.relations import Law, LawTable, MatrixField, Multiport
+from tellegen.description.signals.values import Signal, SignalDefinition, SignalPorts
 from tellegen.description.sketches import Sketch
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression
@@ -35,78 +36,6 @@ MOST_SHOWN = 40
 def nothing() -> Mapping[str, str]:
     """The shared empty mapping."""
     return NOTHING
-
-
-LawForm = Literal["resistive", "content", "output", "energy", "coenergy"]
-"""How a law was written.
-
-- resistive: one power variable of the other, `F = b*v*abs(v)`
-- content: the energy variable of a storage of its output, `q = C*v`
-- output: the output of a storage of its energy variable, `F = K*x + k3*x^3`
-- energy: the stored energy, of the energy variable or of the output
-- coenergy: the co-energy, of the output
-"""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Law:
-    """A law that the user wrote: `expression` gives the left side in terms of `variable` and of parameters.
-
-    For `resistive`, `gives` is the power variable on the left side. `variable` is the letter that stands for the argument. A law
-    given by points has its `table`, and its expression is the curve through them.
-    """
-
-    form: LawForm
-    variable: str
-    expression: Expression
-    gives: Side
-    text: str
-    table: "LawTable | None" = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LawTable:
-    """The points of a law in SI units, joined by straight lines or by a `smooth` curve."""
-
-    points: tuple[tuple[Fraction, Fraction], ...]
-    smooth: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Multiport:
-    """The relation of a connection of several ports: z_2 = K z_1, and for the conjugates w_1 = K^T w_2.
-
-    `given` and `gives` number the ports (from 0) of z_1 and z_2; the sides say which power variables these are. Power enters at the
-    given ports and leaves at the others.
-    """
-
-    given: tuple[int, ...]
-    gives: tuple[int, ...]
-    given_sides: tuple[Side, ...]
-    gives_sides: tuple[Side, ...]
-    K: tuple[tuple[Expression, ...], ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class MatrixField:
-    """Elements whose laws are coupled by a matrix; their own values are its diagonal.
-
-    A field with an `energy` has laws that give the outputs of its members by all their energy variables, for which `letters` stand
-    in the energy and in the laws; its matrix is the identity. So it is for resistive members with laws, whose `letters` stand for
-    what all of them are told. `stiffness` is the inverse of the matrix, where the user gave that.
-    """
-
-    name: str
-    members: tuple[str, ...]
-    matrix: tuple[tuple[Expression, ...], ...]
-    place: Place | None = None
-    energy: Expression | None = None
-    letters: tuple[str, ...] = ()
-    stiffness: tuple[tuple[Expression, ...], ...] | None = None
 
 
 @final
@@ -164,7 +93,7 @@ class Slope:
 class Curve:
     """Points that are read at an expression of displacements."""
 
-    table: "LawTable"
+    table: LawTable
     at: Expression
 
 
@@ -183,53 +112,6 @@ class Parameter:
     unit: str = ""
     place: Place | None = None
     curve: "Slope | Curve | None" = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """What an input does over time: a constant, a named shape such as `step(24 V)` with its arguments in SI units, or a formula.
-
-    `expression` says it as a formula of time, parameters, signals and variables, whatever the shape.
-    """
-
-    shape: str
-    arguments: tuple[Expression, ...]
-    text: str
-    expression: Expression | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Points:
-    """The points of a table, in SI units, with what they were read from: a file and its columns, or nothing."""
-
-    points: tuple[float, ...]
-    values: tuple[float, ...]
-    source: str = field(default="", compare=False)
-
-
-SignalSetting = Expression | tuple[Expression, ...] | tuple[str, ...] | str | Points | Callable[..., float]
-"""What a key of a signal block holds: a formula, several, names, a word, the points of a table, a Python function."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SignalDefinition:
-    """A causal signal: `block` is a word of the table of signal blocks, `settings` what its keys hold, in SI units.
-
-    A plain formula is the block `formula` with the setting `formula`. Settings that were left out are not there: the table has
-    their defaults. `texts` keeps what the user wrote for each key, `dimension` is None where the unit is not known. `unit` is how
-    results write it, where that is more than the dimension tells: a torque is in N*m, not in J.
-    """
-
-    name: str
-    block: str
-    settings: Mapping[str, SignalSetting]
-    dimension: Dimension | None = None
-    place: Place | None = field(default=None, compare=False)
-    texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
-    unit: str = field(default="", compare=False)
 
 
 @final
@@ -287,15 +169,6 @@ class Part:
 
 @final
 @dataclass(frozen=True, slots=True)
-class SignalPorts:
-    """The signals that a system takes from others, and those that it offers."""
-
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Closure:
     """A loop of positions: `equations` of displacements that stay zero, and the displacements that follow from them.
 
@@ -328,7 +201,7 @@ class Model:
     signals: Mapping[str, SignalDefinition] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     ports: Mapping[str, Port] = field(default_factory=dict)
-    signal_ports: SignalPorts = SignalPorts()
+    signal_ports: SignalPorts = field(default_factory=SignalPorts)
     parts: tuple[Part, ...] = field(default=(), compare=False)
     counts: frozenset[str] = field(default=frozenset(), compare=False)
     closures: tuple[Closure, ...] = ()

@@ -1,7 +1,7 @@
 """Elements from their lines: `L_a: {inductor: [a, b], L: 2 mH, current: I_a}`."""
 
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.names import NAME, did_you_mean, listing
+from tellegen.core.names import NAME
 from tellegen.description import rules
 from tellegen.description.connections import connection_form
 from tellegen.description.context import Context
@@ -19,7 +19,8 @@ from tellegen.description.moving import let_read_states
 from tellegen.description.node_lists import read_nodes
 from tellegen.description.quantities import Reading, read_plain
 from tellegen.description.switching import SwitchingLine
-from tellegen.elements import KINDS, kind_names
+from tellegen.elements import KINDS
+from tellegen.elements.other_words import kind_advice
 from tellegen.expressions import RESERVED_WORDS
 
 
@@ -69,10 +70,5 @@ def _quick_value(form: Form, node: Mapping) -> tuple[Reading, Scalar] | None:
 def _unknown_kind(context: Context, key: Scalar, node: Mapping) -> TellegenError:
     word = node.keys[0]
     named = [other.text for other in node.keys[1:] if other.text in KINDS]
-    if named:
-        fix = f"write '{named[0]}' first: the kind is the first key"
-    else:
-        fix = (
-            did_you_mean(word.text, [*KINDS, CONNECTION]) or f"the kinds are {listing([*kind_names(), CONNECTION], 60)}"
-        )
+    fix = f"write '{named[0]}' first: the kind is the first key" if named else kind_advice(word.text, (CONNECTION,))
     return context.error(rules.UNKNOWN_KIND, word, f"'{word.text}' is not a kind of element", fix=fix, where=key.text)

@@ -1,7 +1,7 @@
 """A model from its file: the one way in for YAML texts and for networks built in Python."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as TypingMapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +23,10 @@ from tellegen.description.heat import add_heat_sources
 from tellegen.description.layouts import Places, read_layout
 from tellegen.description.mechanisms import Lowering, read_mechanism
 from tellegen.description.mechanisms.values import Geometry
-from tellegen.description.model import Closure, Experiment, Model, Part, Port, SignalPorts
+from tellegen.description.model import Closure, Experiment, Model, Part, Port
 from tellegen.description.notation_reading import NOTATIONS, read_notation
 from tellegen.description.parameter_reading import ParametersReader
+from tellegen.description.parts.geometries import bodies_of_parts
 from tellegen.description.parts.ports import read_ports, read_signal_ports
 from tellegen.description.parts.reading import PartsReader
 from tellegen.description.parts.shelf import Shelf
@@ -33,6 +34,7 @@ from tellegen.description.signals import rules as signal_rules
 from tellegen.description.signals.checking import SignalsChecker
 from tellegen.description.signals.formulas import Scope
 from tellegen.description.signals.reading import SignalsReader
+from tellegen.description.signals.values import SignalPorts
 from tellegen.description.switching import check_switching
 from tellegen.description.values import check_physics, evaluate_in_order
 from tellegen.description.variables import known_variables
@@ -121,6 +123,7 @@ class _ModelReader:
         self.parameters = ParametersReader(context)
         self.displacements = DisplacementsReader(context)
         self.meant: set[str | None] = set()  # keys that words which are none were probably meant for
+        self.parts: tuple[Part, ...] = ()
         self.signals = SignalsReader(context)
         self.checker = SignalsChecker(context, self.signals.lines)
 
@@ -131,61 +134,64 @@ class _ModelReader:
         name = self._attempt(self._read_name, root) or ""
         self._attempt(self._read_version, root)
         about = self._attempt(self._read_about, root) or ""
-        if (displacements := root.get("displacements")) is not None:
-            self._attempt(self.displacements.read, displacements)
-        if (parameters := root.get("parameters")) is not None:
-            self._attempt(self.parameters.read, parameters)
-        if (signals := root.get("signals")) is not None:
-            self._attempt(self.signals.read, signals)
+        self._section(root, "displacements", self.displacements.read)
+        self._section(root, "parameters", self.parameters.read)
+        self._section(root, "signals", self.signals.read)
         self._attempt(self._read_notation, root)
         mechanism = self._attempt(self._read_mechanism, root)
-        closures = None if (given := root.get("closures")) is None else self._attempt(self._read_closures, given)
-        geometry = self._attempt(self._read_geometry, root)
-        parts = self._attempt(self._read_parts, root) or ()
+        closures = self._section(root, "closures", self._read_closures) or ()
+        found = self._attempt(self._read_parts, root)
+        self.parts = parts = found or ()
+        geometry = None if found is None else self._attempt(self._read_geometry, root)
         self._attempt(add_heat_sources, context)
-        ports = {} if (offered := root.get("ports")) is None else self._attempt(self._read_ports, offered)
-        settle_slopes(context)
-        self.parameters.settle()
-        self.checker.settle()
-        for pending in context.pending:
-            context.check(pending)
-        self.parameters.check_own_names()
-        self.displacements.check_rates()
-        self._check_formulas()
-        experiment = Experiment()
-        if (described := root.get("experiment")) is not None and not as_part:
-            experiment = read_experiment(context, described)
+        ports = self._section(root, "ports", self._read_ports) or {}
+        self._settle()
+        described = None if as_part else root.get("experiment")
+        experiment = Experiment() if described is None else read_experiment(context, described)
         if mechanism is not None:
             experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
         self._check_time(experiment)
         self._check_values()
         self._sum_up_notices()
         signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
-        layout = None if (node := root.get("layout")) is None else self._attempt(self._read_layout, node)
-        elements = tuple(context.elements.values())
+        layout = self._section(root, "layout", self._read_layout) or {}
         return Model(
-            name,
-            elements,
-            context.parameters,
-            experiment,
-            tuple(context.notes),
-            context.file,
-            about,
-            context.displacements,
-            tuple(context.fields),
-            context.signals,
-            context.vectors,
-            ports or {},
-            signal_ports,
-            parts,
-            frozenset(context.counted).union(
-                part.names.get(count, f"{part.name}.{count}") for part in parts for count in part.model.counts
-            ),
-            (*(closures or ()), *(() if mechanism is None else mechanism.closures), *closures_of(parts)),
-            None if mechanism is None else mechanism.mechanism,
-            layout=layout or {},
+            name=name,
+            elements=tuple(context.elements.values()),
+            parameters=context.parameters,
+            experiment=experiment,
+            findings=tuple(context.notes),
+            source=context.file,
+            about=about,
+            displacements=context.displacements,
+            fields=tuple(context.fields),
+            signals=context.signals,
+            vectors=context.vectors,
+            ports=ports,
+            signal_ports=signal_ports,
+            parts=parts,
+            counts=frozenset(context.counted) | _counts_of(parts),
+            closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of(parts)),
+            mechanism=None if mechanism is None else mechanism.mechanism,
+            layout=layout,
             geometry=geometry,
         )
+
+    def _section(self, root: Mapping, key: str, step: Callable[[Node], _Found]) -> _Found | None:
+        """What a section of the file says; None where there is none, or it cannot be read."""
+        node = root.get(key)
+        return None if node is None else self._attempt(step, node)
+
+    def _settle(self) -> None:
+        """Check what could not be judged before all names were known."""
+        settle_slopes(self.context)
+        self.parameters.settle()
+        self.checker.settle()
+        for pending in self.context.pending:
+            self.context.check(pending)
+        self.parameters.check_own_names()
+        self.displacements.check_rates()
+        self._check_formulas()
 
     def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
         try:
@@ -222,7 +228,9 @@ class _ModelReader:
         if node is not None and root.get("mechanism") is not None:
             what = "a system with a mechanism has a geometry besides"
             raise self.context.error(rules.WRONG_SHAPE, node, what, fix="leave it out: a mechanism is drawn as it is")
-        return None if node is None else read_geometry(self.context, node)
+        if node is None:
+            return None if root.get("mechanism") is not None else bodies_of_parts(self.parts, {})
+        return read_geometry(self.context, node, self.parts)
 
     def _read_layout(self, node: Node) -> dict[str, Places]:
         return read_layout(self.context, node)
@@ -312,3 +320,8 @@ class _ModelReader:
         if context.without_value > MOST_NOTICES:
             what = f"{context.without_value - MOST_NOTICES} more elements have no value: they stay symbols"
             context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
+
+
+def _counts_of(parts: Iterable[Part]) -> frozenset[str]:
+    """The parameters of parts that decide how many elements there are, as the whole calls them."""
+    return frozenset(part.names.get(n, f"{part.name}.{n}") for part in parts for n in part.model.counts)

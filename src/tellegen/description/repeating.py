@@ -17,9 +17,9 @@ from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.emitting import emit, read_driver
 from tellegen.description.indexing import Copy, NotWholeError, integer_expression, name_at, not_whole
 from tellegen.description.lines import Indices, Line, reserved, settle
-from tellegen.description.model import Law
 from tellegen.description.network import read_line
 from tellegen.description.quantities import read_quantity
+from tellegen.description.relations import Law
 from tellegen.description.switching import switching_of
 from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, Symbol, number, to_text
 

@@ -13,8 +13,8 @@ from tellegen.description import law_rules
 from tellegen.description.context import Context, Pending
 from tellegen.description.dimensions import is_plain_factor, without_marks
 from tellegen.description.document import Node, Scalar
-from tellegen.description.model import Law
 from tellegen.description.quantities import parse_marked
+from tellegen.description.relations import Law
 from tellegen.elements import ElementKind
 from tellegen.expressions import symbol, to_text
 

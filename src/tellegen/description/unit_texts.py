@@ -17,11 +17,9 @@ from tellegen.description.dimensions import (
     needs_number,
     si_unit,
 )
-from tellegen.description.model import (
-    Parameter,
-    SignalDefinition,
-)
+from tellegen.description.model import Parameter
 from tellegen.description.signals.blocks import FORMULA
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.expressions import (
     Add,
     Call,

@@ -6,13 +6,10 @@ from tellegen.core.names import named_after
 from tellegen.core.units import Dimension
 from tellegen.description.closures import closure_texts, closures_of
 from tellegen.description.element_lines import ElementLines
-from tellegen.description.model import (
-    Experiment,
-    Model,
-    SignalDefinition,
-)
+from tellegen.description.model import Experiment, Model
 from tellegen.description.parts.writing import KeptParts, kept_parts, part_keys, port_texts
 from tellegen.description.signals.blocks import FORMULA
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.description.signals.writing import signal_keys
 from tellegen.description.variables import state_variables
 from tellegen.description.yaml_texts import line_text, list_text, mapping_text, nested_text, quoted, sentence, tree_text
@@ -96,7 +93,7 @@ class _Writer:
 
     def geometry(self) -> str:
         geometry = self.model.geometry
-        return f"geometry: {tree_text(geometry.texts)}\n" if geometry is not None else ""
+        return f"geometry: {tree_text(geometry.texts)}\n" if geometry is not None and geometry.texts else ""
 
     def ports(self) -> str:
         ports, signals = self.model.ports, self.model.signal_ports

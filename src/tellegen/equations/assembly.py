@@ -5,15 +5,16 @@ what grows long; then the storages that depend on others are brought in by the c
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.causality.conjugates import names_of_answers
 from tellegen.causality.tearing import moving_names
-from tellegen.core.names import TIME, listing
-from tellegen.equations import rules
+from tellegen.core.names import TIME
 from tellegen.equations.congruence import Congruence, Motion, congruence
+from tellegen.equations.dependent_storages import DependentStorages, input_of, refuse_denied_states
 from tellegen.equations.followers import without_followers
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.port_variables import PortVariables, Settled
@@ -23,13 +24,13 @@ from tellegen.equations.signal_equations import SignalEquations, SignalRates
 from tellegen.equations.state_motion import StateRates, solve_state_rates, state_motion
 from tellegen.equations.stored_energy import StoredEnergy, storage_law
 from tellegen.equations.structure import CausalStructure, causal_structure
-from tellegen.equations.system import Algebraic, EquationSystem
+from tellegen.equations.system import Algebraic, EquationSystem, MatrixName, VectorName
 from tellegen.equations.tidying import tidied
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.angles import joined_angles
 from tellegen.expressions.elimination import solve_definite
-from tellegen.expressions.entries import Entry, NamedEntries, leaves, substituted
-from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.expressions.entries import Entry, NamedEntries, leaves
+from tellegen.graph import ResistiveLaw, SourceLaw
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 SHORT = 4
@@ -49,30 +50,26 @@ def derive_equations(causal: CausalGraph, measured: Mapping[str, str] = NO_NAMES
     signals = (signal.name for signal in graph.signals)
     field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, *signals, TIME))
     structure = causal_structure(causal, field)
-    _refuse_denied_states(structure)
+    refuse_denied_states(structure)
     told = solve_resistive(structure, field)
     return tidied(_Assembly(structure, told, field, measured).system(), field.where)
 
 
-def _refuse_denied_states(structure: CausalStructure) -> None:
-    """Dependent storages may follow storages and sources only."""
-    causal = structure.causal
-    ideal = {k for k in causal.resistive if _is_ideal(causal.graph.ports[k])}  # they decide that something is zero
-    free = {*causal.resistive, *causal.derivative} - ideal
-    for k in causal.derivative:
-        blockers = [j for j in structure.gains[k] if j in free]
-        if blockers:
-            port, decider = causal.graph.ports[k], causal.graph.ports[blockers[0]]
-            raise rules.NOT_A_STATE.error(
-                f"'{port.element}' is asked to follow, but only '{decider.element}' would decide its output",
-                where=port.element,
-                fix="leave its causality free",
-                place=port.place,
-            )
+@final
+@dataclass(frozen=True)
+class _Moving:
+    """How storages share their energy while the system moves.
 
+    `shared` is the congruent transformation, `moved` what the motion of storages adds by port, and `rates` are those of the
+    displacements. `before` and `after` define the names of rates, in front of and behind those of the elimination.
+    """
 
-def _is_ideal(port: Port) -> bool:
-    return isinstance(port.law, ResistiveLaw) and port.law.ideal
+    stored: StoredEnergy
+    shared: Congruence
+    moved: Mapping[int, Expression]
+    rates: Mapping[str, Expression]
+    before: Mapping[str, Expression]
+    after: Mapping[str, Expression]
 
 
 class _Assembly:
@@ -89,68 +86,43 @@ class _Assembly:
         self.measured = measured
         self.states = self.causal.integral
         self.sources = self.causal.sources
-        self.dependent = self.causal.derivative
 
     def system(self) -> EquationSystem:
         """The whole system."""
         signals = self._signals()
         settled = Settled(self.structure, self.told, self.field.where, signals)
-        T, T_u = self._transformation(settled)
-        n, m = len(self.states), len(self.sources)
-        rates = self._rates(T, T_u)
-        named, slopes = self._signal_rates(signals, rates, T, T_u)
-        motion = Motion(self.causal.graph.moving, rates | slopes)
-        stored = StoredEnergy(self.causal.graph, self._outputs_of_storages(T, T_u))
-        energy, curved = stored.matrix(), stored.curved()
-        shared = congruence(T, T_u, energy, motion, n, m, curved)
-        moved = stored.moved(motion)
-        followed = self._state_rates(shared, moved)
-        if followed is not None:  # moduli read states, so the rates of these are among the rates of the transformation
-            motion = Motion(self.causal.graph.moving, {**rates, **slopes, **followed.symbols})
-            shared = replace(congruence(T, T_u, energy, motion, n, m, curved), carried=followed.carried)
-        if moving_names(self.causal.graph):
-            shared = shared.shortened(lambda e: self.field.named(joined_angles(e)))
-        L, N = shared.L(), shared.N()
-        A, B, f = self._balance(shared, moved)
-        B_1 = negative(shared.B_1())
-        C = plus(self._matrix(self.sources, self.states, -1), shared.C_rate())
-        D = plus(self._matrix(self.sources, self.sources, -1), shared.D_rate())
-        D_1, P = shared.D_1(), shared.P()
-        f_y = _sum_of(self._rest(self.sources, -1), _shares(shared.T_u, moved, m))
-        if any(e is not ZERO for row in P for e in row):  # outputs contain x': it is replaced from the equations
-            Z = self._times_inverse(P, L)
-            C = plus(C, negative(product(Z, plus(A, N), n)))
-            D = plus(D, product(Z, B, m))
-            D_1 = plus(D_1, product(Z, B_1, m))
-            f_y = tuple(a - dot(row, f) for a, row in zip(f_y, Z, strict=True))
-        balance = Balance(L, plus(A, N), B, B_1, f, lambda rows: self._times_inverse(rows, L))
+        storages = DependentStorages(self.structure, self.field, settled)
+        moving = self._moving(storages, signals)
+        matrices, vectors = self._rows(moving)
         ports = self.ports
-        dependent = {self._output_name(ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
-        outputs = self._output_names(C, D, D_1, f_y)
         made = EquationSystem(
             name=self.causal.graph.name,
             states=tuple(ports[k].state for k in self.states),
-            inputs=tuple(_input(ports[k]) for k in self.sources),
-            outputs=outputs,
+            inputs=tuple(input_of(ports[k]) for k in self.sources),
+            outputs=self._output_names(matrices["C"], matrices["D"], matrices["D_1"], vectors["f_y"]),
             parameters=self.causal.graph.parameters,
-            displacements=rates,
-            matrices={"L": L, "A": A, "B": B, "C": C, "D": D, "N": N, "B_1": B_1, "D_1": D_1},
-            vectors={"f": f, "f_y": f_y},
-            stored_energy=stored.total(),
+            displacements=moving.rates,
+            matrices=matrices,
+            vectors=vectors,
+            stored_energy=moving.stored.total(),
             dissipated_power=self.told.dissipated,
             algebraic=Algebraic(self.told.unknowns, self.told.residuals),
-            where={**motion.definitions(), **named, **self.field.where, **(followed.definitions if followed else {})},
-            dependent=dependent,
+            where={**moving.before, **self.field.where, **moving.after},
+            dependent=storages.followers(),
             initial={ports[k].state: e for k in self.states if (e := ports[k].initial) is not None},
             signals=signals,
             origin=self.causal,
         )
-        if self.measured:
-            reading = Readings(self.structure, self.told, shared, moved, balance)
-            known = replace(made, where={**made.where, **self.field.where})
-            made = replace(known, measured=reading.measured(known, self.measured))
-            made = replace(made, where={**made.where, **self.field.where})
-        return self._without_followers(made, settled)
+        return self._without_followers(self._with_measured(made, moving) if self.measured else made, settled)
+
+    def _with_measured(self, system: EquationSystem, moving: _Moving) -> EquationSystem:
+        m = system.matrices
+        L, A_N = m["L"], plus(m["A"], m["N"])
+        balance = Balance(L, A_N, m["B"], m["B_1"], system.vectors["f"], lambda rows: self._times_inverse(rows, L))
+        reading = Readings(self.structure, self.told, moving.shared, moving.moved, balance)
+        known = replace(system, where={**system.where, **self.field.where})
+        made = replace(known, measured=reading.measured(known, self.measured))
+        return replace(made, where={**made.where, **self.field.where})
 
     def _without_followers(self, system: EquationSystem, settled: Settled) -> EquationSystem:
         """The system without names of port variables that are neither states, inputs nor unknowns, which laws and moduli read."""
@@ -164,49 +136,32 @@ class _Assembly:
             wanted &= frozenset().union(*(e.free_symbols for e in shown))
         return without_followers(system, sorted(wanted), settled) if wanted else system
 
-    # -- dependent storages ----------------------------------------------------------------------------------------------------
+    # -- storages that move ----------------------------------------------------------------------------------------------------
 
-    def _transformation(self, settled: Settled) -> tuple[Matrix, Matrix]:
-        """The rows of T and T_u for the dependent storages: their outputs by states and inputs."""
-        for k in self.dependent:
-            for j in self.structure.gains[k]:
-                law = self.ports[j].law
-                if isinstance(law, StorageLaw) and law.keeps_energy_variable:
-                    raise rules.DEPENDS_ON_OUTPUT_LAW.error(
-                        f"'{self.ports[k].element}' follows '{self.ports[j].element}', whose law gives its output",
-                        where=self.ports[k].element,
-                        fix=f"write the law of '{self.ports[j].element}' for its energy variable",
-                        place=self.ports[j].place,
-                    )
-        T = tuple(tuple(self._gain(k, j) for j in self.states) for k in self.dependent)
-        T_u = tuple(tuple(self._gain(k, j) for j in self.sources) for k in self.dependent)
-        return self._over_states(T, settled), self._over_states(T_u, settled)
-
-    def _over_states(self, matrix: Matrix, settled: Settled) -> Matrix:
-        """Rows of the transformation with what moduli read written over states and inputs, so that its rate is seen.
-
-        Raises: EquationError (E108) where a modulus reads what follows from itself, or an algebraic unknown.
-        """
-        moduli = [c.element for c in self.causal.graph.couplings if settled.names & c.free_symbols]
-        rows = []
-        for k, row in zip(self.dependent, matrix if moduli else (), strict=bool(moduli)):
-            entries = [settled.written(e) for e in row]
-            left = sorted(set().union(*(settled.unsettled(e) for e in entries)))
-            if left:
-                raise rules.CURVED_TRANSFORMATION.error(
-                    f"'{self.ports[k].element}' follows other storages through a modulus that reads {listing(left)}",
-                    where=self.ports[k].element,
-                    fix=f"let the modulus of {listing(moduli)} read states or displacements, or put an elastic element between "
-                    "the storages",
-                    place=self.ports[k].place,
-                )
-            rows.append(tuple(entries))
-        return tuple(rows) if moduli else matrix
+    def _moving(self, storages: DependentStorages, signals: SignalEquations) -> _Moving:
+        """The congruent transformation with its rates."""
+        n, m, graph = len(self.states), len(self.sources), self.causal.graph
+        rates = storages.rates_of_displacements()
+        named, slopes = self._signal_rates(signals, rates, storages)
+        motion = Motion(graph.moving, rates | slopes)
+        stored = StoredEnergy(graph, storages.outputs)
+        energy, curved = stored.matrix(), stored.curved()
+        shared = congruence(storages.T, storages.T_u, energy, motion, n, m, curved)
+        moved = stored.moved(motion)
+        followed = self._state_rates(shared, moved)
+        if followed is not None:  # moduli read states, so the rates of these are among the rates of the transformation
+            motion = Motion(graph.moving, {**rates, **slopes, **followed.symbols})
+            shared = congruence(storages.T, storages.T_u, energy, motion, n, m, curved)
+            shared = replace(shared, carried=followed.carried)
+        if moving_names(graph):
+            shared = shared.shortened(lambda e: self.field.named(joined_angles(e)))
+        after = followed.definitions if followed is not None else {}
+        return _Moving(stored, shared, moved, rates, {**motion.definitions(), **named}, after)
 
     def _state_rates(self, shared: Congruence, moved: Mapping[int, Expression]) -> StateRates | None:
         """The rates of the states that moduli between storages read; None for most models."""
         states = tuple(self.ports[k].state for k in self.states)
-        inputs = tuple(_input(self.ports[k]) for k in self.sources)
+        inputs = tuple(input_of(self.ports[k]) for k in self.sources)
         motion = state_motion(shared, states, inputs)
         if motion is None:
             return None
@@ -222,19 +177,6 @@ class _Assembly:
         B = plus(self._matrix(self.states, self.sources, 1), negative(shared.B_rate()))
         return A, B, _sum_of(self._rest(self.states, -1), _shares(shared.T, moved, len(self.states)))
 
-    def _gain(self, told: int, decided: int) -> Expression:
-        """A gain with its names written out where displacements move it, so that its rate is seen."""
-        found = self.structure.gain(told, decided)
-        if found is None:
-            return ZERO
-        moves = self.causal.graph.displacements or self.causal.graph.signals
-        return substituted(found.expression, self.field.where) if moves else found.expression
-
-    def _rates(self, T: Matrix, T_u: Matrix) -> dict[str, Expression]:
-        """The rates of the displacements, by states and inputs."""
-        follow = {self._output_name(self.ports[k]): self._output_of(T[i], T_u[i]) for i, k in enumerate(self.dependent)}
-        return {name: rate.substitute(follow) for name, rate in self.causal.graph.displacements.items()}
-
     # -- signals ---------------------------------------------------------------------------------------------------------------
 
     def _signals(self) -> SignalEquations:
@@ -247,11 +189,12 @@ class _Assembly:
         return found.changed(lambda e: e.substitute(known)) if known else found
 
     def _signal_rates(
-        self, signals: SignalEquations, rates: Mapping[str, Expression], T: Matrix, T_u: Matrix
+        self, signals: SignalEquations, rates: Mapping[str, Expression], storages: DependentStorages
     ) -> tuple[dict[str, Expression], dict[str, Expression]]:
         """The rates of the signals that move dependent storages: long ones by name, and what the names stand for."""
         names = signals.names
-        moving = {name for matrix in (T, T_u) for row in matrix for e in row for name in e.free_symbols & names}
+        rows = (*storages.T, *storages.T_u)
+        moving = {name for row in rows for e in row for name in e.free_symbols & names}
         graph = self.causal.graph
         known = SignalRates(signals, rates, graph.moving, graph.parameters)
         named: dict[str, Expression] = {}
@@ -264,16 +207,25 @@ class _Assembly:
             slopes[name] = rate
         return named, slopes
 
-    def _output_of(self, row: Vector, row_u: Vector) -> Expression:
-        states = (e * symbol(self.ports[k].state) for k, e in zip(self.states, row, strict=True) if e is not ZERO)
-        inputs = (e * symbol(_input(self.ports[k])) for k, e in zip(self.sources, row_u, strict=True) if e is not ZERO)
-        return total(states) + total(inputs)
+    # -- rows ------------------------------------------------------------------------------------------------------------------
 
-    def _outputs_of_storages(self, T: Matrix, T_u: Matrix) -> dict[int, Expression]:
-        """The outputs of all storages by their ports, independent ones first."""
-        outputs: dict[int, Expression] = {k: symbol(self.ports[k].state) for k in self.states}
-        rows = zip(self.dependent, T, T_u, strict=True)
-        return outputs | {k: self._output_of(row, row_u) for k, row, row_u in rows}
+    def _rows(self, moving: _Moving) -> tuple[dict[MatrixName, Matrix], dict[VectorName, Vector]]:
+        """The matrices and vectors of the system."""
+        n, m, shared = len(self.states), len(self.sources), moving.shared
+        L, N = shared.L(), shared.N()
+        A, B, f = self._balance(shared, moving.moved)
+        B_1 = negative(shared.B_1())
+        C = plus(self._matrix(self.sources, self.states, -1), shared.C_rate())
+        D = plus(self._matrix(self.sources, self.sources, -1), shared.D_rate())
+        D_1, P = shared.D_1(), shared.P()
+        f_y = _sum_of(self._rest(self.sources, -1), _shares(shared.T_u, moving.moved, m))
+        if any(e is not ZERO for row in P for e in row):  # outputs contain x': it is replaced from the equations
+            Z = self._times_inverse(P, L)
+            C = plus(C, negative(product(Z, plus(A, N), n)))
+            D = plus(D, product(Z, B, m))
+            D_1 = plus(D_1, product(Z, B_1, m))
+            f_y = tuple(a - dot(row, f) for a, row in zip(f_y, Z, strict=True))
+        return {"L": L, "A": A, "B": B, "C": C, "D": D, "N": N, "B_1": B_1, "D_1": D_1}, {"f": f, "f_y": f_y}
 
     def _times_inverse(self, P: Matrix, L: Matrix) -> Matrix:
         """The rows of P L^-1, L being definite: an energy matrix, or near one."""
@@ -287,8 +239,6 @@ class _Assembly:
             for i in range(len(P))
         )
 
-    # -- rows ------------------------------------------------------------------------------------------------------------------
-
     def _matrix(self, told: list[int], decided: list[int], sign: int) -> Matrix:
         return tuple(tuple(_signed(self.told.linear[k].get(j), sign) for j in decided) for k in told)
 
@@ -296,9 +246,6 @@ class _Assembly:
         return tuple(self.told.rest(k, sign) for k in told)
 
     # -- names -----------------------------------------------------------------------------------------------------------------
-
-    def _output_name(self, port: Port) -> str:
-        return port.variable(storage_law(port).side)
 
     def _output_names(self, C: Matrix, D: Matrix, D_1: Matrix, f_y: Vector) -> tuple[str, ...]:
         """The conjugate of each input, by the name of the state that it is wherever it is one."""
@@ -319,11 +266,6 @@ def _shares(transformation: Matrix, given: Mapping[int, Expression], columns: in
 
 def _sum_of(one: Vector, two: Vector) -> Vector:
     return tuple(a + b for a, b in zip(one, two, strict=True))
-
-
-def _input(port: Port) -> str:
-    assert isinstance(port.law, SourceLaw), f"'{port.element}' is no source"
-    return port.law.input
 
 
 def _signed(found: Entry | None, sign: int) -> Expression:

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from tellegen.core.errors import EquationError, TellegenError
 from tellegen.core.names import TIME, listing
-from tellegen.description.model import Model, Signal, SignalDefinition
+from tellegen.description.model import Model
 from tellegen.description.signals.ordering import ordered
+from tellegen.description.signals.values import Signal, SignalDefinition
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, zeros
 from tellegen.equations.measured import NOTHING_MEASURED

@@ -26,7 +26,14 @@ from tellegen.expressions import (
     power,
     rebuild,
 )
-from tellegen.reduction.factored_limits import IndeterminateError, TooLongError, leading_term, limit_by_parts
+from tellegen.expressions.rational import shortened
+from tellegen.reduction.factored_limits import (
+    IndeterminateError,
+    TooLongError,
+    leading_term,
+    limit_by_parts,
+    never_positive,
+)
 from tellegen.reduction.orders import PLAIN, Orders, divides, times
 
 Sum = dict[Orders, Expression]
@@ -84,17 +91,23 @@ def limit_of(expression: Expression, orders: Mapping[str, int]) -> Expression | 
 
 
 def _factored_limit(expression: Expression, orders: Mapping[str, int], reason: NoLimitError) -> Expression | None:
-    """The limit of a formula of many fractions: from the limits of its parts, else from the leading terms of its factors."""
+    """The limit of a formula of many fractions: from the limits of its parts, or the leading terms of its factors.
+
+    Where these do not tell it, most of the fractions may cancel: an elimination that nothing required leaves such formulas.
+    """
     try:
         return limit_by_parts(expression, orders)
     except IndeterminateError:
         pass
     try:
         found = leading_term(expression, orders)
-    except (TooLongError, ZeroDivisionError) as too_long:
-        raise reason from too_long
+    except (TooLongError, ZeroDivisionError):
+        found = None
     if found is None:
-        raise reason
+        short = shortened(expression)
+        if short is expression:
+            raise reason
+        return limit_of(short, orders)
     coefficient, powers = found
     if coefficient is ZERO or (powers and all(q > 0 for _, q in powers)):
         return ZERO
@@ -218,8 +231,8 @@ def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
 
 def _root(terms: Sum, q: Fraction, base: Expression) -> Sum:
     leader = _leader(_without_zeros(terms))
-    if leader is None:
-        raise NoLimitError(str(base))
+    if leader is None or (q.denominator % 2 == 0 and never_positive(terms[leader])):
+        raise NoLimitError(str(power(base, number(q))))
     return {tuple((name, n * q) for name, n in leader): power(terms[leader], number(q))}
 
 

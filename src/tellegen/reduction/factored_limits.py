@@ -91,7 +91,18 @@ def _power_of_limit(base: Expression | None, q: Fraction) -> Expression | None:
         return None if q > 0 else ZERO
     if is_zero(base):
         return ZERO if q > 0 else None
+    if q.denominator % 2 == 0 and never_positive(base):
+        raise IndeterminateError("a root of a negative number")
     return power(base, number(q))
+
+
+def never_positive(expression: Expression) -> bool:
+    """Whether a formula is seen to be zero or negative for all values: a negative number, or one times even powers."""
+    if isinstance(expression, Number):
+        return expression.rational <= 0
+    if isinstance(expression, Mul):
+        return expression.coefficient < 0 and all(Fraction(q) % 2 == 0 for _, q in expression.factors)
+    return False
 
 
 @final

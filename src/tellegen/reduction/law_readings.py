@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tellegen.description.model import Element, Law, Model, Switching
+from tellegen.description.model import Element, Model, Switching
+from tellegen.description.relations import Law
 from tellegen.expressions import Expression, to_text
 from tellegen.reduction import rules
 from tellegen.reduction.places import formulas_of

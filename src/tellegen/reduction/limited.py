@@ -10,8 +10,9 @@ from typing import final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.core.names import listing
-from tellegen.description.model import Element, MatrixField, Model
+from tellegen.core.names import enumeration, listing
+from tellegen.description.model import Element, Model
+from tellegen.description.relations import MatrixField
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, to_text
 from tellegen.expressions.entries import substituted
 from tellegen.graph import PowerGraph, StorageLaw
@@ -224,10 +225,9 @@ class _Limiter:
         for name, kept in self.places.keeping.items():
             if kept:
                 yield rules.OTHER_PLACES.finding(
-                    f"'{name}' keeps its value in {listing(kept)}",
+                    f"'{name}' keeps its value in {enumeration(kept)}",
                     where=name,
                     fix="give the other place a parameter of its own if it should follow the limit",
-                    members=kept,
                 )
 
 

@@ -11,8 +11,9 @@ from typing import NoReturn, final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.names import listing
-from tellegen.description.model import Element, MatrixField, Multiport
+from tellegen.description.model import Element
 from tellegen.description.multiports import MULTIPORT
+from tellegen.description.relations import MatrixField, Multiport
 from tellegen.elements import ElementKind
 from tellegen.equations.matrices import dot
 from tellegen.expressions import ONE, ZERO, Expression, is_zero

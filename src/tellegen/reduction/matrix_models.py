@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.description.model import Element, Experiment, MatrixField, Model, Multiport, Parameter
+from tellegen.description.model import Element, Experiment, Model, Parameter
 from tellegen.description.multiports import MULTIPORT
+from tellegen.description.relations import MatrixField, Multiport
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.equations.matrices import Matrix
 from tellegen.expressions import ZERO, Expression, is_zero, number

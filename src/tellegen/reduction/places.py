@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.core.names import did_you_mean, listing
-from tellegen.description.model import Element, MatrixField, Model
+from tellegen.core.names import did_you_mean, enumeration, listing
+from tellegen.description.model import Element, Model
+from tellegen.description.relations import MatrixField
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.entries import substituted
 from tellegen.reduction import rules
@@ -19,7 +20,7 @@ ROLES = ("storage", "resistive", "coupling")
 @final
 @dataclass(frozen=True)
 class Places:
-    """For each element and field that limits act on, the limits; and for each limit the places that keep the value.
+    """For each element and field that limits act on, the limits; and for each limit, in words, the places that keep the value.
 
     `marks` are names that stand for the values of elements and entries of fields which are limited by their own name.
     """
@@ -78,6 +79,12 @@ def _places(text: str | None, count: int) -> range:
     return range(start - 1, end) if 1 <= start <= end <= count else range(0)
 
 
+def _reach(limit: Limit, definitions: Mapping[str, Expression]) -> set[str]:
+    """The parameter of a limit, and those whose value contains it."""
+    through = (name for name, e in definitions.items() if limit.name in substituted(e, definitions).free_symbols)
+    return {limit.name, *through}
+
+
 def _mark(name: str) -> str:
     return f"@{name}"
 
@@ -95,6 +102,7 @@ class _Finder:
         acting: dict[str, list[Limit]] = {}
         keeping: dict[str, tuple[str, ...]] = {}
         for limit in self.limits:
+            self._refuse_unknown_target(limit)
             direct = self._by_own_name(limit)
             if direct:
                 acting.setdefault(direct, []).append(limit)
@@ -103,9 +111,11 @@ class _Finder:
             chosen = next((users[role] for role in ROLES if users[role]), [])
             if not chosen:
                 raise self._acts_on_nothing(limit)
+            if chosen is users["coupling"]:
+                self._refuse_length_of_loop(limit, definitions)
             for name in chosen:
                 acting.setdefault(name, []).append(limit)
-            others = [name for role in ROLES for name in users[role] if name not in chosen]
+            others = [f"'{name}'" for role in ROLES for name in users[role] if name not in chosen]
             keeping[limit.name] = (*others, *self._further(limit, definitions))
         return Places({n: tuple(found) for n, found in acting.items()}, keeping, self.marks, definitions)
 
@@ -154,10 +164,7 @@ class _Finder:
         """Elements and fields whose law contains the parameter, by role."""
         users: dict[str, list[str]] = {role: [] for role in ROLES}
         inside = {member: f.name for f in self.model.fields for member in f.members}
-        reach = {
-            limit.name,
-            *(n for n, e in definitions.items() if limit.name in substituted(e, definitions).free_symbols),
-        }
+        reach = _reach(limit, definitions)
         entries = {f.name: [e for row in f.matrix for e in row] for f in self.model.fields}
         entries |= {f.name: [f.energy] for f in self.model.fields if f.energy is not None}
         for element in self.model.elements:
@@ -170,16 +177,35 @@ class _Finder:
                 users[role].append(name)
         return users
 
+    def _refuse_length_of_loop(self, limit: Limit, definitions: Mapping[str, Expression]) -> None:
+        """A limit of the ratios alone would leave the positions where they were, and take the joints apart."""
+        reach = _reach(limit, definitions)
+        loops = [c.name for c in self.model.closures if any(reach & e.free_symbols for e in c.equations)]
+        if loops:
+            raise rules.NO_LIMIT.error(
+                f"'{limit.name}' also places the bodies of {'the loop' if len(loops) == 1 else 'the loops'} {listing(loops)}",
+                where=limit.name,
+                why="the bodies of a loop stand where its lengths let them: with other lengths the limit would start elsewhere",
+                fix=f"give '{limit.name}' another value, or describe the mechanism that is left in the limit",
+                members=loops,
+            )
+
     def _further(self, limit: Limit, definitions: Mapping[str, Expression]) -> list[str]:
-        """Places beside the laws: inputs, initial values, rates of displacements, signals."""
-        reach = {limit.name, *definitions}
+        """Places beside the laws: inputs, initial values, rates of displacements, signals, settings of elements with modes."""
+        reach = _reach(limit, definitions)
         experiment = self.model.experiment
-        found = [f"the input {n}" for n, s in experiment.inputs.items() for e in s.arguments if reach & e.free_symbols]
-        found += [f"the initial value of {n}" for n, e in experiment.initial.items() if reach & e.free_symbols]
-        found += [f"the rate of {n}" for n, e in self.model.displacements.items() if reach & e.free_symbols]
+        found = [
+            f"the input '{n}'" for n, s in experiment.inputs.items() for e in s.arguments if reach & e.free_symbols
+        ]
+        found += [f"the initial value of '{n}'" for n, e in experiment.initial.items() if reach & e.free_symbols]
+        found += [f"the rate of '{n}'" for n, e in self.model.displacements.items() if reach & e.free_symbols]
         for name, definition in self.model.signals.items():
             if any(isinstance(e, Expression) and reach & e.free_symbols for e in definition.settings.values()):
-                found.append(f"the signal {name}")
+                found.append(f"the signal '{name}'")
+        for element in self.model.elements:
+            settings = element.switching.settings.values() if element.switching is not None else ()
+            if any(reach & e.free_symbols for e in settings):
+                found.append(f"the settings of '{element.name}'")
         return list(dict.fromkeys(found))
 
     def _unknown(self, limit: Limit) -> Exception:
@@ -195,14 +221,28 @@ class _Finder:
             f"'{limit.name}' is neither a parameter nor an element with a value", where=self.model.name, fix=fix
         )
 
+    def _refuse_unknown_target(self, limit: Limit) -> None:
+        known = (*self.model.parameters, *(e.name for e in self.model.elements if e.value is not None))
+        unknown = sorted((limit.to.free_symbols if limit.to is not None else frozenset()) - {*known})
+        if unknown:
+            raise rules.BAD_LIMIT.error(
+                f"'{limit}' names '{unknown[0]}', which is no parameter",
+                where=limit.name,
+                fix=did_you_mean(unknown[0], known)
+                or f"write '{limit.name}=0', '{limit.name}=inf', or another parameter",
+            )
+
     def _acts_on_nothing(self, limit: Limit) -> Exception:
         used = sorted(
             {n for e in self.model.elements for f in formulas_of(e) for n in f.free_symbols} & {*self.model.parameters}
         )
+        elsewhere = self._further(limit, self._definitions())
+        only = f", only in {enumeration(elsewhere)}" if elsewhere else ""
         return rules.NO_SUCH_PARAMETER.error(
-            f"the parameter '{limit.name}' occurs in the law of no element",
+            f"the parameter '{limit.name}' occurs in the law of no element{only}",
             where=self.model.name,
-            fix=f"take a parameter of an element: {listing(used)}" if used else "",
+            fix=f"give '{limit.name}' another value"
+            + (f", or take a parameter of an element: {listing(used)}" if used else ""),
         )
 
 

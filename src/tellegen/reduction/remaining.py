@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from tellegen.core.domains import Side, other_side
-from tellegen.description.model import Element, Model, Signal
+from tellegen.description.model import Element, Model
+from tellegen.description.signals.values import Signal
 from tellegen.expressions import Expression, to_text
 from tellegen.graph import Port
 from tellegen.reduction import rules

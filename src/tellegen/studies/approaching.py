@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from tellegen.core.units import DIMENSIONLESS
-from tellegen.description.model import Element, MatrixField, Model, Parameter
+from tellegen.description.model import Element, Model, Parameter
+from tellegen.description.relations import MatrixField
 from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.reduction import Limit
 from tellegen.reduction.places import Places, entry_name, find_places

@@ -13,8 +13,9 @@ from tellegen.conditioning.inverse import InverseDynamics, inverse_of, track
 from tellegen.conditioning.lagrange import lagrange_of
 from tellegen.core.names import TIME, listing
 from tellegen.description.mechanisms.assembly import assembled
-from tellegen.description.model import Model, Signal
+from tellegen.description.model import Model
 from tellegen.description.opening import AnyModel, as_model
+from tellegen.description.signals.values import Signal
 from tellegen.experiments.courses import Course, with_courses
 from tellegen.experiments.quantities import Quantity, expression_of
 from tellegen.expressions import Expression

@@ -19,9 +19,9 @@ from tellegen.description.emitting import emit_line
 from tellegen.description.fields import ENERGY, LAWS, MATRIX, FieldLaw, field_energy, field_laws, field_matrix, law_key
 from tellegen.description.keys import make_form
 from tellegen.description.lines import Line, settle
-from tellegen.description.model import MatrixField
 from tellegen.description.moving import let_read_states
 from tellegen.description.quantities import Reading
+from tellegen.description.relations import MatrixField
 from tellegen.description.resistive_laws import power_letters
 from tellegen.description.stiffness import direct_kind
 from tellegen.description.switching import SwitchingLine

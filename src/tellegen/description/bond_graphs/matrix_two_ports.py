@@ -14,8 +14,9 @@ from tellegen.description.bond_graphs.vectors import is_matrix
 from tellegen.description.context import Context
 from tellegen.description.document import Mapping, Node, Scalar
 from tellegen.description.fields import Rows, read_entry, read_matrix
-from tellegen.description.model import Element, Multiport
+from tellegen.description.model import Element
 from tellegen.description.multiports import MULTIPORT
+from tellegen.description.relations import Multiport
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO, Expression, symbol
 

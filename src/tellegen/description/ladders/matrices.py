@@ -16,9 +16,10 @@ from tellegen.description.keys import variable_words
 from tellegen.description.ladders import rules
 from tellegen.description.ladders.blocks import NONE, Block, FieldItem, Way
 from tellegen.description.ladders.letters import at_home, field_kind
-from tellegen.description.model import Element, MatrixField, Multiport
+from tellegen.description.model import Element
 from tellegen.description.multiports import MULTIPORT
 from tellegen.description.quantities import read_quantity
+from tellegen.description.relations import MatrixField, Multiport
 from tellegen.description.stiffness import by_stiffness, compliances, direct_kind, stiffness_dimension
 from tellegen.elements import COUPLING_OF, ElementKind, connection
 from tellegen.expressions import ONE, ZERO, Expression, is_zero

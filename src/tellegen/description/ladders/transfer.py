@@ -19,8 +19,9 @@ from tellegen.description.ladders.polynomials import Polynomial, polynomial, val
 from tellegen.description.ladders.positive_real import NotPositiveRealError, positive_real
 from tellegen.description.ladders.realisation import Realisation, realise
 from tellegen.description.ladders.residues import MOST_STATES, TooManyStatesError, realise_matrix
-from tellegen.description.model import Element, Multiport, Parameter
+from tellegen.description.model import Element, Parameter
 from tellegen.description.multiports import MULTIPORT
+from tellegen.description.relations import Multiport
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import Expression, evaluate_exact, number, symbol
 

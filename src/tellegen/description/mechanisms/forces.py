@@ -19,7 +19,7 @@ from tellegen.description.mechanisms.geometry import (
 )
 from tellegen.description.mechanisms.making import FRAME, End, point
 from tellegen.description.mechanisms.values import Joint, Mark
-from tellegen.description.model import Law
+from tellegen.description.relations import Law
 from tellegen.expressions import HALF, ZERO, Expression, call, number, relation, symbol, to_text, total
 
 SLIP_SPEED = number(1) / 1000

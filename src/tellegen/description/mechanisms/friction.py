@@ -15,7 +15,7 @@ from tellegen.description.mechanisms.forces import SLIP_SPEED, Findings
 from tellegen.description.mechanisms.geometry import components, direction, minus, rotated
 from tellegen.description.mechanisms.making import FRAME, point
 from tellegen.description.mechanisms.values import Joint, Pair
-from tellegen.description.model import Law
+from tellegen.description.relations import Law
 from tellegen.expressions import HALF, Expression, call, number, symbol, to_text
 
 ROUNDING = number(1) / 100

@@ -18,7 +18,8 @@ from tellegen.description.mechanisms.making import FRAME, SENSOR, End, Maker, po
 from tellegen.description.mechanisms.tree import build_tree
 from tellegen.description.mechanisms.values import GROUND, Joint, Mark, Mechanism
 from tellegen.description.mechanisms.wheels import Wheels
-from tellegen.description.model import Closure, SignalDefinition
+from tellegen.description.model import Closure
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.description.values import definition_order, evaluate_in_order
 from tellegen.expressions import ONE, ZERO, Expression, call, number, symbol, to_text, total
 

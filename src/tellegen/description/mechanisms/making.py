@@ -7,7 +7,8 @@ from typing import NamedTuple, final
 
 from tellegen.core.domains import Side
 from tellegen.core.errors import Place
-from tellegen.description.model import MECHANISM, NOTHING, Element, Law, Multiport
+from tellegen.description.model import MECHANISM, NOTHING, Element
+from tellegen.description.relations import Law, Multiport
 from tellegen.elements import KINDS, ElementKind
 from tellegen.expressions import ZERO, Expression, to_text
 

@@ -5,13 +5,14 @@ from typing import final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.description import rules as model_rules
-from tellegen.description.model import NOTHING, Element, Experiment, Model, Signal
+from tellegen.description.model import NOTHING, Element, Experiment, Model
 from tellegen.description.netlists import rules
 from tellegen.description.netlists.geometry import sketch_of
 from tellegen.description.netlists.lines import Branch
 from tellegen.description.netlists.naming import KEY_OF_SIDE, Namespace, Naming, automatic_name
 from tellegen.description.netlists.nodes import find_nodes
 from tellegen.description.netlists.reading import LineReader
+from tellegen.description.signals.values import Signal
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression, symbol
 

@@ -6,23 +6,11 @@ from typing import final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.core.names import TIME
-from tellegen.description.model import (
-    NOTHING,
-    Curve,
-    Element,
-    Law,
-    MatrixField,
-    Model,
-    Multiport,
-    Parameter,
-    Part,
-    SignalDefinition,
-    SignalSetting,
-    Slope,
-    Switching,
-)
+from tellegen.description.model import NOTHING, Curve, Element, Model, Parameter, Part, Slope, Switching
 from tellegen.description.parts.names import default_variables
+from tellegen.description.relations import Law, MatrixField, Multiport
 from tellegen.description.signals.blocks import FORMULA
+from tellegen.description.signals.values import SignalDefinition, SignalSetting
 from tellegen.description.variables import input_name, known_variables
 from tellegen.expressions import Expression, Number, Symbol, symbol, to_text
 

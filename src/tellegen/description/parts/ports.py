@@ -7,9 +7,10 @@ from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.description.context import Context, EnoughError
 from tellegen.description.document import Mapping, Node
-from tellegen.description.model import Element, Port, SignalPorts
+from tellegen.description.model import Element, Port
 from tellegen.description.parts import rules
 from tellegen.description.parts.repeated_ports import PortEntry, port_entries
+from tellegen.description.signals.values import SignalPorts
 from tellegen.description.variables import input_name, known_variables
 
 SOURCE = "source"

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from tellegen.description.model import Element, Model, SignalSetting
+from tellegen.description.model import Element, Model
+from tellegen.description.signals.values import SignalSetting
 from tellegen.description.variables import variable_name
 from tellegen.expressions import Expression
 

@@ -5,9 +5,9 @@ from typing import Literal, NamedTuple, final
 
 from tellegen.core.units import Dimension
 from tellegen.description.dimensions import NUMBER, UNKNOWN, Measure, Open, like, product_of
-from tellegen.description.model import SignalDefinition
 from tellegen.description.signals import expansion
 from tellegen.description.signals.expansion import Fresh, Given
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.expressions import ZERO
 from tellegen.expressions.rules import DIVISION
 

@@ -19,13 +19,13 @@ from tellegen.description.dimensions import (
     names_in,
     without_marks,
 )
-from tellegen.description.model import SignalDefinition
 from tellegen.description.shapes import SECOND
 from tellegen.description.signals import rules
 from tellegen.description.signals.blocks import FORMULA, Key, expand
 from tellegen.description.signals.formulas import Scope, unlike
 from tellegen.description.signals.lines import Line, Marked
 from tellegen.description.signals.ordering import ordered, undetermined
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.description.values import finite_value
 from tellegen.expressions import Expression, Number
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import final
 
 from tellegen.core.names import TIME
-from tellegen.description.model import SignalDefinition, SignalSetting
 from tellegen.description.signals import rules
+from tellegen.description.signals.values import SignalDefinition, SignalSetting
 from tellegen.expressions import ONE, ZERO, Expression, Number, call, logic, relation, symbol, total
 
 Parts = Iterator[SignalDefinition]

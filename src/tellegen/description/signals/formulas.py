@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import final
 
 from tellegen.core.errors import TellegenError
@@ -44,11 +45,24 @@ def parse_formula(context: Context, node: Scalar, subject: str, indices: Mapping
     text = context.formula(node, subject)
     refuse_angular(context, text, subject)
     refuse_doubtful(context, text, subject)
-    names = NOT_UNITS | context.signal_names
+    names = _no_units(context.signal_names)
     plain = read_plain(text.text)
     if plain is not None and names.isdisjoint(_WORD.findall(plain.unit)[1:]):
         return plain.expression if plain.dimension is None else plain.expression * mark(plain.dimension)
     return parse_marked(text.text, context.text_place(text), indices, shape_macros(), names)
+
+
+# The names of a model serve every formula of it: made anew for each, reading would take a time that grows with their square.
+
+
+@lru_cache(maxsize=4)
+def _no_units(names: frozenset[str]) -> frozenset[str]:
+    return NOT_UNITS | names
+
+
+@lru_cache(maxsize=4)
+def _doubtful(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(filter(is_unit, names))
 
 
 def refuse_angular(context: Context, node: Scalar, subject: str) -> None:
@@ -62,7 +76,7 @@ def refuse_angular(context: Context, node: Scalar, subject: str) -> None:
 
 def refuse_doubtful(context: Context, node: Scalar, subject: str) -> None:
     """Raises: DescriptionError (D521) for a word joined to a unit, as in `2 V/s`, that is a unit and names a signal too."""
-    doubtful = frozenset(filter(is_unit, context.signal_names))
+    doubtful = _doubtful(context.signal_names)
     if not doubtful:
         return
 

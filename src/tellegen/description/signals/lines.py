@@ -5,8 +5,8 @@ from typing import final
 
 from tellegen.description.dimensions import Measure
 from tellegen.description.document import Scalar
-from tellegen.description.model import SignalSetting
 from tellegen.description.signals.blocks import FORMULA, Block
+from tellegen.description.signals.values import SignalSetting
 from tellegen.expressions import Expression
 
 Marked = Expression | tuple[Expression, ...]

@@ -6,7 +6,7 @@ A loop of signals without a state, a sample or a delay is an equation: one signa
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, final
 
-from tellegen.description.model import SignalDefinition
+from tellegen.description.signals.values import SignalDefinition
 from tellegen.expressions import Expression, is_zero, symbol
 
 _AT_ONCE = {"formula": "formula", "table": "at", "python": "python"}

@@ -10,13 +10,13 @@ from tellegen.description.dimensions import mark, without_marks
 from tellegen.description.document import Mapping as MappingNode
 from tellegen.description.document import Node, Scalar
 from tellegen.description.indexing import read_name, read_node
-from tellegen.description.model import SignalDefinition, SignalSetting
 from tellegen.description.quantities import parse_marked, read_plain
 from tellegen.description.signals import rules
 from tellegen.description.signals.blocks import BLOCKS, FORMULA, Key
 from tellegen.description.signals.formulas import parse_formula
 from tellegen.description.signals.lines import Line
 from tellegen.description.signals.tables import read_table
+from tellegen.description.signals.values import SignalDefinition, SignalSetting
 from tellegen.expressions import ONE, RESERVED_WORDS
 
 

@@ -15,9 +15,9 @@ from tellegen.description.context import Context
 from tellegen.description.dimensions import NUMBER, Measure
 from tellegen.description.document import Mapping, Node, Scalar, Sequence
 from tellegen.description.files import MAX_BYTES, read_bytes, reason
-from tellegen.description.model import Points
 from tellegen.description.quantities import read_plain
 from tellegen.description.signals import rules
+from tellegen.description.signals.values import Points
 
 KEYS = {
     "points": "the points, each `[time, value]`",

@@ -7,11 +7,12 @@ from tellegen.core.names import TIME
 from tellegen.core.units import Dimension
 from tellegen.description.dimensions import without_marks
 from tellegen.description.indexing import split_at_commas
-from tellegen.description.model import Model, Points, SignalDefinition, SignalSetting
+from tellegen.description.model import Model
 from tellegen.description.quantities import parse_marked
 from tellegen.description.shapes import SECOND, shape_macros
 from tellegen.description.signals.blocks import BLOCKS, FORMULA
 from tellegen.description.signals.formulas import NOT_UNITS
+from tellegen.description.signals.values import Points, SignalDefinition, SignalSetting
 from tellegen.description.variables import known_variables
 from tellegen.expressions import Expression
 

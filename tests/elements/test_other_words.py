@@ -1,0 +1,29 @@
+"""Advice for words that people use for elements."""
+
+import pytest
+
+from tellegen.elements import KINDS
+from tellegen.elements.other_words import ADVICE, KINDS_BY_WORD, kind_advice
+
+
+def test_advice_names_kinds_for_words_that_are_none() -> None:
+    assert KINDS.keys().isdisjoint({*KINDS_BY_WORD, *ADVICE})
+    assert {kind for kinds in KINDS_BY_WORD.values() for kind in kinds} <= KINDS.keys()
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ("Motor", "one of 'dc machine', 'hydraulic motor', 'linear motor'"),
+        ("dashpot", "the kind is 'damper'"),
+        ("conductor", "did you mean 'thermal conductor', 'entropy conductor'?"),
+        ("capcitor", "did you mean 'capacitor'?"),
+        ("ground", ADVICE["ground"]),
+    ],
+)
+def test_words_of_people_lead_to_kinds(word: str, advice: str) -> None:
+    assert kind_advice(word) == advice
+
+
+def test_a_word_that_means_nothing_gets_the_list() -> None:
+    assert kind_advice("xyzzy", ("connection",)).startswith("the kinds are 'capacitor', 'inductor', 'resistor'")
