@@ -15,15 +15,16 @@ from simulation.hand_written import decay
 from tellegen.causality import CausalGraph
 from tellegen.compiler import toolchain
 from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.later_slopes import BuiltSlopes, LaterSlopes
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
+from tellegen.core.stopping import Stoppable
 from tellegen.description.opening import as_model
 from tellegen.experiments.setting_up import set_up
 from tellegen.simulation.hybrid import integrate_modes
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.stretch import Watch
-from tellegen.simulation.threads import Stoppable
 from tellegen.simulation.trajectory import Trajectory
 
 FOR_EVER = (sys.executable, "-c", "import time; time.sleep(600)")
@@ -71,6 +72,25 @@ def test_a_mode_that_is_being_derived() -> None:
     made = run_stopped_in(derivation_without_end, from_model=1)
     assert made.status == "cancelled"
     assert 0.0 < made.t[-1] < 5.0
+
+
+@pytest.mark.parametrize("work", [compiler_that_hangs, derivation_without_end])
+@pytest.mark.parametrize("solver", ["cvode", "ida"])
+def test_slopes_that_are_being_made(work: Callable[[], None], solver: str) -> None:
+    """Of long models they are compiled when a solver first asks for them."""
+    ready, busy = set_up(as_model("five_bar"), until=1), threading.Event()
+
+    def build() -> BuiltSlopes:
+        busy.set()
+        work()
+        raise AssertionError("it has no end")
+
+    assert ready.numeric.data is not None
+    model = replace(ready.numeric, data=replace(ready.numeric.data, slopes=LaterSlopes(build)))
+    problem = Problem(model, 1.0, y0=dict(ready.start), inputs=dict(ready.inputs), solver=solver)  # type: ignore[arg-type]
+    made = integrate(problem, Watch(cancel=busy))
+    assert made.status == "cancelled"
+    assert made.t[-1] == 0.0
 
 
 def test_the_first_mode_that_is_being_derived() -> None:

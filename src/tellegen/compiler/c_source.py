@@ -30,7 +30,8 @@ _CHOOSERS = {
 
 _LATER = {
     name: (
-        f"  struct tg_slopes *s = c->slopes;\n  if (!s || (!s->{name} && s->make())) {{ c->failed = 1; return 1; }}\n"
+        "  struct tg_slopes *s = c->slopes;\n"
+        f"  if (!s || (!s->{name} && (s->make() || !s->{name}))) {{ c->failed = 1; return 1; }}\n"
         f"  return s->{name}({given});\n"
     )
     for name, given in (("tangent", "c, t, y, yp, dy, dyp, dp, out"), ("rhs_tangent", "c, t, y, dy, dp, out"))

@@ -6,7 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
+from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.errors import Finding
+from tellegen.core.stopping import Stoppable
+
+_UNDER_WAY: dict[int, Stoppable] = {}
+"""What each thread is making."""
+
+
+def stop_making(thread: int) -> None:
+    """End the making of slopes in a thread, if it is at that: its compiler, or the writing of what that is to read."""
+    making = _UNDER_WAY.get(thread)
+    if making is not None and not stop_compiler(thread):
+        making.stop(CompilerStoppedError)
+
 
 MAKE = ctypes.CFUNCTYPE(ctypes.c_int)
 """Sets the functions; gives 1 where it cannot."""
@@ -51,11 +64,22 @@ class LaterSlopes:
         return ctypes.addressof(self._struct)
 
     def make(self) -> int:
-        """Compile them, unless that is done. Gives 0: there is always a way, if a slow one."""
-        with self._one_at_a_time:
-            if not self.made:
-                self._built = built = self._build()
-                for name in ("tangent", "rhs_tangent"):
-                    setattr(self._struct, name, built.addresses[name])
-                self.findings, self.made = built.findings, True
+        """Compile them, unless that is done. Gives 1 where somebody has stopped it; else there is always a way, if a slow one."""
+        thread, making = threading.get_ident(), Stoppable()
+        _UNDER_WAY[thread] = making
+        try:
+            with self._one_at_a_time, making.here():
+                self._make_once()
+        except CompilerStoppedError:  # nothing can be raised through a solver in C
+            return 1
+        finally:
+            del _UNDER_WAY[thread]
         return 0
+
+    def _make_once(self) -> None:
+        if self.made:
+            return
+        self._built = built = self._build()
+        for name in ("tangent", "rhs_tangent"):
+            setattr(self._struct, name, built.addresses[name])
+        self.findings, self.made = built.findings, True

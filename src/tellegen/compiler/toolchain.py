@@ -47,11 +47,13 @@ _AT_WORK: dict[int, "subprocess.Popen[str]"] = {}
 _STOPPED: set[int] = set()
 
 
-def stop_compiler(thread: int) -> None:
-    """End the compiler that a thread waits for, if it does: it gets a CompilerStoppedError."""
-    if (process := _AT_WORK.get(thread)) is not None:
-        _STOPPED.add(process.pid)
-        _kill(process)
+def stop_compiler(thread: int) -> bool:
+    """End the compiler that a thread waits for, and tell whether it does: it gets a CompilerStoppedError."""
+    if (process := _AT_WORK.get(thread)) is None:
+        return False
+    _STOPPED.add(process.pid)
+    _kill(process)
+    return True
 
 
 def _kill(process: "subprocess.Popen[str]") -> None:

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.later_slopes import stop_making
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.errors import Finding, TellegenError
+from tellegen.core.stopping import Stoppable
 from tellegen.graph import PowerGraph
 from tellegen.simulation import hybrid_rules, jobs, rules
 from tellegen.simulation.chatter import Doublings
@@ -42,7 +44,6 @@ from tellegen.simulation.problem import FIXED_STEP, Problem, index_of
 from tellegen.simulation.runge_kutta import runge_kutta
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.stretch import POLL_S, Settings, Standing, StretchEnd, Watch, run_stretch
-from tellegen.simulation.threads import Stoppable
 from tellegen.simulation.trajectory import Happening, Status, Trajectory
 from tellegen.simulation.whole_runs import keeping_tolerance_throughout
 
@@ -199,6 +200,7 @@ class _HybridRun:
         for job in self.running:
             job.cancel = 1
         if self.worker is not None:
+            stop_making(self.worker)
             stop_compiler(self.worker)
         self.deciding.stop(CompilerStoppedError)
 

@@ -3,15 +3,17 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.compiler.context import Context, address_of
+from tellegen.compiler.later_slopes import stop_making
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.pattern import Pattern
+from tellegen.simulation import jobs
 from tellegen.simulation.delays import Past, longest_step
 from tellegen.simulation.elimination_order import elimination_order
 from tellegen.simulation.held_rows import HeldRows
@@ -244,6 +246,8 @@ def run_stretch(
     model = prepared.model
     job, arrays = make_job(prepared, context, settings, rows, standing, until, address=address, past=past)
     status = run(job) if watch is None and _is_brief(model, settings, job) else _run_watched(run, job, watch or Watch())
+    if job.cancel and status not in (jobs.FINISHED, jobs.EVENT):
+        status = jobs.CANCELLED  # what is stopped may fail in any way
     rows.done = job.next_time
     log = arrays.log
     if job.n_sampled:
@@ -385,8 +389,13 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
         return work(watch.running)
     if threading.current_thread() is not threading.main_thread() and watch == Watch():
         return work([])
-    running, stopping = list[Job](), False
-    made = in_a_thread(partial(work, running))
+    running, stopping, thread = list[Job](), False, list[int]()
+
+    def begun() -> Found:
+        thread.append(threading.get_ident())
+        return work(running)
+
+    made = in_a_thread(begun)
     while True:
         try:
             return made.result(POLL_S)
@@ -396,6 +405,8 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
         except KeyboardInterrupt:
             stopping = True
         stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
+        if stopping and thread:
+            stop_making(thread[0])
         for job in tuple(running):
             if stopping:  # again each time: a stretch that was just about to begin has not heard of it
                 job.cancel = 1

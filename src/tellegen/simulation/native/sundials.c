@@ -146,13 +146,16 @@ static int call_residual(double t, N_Vector y, N_Vector yp, N_Vector out, void *
   return r->job->residual(r->job->context, t, data(r, y), data(r, yp), data(r, out)) ? 1 : 0;
 }
 
+/* Where slopes have no value a shorter step may help; not where somebody has stopped their making. */
+static int no_slopes(const tg_job *j) { return j->cancel ? -1 : 1; }
+
 /* I - gamma J; J is kept while the library finds it good enough */
 static int make_system(double t, N_Vector y, N_Vector fy, SUNMatrix a, int keep, int *renewed, double gamma, void *user, N_Vector w1,
                        N_Vector w2, N_Vector w3) {
   run *r = user;
   tg_matrix *m = &r->jacobian;
   (void)fy, (void)a, (void)w1, (void)w2, (void)w3;
-  if (!keep && tg_rhs_jacobian(m, r->job, t, data(r, y))) return 1;
+  if (!keep && tg_rhs_jacobian(m, r->job, t, data(r, y))) return no_slopes(r->job);
   *renewed = !keep;
   for (int p = 0; p < m->nnz; p++) r->system[p] = -gamma * m->values[p];
   for (int k = 0; k < m->n; k++)
@@ -166,7 +169,7 @@ static int make_jacobian(double t, double cj, N_Vector y, N_Vector yp, N_Vector 
   run *r = user;
   (void)rr, (void)a, (void)w1, (void)w2, (void)w3;
   for (int k = 0; k < r->jacobian.n; k++) r->slopes[k] = cj;
-  if (tg_residual_jacobian(&r->jacobian, r->job, t, data(r, y), data(r, yp), r->ones, r->slopes)) return 1;
+  if (tg_residual_jacobian(&r->jacobian, r->job, t, data(r, y), data(r, yp), r->ones, r->slopes)) return no_slopes(r->job);
   memcpy(r->system, r->jacobian.values, sizeof(double) * (size_t)r->jacobian.nnz);
   return 0;
 }
