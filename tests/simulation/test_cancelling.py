@@ -87,7 +87,7 @@ def test_slopes_that_are_being_made(work: Callable[[], None], solver: str) -> No
 
     assert ready.numeric.data is not None
     model = replace(ready.numeric, data=replace(ready.numeric.data, slopes=LaterSlopes(build)))
-    problem = Problem(model, 1.0, y0=dict(ready.start), inputs=dict(ready.inputs), solver=solver)  # type: ignore[arg-type]
+    problem = Problem(model, 1.0, y0=dict(ready.start), inputs=dict(ready.inputs), solver=solver)
     made = integrate(problem, Watch(cancel=busy))
     assert made.status == "cancelled"
     assert made.t[-1] == 0.0
