@@ -19,11 +19,9 @@ from tellegen.drawing.network_column_scene import ColumnDrawing
 from tellegen.drawing.network_columns import columns_of
 from tellegen.drawing.network_drawing import LEAD, RING, Drawing
 from tellegen.drawing.network_faults import Faults
+from tellegen.drawing.network_grids import bridge_shapes, is_meshed, mesh_shapes
 from tellegen.drawing.network_layout import Layout
-from tellegen.drawing.network_leg_sketch import bridge_sketch
-from tellegen.drawing.network_legs import bridge_of
 from tellegen.drawing.network_lows import Depths, busy_nodes, low_lines
-from tellegen.drawing.network_mesh import mesh_sketches
 from tellegen.drawing.network_plan import Plan, plan_network
 from tellegen.drawing.network_rails import legs_of, rails_of, returns_of
 from tellegen.drawing.network_rows import split
@@ -43,7 +41,7 @@ MARGIN, BETWEEN = 26.0, 34.0
 SHARE = 0.6
 """At this size the texts of pieces can be read: so much wider than asked they may be."""
 WIDER = 1.2
-"""So much wider than asked for a schematic in columns, or one without crossings, may be before it is cut into rows."""
+"""So much wider than asked for a bridge, a schematic in columns or one without crossings may be before it is cut into rows."""
 
 
 def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
@@ -119,7 +117,7 @@ def arranged_network(
     shapes = _placed(described, texts, chosen)
     crossings = crossing_wires(shapes)
     # Lines to a star cross legs however they are drawn.
-    is_bridge = crossings > 0 and any(_bridge_shapes(plan, texts) for plan in chosen)
+    is_bridge = crossings > 0 and any(bridge_shapes(plan, texts, WIDER * texts.options.room) for plan in chosen)
     for lines in _lower_lines(described) if crossings and not is_bridge else ():
         plans = _plans(described, texts, ports, _unnamed(lines, ports), max(room, WIDER * ink_box(shapes).width))
         other = _placed(described, texts, plans) if len(plans) == len(plain) else []
@@ -255,10 +253,10 @@ def _usual_rows(plan: Plan, texts: NetworkTexts, letters: int, *, banded: bool) 
     boxed = _columns(plan, texts, banded=banded)
     if boxed and ink_box(boxed).width <= WIDER * texts.options.room:
         return [boxed], False
-    if bridge := _bridge_shapes(plan, texts):
+    if bridge := bridge_shapes(plan, texts, WIDER * texts.options.room):
         return [bridge], False
     whole = Layout(plan, texts.of, extent)
-    if _meshed(plan, whole) and (mesh := mesh_shapes(plan, texts)):
+    if is_meshed(plan, whole) and (mesh := mesh_shapes(plan, texts, _room(texts))):
         return [mesh], False
     room = _room(texts)
     fits = whole.lefts[-1] + whole.widths[-1] <= room
@@ -297,45 +295,6 @@ def _is_torn(plan: Plan, shapes: list[Shape]) -> bool:
     """Whether a wire ends at nothing though several lines meet at its node, as one that leads back to its own box would."""
     met = Counter(node for link in plan.links for node in (link.first, link.second))
     return any(met[wire.origin.port] > 1 for wire, _, _ in free_ends(shapes))
-
-
-def _meshed(plan: Plan, layout: Layout) -> bool:
-    """Whether wires or pipes form meshes beyond neighbours on the line; a line below all others takes most of these."""
-    return _has_one_ports_alone(plan) and any(
-        abs(layout.place[arc.link.first] - layout.place[arc.link.second]) > 1 for arc in layout.arcs
-    )
-
-
-def _has_one_ports_alone(plan: Plan) -> bool:
-    """Whether a part has one-ports of wires or pipes alone, no names of ports and no return lines."""
-    others = (station.element is not None or station.is_shaft or station.port for station in plan.stations)
-    return not plan.returns and not any(others)
-
-
-def _one_ports(plan: Plan) -> tuple[Element, ...]:
-    hanging = [item.element for station in plan.stations for item in station.hanging]
-    return tuple(element for element in (*hanging, *(link.element for link in plan.links)) if element is not None)
-
-
-def _bridge_shapes(plan: Plan, texts: NetworkTexts) -> list[Shape]:
-    """A part that is a bridge of legs between two lines; nothing where it is none, or where that would be too wide."""
-    elements = _one_ports(plan)
-    bridge = bridge_of(elements) if _has_one_ports_alone(plan) else None
-    shapes = sketch_shapes(elements, bridge_sketch(bridge), texts) if bridge is not None else []
-    return shapes if shapes and ink_box(shapes).width <= _room(texts) else []
-
-
-def mesh_shapes(plan: Plan, texts: NetworkTexts) -> list[Shape]:
-    """A meshed part with its nodes on a grid, turned where it would be too wide; nothing where there is no room for that."""
-    elements = _one_ports(plan)
-    narrowest: list[Shape] = []
-    for sketch in mesh_sketches(plan):
-        shapes = sketch_shapes(elements, sketch, texts)
-        if shapes and ink_box(shapes).width <= _room(texts):
-            return shapes
-        if not narrowest or (shapes and ink_box(shapes).width < ink_box(narrowest).width):
-            narrowest = shapes
-    return narrowest
 
 
 def _same(point: Point) -> Point:
