@@ -279,8 +279,8 @@ def test_random_models_after_an_edit_keep_their_places(
         assert check_scene(figure.scene) == ()
     assert places(figure.scene).keys() == places(anew.scene).keys()
     if notation == "bond":
-        still = [dist(move, (0, 0)) < 0.01 for move in moves(before.scene, figure.scene).values()]
-        assert all(still) or "had to move" in figure.notes[0]
+        ways = list(moves(before.scene, figure.scene).values())  # the edge may move, and all with it
+        assert all(dist(way, ways[0]) < 0.01 for way in ways) or "had to move" in figure.notes[0]
 
 
 # -- put somewhere by a person -----------------------------------------------------------------------------------------------------

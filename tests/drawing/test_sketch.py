@@ -125,6 +125,9 @@ def test_a_netlist_without_geometry_and_one_that_puts_things_on_each_other_are_l
     assert piled.sketch is not None
     for model in (plain, piled):
         assert faults(network_scene(model), model) == []
+    assert draw(plain, "network").notes == ()
+    (note,) = draw(piled, "network").notes
+    assert note.startswith("laid out anew: where the netlist puts its elements they would lie on each other")
 
 
 def test_numbers_that_are_none_count_as_not_given() -> None:

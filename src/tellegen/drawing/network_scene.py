@@ -43,6 +43,10 @@ SHARE = 0.6
 WIDER = 1.2
 """So much wider than asked for a bridge, a schematic in columns or one without crossings may be before it is cut into rows."""
 
+NOT_AS_GIVEN = (
+    "laid out anew: where the netlist puts its elements they would lie on each other, or others are there now"
+)
+
 
 def network_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     """The schematic of a model: the symbols of its elements, wires, pipes and shafts between them, references below.
@@ -59,6 +63,7 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     title = f"Schematic: {model.name}" if model.name else "Schematic"
     texts = NetworkTexts(model, options)
     shapes = sketch_shapes(elements, model.sketch, texts) if model.sketch is not None else []
+    notes = (NOT_AS_GIVEN,) if model.sketch is not None and not shapes else ()
     lines: Lines = ()
     if not shapes:
         shapes, lines = arranged_network(elements, texts, _ports(model))
@@ -68,7 +73,8 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     box = ink_box(shapes).grown(MARGIN)
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
     words = "; ".join(_words(elements))
-    return settled(tidy(Scene(title, words, Box(0, 0, box.width, box.height), placed, "network", lines)), options)
+    scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, "network", lines, notes)
+    return settled(tidy(scene), options)
 
 
 def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:

@@ -85,8 +85,8 @@ def draw(
 
 def _drawn(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Figure:
     scene = _scene(what, notation, run, at, options)
-    notes = tuple(f"'{name}' could not be put where it shall stand" for name in elsewhere(scene, options))
-    return Figure(scene, options, notes)
+    missed = (f"'{name}' could not be put where it shall stand" for name in elsewhere(scene, options))
+    return Figure(scene, options, (*scene.notes, *missed))
 
 
 def _scene(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Scene:

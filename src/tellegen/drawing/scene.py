@@ -179,6 +179,7 @@ class Scene:
     """All shapes of one figure within `box`. Back ends draw bands first, then sections, wires, blocks and labels.
 
     `notation` is the kind of a figure whose places can be kept, and `lines` are the names along its lines, the main line first.
+    `notes` say what is not as it was asked for; they are told beside the figure, and are no part of it.
     """
 
     title: str
@@ -187,3 +188,4 @@ class Scene:
     shapes: tuple[Shape, ...] = field(repr=False)
     notation: str = ""
     lines: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
