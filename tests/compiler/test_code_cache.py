@@ -15,6 +15,7 @@ from tellegen.compiler.coding import Code, unrolled_code
 from tellegen.compiler.library_cache import CODE_SUFFIX
 from tellegen.compiler.toolchain import find_compiler
 from tellegen.description import read_model
+from tellegen.description.opening import as_model, example_names
 from tellegen.graph import lower
 
 TEXT = """system: RC
@@ -128,3 +129,9 @@ def test_equal_graphs_have_one_key_whichever_of_their_texts_are_one_object(cache
     for word in ("closed", "".join(["clo", "sed"])):
         kept_code(assign_causality(graph.in_mode({"R": word})), generate)
     assert generate.calls == 1
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_the_code_of_every_example_can_be_kept(cache: Path, name: str) -> None:
+    """A value in a graph that cannot be written would make every run of it begin anew."""
+    assert code_cache._key(assign_causality(lower(as_model(name)))) is not None

@@ -95,7 +95,7 @@ def coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
     one, two = ACTS_ON[kind.coupling, kind.reciprocal]
     side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
     side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
-    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place, element.variables)
+    return Coupling(element.name, (side_1,), (side_2,), ((modulus,),), element.place, dict(element.variables))
 
 
 def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> Coupling:
