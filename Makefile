@@ -38,17 +38,17 @@ test-tools:  ## install the programs that some tests compare with: Octave, pdfla
 check: setup  ## check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy src tests tools
+	@$(BIN)/mypy
 
 format: setup  ## write all Python files in the common format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup  ## run the benchmarks
-	@$(BIN)/tellegen bench
+bench: setup  ## run the benchmarks: all, or NAMES="start runs"
+	@$(BIN)/python -m benchmarks $(NAMES)
 
 bench-page: setup  ## run all benchmarks with all sizes, and write their page again
-	@$(BIN)/python tools/write_benchmarks.py
+	@PYTHONPATH=. $(BIN)/python tools/write_benchmarks.py
 
 docs: setup  ## write the pages made from the code and the outputs shown on pages again, and build the site in build/site
 	@$(BIN)/python tools/generate_docs.py

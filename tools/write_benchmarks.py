@@ -8,26 +8,27 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tellegen.benchmarks.harness import Row, table
+from benchmarks.harness import Row, table
 
-PAGE = Path(__file__).parent.parent / "docs" / "howto" / "benchmarks.md"
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "howto" / "benchmarks.md"
 BEGIN, END = "## Figures\n", "## Add one\n"
 
 
 def measured() -> dict[str, Any]:
     """All benchmarks with all sizes, run now."""
-    command = [str(Path(sys.executable).with_name("tellegen")), "bench", "--full", "--json"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    command = [sys.executable, "-m", "benchmarks", "--full", "--json"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 def figures(record: dict[str, Any]) -> str:
-    """A section for each benchmark: its question, and the table that `tellegen bench` prints."""
-    parts = [f"{record['machine']}; `tellegen bench --full`."]
+    """A section for each benchmark: its question, and the table that `make bench` prints."""
+    parts = [f"{record['machine']}; `python -m benchmarks --full`."]
     for name, rows in record.items():
         if name != "machine":
-            question = (import_module(f"tellegen.benchmarks.{name}").__doc__ or "").strip().splitlines()[0]
+            question = (import_module(f"benchmarks.{name}").__doc__ or "").strip().splitlines()[0]
             parts.append(f"### `{name}`\n\n{question}\n\n{table([row_of(row) for row in rows])}")
     return "\n\n".join(parts)
 

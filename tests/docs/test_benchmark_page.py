@@ -2,7 +2,7 @@
 
 import pytest
 
-from tellegen.benchmarks.harness import Row, as_json
+from benchmarks.harness import Row, as_json
 from write_benchmarks import PAGE, figures, page_with
 
 RECORD = {"machine": "Python 3, 2 cores", "start": [as_json(Row("import tellegen", seconds=0.02, check="ran"))]}

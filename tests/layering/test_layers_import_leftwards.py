@@ -22,7 +22,6 @@ LAYERS = [
     "drawing exporting",
     "reporting",
     "workflow",
-    "benchmarks",
     "server",
     "cli",
 ]
@@ -69,7 +68,6 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
 LAZY_LAYERS = {
     "": "importing tellegen does nothing: names are loaded when first used",
     "cli": "a command loads what it needs, so that --help is quick",
-    "benchmarks": "what checks a result, and the peers, are loaded outside the time that is measured",
 }
 """Layers in which functions may import layers to their left."""
 
@@ -125,7 +123,7 @@ def test_layers_up_to_equations_know_no_numeric_library() -> None:
 
 def test_one_module_imports_sympy() -> None:
     users = {module.name for module in MODULES for wanted in module.imports if wanted.top == "sympy"}
-    assert users <= {"tellegen.expressions.sympy_view", "tellegen.benchmarks.symbolic"}  # there SymPy is a peer
+    assert users <= {"tellegen.expressions.sympy_view"}
 
 
 def test_imports_stand_at_the_top_of_the_file() -> None:

@@ -7,12 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 import tellegen as tg
+from oracles.limits_in_equations import reduce_equations
 from support.networks import agree
 from tellegen.description import read_model
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import is_zero, parse
 from tellegen.expressions.entries import substituted
-from tellegen.reduction.analytic import reduce_equations
 
 Array = NDArray[np.float64]
 

@@ -7,6 +7,7 @@ from math import inf
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from oracles.limits_in_equations import EquationReduction, reduce_equations
 from support import exact, nodal
 from support.evaluated import Evaluated, legal
 from support.networks import Network, Part, equations
@@ -15,7 +16,6 @@ from tellegen.core.errors import ReductionError
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import evaluate_exact
 from tellegen.reduction import Reduction, reduce_model
-from tellegen.reduction.analytic import EquationReduction, reduce_equations
 
 ZERO_KIND = {"spring": "compliance", "torsion spring": "torsion compliance", "stiff chamber": "accumulator"}
 FROZEN_KIND = {

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pytest
 
 import tellegen as tg
+from oracles.limits_in_equations import reduce_equations
+from oracles.limits_in_matrices import limit_arrays, reduce_arrays
 from support.networks import agree
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, is_zero, parse
 from tellegen.expressions.entries import substituted
-from tellegen.reduction.analytic import reduce_equations
-from tellegen.reduction.arrays import limit_arrays, reduce_arrays
 
 Array = npt.NDArray[np.float64]
 

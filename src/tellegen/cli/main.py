@@ -10,7 +10,6 @@ import typer
 from tellegen.cli import output
 from tellegen.cli.commands import (
     analyse,
-    bench,
     check,
     condition,
     derive,
@@ -57,7 +56,6 @@ COMMANDS: dict[str, CommandModule] = {
     "translate": translate,
     "import": import_,
     "schema": schema,
-    "bench": bench,
 }
 """The commands in the order of `tellegen --help`."""
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, final
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row
+from benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row
+from oracles.limits_in_equations import reduce_equations
+from oracles.limits_in_matrices import limit_arrays, reduce_arrays
 from tellegen.description import Model, Network
 from tellegen.reduction import reduce_model
-from tellegen.reduction.analytic import reduce_equations
-from tellegen.reduction.arrays import limit_arrays, reduce_arrays
 from tellegen.workflow.deriving import derive
 
 MASS, STIFFNESS, DAMPING = 1.0, 1000.0, 0.1
@@ -80,8 +80,8 @@ def _response(found: object) -> tuple[int, complex]:
     """How many states there are, and the velocity at the force at one frequency."""
     import numpy as np
 
+    from oracles.limits_in_matrices import ReducedArrays
     from tellegen.equations.system import EquationSystem
-    from tellegen.reduction.arrays import ReducedArrays
 
     if isinstance(found, EquationSystem):
         values = found.values()

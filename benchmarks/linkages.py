@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row
+from benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row
 from tellegen.compiler.toolchain import FLAGS
 from tellegen.description import Model, read_model
 

@@ -125,7 +125,7 @@ def _run_apart(case: AbstractCase, limit: float, *, check: bool) -> Facts | None
     kind = type(case)
     arguments = asdict(case)  # type: ignore[call-overload]
     order = {"case": f"{kind.__module__}:{kind.__qualname__}", "arguments": arguments, "limit": limit, "check": check}
-    command = [sys.executable, "-m", "tellegen.benchmarks.child", json.dumps(order)]
+    command = [sys.executable, "-m", "benchmarks.child", json.dumps(order)]
     with tempfile.TemporaryDirectory(
         prefix="tellegen-bench-"
     ) as folder:  # for the files of the child, even if it is stopped

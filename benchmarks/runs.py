@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure
-from tellegen.benchmarks.solvers import problems
-from tellegen.benchmarks.solvers.own import Tellegen, WithoutBooks
-from tellegen.benchmarks.solvers.peers import PEERS, AbstractPeer
-from tellegen.benchmarks.solvers.problems import Problem, error_of, reference
+from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, measure
+from benchmarks.solvers import problems
+from benchmarks.solvers.own import Tellegen, WithoutBooks
+from benchmarks.solvers.peers import PEERS, AbstractPeer
+from benchmarks.solvers.problems import Problem, error_of, reference
 
 GOAL = 1e-6
 RUNS = 5

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, final
 
-from tellegen.benchmarks.solvers import hand_written
-from tellegen.benchmarks.solvers.problems import SAMPLES, Problem, rhs_of
+from benchmarks.solvers import hand_written
+from benchmarks.solvers.problems import SAMPLES, Problem, rhs_of
 
 if TYPE_CHECKING:
-    from tellegen.benchmarks.solvers.problems import Array
+    from benchmarks.solvers.problems import Array
 
 
 class AbstractPeer(ABC):

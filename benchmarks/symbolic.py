@@ -18,8 +18,8 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Outcome, Phases, Row, Stopped, Target, measure, row, times
-from tellegen.benchmarks.nodal import POINTS, Branch, largest_error, nodal_response, state_space_response
+from benchmarks.harness import AbstractCase, Facts, Outcome, Phases, Row, Stopped, Target, measure, row, times
+from oracles.nodal import POINTS, Branch, largest_error, nodal_response, state_space_response
 from tellegen.causality import assign_causality
 from tellegen.description import Model, Network
 from tellegen.equations.assembly import derive_equations

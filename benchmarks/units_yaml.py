@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, final
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Row, measure, row, times
+from benchmarks.harness import AbstractCase, Facts, Row, measure, row, times
 from tellegen.description import Model, parameter_values, read_model
 
 Peer = Literal["PyYAML CSafeLoader", "PyYAML SafeLoader", "ruamel.yaml", "pint"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, Target, measure, row
+from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, Target, measure, row
 from tellegen.description.opening import load
 from tellegen.experiments.simulating import simulate
 from tellegen.simulation.building_ahead import build_solvers_ahead

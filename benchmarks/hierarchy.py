@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import final
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Phases, Row, Target, measure, row
+from benchmarks.harness import AbstractCase, Facts, Phases, Row, Target, measure, row
 from tellegen.description.opening import read
 from tellegen.equations.system import EquationSystem
 from tellegen.workflow.deriving import derive
@@ -110,7 +110,7 @@ class AbstractHierarchy(AbstractCase):
 
     def check(self, given: Path, found: tuple[EquationSystem, Phases]) -> Facts:
         """States, and the admittance at complex frequencies."""
-        from tellegen.benchmarks.nodal import POINTS, state_space_response
+        from oracles.nodal import POINTS, state_space_response
 
         system, phases = found
         error = 0.0

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from tellegen.benchmarks.harness import Row, Target
+from benchmarks.harness import Row, Target
 
 RUNS = 10
 TARGET = Target(0.3)

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tellegen.benchmarks.solvers.problems import SAMPLES, Problem
+from benchmarks.solvers.problems import SAMPLES, Problem
 
 if TYPE_CHECKING:
-    from tellegen.benchmarks.solvers.problems import Array
+    from benchmarks.solvers.problems import Array
 
 SOURCE = Path(__file__).with_name("hand_written.c")
 LIBRARIES = ("core", "cvode", "nvecserial", "sunmatrixband", "sunlinsolband")

@@ -1,4 +1,4 @@
-"""The limit of matrices of numbers: the same constraints and the same congruent transformation, by orthogonal bases.
+"""The limit of matrices of numbers: the same constraints and the same congruent transformation, by orthogonal factors.
 
 For sweeps and for large models: no symbols, so the cost is that of a few factorisations. States are coordinates of orthonormal
 bases, not variables of the model; `T` and `T_u` give the variables back.

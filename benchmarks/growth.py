@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, final
 
-from tellegen.benchmarks.harness import (
+from benchmarks.harness import (
     AbstractCase,
     Facts,
     Outcome,
@@ -168,7 +168,7 @@ class LadderToDescriptor(AbstractCase):
         return derive(given, form="dae", numeric=True)
 
     def check(self, given: Path, found: DescriptorSystem) -> Facts:
-        from tellegen.benchmarks.nodal import POINTS, descriptor_response
+        from oracles.nodal import POINTS, descriptor_response
 
         error = 0.0
         for s in (*POINTS, 1j / self.sections**2):

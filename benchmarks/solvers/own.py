@@ -5,16 +5,16 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
-from tellegen.benchmarks.harness import written_file
-from tellegen.benchmarks.solvers.peers import AbstractPeer
-from tellegen.benchmarks.solvers.problems import SAMPLES, Problem
+from benchmarks.harness import written_file
+from benchmarks.solvers.peers import AbstractPeer
+from benchmarks.solvers.problems import SAMPLES, Problem
 from tellegen.description.opening import read
 from tellegen.experiments.setting_up import set_up
 from tellegen.simulation.hybrid import integrate_graph
 from tellegen.simulation.problem import Problem as Run
 
 if TYPE_CHECKING:
-    from tellegen.benchmarks.solvers.problems import Array
+    from benchmarks.solvers.problems import Array
 
 
 class AbstractTellegen(AbstractPeer):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from tellegen.benchmarks.harness import (
+from benchmarks.harness import (
     AbstractCase,
     Facts,
     Outcome,
@@ -28,7 +28,7 @@ from tellegen.benchmarks.harness import (
     row,
     written_file,
 )
-from tellegen.benchmarks.mesh_check import mesh
+from benchmarks.mesh_check import mesh
 from tellegen.experiments.simulating import simulate
 
 if TYPE_CHECKING:

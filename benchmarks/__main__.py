@@ -1,5 +1,6 @@
-"""Run benchmarks and print their tables."""
+"""Run benchmarks and print their tables: `python -m benchmarks [--full] [--json] [NAME ...]`, or `make bench`."""
 
+import argparse
 import json
 import os
 import platform
@@ -7,9 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
-from tellegen.benchmarks.harness import Row, as_json, table
-from tellegen.core.errors import Rulebook
-from tellegen.core.names import did_you_mean
+from benchmarks.harness import Row, as_json, table
 
 NAMES = (
     "start",
@@ -26,27 +25,12 @@ NAMES = (
 )
 """One module a question, in the order in which they run."""
 
-RULES = Rulebook("S")
-
-NO_SUCH_BENCHMARK = RULES.rule(
-    "S900",
-    "No such benchmark",
-    meaning="A benchmark was asked for that is not there.",
-    why="each benchmark answers one question, under one name",
-)
-
 
 def bench(*names: str, full: bool = False, as_json_text: bool = False) -> bool:
     """Time Tellegen, and the peers that are installed, on the benchmarks named, or on all; whether every result was right.
 
     Slow is not wrong: only a wrong result makes this False. `full` runs all sizes, which takes minutes.
-
-    Raises: SimulationError (S900) for an unknown name.
     """
-    for name in names:
-        if name not in NAMES:
-            fix = did_you_mean(name, NAMES) or f"there are {', '.join(NAMES)}"
-            raise NO_SUCH_BENCHMARK.error(f"there is no benchmark '{name}'", fix=fix)
     machine = f"Python {platform.python_version()}, {os.cpu_count()} cores"
     record: dict[str, object] = {"machine": machine}
     if not as_json_text:
@@ -65,6 +49,22 @@ def bench(*names: str, full: bool = False, as_json_text: bool = False) -> bool:
 
 
 def _rows_of(name: str, full: bool) -> tuple[Sequence[Row], str]:
-    module = import_module(f"tellegen.benchmarks.{name}")
+    module = import_module(f"benchmarks.{name}")
     run: Callable[[bool], Iterator[Row]] = module.run
     return list(run(full)), (module.__doc__ or "").strip()
+
+
+def main() -> int:
+    """Read the command line; exits with 1 when a result is wrong, never because something is slow."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"benchmarks, of {', '.join(NAMES)}; without one, all")
+    parser.add_argument("--full", action="store_true", help="all sizes; takes minutes")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    given = parser.parse_args()
+    if unknown := [name for name in given.names if name not in NAMES]:
+        parser.error(f"there is no benchmark {unknown[0]!r}: there are {', '.join(NAMES)}")
+    return 0 if bench(*given.names, full=given.full, as_json_text=given.json) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

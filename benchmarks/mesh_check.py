@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from tellegen.benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row, written_file
+from benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row, written_file
 from tellegen.equations.checking import Check, check
 from tellegen.workflow.deriving import derive
 
@@ -65,7 +65,7 @@ class MeshCheck(AbstractCase):
 
     def _error(self, path: Path) -> float:
         """The largest relative error of the response, and of the current at rest."""
-        from tellegen.benchmarks.nodal import POINTS, Branch, descriptor_response, largest_error, nodal_response
+        from oracles.nodal import POINTS, Branch, descriptor_response, largest_error, nodal_response
 
         n = self.n
         at = {(i, j): 1 + i * n + j for i in range(n) for j in range(n)}

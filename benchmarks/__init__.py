@@ -1,0 +1,1 @@
+"""What is timed: one module a question. `python -m benchmarks` runs them."""

@@ -1,1 +1,0 @@
-"""What is timed: one module a question. `tellegen bench` runs them."""
