@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from benchmarks.harness import AbstractCase, Facts, Outcome, Row, Stopped, Target, measure, row
-from tellegen.description.opening import load
 from tellegen.experiments.simulating import simulate
-from tellegen.simulation.building_ahead import build_solvers_ahead
-from tellegen.workflow.catalogue import examples
+from tellegen.notations.loading import load
+from tellegen.simulation.solvers.library import build_solvers_ahead
+from tellegen.workflow.files import examples
 
 if TYPE_CHECKING:
-    from tellegen.description import Model
+    from tellegen.model.model import Model
     from tellegen.results.run import Run
 
 FEW = ("dc_motor_pump", "buck_converter", "corking_machine", "andrews_squeezer")

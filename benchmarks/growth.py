@@ -28,9 +28,9 @@ from benchmarks.harness import (
     written_file,
 )
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.description.opening import read
-from tellegen.equations.descriptor import DescriptorSystem
+from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.graph import lower
+from tellegen.notations.loading import read
 from tellegen.workflow.deriving import derive
 
 Written = Literal["netlist", "yaml", "repeat"]

@@ -15,8 +15,8 @@ from tempfile import mkdtemp
 from typing import final
 
 from benchmarks.harness import AbstractCase, Facts, Phases, Row, Target, measure, row
-from tellegen.description.opening import read
 from tellegen.equations.system import EquationSystem
+from tellegen.notations.loading import read
 from tellegen.workflow.deriving import derive
 
 SECONDS = Target(5.0)
@@ -154,8 +154,9 @@ class Axes(AbstractHierarchy):
     def admittance(self, s: complex) -> complex:
         from math import pi
 
-        from tellegen.description import parameter_values, read_model
-        from tellegen.description.parts.shelf import LIBRARY
+        from tellegen.notations.parameters import parameter_values
+        from tellegen.notations.parts.library import LIBRARY
+        from tellegen.notations.reading import read_model
 
         motor, gear, belt, screw = (
             parameter_values(read_model(LIBRARY / f"{name}.yaml"))

@@ -15,7 +15,8 @@ from typing import Literal, final
 from benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row
 from oracles.limits_in_equations import reduce_equations
 from oracles.limits_in_matrices import limit_arrays, reduce_arrays
-from tellegen.description import Model, Network
+from tellegen.model.model import Model
+from tellegen.notations.network.builder import Network
 from tellegen.reduction import reduce_model
 from tellegen.workflow.deriving import derive
 

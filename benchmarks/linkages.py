@@ -18,7 +18,8 @@ from typing import Any, final
 
 from benchmarks.harness import AbstractCase, Facts, Row, Target, measure, row
 from tellegen.compiler.toolchain import FLAGS
-from tellegen.description import Model, read_model
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 SOURCE = Path(__file__).with_name("linkages.c")
 CALLS, FEW_CALLS = 200_000, 2_000
@@ -65,7 +66,7 @@ class RightHandSides(AbstractCase):
     links: int
 
     def prepare(self) -> Any:
-        from tellegen.experiments.setting_up import set_up
+        from tellegen.experiments.setup import set_up
 
         return _built(), set_up(chain(self.links))
 
@@ -158,8 +159,8 @@ class ResidualSide(AbstractCase):
     links: int
 
     def prepare(self) -> Any:
-        from tellegen.experiments.setting_up import set_up
-        from tellegen.workflow.conditioning import condition
+        from tellegen.experiments.setup import set_up
+        from tellegen.studies.conditioning import condition
 
         form = condition(chain(self.links), "residual")
         return _built(), form, set_up(form.model)

@@ -21,10 +21,11 @@ import numpy as np
 from benchmarks.harness import AbstractCase, Facts, Outcome, Phases, Row, Stopped, Target, measure, row, times
 from oracles.nodal import POINTS, Branch, largest_error, nodal_response, state_space_response
 from tellegen.causality import assign_causality
-from tellegen.description import Model, Network
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.network.builder import Network
 
 Family = Literal["independent", "any"]
 Method = Literal["DomainMatrix", "LUsolve"]

@@ -13,7 +13,9 @@ from importlib.util import find_spec
 from typing import Any, Literal, final
 
 from benchmarks.harness import AbstractCase, Facts, Row, measure, row, times
-from tellegen.description import Model, parameter_values, read_model
+from tellegen.model.model import Model
+from tellegen.notations.parameters import parameter_values
+from tellegen.notations.reading import read_model
 
 Peer = Literal["PyYAML CSafeLoader", "PyYAML SafeLoader", "ruamel.yaml", "pint"]
 PEERS: dict[Peer, str] = {

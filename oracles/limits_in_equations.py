@@ -20,13 +20,12 @@ from tellegen.core.names import listing
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, zeros
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol
-from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import Entry, NamedEntries, substituted
+from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, with_definitions
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
-from tellegen.reduction.choice import divides_by
-from tellegen.reduction.congruent import moved, times_inverse, transformed
+from tellegen.reduction.congruent import in_congruent_coordinates, moved, times_inverse
 from tellegen.reduction.limits import Limit, Limits, read_limits
+from tellegen.reduction.transformation import divides_by
 
 INSTEAD = "take the limit of the model, not of its equations"
 
@@ -43,7 +42,7 @@ class EntryLimits:
         self.definitions = {n: e for n, e in given.items() if n in self.reach and n not in self.names}
 
     def _written(self, system: EquationSystem, e: Expression) -> Expression:
-        return substituted(substituted(substituted(e, system.where), self.definitions), self.targets)
+        return with_definitions(with_definitions(with_definitions(e, system.where), self.definitions), self.targets)
 
     def of(self, system: EquationSystem, e: Expression) -> Expression | None:
         """The limit of an entry; None where it is infinite.
@@ -249,13 +248,13 @@ def with_shares_apart(system: EquationSystem, growing: Matrix, field: NamedEntri
         if i == j:
             return ONE
         entry = found.get(i, {}).get(j) if i in pivots and j not in pivots else None
-        return ZERO if entry is None else substituted(entry.expression, field.where)
+        return ZERO if entry is None else with_definitions(entry.expression, field.where)
 
     T = tuple(tuple(share(i, j) for j in range(n)) for i in range(n))
     T_u = tuple(tuple(share(i, n + j) for j in range(m)) for i in range(n))
     mixed = [i for i in pivots if any(e is not ZERO for j, e in enumerate((*T[i], *T_u[i])) if j != i)]
     names = [f"{name}_frozen" if i in mixed else name for i, name in enumerate(system.states)]
-    return transformed(system, T, T_u, names)
+    return in_congruent_coordinates(system, T, T_u, names)
 
 
 def with_frozen_states(system: EquationSystem, L: Matrix, frozen: list[int]) -> EquationSystem:
@@ -349,7 +348,7 @@ def _changed(system: EquationSystem, Z: Matrix, sign: int) -> EquationSystem:
 
 
 def _written(system: EquationSystem, matrix: Matrix) -> Matrix:
-    return tuple(tuple(substituted(e, system.where) for e in row) for row in matrix)
+    return tuple(tuple(with_definitions(e, system.where) for e in row) for row in matrix)
 
 
 @final
@@ -384,7 +383,7 @@ class _Analysis:
     def __init__(self, system: EquationSystem, limits: tuple[Limit, ...], keep: tuple[str, ...]) -> None:
         self.limits = limits
         # A name would hide that an entry vanishes together with others.
-        system = system.with_entries(lambda e: substituted(e, system.where))
+        system = system.with_entries(lambda e: with_definitions(e, system.where))
         names = (*system.states, *system.inputs, *system.displacements, *system.where)
         self.field = NamedEntries(system.parameters, names, prefix="a")
         self._take_limits(system, EntryLimits(system, limits))
@@ -396,7 +395,7 @@ class _Analysis:
 
     @staticmethod
     def _moves(e: Expression, system: EquationSystem) -> bool:
-        return bool({*system.displacements, *system.states} & substituted(e, system.where).free_symbols)
+        return bool({*system.displacements, *system.states} & with_definitions(e, system.where).free_symbols)
 
     def _take_limits(self, system: EquationSystem, limits: EntryLimits) -> None:
         """The system at its limit, with what freezes and what a curved law tells as inputs; and P, the rates in its outputs."""
@@ -425,7 +424,7 @@ class _Analysis:
         at = {k: a for a, k in enumerate(light)}
         T = tuple(tuple(V[i][at[j]] if j in at else ONE if i == j else ZERO for j in range(n)) for i in range(n))
         names = [f"{name}_r" if k in joined else name for k, name in enumerate(system.states)]
-        apart = transformed(system, T, zeros(n, len(system.inputs)), names)
+        apart = in_congruent_coordinates(system, T, zeros(n, len(system.inputs)), names)
         return apart, product(P, T, n)
 
     def _curved(self) -> list[int]:
@@ -444,7 +443,7 @@ class _Analysis:
         seen = [
             f"{self.system.states[k]}_r" if any(e is not ZERO for e in V[k]) else self.system.states[k] for k in states
         ]
-        equations = with_output_rates(transformed(self.system, T, T_u, seen), self.P, T, T_u)
+        equations = with_output_rates(in_congruent_coordinates(self.system, T, T_u, seen), self.P, T, T_u)
         equations = with_unknowns(equations, self.unknowns)
         constraints = tuple(tuple(row.get(c, ZERO) for c in range(self.n + self.m)) for row in rows)
         return EquationReduction(
@@ -452,7 +451,7 @@ class _Analysis:
         )
 
     def _written(self, e: Entry) -> Expression:
-        return substituted(e.expression, self.field.where)
+        return with_definitions(e.expression, self.field.where)
 
     def _constraints(self, V: Matrix) -> list[dict[int, Expression]]:
         """The rows of V^T (A + N) and, from column n on, of -V^T B."""
@@ -570,6 +569,6 @@ def null_space(L: Matrix, order: Sequence[int], field: NamedEntries) -> tuple[li
         column[c] = ONE
         for k in pivots:
             if c in found.get(k, {}):
-                column[k] = substituted(found[k][c].expression, field.where)
+                column[k] = with_definitions(found[k][c].expression, field.where)
         columns.append(column)
     return pivots, tuple(tuple(column[i] for column in columns) for i in range(n))

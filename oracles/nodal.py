@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from tellegen.equations.descriptor import DescriptorSystem, Sparse
+from tellegen.equations.forms.descriptor import DescriptorSystem, Sparse
 from tellegen.equations.system import EquationSystem, MatrixName
 
 Complex = NDArray[np.complex128]

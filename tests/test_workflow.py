@@ -12,8 +12,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import DescriptionError, EquationError, TellegenError
-from tellegen.description import read_model
-from tellegen.description.opening import open_model
+from tellegen.notations.loading import open_model
+from tellegen.notations.reading import read_model
 
 NETLIST = """\
 **, Gr, Si, As, Si

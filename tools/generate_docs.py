@@ -19,12 +19,12 @@ from part_equations import part_equations
 from reference_pages import commands_page, decisions_page, python_page
 from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
-from tellegen.description import read_model
-from tellegen.description.parts.shelf import LIBRARY, part_names
-from tellegen.description.shapes import SHAPES
-from tellegen.description.signals.blocks import BLOCKS, Key
 from tellegen.drawing import draw
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
+from tellegen.notations.parts.library import LIBRARY, part_names
+from tellegen.notations.reading import read_model
+from tellegen.notations.signals.blocks import BLOCKS, BlockKey
+from tellegen.notations.signals.shapes import SHAPES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tellegen.__file__).parent
@@ -317,7 +317,7 @@ def _names() -> Iterator[tuple[str, ...]]:
 def signals_page() -> str:
     """The tables of signal blocks and of shapes."""
     parts = [
-        _made_from("src/tellegen/description/signals/blocks.py and src/tellegen/description/shapes.py"),
+        _made_from("src/tellegen/notations/signals/blocks.py and src/tellegen/notations/signals/shapes.py"),
         "# Signals",
         "Signals are causal and carry no power: references, sensors, controllers, tables. They stand under `signals:`, each a\n"
         "formula or a block whose word is the first key. A formula reads variables of elements by their names, displacements,\n"
@@ -356,7 +356,7 @@ signals:
 """
 
 
-def _signal_key(key: Key) -> tuple[str, ...]:
+def _signal_key(key: BlockKey) -> tuple[str, ...]:
     holds = " or ".join(map(code, key.words)) if key.words else key.reads
     default = "" if key.required else code(key.default) or "none"
     return (code(key.name), holds, "needed" if key.required else default, cell(key.summary))
@@ -478,7 +478,7 @@ def pages() -> dict[str, str]:
     made["docs/reference/domains.md"] = domains_page()
     made["docs/reference/signals.md"] = signals_page()
     made["docs/reference/formulas.md"] = formulas_page(_made_from("src/tellegen/expressions/functions.py"))
-    made["docs/reference/units.md"] = units_page(_made_from("src/tellegen/core/unit_definitions.py"))
+    made["docs/reference/units.md"] = units_page(_made_from("src/tellegen/core/units.py"))
     made["docs/reference/library.md"] = library_page()
     made |= library_figures()
     made["docs/reference/commands.md"] = commands_page()

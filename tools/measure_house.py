@@ -43,7 +43,9 @@ def shape(root: Path) -> dict[str, Any]:
         if isinstance(node, ast.FunctionDef) and node.end_lineno
     ]
     public = sum(
-        isinstance(node, ast.FunctionDef) and not node.name.startswith("_") for tree in trees.values() for node in tree.body
+        isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        for tree in trees.values()
+        for node in tree.body
     )
     return {
         "lines": lines,
@@ -75,7 +77,8 @@ def _import_lines(tree: ast.Module) -> int:
 def _comments(text: str) -> int:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return sum(
-        token.type == tokenize.COMMENT and not token.string.startswith(("# noqa", "# type:", "# ruff:")) for token in tokens
+        token.type == tokenize.COMMENT and not token.string.startswith(("# noqa", "# type:", "# ruff:"))
+        for token in tokens
     )
 
 
@@ -127,7 +130,12 @@ def walk(words: tuple[str, ...], package: Path) -> dict[str, int]:
 
     argv, sys.argv = sys.argv, ["tellegen", *words]
     try:
-        with tempfile.TemporaryDirectory() as folder, chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            chdir(folder),
+            redirect_stdout(io.StringIO()),
+            redirect_stderr(io.StringIO()),
+        ):
             sys.setprofile(watch)
             try:
                 main()
@@ -137,7 +145,9 @@ def walk(words: tuple[str, ...], package: Path) -> dict[str, int]:
                 sys.setprofile(None)
     finally:
         sys.argv = argv
-    lowered = sum(count for (file, name), count in seen.items() if name == "lower" and Path(file).parent.name == "graph")
+    lowered = sum(
+        count for (file, name), count in seen.items() if name == "lower" and Path(file).parent.name == "graph"
+    )
     return {"modules": len({file for file, _ in seen}), "functions": len(seen), "depth": deepest, "lowered": lowered}
 
 

@@ -10,10 +10,9 @@ from itertools import product
 
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import TellegenError
-from tellegen.description import Model
-from tellegen.description.model import Element, Port
 from tellegen.elements import kinds_of
 from tellegen.equations.system import EquationSystem
+from tellegen.model.model import Element, Model, Port
 from tellegen.workflow.deriving import derive
 
 MOST_PORTS = 8

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, final
 from benchmarks.harness import written_file
 from benchmarks.solvers.peers import AbstractPeer
 from benchmarks.solvers.problems import SAMPLES, Problem
-from tellegen.description.opening import read
-from tellegen.experiments.setting_up import set_up
-from tellegen.simulation.hybrid import integrate_graph
+from tellegen.experiments.setup import set_up
+from tellegen.notations.loading import read
+from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem as Run
 
 if TYPE_CHECKING:

@@ -30,39 +30,37 @@ if TYPE_CHECKING:
         SimulationError,
         TellegenError,
     )
-    from tellegen.description import Model, Network, schema, to_yaml
-    from tellegen.description.opening import load, read
     from tellegen.drawing import Animation, Figure, animate, draw, keep_layout
-    from tellegen.equations.assembly import derive_equations
     from tellegen.equations.checking import Check, check
-    from tellegen.equations.descriptor import DescriptorSystem
+    from tellegen.equations.derivation import derive_equations
+    from tellegen.equations.forms.descriptor import DescriptorSystem
+    from tellegen.equations.forms.transfer import TransferMatrix
     from tellegen.equations.system import EquationSystem
-    from tellegen.equations.transfer import TransferMatrix
     from tellegen.experiments.analysing import analyse
-    from tellegen.experiments.courses import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
     from tellegen.experiments.equilibria import SteadyState, equilibrium
-    from tellegen.experiments.parameter_effects import sensitivities
+    from tellegen.experiments.input_signals import chirp, pulse, quintic, ramp, sine, step, table, trapezoid
+    from tellegen.experiments.sensitivities import sensitivities
     from tellegen.experiments.simulating import simulate
     from tellegen.exporting.exports import export_model
     from tellegen.expressions import Expression, parse
     from tellegen.graph import PowerGraph, lower
+    from tellegen.model.model import Model
+    from tellegen.notations.loading import load, read
+    from tellegen.notations.network.builder import Network
+    from tellegen.notations.schema import schema
+    from tellegen.notations.writing import to_yaml
     from tellegen.reduction import Reduction, Stiffened
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
-    from tellegen.studies.activities import activity
-    from tellegen.studies.comparing import trajectory_loss
-    from tellegen.studies.conditioning import compare_conditioning
+    from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
     from tellegen.studies.convergence import reduction_study
-    from tellegen.studies.motions import feedback_linearise, inverse_dynamics
-    from tellegen.studies.parasitic_sizing import size_parasitic
-    from tellegen.studies.projecting import project
-    from tellegen.studies.suggesting import suggest_limits
-    from tellegen.workflow.catalogue import Example, examples
-    from tellegen.workflow.conditioning import condition
+    from tellegen.studies.losses import trajectory_loss
+    from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
+    from tellegen.studies.projection import project
+    from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
-    from tellegen.workflow.files import import_model
-    from tellegen.workflow.raising import bond_graph, pog, translate
-    from tellegen.workflow.transforming import reduce, stiffen
+    from tellegen.workflow.files import Example, examples, import_model
+    from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
     __version__: str
 
@@ -150,44 +148,42 @@ __all__ = [
 
 _NAMES_OF_MODULE = {
     "causality": "CausalGraph assign_causality",
-    "core.errors": (
-        "CausalityError CompilerError ConditioningError DescriptionError EquationError ExportError FigureError Finding GraphError "
-        "MechanismError ReductionError SimulationError TellegenError"
-    ),
     "conditioning": "Conditioned LagrangeSystem",
-    "description": "Model Network schema to_yaml",
-    "description.opening": "load read",
+    "core.errors": (
+        "CausalityError CompilerError ConditioningError DescriptionError EquationError ExportError "
+        "FigureError Finding GraphError MechanismError ReductionError SimulationError TellegenError"
+    ),
     "drawing": "Animation Figure animate draw keep_layout",
-    "equations.assembly": "derive_equations",
     "equations.checking": "Check check",
-    "equations.descriptor": "DescriptorSystem",
+    "equations.derivation": "derive_equations",
+    "equations.forms.descriptor": "DescriptorSystem",
+    "equations.forms.transfer": "TransferMatrix",
     "equations.system": "EquationSystem",
-    "equations.transfer": "TransferMatrix",
     "experiments.analysing": "analyse",
-    "experiments.courses": "chirp pulse quintic ramp sine step table trapezoid",
     "experiments.equilibria": "SteadyState equilibrium",
-    "experiments.parameter_effects": "sensitivities",
+    "experiments.input_signals": "chirp pulse quintic ramp sine step table trapezoid",
+    "experiments.sensitivities": "sensitivities",
     "experiments.simulating": "simulate",
     "exporting.exports": "export_model",
     "expressions": "Expression parse",
     "graph": "PowerGraph lower",
+    "model.model": "Model",
+    "notations.loading": "load read",
+    "notations.network.builder": "Network",
+    "notations.schema": "schema",
+    "notations.writing": "to_yaml",
     "reduction": "Reduction Stiffened",
     "reporting.reports": "report",
     "results": "Run compare_runs read_run",
-    "studies.activities": "activity",
-    "studies.comparing": "trajectory_loss",
-    "studies.conditioning": "compare_conditioning",
+    "studies.conditioning": "compare_conditioning condition size_parasitic",
     "studies.convergence": "reduction_study",
-    "studies.motions": "feedback_linearise inverse_dynamics",
-    "studies.parasitic_sizing": "size_parasitic",
-    "studies.projecting": "project",
-    "studies.suggesting": "suggest_limits",
-    "workflow.catalogue": "Example examples",
-    "workflow.conditioning": "condition",
+    "studies.losses": "trajectory_loss",
+    "studies.motion_control": "feedback_linearise inverse_dynamics",
+    "studies.projection": "project",
+    "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
-    "workflow.files": "import_model",
-    "workflow.raising": "bond_graph pog translate",
-    "workflow.transforming": "reduce stiffen",
+    "workflow.files": "Example examples import_model",
+    "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 

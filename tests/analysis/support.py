@@ -2,7 +2,7 @@
 
 import tellegen as tg
 from tellegen.analysis import Analysis, LinearModel, linear_model
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 from tellegen.results.units import variable_units
 
 

@@ -14,10 +14,9 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.analysis import LinearModel, linear_model, poles_near
 from tellegen.analysis.linear_model import energy_coordinates
-from tellegen.analysis.poles import poles, stiffness_ratio
-from tellegen.analysis.zeros import zeros
+from tellegen.analysis.poles import poles, stiffness_ratio, zeros
 from tellegen.core.errors import EquationError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 LADDER = """
 system: RC ladder

@@ -15,7 +15,7 @@ from support.strategies import networks
 from tellegen.analysis import linear_model, split_power, steady_state
 from tellegen.analysis.structure import controllability, observability, passivity
 from tellegen.core.errors import EquationError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 TWINS = (
     "system: twins\nparameters: {{R: 2 ohm, C: 3 F}}\nnetwork:\n  V: {{voltage source: [a, gnd]}}\n"

@@ -17,12 +17,11 @@ from support.networks import (
     model,
     network,
 )
-from tellegen.causality.demands import demands
-from tellegen.causality.exact import exact_causality, generic_residue
+from tellegen.causality.exact import demands, exact_causality, generic_residue
 from tellegen.core.errors import CausalityError, EquationError, Finding, TellegenError
-from tellegen.description import read_model
-from tellegen.description.model import Model
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 V = ("V", "voltage source", "a", "gnd")
 I = ("I", "current source", "gnd", "a")  # noqa: E741

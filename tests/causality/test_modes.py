@@ -5,10 +5,10 @@ import pytest
 import tellegen as tg
 from tellegen.causality import CausalGraph, assign_causality, impossible_modes
 from tellegen.core.errors import CausalityError, GraphError
-from tellegen.description import read_model
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import ZERO
 from tellegen.graph import PowerGraph, ResistiveLaw, lower, put_into_mode
+from tellegen.notations.reading import read_model
 
 TWO_TANKS = (
     "system: two\nnetwork:\n  C_1: {capacitor: [a], C: 1 F}\n  S: {switch: [a, b]}\n  C_2: {capacitor: [b], C: 2 F}\n"

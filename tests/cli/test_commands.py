@@ -323,12 +323,10 @@ def test_a_folder_is_not_a_model(tmp_path: Path) -> None:
 def test_a_mistake_of_ours_is_a_sentence_and_an_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tellegen.workflow import catalogue
-
     def broken() -> None:
         raise RuntimeError("wheel fell off")
 
-    monkeypatch.setattr(catalogue, "examples", broken)
+    monkeypatch.setattr("tellegen.workflow.files.examples", broken)
     monkeypatch.delenv("TELLEGEN_DEBUG", raising=False)
     assert run(["examples"]) == 3
     assert "internal error, please report it: RuntimeError: wheel fell off" in capsys.readouterr().err

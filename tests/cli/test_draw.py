@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from command_line import tellegen
-from tellegen.description.parts.shelf import SYSTEMS
-from tellegen.drawing.remembering import recall
+from tellegen.drawing.recall import read_memory
+from tellegen.notations.parts.library import SYSTEMS
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png", "tex", "json"])
@@ -114,18 +114,18 @@ def test_draw_keeps_the_places_of_the_figure_that_it_replaces(tmp_path: Path, no
     words = ["draw", str(model), "--as", notation]
     first = tellegen(*words, "-o", str(target))
     assert "kept" not in first.stdout
-    before = recall(target).places
+    before = read_memory(target).places
     model.write_text(text.replace("  b_m:     {friction: [shaft, frame]}\n", ""), encoding="utf-8")
     again = tellegen(*words, "-o", str(target), "--force")
     assert again.stdout.splitlines()[-1] == f"kept the places of {target}; --fresh lays it out anew"
-    after = recall(target).places
+    after = read_memory(target).places
     assert after.keys() == before.keys() - {"b_m"}
     assert all(abs(x - before[k][0]) < 1 and abs(y - before[k][1]) < 1 for k, (x, y) in after.items())
     fresh = tellegen(*words, "-o", str(target), "--force", "--fresh")
     assert "kept" not in fresh.stdout
     like = tellegen(*words, "-o", str(other), "--like", str(target))
     assert like.stdout.splitlines()[-1] == f"kept the places of {target}"
-    assert recall(other) == recall(target)
+    assert read_memory(other) == read_memory(target)
 
 
 def test_draw_says_why_a_figure_is_not_like_another(tmp_path: Path) -> None:

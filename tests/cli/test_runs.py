@@ -7,7 +7,7 @@ import pytest
 
 import tellegen as tg
 from command_line import record_of, tellegen
-from tellegen.cli.plot_option import with_plot_target
+from tellegen.cli.options import with_plot_file
 from tellegen.results import read_run
 
 
@@ -103,7 +103,7 @@ def test_a_plot_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_plot_takes_a_file_or_nothing(arguments: list[str], expected: list[str]) -> None:
-    assert with_plot_target(arguments) == expected
+    assert with_plot_file(arguments) == expected
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler import NumericModel
-from tellegen.compiler.context import Array, Context
-from tellegen.equations.assembly import derive_equations
+from tellegen.compiler.context import Array, ModelContext
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression
 
@@ -24,7 +24,7 @@ class Point:
     u: Array
 
     @property
-    def context(self) -> Context:
+    def context(self) -> ModelContext:
         return self.model.new_context(inputs=self.u)
 
     @property

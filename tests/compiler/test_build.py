@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from tellegen.compiler import NumericModel
-from tellegen.compiler.build import build
-from tellegen.compiler.library_cache import prune
-from tellegen.compiler.toolchain import SUFFIX
+from tellegen.compiler.toolchain import SUFFIX, build, prune
 from tellegen.core.errors import CompilerError
 
 SOURCE = "int tg_rhs(tg_context *c, double t, const double *y, double *yp) { yp[0] = 3.0 * y[0]; (void)c; (void)t; return 0; }\n"

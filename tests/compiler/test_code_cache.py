@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler import NumericModel, code_cache
-from tellegen.compiler.code_cache import kept_code
-from tellegen.compiler.coding import Code, unrolled_code
-from tellegen.compiler.library_cache import CODE_SUFFIX
-from tellegen.compiler.toolchain import find_compiler
-from tellegen.description import read_model
-from tellegen.description.opening import as_model, example_names
+from tellegen.compiler import NumericModel, code
+from tellegen.compiler.code import Code, kept_code, unrolled_code
+from tellegen.compiler.toolchain import CODE_SUFFIX, find_compiler
 from tellegen.graph import lower
+from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.reading import read_model
 
 TEXT = """system: RC
 network:
@@ -50,7 +48,7 @@ class Counting:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TELLEGEN_CACHE", str(tmp_path))
-    monkeypatch.setattr(code_cache, "SMALL", 0)
+    monkeypatch.setattr(code, "SMALL", 0)
     return tmp_path
 
 
@@ -92,26 +90,26 @@ def test_a_file_that_calls_something_is_not_obeyed(cache: Path, called: object) 
     body = pickle.dumps(Calling(called))
     path.write_bytes(hashlib.sha256(body).digest() + body)
     with pytest.raises(pickle.UnpicklingError, match="is no value"):
-        code_cache._Values(io.BytesIO(body)).load()
+        code._Values(io.BytesIO(body)).load()
     assert kept_code(graph, generate).source
     assert generate.calls == 2
 
 
 def test_a_function_is_not_found_in_a_module_that_imports_it() -> None:
     with pytest.raises(pickle.UnpicklingError, match=r"'tellegen.compiler.numeric_model.build' is no value"):
-        code_cache._Values(io.BytesIO()).find_class("tellegen.compiler.numeric_model", "build")
+        code._Values(io.BytesIO()).find_class("tellegen.compiler.numeric_model", "build")
 
 
 def test_another_generator_makes_other_code(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate, graph = Counting(), causal()
     kept_code(graph, generate)
-    monkeypatch.setattr(code_cache, "_generator", lambda: b"another")
+    monkeypatch.setattr(code, "_generator", lambda: b"another")
     kept_code(graph, generate)
     assert generate.calls == 2
 
 
 def test_small_graphs_are_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_cache, "SMALL", 10**9)
+    monkeypatch.setattr(code, "SMALL", 10**9)
     kept_code(causal(), Counting())
     assert not kept(cache)
 
@@ -134,4 +132,4 @@ def test_equal_graphs_have_one_key_whichever_of_their_texts_are_one_object(cache
 @pytest.mark.parametrize("name", example_names())
 def test_the_code_of_every_example_can_be_kept(cache: Path, name: str) -> None:
     """A value in a graph that cannot be written would make every run of it begin anew."""
-    assert code_cache._key(assign_causality(lower(as_model(name)))) is not None
+    assert code._key(assign_causality(lower(as_model(name)))) is not None

@@ -4,9 +4,9 @@ import pytest
 
 from tellegen.causality import assign_causality
 from tellegen.compiler import c_source
-from tellegen.compiler.coding import unrolled_code
-from tellegen.description import read_model
+from tellegen.compiler.code import unrolled_code
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 
 TEXT = """system: swing
 parameters: {r: 0.2 ohm, k: 3 V/A^3}

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler import coding, compiling
-from tellegen.compiler.build import Build, broken
+from tellegen.compiler import code, compiling
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.description import read_model
+from tellegen.compiler.toolchain import Build, broken_compiler
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 
@@ -33,7 +33,7 @@ def causal() -> CausalGraph:
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NumericModel:
     monkeypatch.setenv("TELLEGEN_CACHE", str(tmp_path))
-    monkeypatch.setattr(coding, "LONG_RATES", 0)
+    monkeypatch.setattr(code, "LONG_RATES", 0)
     return compile_model(causal(), backend="c")
 
 
@@ -82,7 +82,7 @@ def test_slopes_that_cannot_be_compiled_any_more_are_made_by_python(
     def build(source: str, *, small: bool = True) -> Build:
         if trouble is not None:
             raise trouble
-        return Build(None, (broken("cc was killed"),))
+        return Build(None, (broken_compiler("cc was killed"),))
 
     monkeypatch.setattr(compiling, "build", build)
     plain = integrate(Problem(model, 1.0, rtol=1e-8))

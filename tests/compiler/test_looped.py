@@ -11,13 +11,13 @@ from compiler.test_models import EXAMPLES, causal_of, legal
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler import NumericModel, compile_model, supports
-from tellegen.compiler.context import Array, Context
-from tellegen.description import read_model
+from tellegen.compiler import NumericModel, compile_model, program
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 
 
-def solved(model: NumericModel, y: Array, yp: Array, context: Context) -> Array:
+def solved(model: NumericModel, y: Array, yp: Array, context: ModelContext) -> Array:
     """y with its unknowns where their residuals vanish; they enter linearly."""
     first = model.size - len(model.unknowns)
     full, rates = np.zeros(model.size), np.zeros(model.size)
@@ -216,9 +216,9 @@ def test_a_model_in_which_everything_depends_on_everything_is_compiled_all_the_s
     form = tg.condition(read_model(CHAIN.format(bodies=bodies, joints=joints)), "residual")
     causal = assign_causality(lower(form.model))
     sparse = compile_model(causal, form="looped")
-    monkeypatch.setattr(supports, "FEWEST_ENTRIES", 10)
-    monkeypatch.setattr(supports, "FEWEST_WITH_UNKNOWNS", 10)
-    monkeypatch.setattr(supports, "ENTRIES_EACH", 0)
+    monkeypatch.setattr(program, "FEWEST_ENTRIES", 10)
+    monkeypatch.setattr(program, "FEWEST_WITH_UNKNOWNS", 10)
+    monkeypatch.setattr(program, "ENTRIES_EACH", 0)
     dense = compile_model(causal, form="looped")
     assert dense.variables == sparse.variables
     assert dense.explicit

@@ -12,13 +12,13 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler import NumericModel, compile_model
-from tellegen.compiler.context import Array, Context
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.core.errors import CausalityError, EquationError, TellegenError
-from tellegen.description import read_model
-from tellegen.description.opening import load
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
-from tellegen.workflow.catalogue import examples
+from tellegen.notations.loading import load
+from tellegen.notations.reading import read_model
+from tellegen.workflow.files import examples
 
 EXAMPLES = [example.name for example in examples()]
 
@@ -120,7 +120,7 @@ def assert_agreement(causal: CausalGraph, seed: int) -> None:
     assert pattern_holds(model, point.y, point.context)
 
 
-def pattern_holds(model: NumericModel, y: Array, context: Context) -> bool:
+def pattern_holds(model: NumericModel, y: Array, context: ModelContext) -> bool:
     """Whether df/dy and dF/dyp have no entry outside the pattern."""
     n = model.size
     inside = np.zeros((n, n), dtype=bool)

@@ -12,8 +12,8 @@ from tellegen.compiler import NumericModel, compile_model
 from tellegen.compiler.compiling import Backend
 from tellegen.compiler.context import Array
 from tellegen.core.errors import CompilerError
-from tellegen.description import read_model
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 
 
 def compiled(network: str, parameters: str = "", backend: Backend = "auto", more: str = "") -> NumericModel:

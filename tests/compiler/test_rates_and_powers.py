@@ -9,8 +9,8 @@ from tellegen.causality import assign_causality
 from tellegen.compiler import NumericModel, compile_model
 from tellegen.compiler.context import address_of
 from tellegen.compiler.numeric_model import PROTOTYPES
-from tellegen.description import read_model
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 

@@ -10,10 +10,10 @@ from tellegen.compiler import NumericModel, compile_model
 from tellegen.compiler.compiling import Backend, CodeForm, Drive
 from tellegen.compiler.context import PAST, Array
 from tellegen.core.errors import CompilerError
-from tellegen.description import read_model
 from tellegen.expressions import number, parse, symbol
 from tellegen.graph import lower
 from tellegen.graph.signals import Break, Delayed, External, Integral, Sampled, Table, Value
+from tellegen.notations.reading import read_model
 
 RC = """
 system: rc

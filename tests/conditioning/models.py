@@ -1,6 +1,7 @@
 """Small models with dependent storages, one for each domain and for each kind of constraint."""
 
-from tellegen.description import Model, read_model
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 CAPACITOR_LOOP = """
 system: capacitor loop

@@ -8,8 +8,8 @@ import pytest
 import tellegen as tg
 from conditioning.models import BEHIND_A_SOURCE, CAPACITOR_LOOP, DOMAINS, GEARS, JOINED_ENTROPIES, model_of
 from tellegen.conditioning import FORMS
-from tellegen.conditioning.constrained import constrained
-from tellegen.conditioning.placing import open_constraints
+from tellegen.conditioning.constraints import constrained_model
+from tellegen.conditioning.opened_constraints import open_constraints
 from tellegen.results.run import Run
 
 EXACT = tuple(form for form in FORMS if form != "parasitic")
@@ -166,7 +166,7 @@ def test_inputs_are_those_of_the_model() -> None:
 
 def test_a_connection_is_opened_where_it_brings_the_velocity() -> None:
     """The force of the rod, with friction and load behind it; not only what the mass takes."""
-    (opening,) = open_constraints(constrained(tg.load("crank_rod"))).openings
+    (opening,) = open_constraints(constrained_model(tg.load("crank_rod"))).openings
     assert opening.nodes[1] == "piston"
     run = tg.simulate(tg.condition("crank_rod", "derivative"), 0.3, samples=20)
     carried = run.values("F_m_p") + run.values("F_b_p") + run.values("F")
@@ -175,7 +175,7 @@ def test_a_connection_is_opened_where_it_brings_the_velocity() -> None:
 
 def test_every_storage_has_a_state_in_the_residual_form() -> None:
     conditioned = tg.condition(model_of(GEARS), "residual")
-    assert not constrained(conditioned.model).causal.dependent
+    assert not constrained_model(conditioned.model).causal.dependent
     assert len(conditioned.forces) == 2
 
 

@@ -7,10 +7,10 @@ import pytest
 
 import tellegen as tg
 from tellegen.conditioning import FORMS
-from tellegen.description import read_model
-from tellegen.description.model import Model
 from tellegen.drawing import check_scene
 from tellegen.expressions import number
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 CAM = """
 system: cam and spring

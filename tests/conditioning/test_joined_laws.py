@@ -4,7 +4,7 @@ import pytest
 
 import tellegen as tg
 from conditioning.models import JOINED_ENTROPIES, model_of
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 PAIR = """
 system: a varactor beside capacitors

@@ -7,8 +7,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.conditioning import FORMS
-from tellegen.conditioning.constrained import constrained
-from tellegen.description import read_model
+from tellegen.conditioning.constraints import constrained_model
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
 
 EXACT = tuple(form for form in FORMS if form != "parasitic")
@@ -93,7 +93,7 @@ def test_a_slide_without_mass_of_its_own_gets_a_small_one_beside_parasitic_sprin
 def test_every_storage_of_a_slide_is_free_in_the_residual_form() -> None:
     """The speed along the guide, which has no inertia, is the state of an integral; its rate is solved for with the forces."""
     made = tg.condition(read_model(SLIDE), "residual")
-    assert not constrained(made.model).causal.dependent
+    assert not constrained_model(made.model).causal.dependent
     assert "bore.v_state" in made.model.signals
     assert "bore.v_rate" in made.to_text()
 

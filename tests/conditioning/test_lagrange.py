@@ -7,7 +7,7 @@ import tellegen as tg
 from conditioning.models import GEARS, INDUCTOR_CUT_SET, SLED, SPRINGS, model_of
 from tellegen.conditioning import lagrange_form
 from tellegen.expressions import is_zero, parse
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
 
 KEYS = {"q", "qd", "tau", "parameters", "M", "C", "R", "G", "W"}
 
@@ -57,7 +57,7 @@ def test_quasi_speeds_have_kinematics() -> None:
 @pytest.mark.parametrize("name", ["crank_rod", "sled"])
 def test_the_rate_of_M_is_C_and_its_transpose(name: str) -> None:
     form = lagrange_form(model_of(SLED) if name == "sled" else tg.load(name))
-    written = form.with_entries(lambda e: substituted(e, form.where))
+    written = form.with_entries(lambda e: with_definitions(e, form.where))
     for i, row in enumerate(written.matrices["M"]):
         for j, entry in enumerate(row):
             rate = sum((entry.derivative(q) * e for q, e in form.kinematics.items()), start=parse("0"))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellegen.conditioning.matching import matched
+from tellegen.conditioning.opened_constraints import matched
 
 NAMES = "abcdef"
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import tellegen as tg
 from tellegen.conditioning import lagrange_form
-from tellegen.conditioning.constrained import constrained
+from tellegen.conditioning.constraints import constrained_model
 from tellegen.conditioning.hamilton import hamilton_of
-from tellegen.conditioning.placing import open_constraints
+from tellegen.conditioning.opened_constraints import open_constraints
 from tellegen.conditioning.residual import constraint_forces
 from tellegen.expressions import Expression
 from tellegen.results.run import Run
@@ -159,7 +159,7 @@ def test_forces_of_the_constraints_are_those_of_the_corrected_paper(seed: int) -
     left = M_a @ J_a(q) @ inverse @ B - S
     right = -M_a @ (J_a(q) @ inverse @ W_2 @ tau[3:] + J_a_rate(q, v) @ v) + np.concatenate([tau[:3], np.zeros(4)])
     wanted = np.linalg.solve(left, right)
-    found = constrained(tg.load("mobile_manipulator"))
+    found = constrained_model(tg.load("mobile_manipulator"))
     known = constraint_forces(found, open_constraints(found))
     assert known is not None
     forces, solution = known
@@ -174,7 +174,7 @@ def test_forces_of_the_constraints_are_those_of_the_corrected_paper(seed: int) -
 def test_the_gyroscopic_block_is_that_of_the_wheels(seed: int) -> None:
     """S[x_0, phi_0] = -3 I_w vy/(2 r^2), S[y_0, phi_0] = 3 I_w vx/(2 r^2), and the transpose with the other sign."""
     _, v, _, values = point(seed)
-    form = hamilton_of(constrained(tg.load("mobile_manipulator")))
+    form = hamilton_of(constrained_model(tg.load("mobile_manipulator")))
     S = evaluated(form.S, values)
     wanted = np.zeros((5, 5))
     wanted[0, 2], wanted[1, 2] = -1.5 * I_w * v[1] / r**2, 1.5 * I_w * v[0] / r**2

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 Array = NDArray[np.float64]
 

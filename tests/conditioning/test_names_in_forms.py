@@ -21,11 +21,11 @@ from support.strategies import networks
 from tellegen.causality import assign_causality
 from tellegen.compiler import compile_model
 from tellegen.conditioning import FORMS
-from tellegen.conditioning.constrained import constrained
+from tellegen.conditioning.constraints import constrained_model
 from tellegen.core.errors import ConditioningError, TellegenError
-from tellegen.description import read_model
-from tellegen.description.model import Model
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
 
 RTOL = 1e-9
@@ -233,7 +233,7 @@ def observed(model: Model, start: Mapping[str, float], inputs: Mapping[str, floa
 def test_names_of_any_network_mean_the_same_in_every_form(network: Network, form: str, seed: int) -> None:
     try:
         model = replace(network, valued=True).model()
-        system = constrained(model).system
+        system = constrained_model(model).system
         made = tg.condition(model, form)
     except TellegenError:
         assume(False)

@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings
 import tellegen as tg
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.conditioning import FORMS
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 EXACT = tuple(form for form in FORMS if form != "parasitic")
 RTOL = 1e-9

@@ -12,20 +12,19 @@ from hypothesis import strategies as st
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import assign_causality
-from tellegen.conditioning.constrained import Constrained, constrained
-from tellegen.conditioning.opening import Opened, source
-from tellegen.conditioning.placing import open_constraints
+from tellegen.conditioning.constraints import ConstrainedModel, constrained_model
+from tellegen.conditioning.opened_constraints import OpenedModel, force_source, open_constraints
 from tellegen.conditioning.residual import constraint_forces
 from tellegen.core.errors import ConditioningError, TellegenError
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
 
 
-def with_constraints(network: Network) -> tuple[Constrained, Opened]:
+def with_constraints(network: Network) -> tuple[ConstrainedModel, OpenedModel]:
     """The network with its constraints opened; networks without any, or with sources behind storages, are left out."""
     try:
-        found = constrained(replace(network, valued=True).model())
+        found = constrained_model(replace(network, valued=True).model())
         system = found.system
     except TellegenError:
         assume(False)
@@ -52,7 +51,7 @@ def rates(system: EquationSystem, values: Mapping[str, float]) -> dict[str, floa
 @given(networks(), st.integers(0, 1000))
 def test_forces_of_residual_sinks_give_the_constrained_motion(network: Network, seed: int) -> None:
     found, opened = with_constraints(network)
-    freed = derive_equations(assign_causality(lower(opened.freed(source))))
+    freed = derive_equations(assign_causality(lower(opened.freed(force_source))))
     assert not freed.dependent
     try:
         known = constraint_forces(found, opened)

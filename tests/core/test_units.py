@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import DescriptionError, Finding, Place
-from tellegen.core.unit_rules import RULES
+from tellegen.core.rules import RULES
 from tellegen.core.units import (
     DIMENSIONLESS,
     Dimension,

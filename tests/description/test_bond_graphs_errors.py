@@ -4,7 +4,7 @@ import pytest
 
 import tellegen
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 HEAD = "system: x\nparameters: {L: 2 mH, R: 1 ohm, J: 1 kg*m^2}\nbond graph:\n"
 MOTOR = HEAD + "  - Se:V -> 1:i -> I:L\n  - i -> R:R\n"

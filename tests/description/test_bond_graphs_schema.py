@@ -4,7 +4,7 @@ import pytest
 
 from support.model_schema import VALIDATOR, is_valid, plain
 from tellegen.core.errors import DescriptionError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 PARAMETERS = "system: T\nparameters: {L: 2 mH, R: 1 ohm, K: 0.1 N*m/A, J: 1e-3 kg*m^2, b: 1e-3 N*m*s}\n"
 GRAPH = PARAMETERS + (

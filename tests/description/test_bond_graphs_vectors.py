@@ -8,10 +8,11 @@ import tellegen
 from support import exact
 from support.evaluated import Evaluated
 from support.networks import agree
-from tellegen.description import read_model, to_yaml
-from tellegen.description.model import Model
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 PMSM = """
 system: Three-phase permanent magnet synchronous motor

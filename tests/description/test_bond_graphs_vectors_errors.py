@@ -4,7 +4,7 @@ import pytest
 
 import tellegen
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 HEAD = "system: x\nparameters: {R: 1 ohm, L_1: 1 H, L_2: 1 H, M: 0.5 H}\nbond graph:\n"
 COILS = HEAD + "  - Se:V_1 -> i[1]\n  - Se:V_2 -> i[2]\n  - 1[2]:i (electrical) -> I:coils\n  - i -> R:R\n"

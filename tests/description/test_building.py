@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from tellegen.core.errors import DescriptionError
-from tellegen.description import Network, read_model
 from tellegen.expressions import number, parse, symbol
+from tellegen.notations.network.builder import Network
+from tellegen.notations.reading import read_model
 
 
 def rlc() -> Network:

@@ -8,7 +8,9 @@ import pytest
 import tellegen as tg
 from support.transfers import POINTS, numeric, transfer_at
 from tellegen.core.errors import DescriptionError
-from tellegen.description import Model, read_model, to_yaml
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 BUS = """\
 system: Bus bar

@@ -7,7 +7,9 @@ import pytest
 import tellegen as tg
 from support.model_schema import VALIDATOR
 from tellegen.core.errors import DescriptionError
-from tellegen.description import Model, read_model, to_yaml
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 CAM = """\
 system: Cam

@@ -10,10 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError, Finding, Place, Rule
-from tellegen.description import document as document_module
-from tellegen.description import document_rules as rules
-from tellegen.description import yaml_building
-from tellegen.description.document import Document, Mapping, Node, Scalar, Sequence, read_document, write_text
+from tellegen.notations.yaml import document, rules
+from tellegen.notations.yaml import document as document_module
+from tellegen.notations.yaml.document import (
+    Document,
+    MappingNode,
+    Node,
+    Scalar,
+    SequenceNode,
+    read_document,
+    write_text,
+)
 
 MODEL = """\
 # a motor
@@ -32,7 +39,7 @@ bond graph:
 def texts(node: Node) -> object:
     if isinstance(node, Scalar):
         return node.text
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [texts(item) for item in node]
     return {key.text: texts(value) for key, value in node.items()}
 
@@ -42,7 +49,7 @@ def at(document: Document, *path: str | int) -> Node:
     for step in path:
         assert not isinstance(node, Scalar)
         assert node is not None
-        node = node.get(str(step)) if isinstance(node, Mapping) else node.items[int(step)]
+        node = node.get(str(step)) if isinstance(node, MappingNode) else node.items[int(step)]
     assert node is not None
     return node
 
@@ -229,7 +236,7 @@ def test_the_example_of_a_rule_breaks_it_and_the_repaired_file_reads(rule: Rule)
 
 def test_without_libyaml_the_same_files_are_read_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with_libyaml = read_document(MODEL)
-    monkeypatch.setattr(yaml_building, "_LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(document, "_LOADER", yaml.SafeLoader)
     without = read_document(MODEL)
     assert texts(without.root) == texts(with_libyaml.root)
     assert without.place(at(without, "network", "L_a")) == with_libyaml.place(at(with_libyaml, "network", "L_a"))
@@ -238,7 +245,7 @@ def test_without_libyaml_the_same_files_are_read_and_refused(monkeypatch: pytest
 
 
 def test_the_number_of_nodes_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_building, "MAX_NODES", 10)
+    monkeypatch.setattr(document, "MAX_NODES", 10)
     assert refused("a: [" + "x, " * 20 + "]").code == "D069"
     assert refused("a: [" + "[], " * 20 + "]").code == "D069"
 

@@ -7,16 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError
-from tellegen.description.document import Document, Mapping, Node, Scalar, Sequence, read_document
-from tellegen.description.document_comparing import Path as NodePath
-from tellegen.description.edit_texts import Tree, quote_if_needed
-from tellegen.description.edits import (
-    add_entry,
-    find,
-    remove_entry,
-    rename_key,
-    set_scalar,
-)
+from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode, read_document
+from tellegen.notations.yaml.edits import NodePath, add_entry, find, remove_entry, rename_key, set_scalar
+from tellegen.notations.yaml.quoting import Tree, quote_if_needed
 
 MODEL = """\
 # a motor
@@ -249,7 +242,7 @@ def test_any_text_reads_back_as_itself(text: str, flow: bool) -> None:
 def plain(node: Node) -> Tree:
     if isinstance(node, Scalar):
         return node.text
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [plain(item) for item in node]
     return {key.text: plain(value) for key, value in node.items()}
 
@@ -297,9 +290,9 @@ def documents(draw: st.DrawFn) -> Document:
 
 def paths(node: Node, path: NodePath = ()) -> list[tuple[NodePath, Node]]:
     found = [(path, node)]
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         found += [pair for key, value in node.items() for pair in paths(value, (*path, key.text))]
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         found += [pair for i, item in enumerate(node) for pair in paths(item, (*path, i))]
     return found
 
@@ -327,12 +320,12 @@ def test_setting_a_value_changes_one_text_and_no_comment(document: Document, dat
 @settings(max_examples=60, deadline=None)
 @given(documents(), st.data(), st.sampled_from(["v", "a, b", ["1"], {"m": "n: o"}]))
 def test_an_added_entry_can_be_removed_again(document: Document, data: st.DataObject, value: Tree) -> None:
-    path = data.draw(st.sampled_from([path for path, node in paths(document.root) if isinstance(node, Mapping)]))
+    path = data.draw(st.sampled_from([path for path, node in paths(document.root) if isinstance(node, MappingNode)]))
     added = add_entry(document, path, "new", value)
     assert plain(find(added, (*path, "new"))) == value
     assert comments(added.text)[: len(comments(document.text))] == comments(document.text)
     mapping = find(document, path)
-    assert isinstance(mapping, Mapping)
+    assert isinstance(mapping, MappingNode)
     assert remove_entry(added, (*path, "new")).text.rstrip("\r\n") == document.text.rstrip("\r\n")
 
 
@@ -342,7 +335,7 @@ def test_removing_an_entry_keeps_the_lines_of_all_others(document: Document, dat
     entries = [path for path, _ in paths(document.root) if path and isinstance(path[-1], str)]
     path = data.draw(st.sampled_from(entries))
     parent = find(document, path[:-1])
-    assert isinstance(parent, Mapping)
+    assert isinstance(parent, MappingNode)
     key = parent.key(str(path[-1]))
     assert key is not None
     after = remove_entry(document, path)

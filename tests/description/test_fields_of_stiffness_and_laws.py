@@ -13,9 +13,11 @@ from support.networks import agree, equations
 from tellegen import bond_graph, pog, simulate
 from tellegen.causality import assign_causality
 from tellegen.core.errors import DescriptionError
-from tellegen.description import Model, read_model, to_yaml
 from tellegen.equations.system import EquationSystem
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 from tellegen.schemes import bond_graph_text, ladder_text, network_of
 
 STIFF = {

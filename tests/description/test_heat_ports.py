@@ -3,10 +3,10 @@
 import pytest
 
 from tellegen.core.errors import DescriptionError, Finding, GraphError
-from tellegen.description import read_model
-from tellegen.description.writing import to_yaml
 from tellegen.expressions import parse
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 HEAD = "system: T\nnetwork:\n  V: {voltage source: [a, gnd]}\n"
 MASS = "  C: {heat capacity: [w], C: 5 J/K}\n"

@@ -5,10 +5,10 @@ import pytest
 import tellegen
 from support.networks import agree
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.model import Element, Model
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import evaluate_exact
+from tellegen.model.model import Element, Model
+from tellegen.notations.reading import read_model
 
 HEAD = "system: x\nparameters: {L: 2 mH, R: 1 ohm, K: 0.1 N*m/A, J: 1e-3 kg*m^2, b: 1e-3 N*m*s}\npog:\n"
 BLOCKS = (

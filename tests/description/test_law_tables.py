@@ -6,9 +6,10 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.description import Law, read_model
-from tellegen.description.writing import to_yaml
 from tellegen.expressions import to_c
+from tellegen.model.laws import Law
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 
 def text_of(line: str) -> str:

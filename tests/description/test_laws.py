@@ -3,8 +3,10 @@
 import pytest
 
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.description import Element, Law, read_model
 from tellegen.expressions import number, parse, symbol
+from tellegen.model.laws import Law
+from tellegen.model.model import Element
+from tellegen.notations.reading import read_model
 
 PARAMETERS = "C: 2 uF, K: 3 N/m, k_3: 5 N/m^3, b: 2 N*s^2/m^2, R: 4 ohm, V_0: 2 V, I_0: 3 A, F_0: 1 N"
 

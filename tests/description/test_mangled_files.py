@@ -9,8 +9,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import TellegenError
-from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.expressions import parse, to_latex
+from tellegen.notations.parts.library import SYSTEMS
 
 TOKEN = re.compile(r"\s+|[A-Za-z_][A-Za-z_0-9]*|[0-9.]+(?:e[+-]?\d+)?|.", re.DOTALL)
 STRANGE = (

@@ -5,9 +5,9 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError, TellegenError
-from tellegen.description import read_model
-from tellegen.description.mechanisms.rules import RULES
 from tellegen.expressions import symbol
+from tellegen.notations.mechanism.rules import RULES
+from tellegen.notations.reading import read_model
 
 FOUR_BAR = RULES.rules["M110"].instead
 ARM = RULES.rules["M101"].instead

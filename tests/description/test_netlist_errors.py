@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.description.context import MOST_ERRORS
-from tellegen.description.netlists import loading, read_netlist
-from tellegen.description.netlists.reading import MAX_LINE
-from tellegen.description.netlists.rules import RULES
+from tellegen.notations.context import MOST_ERRORS
+from tellegen.notations.netlist import loading
+from tellegen.notations.netlist.loading import read_netlist
+from tellegen.notations.netlist.reading import MAX_LINE
+from tellegen.notations.netlist.rules import RULES
 
 LOOP = "eV, 1, 0, En, V_a\neR, 1, 2, Kn, R_a\neC, 2, 0, Kn, C_1, En, V_1\n"
 MOTOR = "eV, 1, 0, En, V_a\nCB, [1; 2], [0; b], Kn, F2=K_m*F1\nrJ, 2, b, Kn, J_m\n"

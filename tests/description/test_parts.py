@@ -11,11 +11,13 @@ from support.transfers import same_transfer
 from tellegen.core.errors import Place
 from tellegen.core.names import identifier
 from tellegen.core.units import parse_unit
-from tellegen.description import Model, Network, read_model, to_yaml
-from tellegen.description.document import read_document
-from tellegen.description.model import all_parts
 from tellegen.expressions import parse, symbol
 from tellegen.graph import lower
+from tellegen.model.model import Model, all_parts
+from tellegen.notations.network.builder import Network
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
+from tellegen.notations.yaml.document import read_document
 
 COIL = """\
 system: Coil
@@ -165,10 +167,9 @@ def test_parts_have_parts(tmp_path: Path) -> None:
 
 
 def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tellegen.description.parts import shelf
-
     opened: list[str] = []
-    monkeypatch.setattr(shelf, "read_document", lambda path: opened.append(path.name) or read_document(path))  # type: ignore[func-returns-value]
+    reads = "tellegen.notations.parts.library.read_document"
+    monkeypatch.setattr(reads, lambda path: opened.append(path.name) or read_document(path))  # type: ignore[func-returns-value]
     read(tmp_path)
     assert opened == ["coil.yaml"]
 

@@ -6,8 +6,9 @@ import pytest
 
 from tellegen import simulate
 from tellegen.core.errors import DescriptionError, Finding, SimulationError
-from tellegen.description import Network, read_model
-from tellegen.description.parts.shelf import MOST_LEVELS
+from tellegen.notations.network.builder import Network
+from tellegen.notations.parts.library import MOST_LEVELS
+from tellegen.notations.reading import read_model
 
 COIL = """\
 system: Coil
@@ -212,7 +213,7 @@ def test_parts_of_parts_do_not_exhaust_the_memory(tmp_path: Path, cell: str) -> 
 
 
 def test_large_parts_do_not_exhaust_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tellegen.description.parts import reading
+    from tellegen.notations.parts import reading
 
     monkeypatch.setattr(reading, "MOST_ELEMENTS", 10)
     whole = WHOLE.replace("network:", "  right: {use: coil.yaml, ports: {ends: [p, q]}}\nnetwork:")

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.units import Dimension
-from tellegen.description import parameter_values, read_model
-from tellegen.description.quantities import read_plain, read_quantity
-from tellegen.description.unit_texts import decimal_text
 from tellegen.expressions import Number, number, parse
+from tellegen.notations.parameters import parameter_values
+from tellegen.notations.quantities import decimal_text, read_plain, read_quantity
+from tellegen.notations.reading import read_model
 
 NETWORK = "network: {R: {resistor: [a], R: 1 ohm}}\n"
 

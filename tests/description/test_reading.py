@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.description import Element, Model, read_model
 from tellegen.expressions import number, parse, symbol
+from tellegen.model.model import Element, Model
+from tellegen.notations.reading import read_model
 
 SYSTEMS = Path(__file__).parents[2] / "src" / "tellegen" / "systems"
 

@@ -3,7 +3,8 @@
 import pytest
 
 from tellegen.core.errors import DescriptionError, Finding, Rule
-from tellegen.description import RULES, read_model
+from tellegen.notations.reading import read_model
+from tellegen.notations.rules import RULES
 
 
 def findings(text: str) -> tuple[Finding, ...]:

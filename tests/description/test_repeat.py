@@ -3,8 +3,10 @@
 import pytest
 
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.description import Model, parameter_values, read_model
 from tellegen.expressions import number, parse, symbol
+from tellegen.model.model import Model
+from tellegen.notations.parameters import parameter_values
+from tellegen.notations.reading import read_model
 
 LADDER = """
 system: RC ladder

@@ -9,8 +9,9 @@ import yaml
 
 from support.model_schema import VALIDATOR, is_valid, plain
 from tellegen.core.errors import DescriptionError
-from tellegen.description import read_model, schema
 from tellegen.elements import KINDS
+from tellegen.notations.reading import read_model
+from tellegen.notations.schema import schema
 
 SYSTEMS = sorted((Path(__file__).parents[2] / "src" / "tellegen" / "systems").glob("*.yaml"))
 

@@ -5,8 +5,9 @@ import math
 import pytest
 
 from tellegen.core.errors import TellegenError
-from tellegen.description import SHAPES, read_model
 from tellegen.expressions import Expression
+from tellegen.notations.reading import read_model
+from tellegen.notations.signals.shapes import SHAPES
 
 
 def course(text: str) -> Expression:

@@ -7,9 +7,13 @@ import pytest
 
 from tellegen.core.errors import DescriptionError, Finding
 from tellegen.core.units import is_unit, parse_unit
-from tellegen.description import Model, Network, Points, read_model, to_yaml
-from tellegen.description.signals import formulas
 from tellegen.expressions import parse
+from tellegen.model.model import Model
+from tellegen.model.signals import Points
+from tellegen.notations.network.builder import Network
+from tellegen.notations.reading import read_model
+from tellegen.notations.signals import formulas
+from tellegen.notations.writing import to_yaml
 
 
 def text(signals: str, *, source: str = "signal: V_c", more: str = "", experiment: str = "") -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from description.test_signals import EVERYTHING, text
 from support.model_schema import is_valid
-from tellegen.description import BLOCKS
+from tellegen.notations.signals.blocks import BLOCKS
 
 SYSTEMS = Path(__file__).parents[2] / "src" / "tellegen" / "systems"
 

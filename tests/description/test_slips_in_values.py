@@ -4,7 +4,8 @@ import pytest
 
 from tellegen.core.errors import DescriptionError
 from tellegen.core.units import parse_unit
-from tellegen.description import Model, read_model
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 
 def model(value: str) -> Model:

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tellegen.core.errors import TellegenError
-from tellegen.description import Network, read_model, to_yaml
-from tellegen.description.model import Element, Switching
 from tellegen.expressions import parse, symbol
+from tellegen.model.model import Element, Switching
+from tellegen.notations.network.builder import Network
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 
 def chopper(line: str, more: str = "") -> str:

@@ -15,10 +15,10 @@ from support.evaluated import Evaluated, legal
 from support.networks import Network, Part
 from tellegen import derive
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.ladders.polynomials import Polynomial, add, multiply, polynomial
-from tellegen.description.ladders.residues import realise_matrix
 from tellegen.equations.system import EquationSystem
+from tellegen.notations.reading import read_model
+from tellegen.synthesis.polynomials import Polynomial, add, multiply, polynomial
+from tellegen.synthesis.realisation import realise_matrix
 
 POINTS = (0.7j, 0.2 + 1.3j, 3 - 0.4j)
 Functions = Sequence[Sequence[Polynomial]]

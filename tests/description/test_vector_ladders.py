@@ -9,9 +9,9 @@ import tellegen
 from support.model_schema import is_valid
 from support.networks import agree
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.model import Element, Model
 from tellegen.equations.system import EquationSystem
+from tellegen.model.model import Element, Model
+from tellegen.notations.reading import read_model
 
 MOTOR = """\
 system: motor

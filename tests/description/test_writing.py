@@ -8,11 +8,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tellegen.core.errors import DescriptionError
-from tellegen.description import RULES, Model, Network, read_model, to_yaml
-from tellegen.description.document import Scalar, Sequence, read_document
-from tellegen.description.yaml_texts import quoted, sentence
 from tellegen.elements import KINDS, ElementKind, kind_names
 from tellegen.expressions import parse
+from tellegen.model.model import Model
+from tellegen.notations.network.builder import Network
+from tellegen.notations.reading import read_model
+from tellegen.notations.rules import RULES
+from tellegen.notations.writing import to_yaml
+from tellegen.notations.yaml.document import Scalar, SequenceNode, read_document
+from tellegen.notations.yaml.quoting import quoted, sentence_text
 
 SYSTEMS = sorted((Path(__file__).parents[2] / "src" / "tellegen" / "systems").glob("*.yaml"))
 
@@ -123,13 +127,13 @@ TEXTS = st.text(
 def test_any_text_in_a_list_reads_back(texts: list[str]) -> None:
     root = read_document("key: [" + ", ".join(map(quoted, texts)) + "]").root
     items = root.values[0]
-    assert isinstance(items, Sequence)
+    assert isinstance(items, SequenceNode)
     assert [item.text for item in items if isinstance(item, Scalar)] == texts
 
 
 @given(TEXTS)
 def test_any_text_on_a_line_reads_back(text: str) -> None:
-    value = read_document(f"key: {sentence(text)}\nother: 1").root.values[0]
+    value = read_document(f"key: {sentence_text(text)}\nother: 1").root.values[0]
     assert isinstance(value, Scalar)
     assert value.text == text
 

@@ -11,9 +11,10 @@ import generate_docs
 from generate_docs import PlacedRule, collect_rules
 from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
-from tellegen.description import read_model, read_netlist
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
+from tellegen.notations.netlist.loading import read_netlist
+from tellegen.notations.reading import read_model
 
 RULES = collect_rules()
 SHOWN = [placed for placed in RULES if placed.rule.example]

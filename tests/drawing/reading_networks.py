@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from tellegen.core.domains import REFERENCES
 from tellegen.core.union_find import UnionFind
 from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.overlaps import Grid, Stroke, distance, strokes_through
+from tellegen.drawing.ink import Grid, Stroke, distance, strokes_through
 from tellegen.drawing.scene import Curve, Scene, Wire
 
 NEAR = 0.5

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.overlaps import Stroke, distance
+from tellegen.drawing.ink import Stroke, distance
 from tellegen.drawing.scene import Block, Dot, Scene, Sum, Wire
 from tellegen.drawing.strokes import SUM_RADIUS
 

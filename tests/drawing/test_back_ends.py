@@ -16,9 +16,8 @@ from tellegen.drawing import Figure, draw, figures
 from tellegen.drawing.geometry import Box
 from tellegen.drawing.options import read_options
 from tellegen.drawing.scene import Scene
-from tellegen.drawing.scene_json import from_json
-from tellegen.drawing.strokes import LAYERS
-from tellegen.drawing.themes import THEMES
+from tellegen.drawing.strokes import LAYERS, THEMES
+from tellegen.drawing.writers.scene_json import from_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURE = Figure(SCENE)

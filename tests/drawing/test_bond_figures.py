@@ -18,16 +18,17 @@ from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.description import Model, read_model
 from tellegen.drawing import Figure, check_scene, draw
-from tellegen.drawing.bond_pen import OTHER_END, Pen
-from tellegen.drawing.bond_plan import Link, plan_bonds
-from tellegen.drawing.bond_scene import about, bond_scene
+from tellegen.drawing.bond.pen import OTHER_END, BondPen
+from tellegen.drawing.bond.plan import BondLink, plan_bonds
+from tellegen.drawing.bond.scene import bond_scene, bonds_in_words
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import read_options
 from tellegen.drawing.scene import Band, Bond, Label, Ring, Scene, Wire
-from tellegen.drawing.scene_json import from_json
+from tellegen.drawing.writers.scene_json import from_json
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 from tellegen.schemes import BondGraphScheme, bond_graph
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -351,14 +352,14 @@ def test_no_label_is_missing(name: str) -> None:
 
 
 def test_labels_without_room_are_counted() -> None:
-    pen = Pen()
+    pen = BondPen()
     pen.keep_free(Box(-200, -200, 300, 200))
-    link = Link(1, "a", "b", "b", "electrical", "V", "I")
+    link = BondLink(1, "a", "b", "b", "electrical", "V", "I")
     pen.bond(link, ((0.0, 0.0), (100.0, 0.0)), read_options({}))
     pen.settle()
     assert pen.left_out == 2
-    assert about(scheme_of(EXAMPLES["rlc"]), 1).endswith("; 1 label is left out for want of room")
-    assert about(scheme_of(EXAMPLES["rlc"]), 2).endswith("; 2 labels are left out for want of room")
+    assert bonds_in_words(scheme_of(EXAMPLES["rlc"]), 1).endswith("; 1 label is left out for want of room")
+    assert bonds_in_words(scheme_of(EXAMPLES["rlc"]), 2).endswith("; 2 labels are left out for want of room")
 
 
 def test_equations_are_a_figure() -> None:

@@ -15,20 +15,22 @@ from support.networks import Network, network
 from support.strategies import networks
 from tellegen.causality import rules as causality_rules
 from tellegen.core.errors import TellegenError
-from tellegen.description import Model, read_model
-from tellegen.description.document import read_document
-from tellegen.description.layouts import with_places
-from tellegen.description.parts.shelf import SYSTEMS
-from tellegen.drawing import bond_cuts, bond_routes, check_scene, draw
-from tellegen.drawing.bond_moved import places_in
-from tellegen.drawing.bond_pen import OTHER_END
-from tellegen.drawing.bond_scene import bond_scene
+from tellegen.drawing import check_scene, draw
+from tellegen.drawing.bond import routes
+from tellegen.drawing.bond.pen import OTHER_END
+from tellegen.drawing.bond.pinned import bond_places
+from tellegen.drawing.bond.scene import bond_scene
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Bond, Ring
+from tellegen.model.model import Model
+from tellegen.notations.layout import with_positions
+from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.reading import read_model
+from tellegen.notations.yaml.document import read_document
 
 PUMP = draw("dc_motor_pump", "bond")
-PLACES = places_in(PUMP.scene)
+PLACES = bond_places(PUMP.scene)
 TEXT = (SYSTEMS / "dc_motor_pump.yaml").read_text(encoding="utf-8")
 LOSS = "  b_x:     {friction: [shaft, frame], b: 1 mN*m*s}\n"
 
@@ -42,7 +44,7 @@ def test_an_item_stays_where_it_is_put_and_its_elements_go_with_it() -> None:
     x, y = PLACES["shaft"]
     figure = draw("dc_motor_pump", "bond", places={"shaft": (x + 60, y + 120)})
     assert check_scene(figure.scene) == ()
-    found = places_in(figure.scene)
+    found = bond_places(figure.scene)
     assert found["shaft"] == (x + 60, y + 120)
     moved = {name for name, place in found.items() if dist(place, PLACES[name]) > 1}
     assert moved == {"shaft", "J_m", "b_m"}
@@ -52,7 +54,7 @@ def test_what_is_in_the_way_moves_no_farther_than_it_must() -> None:
     x, y = PLACES["pump"]
     figure = draw("dc_motor_pump", "bond", places={"R_a": (x, y)})
     assert check_scene(figure.scene) == ()
-    found = places_in(figure.scene)
+    found = bond_places(figure.scene)
     assert found["R_a"] == (x, y)
     assert 10 < dist(found["pump"], (x, y)) < 100
 
@@ -62,7 +64,7 @@ def test_a_figure_like_itself_is_the_same_figure(name: str) -> None:
     figure = draw(name, "bond")
     same = draw(name, "bond", like=figure)
     assert check_scene(same.scene) == ()
-    assert farthest(places_in(same.scene), places_in(figure.scene)) < 0.01
+    assert farthest(bond_places(same.scene), bond_places(figure.scene)) < 0.01
 
 
 def test_a_figure_like_an_earlier_one_moves_nothing_that_was_there() -> None:
@@ -71,7 +73,7 @@ def test_a_figure_like_an_earlier_one_moves_nothing_that_was_there() -> None:
     for model, names in ((larger, PLACES.keys() | {"b_x"}), (smaller, PLACES.keys() - {"b_m"})):
         figure = draw(model, "bond", like=PUMP)
         assert check_scene(figure.scene) == ()
-        found = places_in(figure.scene)
+        found = bond_places(figure.scene)
         assert found.keys() == names
         assert farthest(found, PLACES) < 0.01
 
@@ -83,10 +85,10 @@ def test_any_item_can_be_put_anywhere(described: Network, which: int, right: flo
         scheme = scheme_of(described.model())
     except TellegenError:
         return  # no causality, no figure
-    usual = places_in(bond_scene(scheme))
+    usual = bond_places(bond_scene(scheme))
     name = sorted(usual)[which % len(usual)]
     wanted = usual[name][0] + right, usual[name][1] + down
-    found = places_in(bond_scene(scheme, Options(places={name: wanted})))
+    found = bond_places(bond_scene(scheme, Options(places={name: wanted})))
     assert found.keys() == usual.keys()
     assert found[name] == pytest.approx(wanted, abs=1e-3)
 
@@ -102,11 +104,11 @@ def test_a_layout_in_a_file_is_kept_by_every_figure(tmp_path: Path) -> None:
     assert text.startswith(TEXT)
     assert kept.keys() == PLACES.keys()
     file.write_text(text.replace("  pump:  ", LOSS + "  pump:  "), encoding="utf-8")
-    found = places_in(draw(file, "bond").scene)
+    found = bond_places(draw(file, "bond").scene)
     assert found.keys() == PLACES.keys() | {"b_x"}
     assert farthest(found, PLACES) < 0.1
     assert tg.keep_layout(file, {"shaft": (500, 260)}) == {"shaft": (500, 260)}
-    assert places_in(draw(file, "bond", at=0.1).scene)["shaft"] == pytest.approx((500, 260), abs=0.1)
+    assert bond_places(draw(file, "bond", at=0.1).scene)["shaft"] == pytest.approx((500, 260), abs=0.1)
     again = tg.read(file)
     assert again.layout["bond"]["shaft"] == (500, 260)
     assert read_model(tg.to_yaml(again)).layout == again.layout
@@ -114,12 +116,12 @@ def test_a_layout_in_a_file_is_kept_by_every_figure(tmp_path: Path) -> None:
 
 def test_places_are_put_beside_what_a_layout_has() -> None:
     text = "system: s\nlayout:\n  mine: [x]  # not ours\n  bond:\n    V: [1, 2]\nnetwork: {V: {voltage source: [a]}}\n"
-    edited = with_places(read_document(text), "bond", {"V": (3.25, 4), "R": (5, 6)}).text
+    edited = with_positions(read_document(text), "bond", {"V": (3.25, 4), "R": (5, 6)}).text
     assert edited == text.replace("V: [1, 2]", "V: [3.2, 4]\n    R: [5, 6]")
-    bare = with_places(read_document("system: s # one\r\nabout: x"), "bond", {"V": (1, 2)}).text
+    bare = with_positions(read_document("system: s # one\r\nabout: x"), "bond", {"V": (1, 2)}).text
     assert bare == "system: s # one\r\nabout: x\r\nlayout:\r\n  bond:\r\n    V: [1, 2]\r\n"
     braces = '{"system": "s"}'
-    assert with_places(read_document(braces), "bond", {"V": (1, 2)}).text == (
+    assert with_positions(read_document(braces), "bond", {"V": (1, 2)}).text == (
         '{"system": "s", "layout": {"bond": {"V": ["1", "2"]}}}'
     )
 
@@ -183,8 +185,8 @@ def _random_mesh() -> Model:
 def test_bonds_of_a_vast_mesh_that_lead_far_are_drawn_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = draw(_random_mesh(), "bond").scene
     for name in ("SMALL", "MEDIUM", "LARGE"):
-        monkeypatch.setattr(bond_routes, name, 0)
-    monkeypatch.setattr(bond_cuts, "FAR", 400.0)
+        monkeypatch.setattr(routes, name, 0)
+    monkeypatch.setattr(routes, "FAR", 400.0)
     scene = draw(_random_mesh(), "bond").scene
     assert check_scene(scene) == ()
     (cut,) = (int(number) for number in re.findall(r"(\d+) bonds that lead far are drawn at both ends", scene.about))

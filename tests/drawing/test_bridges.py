@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import symbol_boxes
 from drawing.test_network import crossings, problems
-from tellegen.description import read_model
-from tellegen.description.model import Model
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.network_bridges import bridge_of
-from tellegen.drawing.network_scene import network_scene
+from tellegen.drawing.ink import ink_box
 from tellegen.drawing.options import Options
-from tellegen.drawing.overlaps import ink_box
 from tellegen.drawing.scene import Curve, Scene
+from tellegen.drawing.schematic.bridge import find_bridge
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 SUPPLY = ["V: {voltage source: [p, gnd]}"]
 
@@ -52,7 +52,7 @@ def middles_of(scene: Scene) -> dict[str, Point]:
 
 def drawn(lines: list[str]) -> tuple[Scene, dict[str, Point]]:
     model = described(lines)
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     return scene, middles_of(scene)
 
@@ -175,15 +175,15 @@ def test_the_detector_of_a_wheatstone_bridge_may_be_several_elements() -> None:
 )
 def test_what_has_no_place_in_a_bridge_is_drawn_otherwise(lines: list[str]) -> None:
     model = described(lines)
-    assert bridge_of(model.elements) is None
-    assert problems(network_scene(model), model.elements) == []
+    assert find_bridge(model.elements) is None
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 def test_a_bridge_that_is_too_wide_is_drawn_otherwise() -> None:
     model = described(SUPPLY + switches("ab") + chain("Z", "a", "b", 4 * ("resistor",)))
-    narrow = network_scene(model, Options(max_width=420))
+    narrow = schematic_scene(model, Options(max_width=420))
     assert problems(narrow, model.elements) == []
-    assert narrow.box.width < network_scene(model).box.width
+    assert narrow.box.width < schematic_scene(model).box.width
 
 
 @st.composite
@@ -205,4 +205,4 @@ def bridges(draw_from: st.DrawFn) -> Model:
 @settings(max_examples=25)
 @given(bridges())
 def test_any_bridge_is_drawn(model: Model) -> None:
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []

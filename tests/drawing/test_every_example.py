@@ -18,11 +18,11 @@ from PIL import Image
 
 from tellegen import examples
 from tellegen.causality import assign_causality
-from tellegen.description.opening import load
 from tellegen.drawing import Figure, draw
-from tellegen.drawing.checks import check_scene
+from tellegen.drawing.ink import check_scene
 from tellegen.drawing.scene import Label
 from tellegen.graph import lower
+from tellegen.notations.loading import load
 from tellegen.schemes import bond_graph
 
 Picture = NDArray[np.float64]

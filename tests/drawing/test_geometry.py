@@ -5,15 +5,15 @@ from math import cos, hypot, sin, sqrt
 import pytest
 
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.mechanisms.values import Mark
-from tellegen.description.model import Model
-from tellegen.description.opening import as_model, example_names
-from tellegen.description.writing import to_yaml
 from tellegen.drawing import animate, draw
-from tellegen.drawing.checks import check_scene
-from tellegen.drawing.mechanism_pose import Pose
+from tellegen.drawing.ink import check_scene
+from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.experiments.simulating import simulate
+from tellegen.model.mechanism import BodyPoint
+from tellegen.model.model import Model
+from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 PLACED = [name for name in example_names() if as_model(name).geometry is not None]
 PENDULUM = """
@@ -65,9 +65,9 @@ def test_a_network_keeps_its_schematic() -> None:
 @pytest.mark.parametrize("name", ["crank_rod", "mobile_manipulator"])
 def test_pins_hold_wherever_the_motion_leads(name: str) -> None:
     run = simulate(name)
-    pose = Pose(as_model(name))
+    pose = MechanismPose(as_model(name))
     for row in run.table(list(pose.tree.coordinates))[:: len(run.t) // 20]:
-        here = Pose(as_model(name), dict(zip(pose.tree.coordinates, row, strict=True)))
+        here = MechanismPose(as_model(name), dict(zip(pose.tree.coordinates, row, strict=True)))
         for joint in here.mechanism.joints.values():
             if joint.kind == "revolute":
                 (x, y), (u, v) = here.point(joint.first), here.point(joint.second)
@@ -77,7 +77,9 @@ def test_pins_hold_wherever_the_motion_leads(name: str) -> None:
 def test_the_piston_is_where_the_relation_of_the_network_leads_it() -> None:
     """H is the derivative of the position that the geometry tells."""
     model, step = as_model("crank_rod"), 1e-6
-    before, after = (Pose(model, {"theta": theta}).point(Mark("piston", "origin"))[0] for theta in (1 - step, 1 + step))
+    before, after = (
+        MechanismPose(model, {"theta": theta}).point(BodyPoint("piston", "origin"))[0] for theta in (1 - step, 1 + step)
+    )
     R, L, d = 0.05, 0.15, 0.01
     H = -R * sin(1) - R * cos(1) * (R * sin(1) - d) / sqrt(L**2 - (R * sin(1) - d) ** 2)
     assert (after - before) / (2 * step) == pytest.approx(H, rel=1e-8)
@@ -90,11 +92,11 @@ def test_the_wheels_of_the_manipulator_roll_as_its_relations_say() -> None:
     assert wheels is not None
     angle, step = 0.7, 1e-6
     values = {"phi_0": angle, "r": 0.05, "L": 0.2}
-    pose = Pose(model, {"phi_0": angle})
+    pose = MechanismPose(model, {"phi_0": angle})
     for k, row in enumerate(wheels.K, start=1):
         joint = pose.mechanism.joints[f"wheel_{k}"]
         along = pose.axis(joint)
-        ahead, behind = (Pose(model, {"phi_0": angle + way * step}).point(joint.first) for way in (1, -1))
+        ahead, behind = (MechanismPose(model, {"phi_0": angle + way * step}).point(joint.first) for way in (1, -1))
         turning = [(a - b) / (2 * step) for a, b in zip(ahead, behind, strict=True)]
         rolled = along[0] / 0.05, along[1] / 0.05, (along[0] * turning[0] + along[1] * turning[1]) / 0.05
         assert rolled == pytest.approx([entry.evaluate(values) for entry in row], rel=1e-6)
@@ -114,8 +116,8 @@ def test_a_result_is_laid_over_bodies_where_they_are() -> None:
 
 
 def test_parameters_that_follow_the_motion_may_be_read() -> None:
-    pose = Pose(pendulum(), {"phi": 0.3})
-    assert pose.point(Mark("bob", "origin")) == pytest.approx((0.5 * sin(0.3), -0.5 * cos(0.3)))
+    pose = MechanismPose(pendulum(), {"phi": 0.3})
+    assert pose.point(BodyPoint("bob", "origin")) == pytest.approx((0.5 * sin(0.3), -0.5 * cos(0.3)))
 
 
 def test_it_is_written_and_read_again() -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.mechanisms.values import Mark
-from tellegen.description.model import Model
-from tellegen.description.writing import to_yaml
 from tellegen.drawing import animate, draw
-from tellegen.drawing.checks import check_scene
-from tellegen.drawing.mechanism_pose import Pose
+from tellegen.drawing.ink import check_scene
+from tellegen.drawing.mechanism.pose import MechanismPose
+from tellegen.model.mechanism import BodyPoint
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 ARM = """
 system: Arm
@@ -79,12 +79,12 @@ def written(path: Path, text: str) -> Model:
 
 
 def test_bodies_of_parts_stand_where_the_whole_puts_them(whole: Path) -> None:
-    pose = Pose(written(whole, TWO), {"left.phi": 0.4, "right.phi": -0.3})
-    assert pose.point(Mark("left.arm", "tip")) == pytest.approx((0.1 + 0.5 * sin(0.4), -0.5 * cos(0.4)))
+    pose = MechanismPose(written(whole, TWO), {"left.phi": 0.4, "right.phi": -0.3})
+    assert pose.point(BodyPoint("left.arm", "tip")) == pytest.approx((0.1 + 0.5 * sin(0.4), -0.5 * cos(0.4)))
     turn, reach = pi / 6, -0.3 - pi / 2 + pi / 6
     x, y = 1 + 0.1 * cos(turn) + 0.8 * cos(reach), 0.2 + 0.1 * sin(turn) + 0.8 * sin(reach)
-    assert pose.point(Mark("right.arm", "tip")) == pytest.approx((x, y))
-    assert pose.point(Mark("ground", "right.O")) == pytest.approx(pose.point(Mark("right.arm", "origin")))
+    assert pose.point(BodyPoint("right.arm", "tip")) == pytest.approx((x, y))
+    assert pose.point(BodyPoint("ground", "right.O")) == pytest.approx(pose.point(BodyPoint("right.arm", "origin")))
 
 
 def test_they_are_drawn_and_move(whole: Path) -> None:
@@ -99,9 +99,11 @@ def test_they_are_drawn_and_move(whole: Path) -> None:
 def test_a_mechanism_as_a_part_moves_too(whole: Path, geometry: str, turn: float) -> None:
     model = written(whole, ENGINE + geometry)
     assert check_scene(draw(model, "mechanism").scene, ["one.crank", "one.rod", "one.piston", "one.cylinder"]) == ()
-    pose = Pose(model)
-    assert pose.point(Mark("one.crank", "pin")) == pytest.approx((0.05 * cos(1 + turn), 0.05 * sin(1 + turn)))
-    assert pose.point(Mark("one.rod", "end")) == pytest.approx(pose.point(Mark("one.piston", "origin")), abs=1e-9)
+    pose = MechanismPose(model)
+    assert pose.point(BodyPoint("one.crank", "pin")) == pytest.approx((0.05 * cos(1 + turn), 0.05 * sin(1 + turn)))
+    assert pose.point(BodyPoint("one.rod", "end")) == pytest.approx(
+        pose.point(BodyPoint("one.piston", "origin")), abs=1e-9
+    )
     slide = model.geometry.mechanism.joints["one.cylinder"] if model.geometry else None
     assert slide is not None
     assert pose.axis(slide) == pytest.approx((cos(turn), sin(turn)), abs=1e-12)
@@ -116,7 +118,9 @@ def test_parts_of_parts_bring_their_bodies(whole: Path, tmp_path: Path) -> None:
     )
     assert model.geometry is not None
     assert {"pair.left.arm", "pair.right.arm"} <= model.geometry.mechanism.bodies.keys()
-    assert Pose(model).point(Mark("ground", "pair.right.O")) == pytest.approx((1 + 0.1 * cos(pi / 6), 0.2 + 0.05))
+    assert MechanismPose(model).point(BodyPoint("ground", "pair.right.O")) == pytest.approx(
+        (1 + 0.1 * cos(pi / 6), 0.2 + 0.05)
+    )
 
 
 def test_a_file_written_again_says_what_its_author_said(whole: Path) -> None:

@@ -12,15 +12,15 @@ from hypothesis import given
 
 from support.mechanisms import Chain, closed_chains, open_chains
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.opening import as_model, example_names
 from tellegen.drawing import draw
-from tellegen.drawing.checks import check_scene
 from tellegen.drawing.geometry import Point, hull
-from tellegen.drawing.mechanism_parts import LINK, rounded
-from tellegen.drawing.mechanism_scene import mechanism_scene
-from tellegen.drawing.mechanism_solid import depth_layers
+from tellegen.drawing.ink import check_scene
+from tellegen.drawing.mechanism.scene import mechanism_scene
+from tellegen.drawing.mechanism.solid import depth_layers
+from tellegen.drawing.mechanism.symbols import LINK, rounded_hull
 from tellegen.drawing.scene import Curve, Label, Origin, Scene
+from tellegen.notations.loading import as_model, example_names
+from tellegen.notations.reading import read_model
 
 EXAMPLES = [name for name in example_names() if as_model(name).mechanism is not None]
 
@@ -99,7 +99,7 @@ def test_a_motion_keeps_its_scale_and_its_ground() -> None:
 
 def test_a_disc_a_link_and_a_plate_lie_round_their_points() -> None:
     for points in ([(0.0, 0.0)], [(0.0, 0.0), (50.0, 0.0)], [(0.0, 0.0), (50.0, 0.0), (20.0, 40.0), (20.0, 10.0)]):
-        box = hull(point for _, ends in rounded(points).outline for point in ends)
+        box = hull(point for _, ends in rounded_hull(points).outline for point in ends)
         inner = hull(points).grown(LINK)
         sides = zip(
             (box.left, box.top, box.right, box.bottom), (inner.left, inner.top, inner.right, inner.bottom), strict=True

@@ -23,20 +23,19 @@ from support.networks import Network, network
 from support.strategies import networks
 from tellegen.core.domains import REFERENCES
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.model import Element, Model
-from tellegen.description.opening import as_model
-from tellegen.description.parts.shelf import LIBRARY, SYSTEMS
 from tellegen.drawing import draw
-from tellegen.drawing.checks import check_scene
 from tellegen.drawing.geometry import hull
-from tellegen.drawing.network_rows import letter
-from tellegen.drawing.network_scene import network_scene
+from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import LabelChoice, Options
 from tellegen.drawing.scene import Band, Label, Scene
-from tellegen.drawing.symbols_oneports import symbol_of
-from tellegen.drawing.symbols_twoports import SHAFTS
+from tellegen.drawing.schematic.breaks import break_letter
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
 from tellegen.elements import KINDS
+from tellegen.model.model import Element, Model
+from tellegen.notations.loading import as_model
+from tellegen.notations.parts.library import LIBRARY, SYSTEMS
+from tellegen.notations.reading import read_model
 
 EXAMPLES = sorted(p.stem for p in SYSTEMS.glob("*.yaml") if as_model(p.stem).mechanism is None)
 PARTS = [p for p in sorted(LIBRARY.rglob("*.yaml")) if as_model(p).mechanism is None]
@@ -56,7 +55,7 @@ def problems(scene: Scene, elements: tuple[Element, ...]) -> list[object]:
     for element in elements:
         expected = {node for node in element.nodes if node not in REFERENCES}
         # What sits on the end of a shaft by itself needs no wire.
-        alone = reached[element.name] == set() and element.kind.domains[0] in SHAFTS
+        alone = reached[element.name] == set() and element.kind.domains[0] in MECHANICAL_DOMAINS
         if reached[element.name] != expected and not alone:
             found.append((element.name, expected, reached[element.name]))
     return found
@@ -93,7 +92,7 @@ network:
 
 def test_the_return_line_of_a_closed_circuit_runs_below_and_carries_its_own_elements() -> None:
     model = read_model(CLOSED_CIRCUIT)
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     assert crossings(scene) == []
     boxes = symbol_boxes(scene)
@@ -111,30 +110,30 @@ def test_a_line_that_meets_the_first_terminals_of_machines_at_the_reference_is_n
     machines = [(name, "dc machine", "gnd", "a", "frame", "shaft") for name in ("one", "two")]
     shaft = [("K", "torsion spring", "shaft", "frame"), ("w", "speed source", "shaft", "frame")]
     model = network(*machines, ("C", "capacitor", "a", "gnd"), *shaft, ("J", "inertia", "shaft", "frame")).model()
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 def test_a_closed_circuit_that_is_too_long_for_a_row_is_drawn_all_the_same() -> None:
     model = read_model(CLOSED_CIRCUIT)
-    assert problems(network_scene(model, Options(max_width=400)), model.elements) == []
+    assert problems(schematic_scene(model, Options(max_width=400)), model.elements) == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_is_drawn_without_overlap_and_with_its_own_wires(name: str) -> None:
     model = as_model(name)
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 @pytest.mark.parametrize("path", NETLISTS, ids=lambda path: path.stem)
 def test_netlist_is_drawn(path: Path) -> None:
     model = as_model(path)
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.stem)
 def test_part_of_the_library_is_drawn_with_its_ports(path: Path) -> None:
     model = as_model(path)
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     shown = {shape.origin.element for shape in scene.shapes if shape.origin.part == "port"}
     joined = {node for port in model.ports.values() if not port.source for node in port.nodes}
@@ -144,14 +143,14 @@ def test_part_of_the_library_is_drawn_with_its_ports(path: Path) -> None:
 @given(networks(couplings=True), st.sampled_from(["symbols", "values", "both"]))
 def test_any_network_is_drawn(network: Network, labels: LabelChoice) -> None:
     model = network.model()
-    assert problems(network_scene(model, Options(labels=labels)), model.elements) == []
+    assert problems(schematic_scene(model, Options(labels=labels)), model.elements) == []
 
 
 @pytest.mark.parametrize("labels", ["values", "both"])
 @pytest.mark.parametrize("name", ["dc_motor_pump", "quarter_car", "buck_converter"])
 def test_values_stand_beside_the_symbols(name: str, labels: LabelChoice) -> None:
     model = as_model(name)
-    assert problems(network_scene(model, Options(labels=labels)), model.elements) == []
+    assert problems(schematic_scene(model, Options(labels=labels)), model.elements) == []
 
 
 def test_labels_are_parameters_values_or_both() -> None:
@@ -168,7 +167,7 @@ def test_another_value_of_a_parameter_moves_nothing() -> None:
     text = (SYSTEMS / "dc_motor_pump.yaml").read_text()
     other = text.replace("L_a: 2 mH", "L_a: 35 uH")
     assert other != text
-    one, two = (network_scene(read_model(source)) for source in (text, other))
+    one, two = (schematic_scene(read_model(source)) for source in (text, other))
     assert one.shapes == two.shapes
 
 
@@ -192,7 +191,7 @@ def test_a_ball_is_over_its_floor_and_its_weight_pushes_it_down() -> None:
 
 def test_a_bond_graph_is_drawn_as_the_network_that_it_stands_for() -> None:
     model = read_model("system: s\nbond graph: [Se:V (electrical) -> 1:i, i -> R:R, i -> I:L, i -> C:C]")
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert check_scene(scene, ["V", "R", "L", "C"]) == ()
     boxes = symbol_boxes(scene)
     assert len(boxes) == 4
@@ -201,7 +200,7 @@ def test_a_bond_graph_is_drawn_as_the_network_that_it_stands_for() -> None:
 def test_junctions_that_are_no_graph_are_refused_with_their_reason() -> None:
     model = no_graph()
     with pytest.raises(TellegenError) as caught:
-        network_scene(model)
+        schematic_scene(model)
     text = str(caught.value)
     assert "F180" in text
     assert "has no schematic: the bond" in text
@@ -221,7 +220,7 @@ def test_every_kind_of_one_port_has_a_symbol_about_its_axis() -> None:
     for kind in dict.fromkeys(KINDS.values()):
         if len(kind.domains) > 1:
             continue
-        symbol = symbol_of(kind)
+        symbol = one_port_symbol(kind)
         points = [point for part in symbol.parts for _, points in part.outline for point in points]
         assert min(x for x, _ in points) == -symbol.length / 2, kind.name
         assert max(x for x, _ in points) == symbol.length / 2, kind.name
@@ -249,21 +248,21 @@ def test_tikz_compiles(tmp_path: Path, system_tool: Callable[[str], str]) -> Non
 @pytest.mark.parametrize("node", ["a", "gnd"])
 def test_an_element_on_one_node_is_drawn_all_the_same(node: str) -> None:
     parts = (("V", "voltage source", "a", "gnd"), ("C", "capacitor", "a", "gnd"), ("R", "resistor", node, node))
-    assert check_scene(network_scene(network(*parts).model()), ["V", "C", "R"]) == ()
+    assert check_scene(schematic_scene(network(*parts).model()), ["V", "C", "R"]) == ()
 
 
 def test_a_wire_to_a_node_without_another_element_ends_in_a_circle() -> None:
     ends = {"R_1": "ab", "R_2": "ac", "R_3": "bc", "R_4": "bd", "R_5": "ad", "R_6": "ce"}
     parts = [("V", "voltage source", "a", "gnd"), ("C", "capacitor", "c", "gnd")]
     parts += [(name, "resistor", *pair) for name, pair in ends.items()]
-    scene = network_scene(network(*parts).model())
+    scene = schematic_scene(network(*parts).model())
     assert check_scene(scene) == ()
     assert {shape.origin.port for shape in scene.shapes if shape.origin.part == "end"} == {"e"}
 
 
 def test_a_circuit_without_a_reference_has_a_rail_at_the_node_where_most_elements_end() -> None:
     parts = (("V", "voltage source", "a", "z"), ("R", "resistor", "a", "b"), ("C", "capacitor", "b", "z"))
-    scene = network_scene(network(*parts).model())
+    scene = schematic_scene(network(*parts).model())
     rails = [shape for shape in scene.shapes if shape.origin.part == "rail"]
     assert {shape.origin.port for shape in rails} == {"z"}
     assert not [shape for shape in scene.shapes if shape.origin.part == "ground"]
@@ -279,7 +278,7 @@ def ladder(sections: int) -> Model:
 @given(st.integers(300, 2000))
 def test_a_long_line_goes_on_in_rows_with_letters_at_both_ends(width: int) -> None:
     model = ladder(20)
-    scene = network_scene(model, Options(max_width=width))
+    scene = schematic_scene(model, Options(max_width=width))
     assert check_scene(scene, [element.name for element in model.elements]) == ()
     assert symbols_on_each_other(scene) == []
     assert scene.box.width <= width
@@ -289,7 +288,7 @@ def test_a_long_line_goes_on_in_rows_with_letters_at_both_ends(width: int) -> No
 
 
 def test_rows_have_as_many_letters_as_they_need() -> None:
-    assert [letter(k) for k in (0, 25, 26, 53)] == ["A", "Z", "A1", "B2"]
+    assert [break_letter(k) for k in (0, 25, 26, 53)] == ["A", "Z", "A1", "B2"]
 
 
 def test_domains_are_areas_that_meet_in_the_machine_between_them() -> None:

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import symbol_boxes, wires
 from drawing.test_network import problems
-from tellegen.description import Model, read_model
 from tellegen.drawing import draw
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.network_scene import network_scene
-from tellegen.drawing.network_wires import crossing_wires
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Band, Label, Scene
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.drawing.schematic.wires import count_crossings
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 BOXED = {
     "corking_shaft": ["nuts", "grooves"],
@@ -111,7 +112,7 @@ def boxed(draw_from: st.DrawFn) -> Model:
 @settings(max_examples=40)
 @given(boxed())
 def test_any_boxes_are_drawn(model: Model) -> None:
-    assert problems(network_scene(model, Options()), model.elements) == []
+    assert problems(schematic_scene(model, Options()), model.elements) == []
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_any_boxes_are_drawn(model: Model) -> None:
 )
 def test_terminals_to_which_nothing_is_joined_have_a_short_wire(line: str) -> None:
     model = read_model(f"system: open\nnetwork:\n  {line}\n  m: {{mass: [a], m: 1 kg}}\n")
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     ends = {shape.origin.port for shape in scene.shapes if shape.origin.part == "end"}
     assert ends == {node for node in model.elements[0].nodes if node not in ("a", "frame")}
@@ -137,7 +138,7 @@ def test_a_box_whose_terminals_are_joined_is_drawn_too() -> None:
         "relation: across_3 = r*across_1 - r*across_2}\n  K_x: {torsion spring: [a, b], K: 1 N*m}\n"
         "  J: {inertia: [a], J: 1 kg*m^2}\n  m: {mass: [c], m: 1 kg}\nparameters: {r: 1 m/rad}\n"
     )
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 def test_bridges_over_one_box_that_would_meet_are_drawn_otherwise() -> None:
@@ -147,7 +148,7 @@ def test_bridges_over_one_box_that_would_meet_are_drawn_otherwise() -> None:
         "relation: across_1 = across_2 + across_3 + across_4}\n"
         "  K: {spring: [b, c], K: 1 N/m}\n  d_1: {damper: [a, d], b: 1 N*s/m}\n"
     )
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 def over_and_under(*bridges: str) -> Model:
@@ -168,9 +169,9 @@ def over_and_under(*bridges: str) -> Model:
 
 def test_one_of_two_bridges_leads_under_the_box() -> None:
     model = over_and_under("C_1: {capacitor: [a1, c]}", "C_2: {capacitor: [b1, d]}")
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
-    assert crossing_wires(scene.shapes) == 0
+    assert count_crossings(scene.shapes) == 0
     boxes = symbol_boxes(scene)
     ends = sorted((boxes["C_1"], boxes["C_2"]), key=lambda box: box.top)
     assert ends[0].bottom < boxes["box"].top
@@ -179,9 +180,9 @@ def test_one_of_two_bridges_leads_under_the_box() -> None:
 
 def test_bridges_between_the_same_terminals_lie_in_each_other() -> None:
     model = over_and_under("C_1: {capacitor: [a1, c]}", "R_1: {resistor: [a1, c]}")
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
-    assert crossing_wires(scene.shapes) == 0
+    assert count_crossings(scene.shapes) == 0
     boxes = symbol_boxes(scene)
     assert boxes["R_1"].bottom < boxes["C_1"].top < boxes["box"].top
 
@@ -193,9 +194,9 @@ def test_a_star_point_is_led_out_once_behind_the_phases() -> None:
     motor = f"  motor: {{multiport: [{nodes}], domains: [electrical, electrical, electrical, rotational], relation: [{relation}]}}"
     rest = "  C_s: {capacitor: [star, gnd]}\n  J: {inertia: [shaft]}\nparameters: {K: 0.1 N*m/A}"
     model = read_model("\n".join(["system: star", "network:", *phases, motor, rest]))
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
-    assert crossing_wires(scene.shapes) == 0
+    assert count_crossings(scene.shapes) == 0
     boxes = symbol_boxes(scene)
     assert boxes["R_1"].top < boxes["R_2"].top < boxes["R_3"].top < boxes["C_s"].top
     assert boxes["C_s"].right < boxes["motor"].left < boxes["J"].left

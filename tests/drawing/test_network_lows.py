@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import symbol_boxes, wires
 from drawing.test_network import crossings, problems
-from tellegen.description import read_model
-from tellegen.description.model import Model
-from tellegen.description.parts.shelf import LIBRARY
-from tellegen.drawing.network_rails import legs_of, rails_of
-from tellegen.drawing.network_scene import network_scene
-from tellegen.drawing.network_wires import crossing_wires
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Label
+from tellegen.drawing.schematic.rails import rails_of, switching_leg_nodes
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.drawing.schematic.wires import count_crossings
+from tellegen.model.model import Model
+from tellegen.notations.parts.library import LIBRARY
+from tellegen.notations.reading import read_model
 
 SERIES_MOTOR = """
   V: {voltage source: [a, gnd]}
@@ -97,7 +97,7 @@ def described(lines: str) -> Model:
 )
 def test_what_is_behind_a_machine_crosses_nothing(lines: str) -> None:
     model = described(lines)
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     assert crossings(scene) == []
 
@@ -105,7 +105,7 @@ def test_what_is_behind_a_machine_crosses_nothing(lines: str) -> None:
 def test_a_line_that_several_transformers_share_is_the_rail_below_them() -> None:
     elements = described(COMMON_LINE).elements
     assert "z" in rails_of(elements)
-    boxes = symbol_boxes(network_scene(described(COMMON_LINE)))
+    boxes = symbol_boxes(schematic_scene(described(COMMON_LINE)))
     assert boxes["C"].bottom < boxes["T_1"].top < boxes["R_c"].bottom
 
 
@@ -119,7 +119,7 @@ def test_a_rectifier_is_left_of_what_it_feeds() -> None:
         "  R: {resistor: [o, gnd]}",
     ]
     lines = "\n".join(["  V: {voltage source: [a, b]}", *bridge, "  S: {switch: [q, gnd], control: 1}", *rest])
-    scene = network_scene(described(lines))
+    scene = schematic_scene(described(lines))
     assert problems(scene, described(lines).elements) == []
     boxes = symbol_boxes(scene)
     assert boxes["V"].right < boxes["L"].left < boxes["S"].left < boxes["D"].left < boxes["C"].left < boxes["R"].left
@@ -127,14 +127,14 @@ def test_a_rectifier_is_left_of_what_it_feeds() -> None:
 
 
 def test_the_field_winding_of_a_series_motor_is_below_its_armature() -> None:
-    boxes = symbol_boxes(network_scene(described(SERIES_MOTOR)))
+    boxes = symbol_boxes(schematic_scene(described(SERIES_MOTOR)))
     assert boxes["K"].bottom < boxes["L_f"].top < boxes["L_f"].bottom < boxes["R_f"].top
     assert boxes["R_a"].bottom < boxes["K"].top + 1
     assert boxes["J"].left > boxes["K"].right - 1
 
 
 def test_the_second_leg_of_a_bridge_is_in_line_above_and_below_the_wire_to_the_motor() -> None:
-    boxes = symbol_boxes(network_scene(described(H_BRIDGE)))
+    boxes = symbol_boxes(schematic_scene(described(H_BRIDGE)))
     assert boxes["S_3"].bottom < boxes["S_4"].top
     assert boxes["D_3"].bottom < boxes["D_4"].top
 
@@ -165,15 +165,15 @@ def machines(draw_from: st.DrawFn) -> Model:
 @settings(max_examples=50)
 @given(machines())
 def test_any_machines_are_drawn(model: Model) -> None:
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
-    assert crossing_wires(scene.shapes) >= len(crossings(scene))
+    assert count_crossings(scene.shapes) >= len(crossings(scene))
 
 
 @pytest.mark.parametrize("name", ["half_bridge", "full_bridge", "inverter"])
 def test_legs_of_switches_stand_between_a_line_above_and_a_rail_below(name: str) -> None:
     model = read_model(LIBRARY / f"{name}.yaml")
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     assert crossings(scene) == []
     boxes = symbol_boxes(scene)
@@ -191,7 +191,7 @@ def test_legs_of_switches_stand_between_a_line_above_and_a_rail_below(name: str)
 
 def test_a_leg_with_a_load_at_its_middle_is_no_leg_alone() -> None:
     model = described(H_BRIDGE)
-    assert legs_of(model.elements, rails_of(model.elements)) == {}
+    assert switching_leg_nodes(model.elements, rails_of(model.elements)) == {}
 
 
 RECTIFIER = "\n".join(
@@ -205,7 +205,7 @@ RECTIFIER = "\n".join(
 
 def test_the_negative_line_of_a_three_phase_rectifier_is_below_its_legs() -> None:
     model = described(RECTIFIER)
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     assert crossings(scene) == []
     boxes = symbol_boxes(scene)
@@ -224,7 +224,7 @@ def test_bridges_over_one_machine_lie_in_each_other() -> None:
             "  R_l: {resistor: [b, gnd]}",
         ]
     )
-    assert crossing_wires(network_scene(described(bridged)).shapes) == 0
+    assert count_crossings(schematic_scene(described(bridged)).shapes) == 0
 
 
 @pytest.mark.parametrize("end", ["gnd", "a"])
@@ -232,7 +232,7 @@ def test_a_node_in_the_middle_of_the_line_to_which_nothing_else_is_joined_has_a_
     lines = "  V: {voltage source: [a, gnd]}\n  R: {resistor: [a, b]}\n  C: {capacitor: [a, c]}\n"
     lines += f"  L: {{inductor: [{end}, d]}}"
     model = described(lines)
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 def test_boxes_at_the_end_of_a_strand_do_not_stop_the_drawing() -> None:
@@ -245,7 +245,7 @@ def test_boxes_at_the_end_of_a_strand_do_not_stop_the_drawing() -> None:
         ]
     )
     model = described(lines)
-    assert problems(network_scene(model), model.elements) == []
+    assert problems(schematic_scene(model), model.elements) == []
 
 
 def test_lines_below_machines_stay_in_one_row_of_a_figure_that_is_cut() -> None:
@@ -257,7 +257,7 @@ def test_lines_below_machines_stay_in_one_row_of_a_figure_that_is_cut() -> None:
         for k in range(2)
     ]
     model = described("\n".join([source, *legs]))
-    scene = network_scene(model, Options(max_width=760))
+    scene = schematic_scene(model, Options(max_width=760))
     assert problems(scene, model.elements) == []
     assert crossings(scene) == []
     assert [shape for shape in scene.shapes if shape.origin.part == "row"]
@@ -275,7 +275,7 @@ def test_pressure_is_in_the_chamber_from_which_it_pushes(nodes: str, side: int, 
     loaded = "  m: {mass: [rod]}"
     cylinder = f"  A: {{piston: {nodes}}}\n  C: {{accumulator: [a, tank]}}"
     model = described("\n".join([source, cylinder, loaded] if on_the_left else [other, loaded, cylinder]))
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert problems(scene, model.elements) == []
     box, mass = symbol_boxes(scene)["A"], symbol_boxes(scene)["m"]
     assert (box.left < mass.left) == on_the_left

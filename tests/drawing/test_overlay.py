@@ -11,11 +11,11 @@ from tellegen.causality import assign_causality
 from tellegen.core.errors import FigureError, SimulationError
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.options import read_options
-from tellegen.drawing.overlay_flows import bond_powers
-from tellegen.drawing.overlay_marks import NARROWEST, WIDEST, Mark, arrow_width, domain_tone, mark_shapes
-from tellegen.drawing.overlay_scene import Overlaid, Overlay, overlay_of
+from tellegen.drawing.overlay.flows import bond_powers
+from tellegen.drawing.overlay.marks import NARROWEST, WIDEST, OverlayMark, arrow_width, domain_tone, mark_shapes
+from tellegen.drawing.overlay.results import OverlaidNotation, Overlay, overlay_of
 from tellegen.drawing.scene import Block, Curve, Label, Scene, Section, Shape
-from tellegen.results.ports import supplying
+from tellegen.results.element_variables import supplying
 from tellegen.schemes import bond_graph
 
 DRAWN = ("dc_motor_pump", "quarter_car", "buck_converter", "planetary_gear", "motor_heating", "hydraulic_cylinder")
@@ -26,7 +26,7 @@ def run_of(name: str) -> tg.Run:
     return tg.simulate(name, progress=False)
 
 
-def overlay(name: str, notation: Overlaid) -> Overlay:
+def overlay(name: str, notation: OverlaidNotation) -> Overlay:
     return overlay_of(run_of(name), notation, read_options({}))
 
 
@@ -47,7 +47,7 @@ def points(curve: Shape) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("name", DRAWN)
 @pytest.mark.parametrize("notation", ["pog", "bond"])
-def test_marks_overlap_nothing(name: str, notation: Overlaid) -> None:
+def test_marks_overlap_nothing(name: str, notation: OverlaidNotation) -> None:
     run = run_of(name)
     shown = overlay(name, notation)
     for time in (float(run.t[0]), middle(run), float(run.t[-1])):
@@ -83,7 +83,7 @@ def test_width_grows_with_the_power() -> None:
 
 
 def test_arrow_is_as_wide_as_it_says_and_turns_with_the_sign() -> None:
-    mark = Mark("power", ("1",), (0.0, 0.0), domain="electrical")
+    mark = OverlayMark("power", ("1",), (0.0, 0.0), domain="electrical")
     (forth,), (back,) = (list(mark_shapes(mark, power, 100.0)) for power in (25.0, -25.0))
     assert max(x for x, _ in points(forth)) == max(x for x, y in points(forth) if y == 0)
     assert min(x for x, _ in points(back)) == min(x for x, y in points(back) if y == 0)

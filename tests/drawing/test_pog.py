@@ -8,16 +8,16 @@ from drawing.reading_pogs import Signals, shown_elements, signal_loops
 from schemes.comparing import causal_of
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.description.opening import load
-from tellegen.drawing.checks import check_scene
 from tellegen.drawing.geometry import Box
+from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog_layout import pog_scene
+from tellegen.drawing.pog.scene import pog_scene
 from tellegen.drawing.scene import Band, Block, Dot, Label, Origin, Ring, Scene, Section, Sum, Wire
 from tellegen.expressions import number
 from tellegen.graph import SourceLaw, lower
+from tellegen.notations.loading import load
 from tellegen.schemes import Summation, elementary_loops, flip, pog
-from tellegen.workflow.catalogue import examples
+from tellegen.workflow.files import examples
 
 NAMES = [example.name for example in examples()]
 PLAIN = Options(bands=False)

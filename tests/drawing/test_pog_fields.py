@@ -1,15 +1,15 @@
 """POGs of fields, sensors and cut meshes: what stands in their blocks, what has no block, and what sections are called."""
 
 from tellegen.causality import assign_causality
-from tellegen.description import read_model
-from tellegen.description.model import Model
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.options import DEFAULTS
-from tellegen.drawing.pog_plan import FigurePlan
-from tellegen.drawing.pog_planning import plan_of_model
+from tellegen.drawing.pog.plan import FigurePlan
+from tellegen.drawing.pog.scene import plan_model_pog
 from tellegen.drawing.scene import Block, Label, Scene, Section
 from tellegen.expressions import ZERO
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 from tellegen.schemes import bond_graph, path_gains, pog
 
 MAGNET = """
@@ -88,7 +88,7 @@ def model(text: str) -> Model:
 
 
 def plan(text: str) -> FigurePlan:
-    return plan_of_model(assign_causality(lower(model(text))), DEFAULTS)[0]
+    return plan_model_pog(assign_causality(lower(model(text))), DEFAULTS)[0]
 
 
 def drawn(text: str, notation: str = "pog") -> Scene:

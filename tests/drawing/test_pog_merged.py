@@ -10,16 +10,16 @@ from schemes.comparing import causal_of, legal_causality
 from support.networks import Network
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.description.opening import load
-from tellegen.drawing.checks import check_scene
+from tellegen.drawing.ink import check_scene
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog_layout import model_pog_scene
+from tellegen.drawing.pog.scene import model_pog_scene
 from tellegen.drawing.scene import Block, Label, Scene, Section
 from tellegen.expressions import is_zero
 from tellegen.graph import SourceLaw, lower
+from tellegen.notations.loading import load
 from tellegen.schemes import pog
-from tellegen.schemes.collapsing import collapsed_graph
-from tellegen.schemes.storage_groups import storage_groups
+from tellegen.schemes.algebra.figure_graphs import collapsed_graph
+from tellegen.schemes.algebra.vector_blocks import storage_groups
 
 
 def scene_of(name: str, options: Options = DEFAULTS) -> Scene:

@@ -4,12 +4,12 @@ import pytest
 
 import tellegen as tg
 from tellegen.causality import assign_causality
-from tellegen.description import read_model
 from tellegen.drawing import draw
-from tellegen.drawing.pog_names import PogNames
+from tellegen.drawing.pog.texts import PogNames
 from tellegen.drawing.scene import Label, Scene
 from tellegen.expressions import parse
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 from tellegen.schemes import pog
 
 

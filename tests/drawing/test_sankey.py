@@ -7,8 +7,7 @@ import pytest
 import tellegen as tg
 from tellegen.core.errors import FigureError
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.sankey_scene import HEIGHT
-from tellegen.drawing.sankey_streams import streams_of
+from tellegen.drawing.overlay.sankey import HEIGHT, energy_streams
 from tellegen.drawing.scene import Curve, Label, Scene
 
 NAMES = ("dc_motor_pump", "motor_heating", "quarter_car", "bouncing_ball", "loudspeaker", "crank_rod")
@@ -31,7 +30,7 @@ def height(curve: Curve) -> float:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_goes_in_comes_out(name: str) -> None:
-    streams = streams_of(run_of(name))
+    streams = energy_streams(run_of(name))
     given, taken = (sum(s.energy for s in streams if s.gives == gives) for gives in (True, False))
     assert given == pytest.approx(taken, rel=2e-3)
     assert all(stream.energy > 0 for stream in streams)
@@ -39,7 +38,7 @@ def test_what_goes_in_comes_out(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["dc_motor_pump", "quarter_car", "loudspeaker"])
 def test_streams_are_the_books(name: str) -> None:
-    books, streams = run_of(name).energy, streams_of(run_of(name))
+    books, streams = run_of(name).energy, energy_streams(run_of(name))
     by_element = {s.name: s.energy if s.gives else -s.energy for s in streams if s.name}
     told = books.by_element()
     supplied = [by_element[s.name] for s in streams if s.manner == "supplied"]
@@ -50,19 +49,19 @@ def test_streams_are_the_books(name: str) -> None:
 
 
 def test_heat_that_stays_inside_is_no_stream() -> None:
-    names = {stream.name for stream in streams_of(run_of("motor_heating"))}
+    names = {stream.name for stream in energy_streams(run_of("motor_heating"))}
     assert "V_a" in names
     assert "G_h" in names
     assert not names & {"R_a", "R_a_heat", "b_m", "b_m_heat"}
 
 
 def test_what_rounding_leaves_is_no_stream() -> None:
-    streams = streams_of(tg.simulate("buck_converter"))
+    streams = energy_streams(tg.simulate("buck_converter"))
     assert sorted(stream.name for stream in streams) == ["C", "R", "V"]
 
 
 def test_impacts_take_energy() -> None:
-    taken = [s for s in streams_of(run_of("bouncing_ball")) if not s.gives]
+    taken = [s for s in energy_streams(run_of("bouncing_ball")) if not s.gives]
     assert "impacts" in {stream.manner for stream in taken}
 
 
@@ -73,7 +72,7 @@ def test_figure_is_well_drawn(name: str) -> None:
 
 def test_bars_are_as_high_as_their_energy() -> None:
     run = run_of("dc_motor_pump")
-    streams = streams_of(run)
+    streams = energy_streams(run)
     total = max(sum(s.energy for s in streams if s.gives == gives) for gives in (True, False))
     drawn = bars(draw(run).scene)
     for stream in streams:

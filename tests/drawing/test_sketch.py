@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from drawing.reading_networks import false_joints, symbol_boxes, symbols_on_each_other, wires, wires_through_symbols
 from support.networks import network
-from tellegen.description import Model, read_netlist
-from tellegen.description.netlists.geometry import read_place
-from tellegen.description.opening import as_model
-from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.network_scene import network_scene
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Bond, Curve, Label, Scene
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.model.model import Model
+from tellegen.notations.loading import as_model
+from tellegen.notations.netlist.loading import read_netlist, read_place
+from tellegen.notations.parts.library import SYSTEMS
 
 NETLISTS = sorted((SYSTEMS / "pog_netlists").glob("*.txt"))
 SQUARE = "eV, 1, 0, En, V, An, -90\neR, 1, 2, Kn, R\n--, 0, 3\neC, 2, 3, Kn, C\n"
@@ -41,7 +41,7 @@ def faults(scene: Scene, model: Model) -> list[object]:
 @pytest.mark.parametrize("path", NETLISTS, ids=lambda path: path.stem)
 def test_elements_stand_where_the_netlist_puts_them(path: Path) -> None:
     model = as_model(path)
-    sketch, at = model.sketch, middles(network_scene(model))
+    sketch, at = model.sketch, middles(schematic_scene(model))
     assert sketch is not None
     wanted = {}
     for element in model.elements:
@@ -65,7 +65,7 @@ def _unit(wanted: dict[str, complex], at: dict[str, tuple[float, float]]) -> flo
 
 
 def test_a_square_is_a_square() -> None:
-    at = middles(network_scene(read_netlist(SQUARE)))
+    at = middles(schematic_scene(read_netlist(SQUARE)))
     assert at["V"][0] < at["R"][0] < at["C"][0]
     assert at["V"][1] == pytest.approx(at["C"][1])
     assert at["R"][1] < at["V"][1]
@@ -73,18 +73,18 @@ def test_a_square_is_a_square() -> None:
 
 
 def test_another_length_and_another_angle_move_what_follows() -> None:
-    square = middles(network_scene(read_netlist(SQUARE)))
+    square = middles(schematic_scene(read_netlist(SQUARE)))
     wide = middles(
-        network_scene(read_netlist(SQUARE.replace("Kn, R", "Kn, R, Ln, 2").replace("--, 0, 3", "--, 0, 3, Ln, 2")))
+        schematic_scene(read_netlist(SQUARE.replace("Kn, R", "Kn, R, Ln, 2").replace("--, 0, 3", "--, 0, 3, Ln, 2")))
     )
     assert wide["C"][0] - wide["V"][0] == pytest.approx(2 * (square["C"][0] - square["V"][0]), abs=0.01)
-    upwards = middles(network_scene(read_netlist("eR, 1, 2, Kn, R, An, 90\neC, 2, 3, Kn, C\neV, 3, 1, En, V\n")))
+    upwards = middles(schematic_scene(read_netlist("eR, 1, 2, Kn, R, An, 90\neC, 2, 3, Kn, C\neV, 3, 1, En, V\n")))
     assert upwards["C"][1] < upwards["R"][1]
 
 
 def test_a_shift_is_to_the_left_of_the_way() -> None:
     text = SQUARE + "eL, 1, 2, Kn, L, Sh, 0.8\neG, 2, 3, Kn, G, Sh, 0.8\n"
-    at = middles(network_scene(read_netlist(text)))
+    at = middles(schematic_scene(read_netlist(text)))
     assert at["L"][1] < at["R"][1]  # above a line to the right
     assert at["G"][0] > at["C"][0]  # right of a line downwards
 
@@ -94,13 +94,13 @@ def test_points_have_the_places_that_are_written() -> None:
     model = read_netlist(text)
     assert model.sketch is not None
     assert model.sketch.points["0"] == pytest.approx(0)
-    at = middles(network_scene(model))
+    at = middles(schematic_scene(model))
     assert (at["C"][0] - at["V"][0]) / (at["V"][1] - at["R"][1]) == pytest.approx(3, abs=0.01)
 
 
 def test_a_minus_puts_the_label_on_the_other_side() -> None:
     for name, above in (("R", True), ("-R", False)):
-        scene = network_scene(read_netlist(SQUARE.replace("Kn, R", f"Kn, {name}")))
+        scene = schematic_scene(read_netlist(SQUARE.replace("Kn, R", f"Kn, {name}")))
         label = next(s for s in scene.shapes if isinstance(s, Label) and s.origin.element == "R")
         assert (label.at[1] < middles(scene)["R"][1]) == above
 
@@ -124,7 +124,7 @@ def test_a_netlist_without_geometry_and_one_that_puts_things_on_each_other_are_l
     piled = read_netlist(SQUARE + "eL, 2, 3, Kn, L\n")
     assert piled.sketch is not None
     for model in (plain, piled):
-        assert faults(network_scene(model), model) == []
+        assert faults(schematic_scene(model), model) == []
     assert draw(plain, "network").notes == ()
     (note,) = draw(piled, "network").notes
     assert note.startswith("laid out anew: where the netlist puts its elements they would lie on each other")
@@ -162,7 +162,7 @@ def mesh(rows: int, columns: int) -> Model:
 
 def test_a_bridge_looks_as_in_a_textbook() -> None:
     model = network(*BRIDGE).model()
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert faults(scene, model) == []
     at = middles(scene)
     assert at["R_1"][0] == pytest.approx(at["R_2"][0])
@@ -177,7 +177,7 @@ def test_a_bridge_looks_as_in_a_textbook() -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(2, 2), (3, 5), (5, 3)])
 def test_a_mesh_is_a_grid(rows: int, columns: int) -> None:
     model = mesh(rows, columns)
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert faults(scene, model) == []
     at = middles(scene)
     for letter, counts in (("R", {rows, columns - 1}), ("L", {rows - 1, columns})):
@@ -196,7 +196,7 @@ def test_three_phases_lie_under_each_other() -> None:
         for name, kind, *ends in parts
     ]
     model = network(*phases).model()
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert faults(scene, model) == []
     at = middles(scene)
     for k in (1, 2, 3):
@@ -215,13 +215,13 @@ def test_any_meshed_circuit_is_drawn_without_faults(count: int, data: st.DataObj
     parts += [(f"G_{k}", "resistor", node, "gnd") for k, node in enumerate(nodes)]
     model = network(*parts).model()
     for labels in ("symbols", "both"):
-        assert faults(network_scene(model, Options(labels=labels)), model) == []
+        assert faults(schematic_scene(model, Options(labels=labels)), model) == []
 
 
 def test_one_more_element_in_a_mesh_moves_the_others_little() -> None:
     before, after = mesh(3, 4), mesh(3, 4).elements
     larger = network(*((e.name, e.kind.name, *e.nodes) for e in after), ("R_x", "resistor", "n2_3", "gnd")).model()
-    one, two = middles(network_scene(before)), middles(network_scene(larger))
+    one, two = middles(schematic_scene(before)), middles(schematic_scene(larger))
     origin = one["V"][0] - two["V"][0], one["C_0_0"][1] - two["C_0_0"][1]
     moved = [
         name
@@ -251,7 +251,7 @@ def test_a_causal_conflict_is_drawn_and_marked() -> None:
 def test_slanted_elements_of_a_netlist_stand_slanted() -> None:
     lines = "eV, 1, 0, En, V, An, -90\neR, 1, 2, Kn, R, An, 30\neL, 2, 3, Kn, L, An, -30\neC, 3, 4, Kn, C, An, -90\n--, 0, 4\n"
     model = read_netlist(lines)
-    scene = network_scene(model)
+    scene = schematic_scene(model)
     assert check_scene(scene, [element.name for element in model.elements]) == ()
     at = middles(scene)
     assert at["R"][1] == pytest.approx(at["L"][1], abs=9)
@@ -264,4 +264,4 @@ def test_slanted_elements_of_a_netlist_stand_slanted() -> None:
 def test_slanted_symbols_on_each_other_are_drawn_another_way() -> None:
     crossed = "eV, 1, 0, En, V, An, -90\neR, 1, 2, Kn, R, An, -45, Ln, 1.414\neC, 0, 3, Kn, C, An, 45, Ln, 1.414\neL, 3, 2, Kn, L"
     model = read_netlist(crossed)
-    assert faults(network_scene(model), model) == []
+    assert faults(schematic_scene(model), model) == []

@@ -5,18 +5,18 @@ import pytest
 import tellegen as tg
 from tellegen.causality import assign_causality
 from tellegen.drawing import check_scene, draw
-from tellegen.drawing.bond_lane_scene import vector_plans
-from tellegen.drawing.bond_plan import Plan
+from tellegen.drawing.bond.plan import BondPlan
+from tellegen.drawing.bond.vector import vector_plans
 from tellegen.drawing.options import DEFAULTS
 from tellegen.graph import lower
 from tellegen.schemes import pog
 
 
-def plan_of(name: str) -> Plan:
+def plan_of(name: str) -> BondPlan:
     return vector_plans(pog(assign_causality(lower(tg.load(name)))), DEFAULTS)[1]
 
 
-def chain(plan: Plan) -> list[str]:
+def chain(plan: BondPlan) -> list[str]:
     return [node.text.letters for node in plan.nodes.values() if node.role != "leaf"]
 
 

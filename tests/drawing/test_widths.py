@@ -16,14 +16,14 @@ from schemes.comparing import legal_causality
 from support.networks import Network, network
 from support.strategies import networks
 from tellegen.core.errors import TellegenError
-from tellegen.description import Model
-from tellegen.description.opening import as_model
 from tellegen.drawing import Figure, animate, draw
-from tellegen.drawing.bond_pen import OTHER_END
-from tellegen.drawing.checks import check_scene
-from tellegen.drawing.network_source import elements_of
+from tellegen.drawing.bond.pen import OTHER_END
+from tellegen.drawing.ink import check_scene
 from tellegen.drawing.scene import Bond, Label
-from tellegen.drawing.tikz import to_tikz
+from tellegen.drawing.schematic.plan import schematic_elements
+from tellegen.drawing.writers.tikz import to_tikz
+from tellegen.model.model import Model
+from tellegen.notations.loading import as_model
 from tellegen.schemes import bond_graph
 
 COLUMN, PAGE = "85 mm", "170 mm"
@@ -152,7 +152,7 @@ def test_a_schematic_for_a_column_is_cut_where_lines_go_on_and_letters_tie_its_p
     assert all(len(nodes) == 1 for nodes in letters.values())
     assert all(sum(label.text == text for label in ports) > 1 for text in letters)
     shown = {shape.origin.element for shape in figure.scene.shapes}
-    assert not [e.name for e in elements_of(as_model("corking_machine")) if e.name not in shown]
+    assert not [e.name for e in schematic_elements(as_model("corking_machine")) if e.name not in shown]
 
 
 def grid(rows: int, columns: int) -> Model:

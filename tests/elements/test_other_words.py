@@ -3,7 +3,7 @@
 import pytest
 
 from tellegen.elements import KINDS
-from tellegen.elements.other_words import ADVICE, KINDS_BY_WORD, kind_advice
+from tellegen.elements.kinds import ADVICE, KINDS_BY_WORD, kind_advice
 
 
 def test_advice_names_kinds_for_words_that_are_none() -> None:

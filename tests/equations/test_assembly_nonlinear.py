@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 
 from support.networks import agree, element, equations, law, model, network
 from tellegen.core.errors import CausalityError, EquationError
-from tellegen.description.model import Element
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import symbol
+from tellegen.model.model import Element
 
 FORCE = element("F", "force source", "frame", "m")
 MASS = element("m", "mass", "m", "frame")

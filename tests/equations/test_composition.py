@@ -10,10 +10,9 @@ from support.networks import Network, agree, equations, network
 from support.strategies import networks
 from support.transfers import transfer_at
 from tellegen.core.errors import EquationError
-from tellegen.description import read_model
-from tellegen.equations.composition import in_chain, side_by_side
-from tellegen.equations.port_inversion import invert_ports
+from tellegen.equations.forms.composition import in_chain, invert_ports, side_by_side
 from tellegen.equations.system import EquationSystem, MatrixName
+from tellegen.notations.reading import read_model
 
 POINTS = (0.3, 2.0 + 1.0j, 40.0j)
 

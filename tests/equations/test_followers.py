@@ -3,8 +3,8 @@
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
 from tellegen.equations.system import EquationSystem
+from tellegen.notations.reading import read_model
 
 CIRCLE = read_model(
     """

@@ -18,14 +18,13 @@ from support.networks import Network, agree, element, equations, law, model
 from support.strategies import networks
 from support.vector_graphs import VectorGraph, vector_graphs
 from tellegen.core.errors import EquationError, TellegenError
-from tellegen.description import read_model
-from tellegen.description.model import Element
-from tellegen.equations.hamiltonian import port_hamiltonian
-from tellegen.equations.hamiltonian_system import HamiltonianName, HamiltonianSystem
+from tellegen.equations.forms.hamiltonian import HamiltonianName, HamiltonianSystem, port_hamiltonian
+from tellegen.equations.printing.text import hamiltonian_to_text
 from tellegen.equations.system import EquationSystem
-from tellegen.equations.text_hamiltonian import hamiltonian_to_text
 from tellegen.expressions import MINUS_ONE, ONE, ZERO, Expression, evaluate_exact, symbol
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.model.model import Element
+from tellegen.notations.reading import read_model
 
 seeds = st.integers(0, 2**16)
 EXAMPLES = [example.name for example in tg.examples()]
@@ -110,7 +109,7 @@ class Point:
         """The rate of H and of what heat adds along the motion, from these functions themselves."""
         assert self.form.H is not None
         assert self.form.H_heat is not None
-        H = substituted(self.form.H + self.form.H_heat, self.form.where)
+        H = with_definitions(self.form.H + self.form.H_heat, self.form.where)
         moving = [*zip(self.form.states, self.rate, strict=True)]
         moving += [(name, self.at(e)) for name, e in self.form.displacements.items()]
         return sum((self.at(H.derivative(name)) * rate for name, rate in moving), Fraction(0))

@@ -9,11 +9,16 @@ from typing import Any, Literal
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
-from tellegen.equations.latex import descriptor_to_latex, dotted, equations_to_latex, transfer_to_latex
-from tellegen.equations.latex_lines import ShortEntries
+from tellegen.equations.printing.latex import (
+    ShortEntries,
+    descriptor_to_latex,
+    dotted,
+    equations_to_latex,
+    transfer_to_latex,
+)
 from tellegen.expressions import parse
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.notations.reading import read_model
 
 
 def assert_balanced(text: str) -> None:
@@ -125,7 +130,7 @@ def test_wide_matrices_have_names_for_their_entries() -> None:
     short = ShortEntries(())
     rows = [[short.entry(e) for e in row] for row in system.matrices["L"]]
     assert all(len(str(e)) < 200 for row in rows for e in row)
-    assert [[substituted(e, short.definitions) for e in row] for row in rows] == [
+    assert [[with_definitions(e, short.definitions) for e in row] for row in rows] == [
         list(row) for row in system.matrices["L"]
     ]
     text = system.to_latex()

@@ -15,12 +15,13 @@ from support.strategies import laplace_points, networks
 from support.transfers import transfer_at
 from tellegen.cli.main import app
 from tellegen.core.errors import DescriptionError, EquationError
-from tellegen.description import Model, read_model
-from tellegen.description.measurable import detected_names, measurable_names
-from tellegen.equations.measured import with_measured_outputs
-from tellegen.equations.measuring import measured_equations
+from tellegen.equations.derivation import measured_equations
+from tellegen.equations.outputs import detected_names, measurable_names
+from tellegen.equations.system import with_measured_outputs
 from tellegen.expressions import is_zero, parse
 from tellegen.graph import SourceLaw, lower
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 OSCILLATOR = """\
 system: Oscillator

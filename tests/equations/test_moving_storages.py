@@ -3,8 +3,8 @@
 import pytest
 
 from support.networks import equations
-from tellegen.description import read_model
 from tellegen.expressions import is_zero, parse
+from tellegen.notations.reading import read_model
 
 FILE = """
 system: Condenser microphone

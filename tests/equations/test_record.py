@@ -7,10 +7,10 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.names import identifier
-from tellegen.description import read_model
-from tellegen.equations.record import descriptor_to_record, equations_to_record, transfer_to_record
+from tellegen.equations.printing.record import descriptor_to_record, equations_to_record, transfer_to_record
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import PYTHON_NAMESPACE, number, symbol
+from tellegen.notations.reading import read_model
 
 ALWAYS = ["sign", "states", "inputs", "outputs", "parameters", "displacements", "L", "A", "B", "C", "D"]
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tellegen.core.errors import DescriptionError, EquationError
-from tellegen.description import Model, read_model
 from tellegen.equations.checking import check
-from tellegen.equations.closed_loop import close_loop
-from tellegen.equations.numeric import with_values
-from tellegen.equations.system import EquationSystem
-from tellegen.equations.transfer import TransferMatrix
+from tellegen.equations.forms.closed_loop import close_loop
+from tellegen.equations.forms.transfer import TransferMatrix
+from tellegen.equations.system import EquationSystem, with_values
 from tellegen.expressions import parse
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 from tellegen.workflow.deriving import derive, linearise
 
 COIL = """\

@@ -11,10 +11,11 @@ from scipy.integrate import solve_ivp
 
 from support.networks import equations
 from tellegen import linearise, simulate
-from tellegen.description import Model, read_model
-from tellegen.equations.hamiltonian import port_hamiltonian
+from tellegen.equations.forms.hamiltonian import port_hamiltonian
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, is_zero, parse
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 VARIATOR = """
 system: Variator whose ratio follows the speed

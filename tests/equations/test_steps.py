@@ -10,16 +10,15 @@ from support.evaluated import Evaluated, legal
 from support.networks import Network, element, equations, law, model
 from support.strategies import networks
 from tellegen.core.errors import DescriptionError
-from tellegen.description import read_model
-from tellegen.equations.explanation import ExplainedEntry, Loop, Relation, Sentence
-from tellegen.equations.linearisation import linearise_equations
-from tellegen.equations.numeric import with_values
+from tellegen.equations.forms.linearisation import linearise_equations
 from tellegen.equations.paths import MOST_COUPLED
-from tellegen.equations.steps import Derivation, derivation_steps
-from tellegen.equations.system import EquationSystem
-from tellegen.equations.text_steps import steps_to_text
+from tellegen.equations.printing.explanation import AlgebraicLoop, ExplainedEntry, NamedFormula, Sentence
+from tellegen.equations.printing.text import steps_to_text
+from tellegen.equations.steps import Explanation, derivation_steps
+from tellegen.equations.system import EquationSystem, with_values
 from tellegen.expressions import ZERO, Expression, evaluate_exact, is_zero, parse, total
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.notations.reading import read_model
 
 EXAMPLES = [example.name for example in tg.examples()]
 
@@ -112,26 +111,26 @@ network:
 """
 
 
-def entry(steps: Derivation, matrix: str, row: int, column: int = 0) -> ExplainedEntry:
+def entry(steps: Explanation, matrix: str, row: int, column: int = 0) -> ExplainedEntry:
     return next(e for e in steps.entries() if (e.matrix, e.row, e.column) == (matrix, row, column))
 
 
-def loops(steps: Derivation) -> list[Loop]:
-    return [item for section in steps.sections for item in section.items if isinstance(item, Loop)]
+def loops(steps: Explanation) -> list[AlgebraicLoop]:
+    return [item for section in steps.sections for item in section.items if isinstance(item, AlgebraicLoop)]
 
 
 def routes(explained: ExplainedEntry) -> dict[str, str]:
     return {" -> ".join(path.stops): str(path.gain) for path in explained.paths}
 
 
-def written(steps: Derivation, expression: Expression) -> Expression:
+def written(steps: Explanation, expression: Expression) -> Expression:
     deltas = {loop.name: loop.determinant for loop in loops(steps) if loop.rounds}
-    relations = {i.name: i.value for s in steps.sections for i in s.items if isinstance(i, Relation)}
+    relations = {i.name: i.value for s in steps.sections for i in s.items if isinstance(i, NamedFormula)}
     decided = {name: e for name, e in relations.items() if name not in {*steps.states, "P_d"}}
-    return substituted(expression, {**steps.where, **deltas, **decided})
+    return with_definitions(expression, {**steps.where, **deltas, **decided})
 
 
-def assert_entries_are_sums_of_paths(steps: Derivation, system: EquationSystem) -> None:
+def assert_entries_are_sums_of_paths(steps: Explanation, system: EquationSystem) -> None:
     """Every entry that is not zero is explained, and its paths add up to it."""
     for name in ("A", "B", "C", "D"):
         filled = {
@@ -271,7 +270,7 @@ def test_the_paths_of_a_random_network_add_up_to_its_entries(network: Network) -
         assert found == value(steps, evaluated, e.value), e.place
 
 
-def value(steps: Derivation, evaluated: Evaluated, expression: Expression) -> Fraction:
+def value(steps: Explanation, evaluated: Evaluated, expression: Expression) -> Fraction:
     return evaluate_exact(written(steps, expression), evaluated.values)
 
 

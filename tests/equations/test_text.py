@@ -5,10 +5,9 @@ import random
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.equations.printing.text import descriptor_to_text, equations_to_text, parameters_to_text, transfer_to_text
 from tellegen.equations.system import EquationSystem
-from tellegen.equations.text import descriptor_to_text, equations_to_text, transfer_to_text
-from tellegen.equations.text_rows import parameters_to_text
+from tellegen.notations.reading import read_model
 
 MOTOR_AND_PUMP = """\
 DC motor driving a hydraulic pump

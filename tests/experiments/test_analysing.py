@@ -5,7 +5,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import EquationError, SimulationError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 
 def test_the_split_of_power_in_steady_state_balances() -> None:

@@ -5,9 +5,9 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import DescriptionError, SimulationError
-from tellegen.description import read_model
-from tellegen.experiments.courses import Course
-from tellegen.experiments.row_count import MOST_ROWS
+from tellegen.experiments.input_signals import InputSignal
+from tellegen.experiments.setup import MOST_ROWS
+from tellegen.notations.reading import read_model
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tellegen.experiments.row_count import MOST_ROWS
         ("sine(1 V, 1 MHz)", MOST_ROWS),
     ],
 )
-def test_rows_follow_the_fastest_input(course: Course, rows: int) -> None:
+def test_rows_follow_the_fastest_input(course: InputSignal, rows: int) -> None:
     run = tg.simulate("rlc", 1.0, inputs={"V": course}, solver="exponential", progress=False)
     assert len(run.t) == rows
 

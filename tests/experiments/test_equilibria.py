@@ -4,7 +4,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError
-from tellegen.description import Model, read_model
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 
 def test_of_a_motor_balances_its_powers() -> None:

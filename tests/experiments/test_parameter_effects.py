@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError
-from tellegen.description import read_model
-from tellegen.results.labelling import column
+from tellegen.notations.reading import read_model
+from tellegen.results.records import column
 
 Array = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ import threading
 import pytest
 
 import tellegen as tg
-from tellegen.experiments import notebook_line, progress
+from tellegen.experiments import progress
 from tellegen.experiments.progress import ProgressLine
-from tellegen.experiments.setting_up import set_up
-from tellegen.simulation.hybrid import integrate_graph
+from tellegen.experiments.setup import set_up
+from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.solvers.stretch import Watch
 
 
 def test_short_runs_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +84,7 @@ def test_a_notebook_shows_one_line_that_is_gone_at_the_end(monkeypatch: pytest.M
     monkeypatch.setattr("IPython.display.display", page.display)
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
     monkeypatch.setattr(progress, "PATIENCE_S", -1.0)
-    monkeypatch.setattr(notebook_line, "PAUSE_S", -1.0)
+    monkeypatch.setattr(progress, "PAUSE_S", -1.0)
     line = ProgressLine("motor <1>", 2.0)
     line(0.5)
     line.count(321)

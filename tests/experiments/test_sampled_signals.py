@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 TWO_RHYTHMS = """system: Two samplers
 network:

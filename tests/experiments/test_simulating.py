@@ -12,7 +12,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import DescriptionError, GraphError, SimulationError, TellegenError
-from tellegen.description import Model, read_model
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 from tellegen.simulation.problem import SolverName
 
 RC = (

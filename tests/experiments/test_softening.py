@@ -5,10 +5,10 @@ import math
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
 from tellegen.experiments.softening import is_steep, softened
 from tellegen.expressions import number, parse
-from tellegen.graph.laws import argument
+from tellegen.graph.power_graph import argument
+from tellegen.notations.reading import read_model
 
 BOTH_WAYS = "Q = Q_n*sign(P)*sqrt(abs(P)/P_n)"
 BY_CASES = "Q = if(P > 0, Q_n*sqrt(P/P_n), 0)"

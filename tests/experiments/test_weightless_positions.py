@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 # A point mass at the end of two links without mass of their own: when they are in line, nothing resists their bending.
 POINT_ON_TWO_LINKS = """

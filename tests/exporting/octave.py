@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.description import Model, read_model
-from tellegen.description.opening import load
 from tellegen.experiments.simulating import simulate
 from tellegen.exporting.exports import simulink_files
+from tellegen.model.model import Model
+from tellegen.notations.loading import load
+from tellegen.notations.reading import read_model
 
 Array = NDArray[np.float64]
 

@@ -12,17 +12,18 @@ from exporting.octave import run_octave
 from exporting.recorded_models import RecordedBlock, RecordedModel, read_calls
 from exporting.test_run_files import PLAIN_TEXTS as TEXTS
 from exporting.test_run_files import TEXTS_WITH_MODES
-from tellegen.description import Model, read_model
-from tellegen.description.opening import example_names, load
+from tellegen.exporting.diagram import Diagram, Formula
 from tellegen.exporting.diagram_building import block_diagram
-from tellegen.exporting.diagrams import Diagram, Formula
 from tellegen.exporting.exports import simulink_files
-from tellegen.exporting.m_files import parameters_file
+from tellegen.exporting.matlab_program import parameters_file
 from tellegen.exporting.mode_diagrams import HybridDiagram, mode_diagrams
-from tellegen.exporting.simulink_model import LIBRARY
+from tellegen.exporting.simulink_blocks import LIBRARY
 from tellegen.exporting.simulink_modes import mode_diagram, mode_name
 from tellegen.exporting.simulink_program import build_file
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
+from tellegen.model.model import Model
+from tellegen.notations.loading import example_names, load
+from tellegen.notations.reading import read_model
 
 KEEPING = ["sampled_switch", "delayed_switch"]
 """Models with modes that sample or delay."""

@@ -9,14 +9,13 @@ from support.networks import Network
 from support.strategies import networks
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, CompilerError, EquationError, SimulationError
-from tellegen.description.opening import load
-from tellegen.experiments.setting_up import set_up
+from tellegen.experiments.setup import set_up
+from tellegen.exporting.diagram import Diagram, Formula, formula
 from tellegen.exporting.diagram_building import block_diagram
-from tellegen.exporting.diagrams import Diagram, Formula, formula
-from tellegen.exporting.simulink_blocks import simulink_blocks
-from tellegen.exporting.simulink_model import TOP, Wiring
+from tellegen.exporting.simulink_blocks import TOP, SimulinkWiring, simulink_blocks
 from tellegen.expressions import parse
 from tellegen.expressions.matlab import matlab_name
+from tellegen.notations.loading import load
 
 EXAMPLES = 25
 """Each one is compiled."""
@@ -86,7 +85,7 @@ def test_simulink_gets_every_block_once_and_every_signal_has_one_name(network: N
     assert len({matlab_name(name) for name in names}) == len(names)
 
 
-def known(wiring: Wiring, system: str, name: str) -> bool:
+def known(wiring: SimulinkWiring, system: str, name: str) -> bool:
     return (name if system == TOP else f"{system}/{name}") in {block.path for block in wiring.blocks}
 
 

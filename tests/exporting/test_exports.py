@@ -7,10 +7,10 @@ import pytest
 
 from command_line import tellegen
 from tellegen import ExportError, export_model, load
-from tellegen.description import read_model
 from tellegen.exporting.exports import simulink_files
-from tellegen.exporting.m_files import program_name
+from tellegen.exporting.matlab_program import program_name
 from tellegen.exporting.simulink_program import quoted
+from tellegen.notations.reading import read_model
 
 RC = """
 system: {title}

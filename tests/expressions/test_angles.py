@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellegen.expressions import is_zero, parse, to_text
-from tellegen.expressions.angles import joined_angles
+from tellegen.expressions.simplification import joined_sines
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_is_no_identity_is_not_zero(text: str) -> None:
     ],
 )
 def test_two_terms_become_one_where_they_can(text: str, wanted: str) -> None:
-    assert to_text(joined_angles(parse(text))) == wanted
+    assert to_text(joined_sines(parse(text))) == wanted
 
 
 @given(
@@ -55,4 +55,4 @@ def test_two_terms_become_one_where_they_can(text: str, wanted: str) -> None:
 def test_joining_angles_changes_no_value(terms: list[tuple[str, str, str]]) -> None:
     expression = parse(" + ".join(["0", *(f"{c}*{f}(x)*{g}(y)" for c, f, g in terms)]))
     values = {"a": 1.3, "b": -0.7, "x": 0.4, "y": 2.1}
-    assert math.isclose(joined_angles(expression).evaluate(values), expression.evaluate(values), abs_tol=1e-12)
+    assert math.isclose(joined_sines(expression).evaluate(values), expression.evaluate(values), abs_tol=1e-12)

@@ -20,7 +20,6 @@ from tellegen.expressions import (
     Pow,
     call,
     evaluate_exact,
-    interning,
     logic,
     nodes,
     number,
@@ -198,12 +197,12 @@ def test_division_by_zero_and_immense_numbers_are_refused() -> None:
 
 def test_expressions_nobody_uses_leave_the_table() -> None:
     gc.collect()
-    before = len(interning._TABLE)
+    before = len(nodes._TABLE)
     kept: Expression | None = a + symbol("used_once") ** 7
-    assert len(interning._TABLE) > before
+    assert len(nodes._TABLE) > before
     del kept
     gc.collect()
-    assert len(interning._TABLE) == before
+    assert len(nodes._TABLE) == before
 
 
 @settings(max_examples=50, deadline=None)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from tellegen.expressions import symbol
-from tellegen.expressions.piecewise import interpolated, interpolated_integral
+from tellegen.expressions.polynomials import interpolated, interpolated_integral
 
 X = symbol("x")
 WHOLE = st.integers(-20, 20)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellegen.expressions import Expression, is_zero, number, parse, symbol, to_text
-from tellegen.expressions.rational import shortened
+from tellegen.expressions.simplification import shortened
 
 
 @pytest.mark.parametrize(

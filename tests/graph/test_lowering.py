@@ -6,9 +6,9 @@ import pytest
 
 from support.networks import element, equations, law, model, network
 from tellegen.core.errors import Finding, GraphError
-from tellegen.description.model import Model
 from tellegen.expressions import ZERO, parse, symbol
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw, lower
+from tellegen.model.model import Model
 
 V = ("V", "voltage source", "a", "gnd")
 R = ("R", "resistor", "a", "gnd")

@@ -9,11 +9,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tellegen.core.errors import GraphError
-from tellegen.description import SHAPES, Network, read_model
 from tellegen.expressions import Expression, number, parse, symbol
 from tellegen.graph import PowerGraph, SourceLaw, algebraic_signals, drive, lower
-from tellegen.graph.breaks import breaks_of
-from tellegen.graph.signals import Break, Delayed, External, Integral, Sampled, SignalLaw, Table, Value
+from tellegen.graph.signals import Break, Delayed, External, Integral, Sampled, SignalLaw, Table, Value, breaks_of
+from tellegen.notations.network.builder import Network
+from tellegen.notations.reading import read_model
+from tellegen.notations.signals.shapes import SHAPES
 
 
 def graph(signals: str, source: str = ", signal: V_c") -> PowerGraph:

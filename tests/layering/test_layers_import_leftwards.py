@@ -34,7 +34,7 @@ WITHOUT_NUMBERS = {name for name in RANK if RANK[name] <= RANK["equations"]}
 
 FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
     (
-        "tellegen.description.signals.tables",
+        "tellegen.notations.signals.tables",
         "pyarrow",
     ): "pyarrow takes a while to load and is needed for tables in Parquet files alone",
     (
@@ -42,25 +42,27 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "sympy",
     ): "SymPy takes seconds to load and is a view: it is loaded when asked for",
     ("tellegen.reduction.account", "numpy"): "poles are compared when asked for; equations do without numbers",
-    ("tellegen.results.figures", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
-    ("tellegen.drawing.raster", "matplotlib"): "SVG and TikZ do without matplotlib, which takes a second to load",
-    ("tellegen.drawing.animation_raster", "PIL"): "pictures are read when a GIF or a video is written",
-    ("tellegen.results.labelling", "xarray"): "labelled arrays are made when asked for; a run does without",
+    ("tellegen.results.plotting", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     (
-        "tellegen.experiments.parameter_effects",
+        "tellegen.drawing.writers.raster",
+        "matplotlib",
+    ): "SVG and TikZ do without matplotlib, which takes a second to load",
+    ("tellegen.drawing.writers.animation", "PIL"): "pictures are read when a GIF or a video is written",
+    ("tellegen.results.records", "xarray"): "labelled arrays are made when asked for; a run does without",
+    (
+        "tellegen.experiments.sensitivities",
         "xarray",
     ): "labelled arrays are made when asked for; importing needs none",
-    ("tellegen.simulation.elimination_order", "scipy"): "only large meshes ask SciPy for an order of elimination",
+    ("tellegen.simulation.solvers.stretch", "scipy"): "only large meshes ask SciPy for an order of elimination",
     (
         "tellegen.simulation.plain.linear",
         "scipy",
     ): "linear systems are solved in Python only where there is no C compiler",
     ("tellegen.drawing.typesetting", "ziamath"): "a font is read when the first label is set",
     ("tellegen.drawing.typesetting", "ziafont"): "a font is read when the first label is set",
-    ("tellegen.reporting.reduction_sections", "matplotlib"): "plots are made where limits are asked for",
-    ("tellegen.reporting.plots", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
+    ("tellegen.reporting.sections", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",
     ("tellegen.reporting.formulas", "latex2mathml"): "its tables of symbols are read when a page has formulas",
-    ("tellegen.experiments.notebook_line", "IPython"): "there only in a notebook",
+    ("tellegen.experiments.progress", "IPython"): "there only in a notebook",
     ("tellegen.experiments.progress", "rich"): "most runs are over before there is progress to show",
 }
 """(module, imported top-level package or module): why the import stands inside a function."""

@@ -16,7 +16,7 @@ CALLS = {
     "os.system",
 }
 PACKAGES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve"}
-VALUES_ONLY = {"tellegen.compiler.code_cache"}
+VALUES_ONLY = {"tellegen.compiler.code"}
 """Keeps code beside the compiled libraries; restores classes of values alone, which its own tests show."""
 
 

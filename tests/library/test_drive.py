@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import tellegen as tg
 from support.transfers import same_transfer
-from tellegen.description import Model, read_model
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import symbol
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 PARTS = """\
 system: Feed drive

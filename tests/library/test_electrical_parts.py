@@ -9,8 +9,11 @@ from scipy.optimize import brentq
 import tellegen as tg
 from support.library_use import use, values
 from support.transfers import POINTS, numeric, same_transfer, transfer_at
-from tellegen.description import Model, parameter_values, read_model, to_yaml
 from tellegen.equations.system import MatrixName
+from tellegen.model.model import Model
+from tellegen.notations.parameters import parameter_values
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 # Machines of any number of phases
 

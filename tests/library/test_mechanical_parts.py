@@ -11,7 +11,9 @@ from scipy.integrate import solve_ivp
 import tellegen as tg
 from support.library_use import use, values
 from support.transfers import POINTS, numeric, transfer_at
-from tellegen.description import Model, parameter_values, read_model
+from tellegen.model.model import Model
+from tellegen.notations.parameters import parameter_values
+from tellegen.notations.reading import read_model
 
 MOVED = "V: {velocity source: [x]}"
 """A velocity source against the frame; the force that it supplies is that of the friction."""

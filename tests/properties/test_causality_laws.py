@@ -10,9 +10,8 @@ from support import exact, nodal
 from support.networks import Network, causality, deciding, integral
 from support.strategies import networks
 from tellegen.causality import CausalGraph
-from tellegen.causality.blocks import biconnected_components
-from tellegen.causality.demands import demands
-from tellegen.causality.exact import exact_causality, generic_residue
+from tellegen.causality.exact import demands, exact_causality, generic_residue
+from tellegen.causality.normal_tree import biconnected_components
 from tellegen.core.errors import CausalityError
 from tellegen.graph import lower
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 import tellegen as tg
 from support.mechanisms import Chain, Link, closed_chains, evaluated, multibody, open_chains, weights
-from tellegen.description import read_model
 from tellegen.equations.system import EquationSystem
+from tellegen.notations.reading import read_model
 
 
 def point(chain: Chain, system: EquationSystem) -> dict[str, float]:

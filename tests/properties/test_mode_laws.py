@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
 
 SERIES = {

@@ -12,9 +12,9 @@ from support.evaluated import CONFLICTS, Evaluated
 from support.strategies import laplace_points
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 
 seeds = st.integers(0, 2**16)
 

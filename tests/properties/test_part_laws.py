@@ -14,9 +14,10 @@ from support.evaluated import Evaluated, legal
 from support.networks import Network, Part, equations
 from support.strategies import networks
 from tellegen.core.domains import DOMAINS, REFERENCES
-from tellegen.description import Model, read_model, to_yaml
-from tellegen.description.model import Port
 from tellegen.elements import KINDS
+from tellegen.model.model import Model, Port
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 POINT = Fraction(3, 7)
 

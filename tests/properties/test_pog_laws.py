@@ -11,10 +11,11 @@ from support.pog_texts import Pog, pogs
 from support.strategies import laplace_points
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model, to_yaml
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import evaluate_exact
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 from tellegen.schemes import (
     bond_graph,
     bond_graph_text,
@@ -24,7 +25,7 @@ from tellegen.schemes import (
     path_gains,
     pog,
 )
-from tellegen.schemes.gain_checks import wrong_gains
+from tellegen.schemes.algebra.checks import wrong_gains
 from tellegen.schemes.names import plain_name
 
 FORBIDDEN = (*CONFLICTS, "K103", "D113", "G101", "G104", "G107")

@@ -14,9 +14,10 @@ from support.strategies import laplace_points
 from support.vector_graphs import VectorDefinition, VectorGraph, vector_graphs
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model, to_yaml
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 from tellegen.schemes import bond_graph, bond_graph_text
 
 IDLE = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])

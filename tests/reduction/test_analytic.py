@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 import tellegen as tg
 from oracles.limits_in_equations import reduce_equations
 from support.networks import agree
-from tellegen.description import read_model
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import is_zero, parse
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.notations.reading import read_model
 
 Array = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def gains(system: EquationSystem, s: float, inputs: list[str]) -> Array:
     values, n, m = system.values(), len(system.states), len(system.inputs)
 
     def matrix(name: MatrixName, rows: int, columns: int) -> Array:
-        entries = [[substituted(e, system.where).evaluate(values) for e in row] for row in system.matrices[name]]
+        entries = [[with_definitions(e, system.where).evaluate(values) for e in row] for row in system.matrices[name]]
         return np.array(entries, dtype=float).reshape(rows, columns)
 
     driven = matrix("B", n, m) + s * matrix("B_1", n, m)

@@ -7,7 +7,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import ReductionError
-from tellegen.description import read_model, to_yaml
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 from tellegen.reduction import Reduction
 
 COILS = read_model(

@@ -3,8 +3,7 @@
 import pytest
 
 from tellegen.expressions import ZERO, is_zero, parse, symbol, total
-from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
-from tellegen.reduction.factored_limits import leading_term
+from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, leading_term, limit_of
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import ReductionError
-from tellegen.description import read_model, to_yaml
 from tellegen.expressions import is_zero, number, parse
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
 
 CONTACT = """
 system: block on a contact

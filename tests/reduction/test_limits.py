@@ -8,9 +8,9 @@ import pytest
 
 import tellegen as tg
 from support.networks import agree
-from tellegen.description import read_model
 from tellegen.expressions import is_zero, parse
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.notations.reading import read_model
 from tellegen.reduction.limits import Target
 
 
@@ -346,7 +346,7 @@ def test_displacement_cannot_follow_the_velocity_of_a_constraint() -> None:
     assert caught.value.code == "T109"
     assert "displacement 'theta'" in caught.value.what
     followed = tg.reduce(_saved(base), {"J_m": 0}).equations
-    assert is_zero(substituted(followed.displacements["theta"], followed.where) - parse("(K_m*I_a - K_p*P_0)/b_m"))
+    assert is_zero(with_definitions(followed.displacements["theta"], followed.where) - parse("(K_m*I_a - K_p*P_0)/b_m"))
 
 
 def _saved(text: str) -> tg.Model:

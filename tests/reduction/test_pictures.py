@@ -16,15 +16,15 @@ from reduction.test_limits_of_random_networks import Case, at, cases, reduced
 from schemes.answers import answer_at
 from support.strategies import RESISTIVE, networks
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.description.model import Element
-from tellegen.drawing.checks import check_scene
-from tellegen.drawing.pog_steps import reduction_scene
-from tellegen.equations.assembly import derive_equations
+from tellegen.drawing.ink import check_scene
+from tellegen.drawing.pog.steps import reduction_scene
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem, MatrixName
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.model.model import Element
+from tellegen.notations.reading import read_model
 from tellegen.reduction import Reduction, SchemePictures, scheme_pictures
-from tellegen.schemes.vector import vector_block
+from tellegen.schemes.gains import vector_block
 
 Array = NDArray[np.float64]
 EXAMPLES = [example.name for example in tg.examples()]
@@ -86,7 +86,7 @@ def numbers(
     }
 
     def value(e: tg.Expression) -> float:
-        return substituted(e, system.where).evaluate(values)
+        return with_definitions(e, system.where).evaluate(values)
 
     found: dict[str, Array] = {
         name: np.array([[value(system.matrices[name][i][j]) for j in places[name][1]] for i in places[name][0]])
@@ -101,7 +101,7 @@ def numbers(
 def point(system: EquationSystem) -> dict[str, float]:
     chance = Random(3)
     variables = (*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns)
-    read = {name for e in system.entries() for name in substituted(e, system.where).free_symbols}
+    read = {name for e in system.entries() for name in with_definitions(e, system.where).free_symbols}
     # Laws may read power variables that are neither states nor unknowns, such as the normal force of a friction.
     names = dict.fromkeys((*variables, *system.signals.names, *sorted(read)))
     return {**{name: chance.uniform(0.2, 1.2) for name in names}, **system.values()}
@@ -209,8 +209,8 @@ def test_pictures_of_a_mesh_are_read_off_its_blocks(name: str) -> None:
         values = point(drawn)
         assert block.states == drawn.states
         for letter in ("L", "A", "B"):
-            one = [[substituted(e, drawn.where).evaluate(values) for e in row] for row in getattr(block, letter)]
-            two = [[substituted(e, drawn.where).evaluate(values) for e in row] for row in drawn.matrices[letter]]
+            one = [[with_definitions(e, drawn.where).evaluate(values) for e in row] for row in getattr(block, letter)]
+            two = [[with_definitions(e, drawn.where).evaluate(values) for e in row] for row in drawn.matrices[letter]]
             np.testing.assert_allclose(np.array(one), np.array(two), rtol=1e-9, atol=1e-12)
 
 

@@ -15,7 +15,7 @@ from oracles.limits_in_matrices import limit_arrays, reduce_arrays
 from support.networks import agree
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, is_zero, parse
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
 
 Array = npt.NDArray[np.float64]
 
@@ -39,7 +39,7 @@ T_A = [[f"-r_a*{COT}", f"r_a*{COT}"], ["0", "1"]]
 
 
 def rows(system: EquationSystem, name: MatrixName) -> list[list[Expression]]:
-    return [[substituted(e, system.where) for e in row] for row in system.matrices[name]]
+    return [[with_definitions(e, system.where) for e in row] for row in system.matrices[name]]
 
 
 def rational(e: Expression) -> Expression:
@@ -205,7 +205,7 @@ def test_rigid_rod_is_the_crank_of_lagrange() -> None:
     slope = H.derivative("theta")
 
     def is_equal(found: Expression, expected: Expression) -> bool:
-        return is_zero(substituted(found, where) - expected)
+        return is_zero(with_definitions(found, where) - expected)
 
     J_m, m_p, b_m, b_p, omega = map(parse, ("J_m", "m_p", "b_m", "b_p", "omega"))
     assert is_equal(found.J[0][0], J_m + H**2 * m_p)

@@ -13,11 +13,11 @@ from support.networks import Network
 from support.strategies import networks
 from support.transfers import POINTS, transfer_at
 from tellegen.core.errors import EquationError, GraphError, TellegenError
-from tellegen.description import read_model
-from tellegen.drawing.checks import check_scene
-from tellegen.equations.assembly import derive_equations
+from tellegen.drawing.ink import check_scene
+from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import is_zero
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.notations.reading import read_model
 from tellegen.reduction import congruent_transformation, exchange_ports, similarity, transform_scheme
 from tellegen.schemes import (
     PogScheme,
@@ -249,7 +249,7 @@ def test_couplings_that_move_take_new_coordinates_too(name: str) -> None:
     values = {**full.values(), **{name: 0.3 + 0.21 * k for k, name in enumerate(names)}}
     for letter in ("L", "A", "B", "C", "D"):
         one, two = (
-            [[substituted(e, s.where).evaluate(values) for e in row] for row in s.matrices[letter]]
+            [[with_definitions(e, s.where).evaluate(values) for e in row] for row in s.matrices[letter]]
             for s in (found, expected)
         )
         assert np.array(one) == pytest.approx(np.array(two), rel=1e-9, abs=1e-12)

@@ -3,9 +3,10 @@
 import pytest
 
 import tellegen as tg
-from tellegen.description import Model, read_model
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import is_zero
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
 
 TWO_MASSES = """
 system: two masses on one rod

@@ -8,7 +8,7 @@ from support.networks import agree
 from support.transfers import POINTS, transfer_at
 from tellegen.core.errors import ReductionError
 from tellegen.expressions import is_zero, symbol
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
 from tellegen.reduction import congruent_transformation
 
 FULL = tg.derive("dc_motor_pump")
@@ -85,5 +85,5 @@ def test_matrices_that_read_states_read_the_new_ones() -> None:
     found = congruent_transformation(full, [[2]], states=["w"]).equations
     names = {name for e in (*found.entries(), *found.where.values()) for name in e.free_symbols}
     assert "omega" not in names
-    N, before = (substituted(s.matrices["N"][0][0], s.where) for s in (found, full))
+    N, before = (with_definitions(s.matrices["N"][0][0], s.where) for s in (found, full))
     assert is_zero(N - 4 * before.substitute({"omega": 2 * symbol("w")}))

@@ -15,16 +15,20 @@ import pytest
 import tellegen as tg
 from command_line import tellegen
 from tellegen.core.errors import Finding
-from tellegen.reporting import run_sections, subject
-from tellegen.reporting.equation_sections import equations
-from tellegen.reporting.formula_widths import width_of
-from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml
-from tellegen.reporting.html import to_html
-from tellegen.reporting.model_sections import findings
-from tellegen.reporting.pages import Folded, Formulas, Listing, Picture, Report, Section, Table, Words
-from tellegen.reporting.run_sections import FRAMES
-from tellegen.reporting.subject import Subject
-from tellegen.reporting.writing import write_report
+from tellegen.reporting import sections
+from tellegen.reporting.formulas import LINE, WIDEST, formula_lines, page_lines, to_mathml, width_of
+from tellegen.reporting.pages import (
+    Folded,
+    Listing,
+    PageFormulas,
+    PagePicture,
+    PageSection,
+    PageTable,
+    Paragraph,
+    Report,
+)
+from tellegen.reporting.sections import FRAMES, Subject, equations_section, findings_section
+from tellegen.reporting.writing import to_html, write_report
 
 QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 ALONE = [*QUIET, "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -86,7 +90,7 @@ def test_page_shows_who_gave_energy_and_the_motion(motor: Path) -> None:
 
 
 def test_motion_that_is_too_large_is_left_to_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(run_sections, "LARGEST_MOTION", 1000)
+    monkeypatch.setattr(sections, "LARGEST_MOTION", 1000)
     made = tg.report("rlc", tmp_path / "rlc.html")
     (moving,) = [section for section in made.sections if section.title == "Motion"]
     assert "tellegen draw rlc --as bond --animate" in str(moving.blocks[0])
@@ -102,10 +106,10 @@ def test_limits_lead_to_smaller_models_one_after_another(tmp_path: Path) -> None
     chain = [{"J_m": 0}, {"b_m": 0}]
     made = tg.report("dc_motor_pump", tmp_path / "motor.html", limits=chain)
     (found,) = [section for section in made.sections if section.title == "Reductions"]
-    first, second = (block.text for block in found.blocks if isinstance(block, Words) and "remain" in block.text)
+    first, second = (block.text for block in found.blocks if isinstance(block, Paragraph) and "remain" in block.text)
     assert first.startswith("J_m = 0: 2 of 3 states remain (I_a, P_0). Still told by formulas: omega_m.")
     assert second.startswith("b_m = 0 as well: 1 of 3 states remain (I_a).")
-    (table,) = [block for block in found.blocks if isinstance(block, Table)]
+    (table,) = [block for block in found.blocks if isinstance(block, PageTable)]
     assert table.head == ("limits", "I_a [A]", "P_0 [Pa]")
     losses = [float(row[1]) for row in table.rows]
     alone = tg.simulate(tg.reduce("dc_motor_pump", chain[0]), samples=1000, rtol=1e-9)
@@ -142,7 +146,7 @@ def test_model_with_mistakes_gets_a_report_that_shows_them(tmp_path: Path) -> No
     titles = ["Findings", "Figures", "Parameters", "The model", "How to make this page again"]
     assert [section.title for section in made.sections] == titles
     assert "K101" in str(made.sections[0].blocks[0])
-    assert [block.name for block in made.sections[1].blocks if isinstance(block, Picture)] == ["network", "bond"]
+    assert [block.name for block in made.sections[1].blocks if isinstance(block, PagePicture)] == ["network", "bond"]
     assert "No Power-Oriented Graph: 'V_2' cannot impose its voltage" in str(made.sections[1].blocks[-1])
     assert WRONG.splitlines()[2] in made.sections[3].blocks[0].text  # type: ignore[union-attr]
 
@@ -152,13 +156,13 @@ def test_properties_of_a_model_without_values_say_what_they_need_and_are_no_mist
     (tmp_path / "plain.yaml").write_text(text, encoding="utf-8")
     made = tg.report(tmp_path / "plain.yaml", tmp_path / "plain.md")
     shown = {section.title: section.blocks for section in made.sections}
-    assert shown["Properties"] == (Words("Poles and responses need numbers: 'R', 'L' have no value."),)
+    assert shown["Properties"] == (Paragraph("Poles and responses need numbers: 'R', 'L' have no value."),)
     assert made.errors == 0
 
 
 def test_notices_keep_their_lines(tmp_path: Path) -> None:
-    words = Words("notice D134: R has no value\n  in R\n  because numbers need one")
-    made = Report("t", "", (Section("s", (words, Words("one line"))),))
+    words = Paragraph("notice D134: R has no value\n  in R\n  because numbers need one")
+    made = Report("t", "", (PageSection("s", (words, Paragraph("one line"))),))
     assert '<p class="lines">notice D134: R has no value\n' in to_html(made)
     assert "<p>one line</p>" in to_html(made)
     write_report(made, tmp_path / "t.md")
@@ -199,10 +203,10 @@ def test_experiment_that_is_cancelled_shows_what_is_finished_and_tries_nothing_e
         run = tg.simulate(model, 1e-3)
         return replace(run, trajectory=replace(run.trajectory, status="cancelled", finding=CANCELLED))
 
-    monkeypatch.setattr(subject, "simulate", cancelled)
+    monkeypatch.setattr(sections, "simulate", cancelled)
     made = tg.report("rlc", tmp_path / "rlc.md")
     shown = {section.title: section.blocks for section in made.sections}
-    assert shown["Reductions"] == (Words("No limits were tried, since the experiment was cancelled."),)
+    assert shown["Reductions"] == (Paragraph("No limits were tried, since the experiment was cancelled."),)
     assert "the run was cancelled at t = 1 ms" in str(shown["Experiment"][0])
     assert "Energy" in shown
 
@@ -264,14 +268,14 @@ def test_large_model_gets_a_page_that_is_still_small(tmp_path: Path) -> None:
     assert isinstance(shown["Equations"][0], Folded)
     assert shown["Equations"][0].title == "The equations of 250 states, line by line"
     assert "tellegen analyse ladder.yaml" in str(shown["Properties"][0])
-    (curves,) = (block for block in shown["Experiment"] if isinstance(block, Picture))
+    (curves,) = (block for block in shown["Experiment"] if isinstance(block, PagePicture))
     assert curves.caption == "The experiment over time: 8 of 250 variables"
 
 
 def test_text_of_a_model_cannot_become_html() -> None:
     nasty = "<script>alert(1)</script>"
-    blocks = (Words(nasty), Listing(nasty), Table((nasty,), ((nasty,),)), Picture("x", "<svg/>", nasty))
-    page = to_html(Report(nasty, nasty, (Section(nasty, blocks),)))
+    blocks = (Paragraph(nasty), Listing(nasty), PageTable((nasty,), ((nasty,),)), PagePicture("x", "<svg/>", nasty))
+    page = to_html(Report(nasty, nasty, (PageSection(nasty, blocks),)))
     assert "<script>" not in page
 
 
@@ -281,7 +285,7 @@ def test_lines_of_formulas_leave_matrices_whole() -> None:
     assert first == r"\begin{bmatrix} a & b \\ c & d \end{bmatrix} x = y"
     assert second == "E = m"
     assert "<mtable>" in to_mathml(first)
-    assert to_html(Report("t", "", (Section("s", (Formulas((first, second)),)),))).count("<math") == 2
+    assert to_html(Report("t", "", (PageSection("s", (PageFormulas((first, second)),)),))).count("<math") == 2
 
 
 # -- In a browser -----------------------------------------------------------------------------------------------------------------
@@ -401,19 +405,19 @@ def test_long_sums_go_on_in_lines_that_fit_on_paper() -> None:
 
 def test_equations_of_a_model_with_modes_say_in_which_mode_they_hold(tmp_path: Path) -> None:
     subject = Subject("Belt", (), "", "stick_slip", tg.load("stick_slip"))
-    told = next(iter(equations(subject)))
+    told = next(iter(equations_section(subject)))
     command = "tellegen derive stick_slip --mode friction=forward"
-    assert told == Words(f"In the mode of the start: friction stick. '{command}' tells those of another mode.")
+    assert told == Paragraph(f"In the mode of the start: friction stick. '{command}' tells those of another mode.")
     assert tellegen(*command.split()[1:], folder=tmp_path).returncode == 0
 
 
 def test_names_of_a_mechanism_are_folded_away_after_what_they_stand_in() -> None:
     subject = Subject("Five bars", (), "", "five_bar", tg.load("five_bar"))
-    first, rest = islice(equations(subject), 2)
-    assert isinstance(first, Formulas)
+    first, rest = islice(equations_section(subject), 2)
+    assert isinstance(first, PageFormulas)
     assert isinstance(rest, Folded)
     (names,) = rest.blocks
-    assert isinstance(names, Formulas)
+    assert isinstance(names, PageFormulas)
     assert 60 <= len(first.lines) < 80
     assert (*first.lines, *names.lines) == page_lines(subject.equations.to_latex())
     assert " = " in names.lines[0]
@@ -462,8 +466,8 @@ def test_on_paper_nothing_is_folded_away_and_what_moves_is_shown_at_four_moments
 
 def test_short_tables_and_listings_stay_whole_on_paper_and_long_ones_do_not() -> None:
     def page(lines: int) -> str:
-        blocks = (Table(("name",), tuple((f"{k}",) for k in range(lines))), Listing("line\n" * lines))
-        return to_html(Report("t", "", (Section("s", blocks),)))
+        blocks = (PageTable(("name",), tuple((f"{k}",) for k in range(lines))), Listing("line\n" * lines))
+        return to_html(Report("t", "", (PageSection("s", blocks),)))
 
     assert '<div class="scroll whole">' in page(10)
     assert '<pre class="whole">' in page(10)
@@ -474,7 +478,7 @@ def test_short_tables_and_listings_stay_whole_on_paper_and_long_ones_do_not() ->
 
 def test_wide_formulas_say_how_wide_they_are_and_parts_of_a_sum_have_their_rows() -> None:
     wide = " + ".join("x" for _ in range(40))
-    page = to_html(Report("t", "", (Section("s", (Formulas(("x = 1", f"y = {wide}", rf"\qquad + {wide}")),)),)))
+    page = to_html(Report("t", "", (PageSection("s", (PageFormulas(("x = 1", f"y = {wide}", rf"\qquad + {wide}")),)),)))
     assert '<div class="formula"><math' in page
     assert len(re.findall(r'<div class="formula alone" style="--em: \d+">', page)) == 2
 
@@ -482,14 +486,14 @@ def test_wide_formulas_say_how_wide_they_are_and_parts_of_a_sum_have_their_rows(
 def test_many_notices_are_folded_by_their_reason() -> None:
     notices = tuple(Finding("K201", "notice", f"'C{k}' depends", why="they share") for k in range(7))
     warning = Finding("S120", "warning", "energy is missing")
-    first, second = findings(Subject("m", (*notices, warning), "", "m"))
-    assert isinstance(first, Words)
+    first, second = findings_section(Subject("m", (*notices, warning), "", "m"))
+    assert isinstance(first, Paragraph)
     assert first.strong
     assert isinstance(second, Folded)
     assert second.title == "7 notices K201"
-    assert second.blocks[0] == Words("Because they share.")
-    few = list(findings(Subject("m", notices[:2], "", "m")))
-    assert [type(block) for block in few] == [Words, Words]
+    assert second.blocks[0] == Paragraph("Because they share.")
+    few = list(findings_section(Subject("m", notices[:2], "", "m")))
+    assert [type(block) for block in few] == [Paragraph, Paragraph]
 
 
 # -- How to make it again ---------------------------------------------------------------------------------------------------------

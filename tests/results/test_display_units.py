@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import tellegen as tg
 from tellegen.core.errors import DescriptionError, SimulationError
 from tellegen.core.units import Unit, convert, is_unit, parse_unit, unit_words
-from tellegen.description import read_model, to_yaml
-from tellegen.results.display import in_unit, to_si
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
+from tellegen.results.units import in_unit, to_si
 
 MOTOR = """\
 system: Motor on oil

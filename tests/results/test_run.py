@@ -9,7 +9,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 from tellegen.results import Run
 
 

@@ -13,7 +13,7 @@ import xarray
 
 import tellegen as tg
 from tellegen.core.errors import ExportError, SimulationError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 from tellegen.results import Run, channels, read_run
 from tellegen.results.channels import Channels
 

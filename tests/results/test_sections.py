@@ -8,8 +8,8 @@ import pytest
 import tellegen as tg
 from tellegen.core.errors import SimulationError
 from tellegen.expressions import symbol
-from tellegen.results.ports import sources_of
-from tellegen.results.sections import SectionPowers
+from tellegen.results.element_variables import sources_of
+from tellegen.results.section_powers import SectionPowers
 
 LADDERS = [
     "dc_motor_pump",

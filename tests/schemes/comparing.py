@@ -7,12 +7,12 @@ from hypothesis import assume
 from support.networks import Network, causality
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.description import read_model
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, is_zero
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 from tellegen.schemes.names import plain_name
 
 ROWS_ARE_STATES: dict[MatrixName, tuple[bool, bool]] = {
@@ -68,7 +68,7 @@ def _extra(a: EquationSystem, b: EquationSystem) -> dict[str, Expression]:
 
 def written_out(system: EquationSystem, entry: Expression) -> Expression:
     """An entry without the names listed under "where"."""
-    return substituted(entry, dict(system.where))
+    return with_definitions(entry, dict(system.where))
 
 
 def assert_equals_matrix(system: EquationSystem, name: MatrixName, found: Sequence[Sequence[Expression]]) -> None:

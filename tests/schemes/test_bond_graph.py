@@ -9,13 +9,13 @@ from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import GraphError
-from tellegen.description import read_model
-from tellegen.description.model import Model
-from tellegen.description.opening import load
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import is_zero, parse
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.loading import load
+from tellegen.notations.reading import read_model
 from tellegen.schemes import (
     BondGraphScheme,
     bond_graph,
@@ -24,8 +24,8 @@ from tellegen.schemes import (
     to_details,
     to_lines,
 )
-from tellegen.workflow.catalogue import examples
 from tellegen.workflow.deriving import derive
+from tellegen.workflow.files import examples
 
 NAMES = [example.name for example in examples()]
 

@@ -10,9 +10,9 @@ from schemes.comparing import assert_same
 from support.networks import Network, agree, causality, equations, network
 from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS, Domain, Side, other_side
-from tellegen.description import read_model
 from tellegen.elements import KINDS, ElementKind, kinds_of
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 from tellegen.schemes import BondGraphScheme, bond_graph, bond_graph_text, ladder_text, pog
 
 POWER_DOMAINS = [name for name in DOMAINS if {k.side for k in kinds_of(name, "storage")} == {"across", "through"}]

@@ -7,15 +7,15 @@ import pytest
 
 from tellegen.causality import assign_causality
 from tellegen.core.errors import TellegenError
-from tellegen.description.opening import load
 from tellegen.drawing import draw
-from tellegen.drawing.pog_planning import check_gains
-from tellegen.equations.assembly import derive_equations
+from tellegen.drawing.pog.scene import check_gains
+from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
+from tellegen.notations.loading import load
 from tellegen.schemes import PogScheme, change_sign, elementary_loops, invert_path, orientations, pog
-from tellegen.schemes.gain_checks import wrong_gains
+from tellegen.schemes.algebra.checks import wrong_gains
 from tellegen.schemes.gains import path_gains
-from tellegen.workflow.catalogue import examples
+from tellegen.workflow.files import examples
 
 NAMES = [example.name for example in examples()]
 

@@ -6,10 +6,10 @@ from support.networks import Network, causality, network
 from tellegen.drawing import draw
 from tellegen.drawing.scene import Label
 from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol
-from tellegen.expressions.entries import NamedEntries, TooManyNamesError
+from tellegen.expressions.elimination import NamedEntries, TooManyNamesError
 from tellegen.expressions.nodes import PRIME
 from tellegen.schemes import gains, pog
-from tellegen.schemes.gain_outlines import OUTLINE, UndeterminedError, is_outlined, outlined_gains
+from tellegen.schemes.gains import OUTLINE, UndeterminedError, is_outlined, outlined_gains
 
 
 def _mesh(side: int) -> Network:

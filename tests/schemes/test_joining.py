@@ -8,10 +8,10 @@ import pytest
 import tellegen as tg
 from schemes.answers import Array, answer_at
 from tellegen.core.errors import GraphError
-from tellegen.description import read_model
-from tellegen.equations.composition import in_chain, side_by_side
+from tellegen.equations.forms.composition import in_chain, side_by_side
 from tellegen.equations.system import EquationSystem
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.notations.reading import read_model
 from tellegen.schemes import PogScheme, check_signs, join_in_chain, join_side_by_side
 
 CELLS = {"CR": ("parallel: [C:C_{}]", "series: [R:R_{}]"), "RC": ("series: [R:R_{}]", "parallel: [C:C_{}]")}
@@ -42,7 +42,7 @@ def numbers(scheme: PogScheme) -> dict[str, float]:
 def answer_of(system: EquationSystem, s: float, values: Mapping[str, float], inputs: tuple[str, ...]) -> Array:
     n, m = len(system.states), len(system.inputs)
     M = {
-        name: np.array([[substituted(e, system.where).evaluate(values) for e in row] for row in rows]).reshape(
+        name: np.array([[with_definitions(e, system.where).evaluate(values) for e in row] for row in rows]).reshape(
             len(rows), n if name in ("L", "A", "N", "C") else m
         )
         for name, rows in system.matrices.items()

@@ -8,13 +8,13 @@ from support.networks import Network, causality, element, model
 from support.strategies import networks
 from tellegen.causality import assign_causality
 from tellegen.core.errors import GraphError
-from tellegen.description.model import Element
-from tellegen.description.opening import load
 from tellegen.elements import connection
 from tellegen.expressions import ONE
 from tellegen.graph import lower
+from tellegen.model.model import Element
+from tellegen.notations.loading import load
 from tellegen.schemes import network_of
-from tellegen.workflow.catalogue import examples
+from tellegen.workflow.files import examples
 
 
 @pytest.mark.parametrize("name", [example.name for example in examples()])

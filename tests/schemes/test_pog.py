@@ -10,11 +10,11 @@ from support.networks import Network, Part, agree, causality, element, law, mode
 from support.strategies import networks
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.errors import GraphError, TellegenError
-from tellegen.description.opening import load
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import is_zero, parse
 from tellegen.graph import ResistiveLaw, lower
-from tellegen.graph.laws import argument
+from tellegen.graph.power_graph import argument
+from tellegen.notations.loading import load
 from tellegen.schemes import (
     Block,
     PogScheme,
@@ -29,7 +29,7 @@ from tellegen.schemes import (
     to_ladder,
     to_ladder_details,
 )
-from tellegen.workflow.catalogue import examples
+from tellegen.workflow.files import examples
 
 NAMES = [example.name for example in examples()]
 V_R, E_M, Q_P, C_P, Q_U = "V_L_a_R_a", "V_motor_1", "Q_pump_2", "tau_pump_1", "Q_C_0_alpha_p"

@@ -4,8 +4,8 @@ import pytest
 
 from tellegen import bond_graph, derive, pog
 from tellegen.core.errors import GraphError, TellegenError
-from tellegen.description import read_model
 from tellegen.equations.system import EquationSystem
+from tellegen.notations.reading import read_model
 from tellegen.schemes import bond_graph_text, ladder_text
 
 WINCH = """

@@ -15,10 +15,10 @@ from schemes.comparing import causal_of, written_out
 from support.networks import agree
 from support.pog_texts import Pog, pogs
 from tellegen.core.errors import GraphError, TellegenError
-from tellegen.description import read_model
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import is_zero, parse
+from tellegen.notations.reading import read_model
 from tellegen.schemes import (
     Loop,
     PogScheme,

@@ -5,8 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from tellegen.compiler.numeric_model import BreakTimes, EventFunction, NumericModel, SampleGroup
-from tellegen.compiler.pattern import Pattern, dense_pattern, pattern_of_rows
+from tellegen.compiler.numeric_model import (
+    BreakTimes,
+    EventFunction,
+    NumericModel,
+    SampleGroup,
+    SparsityPattern,
+    dense_pattern,
+    pattern_of_rows,
+)
 
 _EXPLICIT = """
 int tg_residual(tg_context *c, double t, const double *y, const double *yp, double *r) {{
@@ -39,7 +46,7 @@ def explicit_model(
     balance: str = "",
     head: str = "",
     more: str = "",
-    pattern: Pattern | None = None,
+    pattern: SparsityPattern | None = None,
     **fields: Any,
 ) -> NumericModel:
     """A model from the statements of its right-hand side (`d[i] = ...` of y, p, t) and of its tangent (`e[i] = ...` of v, dp)."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tellegen import simulate
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 QUADRATIC_LOSS = """
 system: swing with a loss

@@ -6,11 +6,10 @@ from concurrent.futures import Future
 import pytest
 
 from simulation.hand_written import lc_ladder, pendulum
-from tellegen.simulation import stretch
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Watch, prepare
-from tellegen.simulation.threads import in_a_thread
+from tellegen.simulation.solvers import stretch
+from tellegen.simulation.solvers.stretch import Watch, in_a_thread, prepare
 
 
 @pytest.fixture

@@ -15,16 +15,16 @@ from simulation.hand_written import decay
 from tellegen.causality import CausalGraph
 from tellegen.compiler import toolchain
 from tellegen.compiler.compiling import compile_model
-from tellegen.compiler.later_slopes import BuiltSlopes, LaterSlopes
+from tellegen.compiler.context import BuiltSlopes, DeferredSlopes
 from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.cancellation import Cancellable
 from tellegen.core.errors import SimulationError
-from tellegen.core.stopping import Stoppable
-from tellegen.description.opening import as_model
-from tellegen.experiments.setting_up import set_up
-from tellegen.simulation.hybrid import integrate_modes
+from tellegen.experiments.setup import set_up
+from tellegen.notations.loading import as_model
+from tellegen.simulation.hybrid.integration import integrate_modes
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.solvers.stretch import Watch
 from tellegen.simulation.trajectory import Trajectory
 
 FOR_EVER = (sys.executable, "-c", "import time; time.sleep(600)")
@@ -86,7 +86,7 @@ def test_slopes_that_are_being_made(work: Callable[[], None], solver: str) -> No
         raise AssertionError("it has no end")
 
     assert ready.numeric.data is not None
-    model = replace(ready.numeric, data=replace(ready.numeric.data, slopes=LaterSlopes(build)))
+    model = replace(ready.numeric, data=replace(ready.numeric.data, slopes=DeferredSlopes(build)))
     problem = Problem(model, 1.0, y0=dict(ready.start), inputs=dict(ready.inputs), solver=solver)
     made = integrate(problem, Watch(cancel=busy))
     assert made.status == "cancelled"
@@ -100,7 +100,7 @@ def test_the_first_mode_that_is_being_derived() -> None:
 
 
 def test_work_that_is_over_is_not_stopped() -> None:
-    work = Stoppable()
+    work = Cancellable()
     work.stop(KeyboardInterrupt)
     with work.here():
         pass

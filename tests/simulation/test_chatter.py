@@ -7,13 +7,13 @@ import pytest
 
 from tellegen import load, simulate
 from tellegen.core.errors import SimulationError
-from tellegen.description import read_model
-from tellegen.experiments.setting_up import set_up
-from tellegen.simulation.chatter import MANY_CHANGES, Doublings
-from tellegen.simulation.hybrid import integrate_graph
+from tellegen.experiments.setup import set_up
+from tellegen.notations.reading import read_model
+from tellegen.simulation.failures import MANY_CHANGES, ChatterDetector
+from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Watch
-from tellegen.simulation.trajectory import Happening
+from tellegen.simulation.solvers.stretch import Watch
+from tellegen.simulation.trajectory import RunEvent
 
 DRIVE = """
 system: drive
@@ -86,13 +86,13 @@ def test_a_modulator_may_switch_as_often_as_it_likes() -> None:
     ids=["steady", "late", "sweep"],
 )
 def test_changes_that_are_only_many_are_no_chattering(times: list[float]) -> None:
-    doublings = Doublings(until=1e6)
-    assert not any(doublings.note(Happening(t, "S", "open to closed")) for t in times)
+    doublings = ChatterDetector(until=1e6)
+    assert not any(doublings.note(RunEvent(t, "S", "open to closed")) for t in times)
 
 
 def test_a_number_of_changes_that_doubles_in_equal_times_is() -> None:
-    doublings = Doublings(until=1e3)
-    found = [doublings.note(Happening(t, "S", "open to closed")) for t in np.log(np.arange(1, MANY_CHANGES + 1))]
+    doublings = ChatterDetector(until=1e3)
+    found = [doublings.note(RunEvent(t, "S", "open to closed")) for t in np.log(np.arange(1, MANY_CHANGES + 1))]
     assert found[-1] is not None
     assert not any(found[:-1])
     assert found[-1].members == ("S",)
@@ -100,8 +100,8 @@ def test_a_number_of_changes_that_doubles_in_equal_times_is() -> None:
 
 def test_a_sweep_that_ends_in_time_is_none() -> None:
     """Changes of a logarithmic sweep double in equal times, too, but the run is over before there are too many."""
-    doublings = Doublings(until=20.0)
-    assert not any(doublings.note(Happening(t, "S", "open to closed")) for t in np.log(np.arange(1, 20_000)))
+    doublings = ChatterDetector(until=20.0)
+    assert not any(doublings.note(RunEvent(t, "S", "open to closed")) for t in np.log(np.arange(1, 20_000)))
 
 
 def test_a_modulator_may_switch_fast_in_a_very_long_run() -> None:

@@ -7,11 +7,11 @@ import pytest
 
 import tellegen as tg
 from tellegen.core.errors import SimulationError
-from tellegen.description import read_model
-from tellegen.experiments.setting_up import set_up
-from tellegen.simulation import jobs
+from tellegen.experiments.setup import set_up
+from tellegen.notations.reading import read_model
 from tellegen.simulation.failures import finding_of
-from tellegen.simulation.stretch import Settings, Standing, StretchEnd
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import Effort
 
 BRAKED = """
@@ -69,9 +69,9 @@ def test_the_element_is_named_where_steps_become_too_small() -> None:
     ready = set_up(read_model(BRAKED))
     numeric = ready.numeric
     context = numeric.new_context(None, ready.inputs)
-    last = Standing(0.2, np.array([1e-16]), np.array([-5.0]))
+    last = StatePoint(0.2, np.array([1e-16]), np.array([-5.0]))
     end = StretchEnd(jobs.TINY_STEP, last, Effort(10), np.zeros(4))
-    finding = finding_of(end, numeric, context, Settings(1e-6, np.array([1e-9])), "cvode")
+    finding = finding_of(end, numeric, context, SolverSettings(1e-6, np.array([1e-9])), "cvode")
     assert finding is not None
     assert finding.code == "S110"
     assert finding.what.endswith("; just ahead the law of 'b' has no value there")

@@ -12,10 +12,10 @@ import pytest
 
 from simulation.test_bends import RIGID_CONTACT
 from support.no_compiler import no_compiler
-from tellegen.description import read_model
-from tellegen.description.opening import example_names
-from tellegen.experiments.parameter_effects import sensitivities
+from tellegen.experiments.sensitivities import sensitivities
 from tellegen.experiments.simulating import simulate
+from tellegen.notations.loading import example_names
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
 
 RTOL = 1e-6

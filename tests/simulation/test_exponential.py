@@ -7,8 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import expm_multiply
 
 from simulation.hand_written import decay, explicit_model, lc_ladder, oscillator
-from tellegen.compiler.numeric_model import NumericModel
-from tellegen.compiler.pattern import pattern_of_rows
+from tellegen.compiler.numeric_model import NumericModel, pattern_of_rows
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 

@@ -9,11 +9,11 @@ import pytest
 from simulation.hand_written import decay, explicit_model, hires, implicit_diode, oscillator, pendulum, van_der_pol
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
-from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.solvers.stretch import Watch
 
 
 def explosion() -> NumericModel:

@@ -5,16 +5,16 @@ import pytest
 
 from simulation.hand_written import explicit_model, lc_ladder
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.simulation.choice import SMALL, Speed, choose, fastest_motion
-from tellegen.simulation.stretch import Standing
+from tellegen.simulation.solvers.choice import SMALL, FastestMotion, choose, fastest_motion
+from tellegen.simulation.solvers.stretch import StatePoint
 
 
-def speed_of(model: NumericModel) -> Speed:
+def speed_of(model: NumericModel) -> FastestMotion:
     return fastest_motion(model, model.new_context(), standing(model))
 
 
-def standing(model: NumericModel) -> Standing:
-    return Standing(0.0, np.zeros(model.size), np.zeros(model.size))
+def standing(model: NumericModel) -> StatePoint:
+    return StatePoint(0.0, np.zeros(model.size), np.zeros(model.size))
 
 
 def damped(omega: float, share: float, units: float) -> NumericModel:
@@ -51,5 +51,5 @@ def test_small_and_large_ladders_are_judged_alike(sections: int) -> None:
 
 def test_a_slope_without_a_value_leaves_the_choice_to_a_solver_that_adapts() -> None:
     model = explicit_model("d[0] = sqrt(y[0]);", "e[0] = v[0] / (2 * sqrt(y[0]));", ["x"])
-    assert speed_of(model) == Speed(np.inf, 0.0)
+    assert speed_of(model) == FastestMotion(np.inf, 0.0)
     assert choose(model, "auto", model.new_context(), standing(model), 1.0).solver == "cvode"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tellegen.compiler.numeric_model import BreakTimes, EventFunction, NumericModel
-from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 

@@ -6,8 +6,8 @@ import pytest
 from tellegen.causality import assign_causality
 from tellegen.compiler import compile_model
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.description import read_model
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 

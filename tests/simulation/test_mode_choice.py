@@ -9,13 +9,13 @@ import pytest
 from tellegen.causality import assign_causality
 from tellegen.compiler.compiling import compile_model
 from tellegen.core.errors import SimulationError
-from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
 from tellegen.graph import drive, lower
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
-from tellegen.simulation.hybrid import integrate_graph
+from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.solvers.stretch import Watch
 
 RELAY = """
 system: relay

@@ -10,14 +10,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tellegen.description import read_model
-from tellegen.description.opening import load
-from tellegen.experiments.setting_up import set_up
+from tellegen.experiments.setup import set_up
 from tellegen.experiments.simulating import simulate
+from tellegen.notations.loading import load
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
-from tellegen.simulation import hybrid
+from tellegen.simulation.hybrid import integration
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import StretchEnd
+from tellegen.simulation.solvers.stretch import StretchEnd
 from tellegen.simulation.trajectory import Trajectory
 
 RTOL = 1e-9
@@ -483,23 +483,23 @@ def test_heavy_load_keeps_the_current_flowing_with_the_duty_as_ratio() -> None:
 def test_changes_of_mode_are_no_part_of_the_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a clock that a start and a change of mode move by one: what comes before the first step of the first run does not grow
     with the run, nor with others that are made to compare with it."""
-    clock, starts, start, change = [0.0], [0], hybrid._HybridRun._start, hybrid._HybridRun._change
+    clock, starts, start, change = [0.0], [0], integration._HybridRun._start, integration._HybridRun._change
 
-    def started(run: hybrid._HybridRun) -> float:
+    def started(run: integration._HybridRun) -> float:
         clock[0] += 1.0
         starts[0] += 1
         return start(run)
 
-    def counted(run: hybrid._HybridRun, end: StretchEnd) -> None:
+    def counted(run: integration._HybridRun, end: StretchEnd) -> None:
         clock[0] += 1.0
         change(run, end)
 
-    monkeypatch.setattr(hybrid._HybridRun, "_start", started)
-    monkeypatch.setattr(hybrid._HybridRun, "_change", counted)
-    monkeypatch.setattr(hybrid, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    monkeypatch.setattr(integration._HybridRun, "_start", started)
+    monkeypatch.setattr(integration._HybridRun, "_change", counted)
+    monkeypatch.setattr(integration, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
     ready = set_up(load("bouncing_ball"), until=2)
     problem = Problem(ready.numeric, ready.until, y0=dict(ready.start), inputs=dict(ready.inputs))
-    made = hybrid.integrate_graph(ready.graph, problem)
+    made = integration.integrate_graph(ready.graph, problem)
     assert starts[0] > 1
     assert clock[0] > starts[0]
     assert (made.setup_s, made.solve_s) == (1.0, clock[0] - 1.0)

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from tellegen.simulation import native_library
+from tellegen.simulation.solvers import library
 
 SOURCE = "int tg_of_a_test(void) { return 7; }"
 
@@ -17,11 +17,11 @@ SOURCE = "int tg_of_a_test(void) { return 7; }"
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking beside threads: that is the case here
 def test_a_child_does_not_wait_for_what_a_thread_of_its_parent_was_building(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(native_library._MADE, (SOURCE, False), Future())
-    with native_library._LOCK:  # as that thread may hold it at the moment of the fork
+    monkeypatch.setitem(library._MADE, (SOURCE, False), Future())
+    with library._LOCK:  # as that thread may hold it at the moment of the fork
         child = os.fork()
         if child == 0:
-            os._exit(int(native_library.compiled(SOURCE).tg_of_a_test()))
+            os._exit(int(library.compiled(SOURCE).tg_of_a_test()))
     give_up = time.monotonic() + 60.0
     ended, status = os.waitpid(child, os.WNOHANG)
     while not ended and time.monotonic() < give_up:

@@ -6,9 +6,9 @@ import pytest
 from simulation.hand_written import decay, explicit_model
 from tellegen import simulate
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
+from tellegen.simulation.energy_books import ModelRows, checked_books
 from tellegen.simulation.integration import integrate
-from tellegen.simulation.open_books import Part, closed
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.trajectory import Books
 
@@ -113,6 +113,6 @@ def test_no_tolerance_excuses_a_law_that_loses_energy(until: float) -> None:
 @pytest.mark.parametrize(("joules", "open_"), [(1e-3, True), (1e-25, False)])
 def test_books_of_energies_below_those_of_heat_say_nothing(joules: float, open_: bool) -> None:
     model, nothing = decay(), np.zeros((0, 1))
-    part = Part(model, model.new_context(), np.array([1e-9]), np.zeros(0), nothing, nothing)
-    _, finding = closed(Books(supplied=joules, stored_end=2 * joules), 1e-6, "decay", lambda: [part])
+    part = ModelRows(model, model.new_context(), np.array([1e-9]), np.zeros(0), nothing, nothing)
+    _, finding = checked_books(Books(supplied=joules, stored_end=2 * joules), 1e-6, "decay", lambda: [part])
     assert (finding is not None) == open_

@@ -8,9 +8,9 @@ from simulation.hand_written import decay, explicit_model, falling, oscillator, 
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.runge_kutta import runge_kutta
-from tellegen.simulation.stretch import Rows, Settings, Standing, StretchEnd, prepare, run_stretch
-from tellegen.simulation.tableaus import DORMAND_PRINCE_8, Row
+from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8, Row
+from tellegen.simulation.solvers.library import runge_kutta
+from tellegen.simulation.solvers.stretch import OutputRows, SolverSettings, StatePoint, StretchEnd, prepare, run_stretch
 
 
 def total(row: Row, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
@@ -75,10 +75,10 @@ def crank() -> NumericModel:
     return explicit_model(rates, "(void)v; e[0] = e[1] = 0;", ["theta", "omega"])
 
 
-def crank_rows(rtol: float) -> tuple[StretchEnd, Rows]:
+def crank_rows(rtol: float) -> tuple[StretchEnd, OutputRows]:
     """One attempt, whatever errors add up to."""
-    model, rows = crank(), Rows.at(np.linspace(0.0, 3.0, 61), 2)
-    start, settings = Standing(0.0, np.zeros(2), np.zeros(2)), Settings(rtol, np.full(2, 1e-3 * rtol))
+    model, rows = crank(), OutputRows.at(np.linspace(0.0, 3.0, 61), 2)
+    start, settings = StatePoint(0.0, np.zeros(2), np.zeros(2)), SolverSettings(rtol, np.full(2, 1e-3 * rtol))
     return run_stretch(runge_kutta(model), prepare(model), model.new_context(), settings, rows, start, 3.0), rows
 
 
@@ -140,9 +140,9 @@ def test_the_fused_solver_does_the_same_steps() -> None:
     model = pendulum()
     ends = []
     for fused in (False, True):
-        rows = Rows.at(np.linspace(0.0, 5.0, 11), 2)
-        start = Standing(0.0, np.array([1.0, 0.5]), np.zeros(2))
-        settings = Settings(1e-8, np.full(2, 1e-8))
+        rows = OutputRows.at(np.linspace(0.0, 5.0, 11), 2)
+        start = StatePoint(0.0, np.array([1.0, 0.5]), np.zeros(2))
+        settings = SolverSettings(1e-8, np.full(2, 1e-8))
         ends.append(
             run_stretch(
                 runge_kutta(model, fused=fused), prepare(model), model.new_context(), settings, rows, start, 5.0

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from simulation.hand_written import explicit_model, sampled_integrator
-from tellegen.compiler.numeric_model import Delay, NumericModel, Observable
-from tellegen.description import read_model
+from tellegen.compiler.numeric_model import NumericModel, Observable, SignalDelay
 from tellegen.experiments.simulating import simulate
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 
@@ -30,7 +30,7 @@ def delayed_feedback() -> NumericModel:
         "d[0] = -(c->past ? c->past(c->history, 0, t - 1) : 1.0);",
         "e[0] = 0;",
         ["x"],
-        delays=(Delay("late", 0, 1.0, 1.0),),
+        delays=(SignalDelay("late", 0, 1.0, 1.0),),
         observables=[Observable("x", "signal")],
         more="int tg_observe(tg_context *c, double t, const double *y, const double *yp, double *out) { out[0] = y[0]; return 0; }",
     )
@@ -55,7 +55,7 @@ def test_what_comes_back_keeps_the_tolerance(solver: str, rtol: float) -> None:
         "d[0] = -3 * y[0] - 2 * (c->past ? c->past(c->history, 0, t - 1) : 1.0);",
         "e[0] = -3 * v[0];",
         ["x"],
-        delays=(Delay("late", 0, 1.0, 1.0),),
+        delays=(SignalDelay("late", 0, 1.0, 1.0),),
         observables=[Observable("x", "signal")],
         more="int tg_observe(tg_context *c, double t, const double *y, const double *yp, double *out) { out[0] = y[0]; return 0; }",
     )

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from simulation.hand_written import decay, explicit_model, lc_ladder, oscillator, pendulum, van_der_pol
 from tellegen.compiler.numeric_model import EventFunction, NumericModel
-from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
-from tellegen.simulation import jobs
-from tellegen.simulation.choice import Choice
+from tellegen.notations.reading import read_model
+from tellegen.simulation.global_error import Attempt, run_within_tolerance
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.second_run import Attempt, keeping_tolerance
-from tellegen.simulation.stretch import Rows, Settings, Standing, StretchEnd
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.choice import SolverChoice
+from tellegen.simulation.solvers.stretch import OutputRows, SolverSettings, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import Effort
 
 Array = NDArray[np.float64]
@@ -81,7 +81,9 @@ def test_a_tolerance_that_will_not_do_is_given_up_after_an_eighth_of_the_run() -
     spent: list[tuple[float, float]] = []
     compared: list[bool] = []
 
-    def watched(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+    def watched(
+        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+    ) -> Attempt:
         until = 80.0 if until is None else until
         early = settings.pause_at < until
         reached = settings.pause_at if early else until
@@ -92,12 +94,14 @@ def test_a_tolerance_that_will_not_do_is_given_up_after_an_eighth_of_the_run() -
         into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
         into.yp[: into.done] = 1.0
         status = jobs.PAUSED if early else jobs.FINISHED
-        at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
+        at = StatePoint(reached, into.y[into.done - 1], into.y[into.done - 1])
         effort = Effort(steps=int(reached * settings.rtol**-0.2))
-        return Attempt([StretchEnd(status, at, effort, np.zeros(4), turns=50)], Choice("runge-kutta", "asked for"))
+        return Attempt(
+            [StretchEnd(status, at, effort, np.zeros(4), turns=50)], SolverChoice("runge-kutta", "asked for")
+        )
 
-    rows = Rows.at(np.linspace(0.0, 80.0, 81), 1)
-    made = keeping_tolerance(oscillator(), watched, Settings(1e-6, np.array([1e-9])), rows, "runge-kutta")
+    rows = OutputRows.at(np.linspace(0.0, 80.0, 81), 1)
+    made = run_within_tolerance(oscillator(), watched, SolverSettings(1e-6, np.array([1e-9])), rows, "runge-kutta")
     assert "tolerance tightened" in made.choice.reason
     at_asked = [reached for rtol, reached in spent if rtol == 1e-6]
     assert at_asked == [10.0]
@@ -113,20 +117,24 @@ def test_a_run_to_compare_with_ends_halfway_where_the_motion_goes_on_alike(
     """Errors that grow steadily and stay small are known by then, unless variables change faster later."""
     compared: list[float] = []
 
-    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+    def attempt(
+        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+    ) -> Attempt:
         reached = min(settings.pause_at, 80.0 if until is None else until)
         if settings.rtol > 1e-6:
             compared.append(reached)
         into.done = int(np.searchsorted(into.t, reached, "right"))
         into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
         into.yp[: into.done, 0] = np.where(into.t[: into.done] < 60.0, 1.0, faster)
-        at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
+        at = StatePoint(reached, into.y[into.done - 1], into.y[into.done - 1])
         status = jobs.PAUSED if settings.pause_at < 80.0 else jobs.FINISHED
         effort = Effort(steps=int(reached * settings.rtol**-0.2))
-        return Attempt([StretchEnd(status, at, effort, np.zeros(4), turns=50)], Choice("runge-kutta", "asked for"))
+        return Attempt(
+            [StretchEnd(status, at, effort, np.zeros(4), turns=50)], SolverChoice("runge-kutta", "asked for")
+        )
 
-    rows = Rows.at(np.linspace(0.0, 80.0, 81), 1)
-    keeping_tolerance(oscillator(), attempt, Settings(1e-6, np.array([1e-9])), rows, "runge-kutta")
+    rows = OutputRows.at(np.linspace(0.0, 80.0, 81), 1)
+    run_within_tolerance(oscillator(), attempt, SolverSettings(1e-6, np.array([1e-9])), rows, "runge-kutta")
     assert compared[-1] == compared_until
     assert np.max(np.abs(rows.y[:, 0] - np.cos(rows.t))) <= MOST * 1e-6
 
@@ -195,7 +203,9 @@ def test_whoever_stops_a_run_to_compare_with_stops_the_whole(stopped_at: int) ->
     """The first comparison comes while the run is paused; the second one when a finer run has been finished."""
     compared: list[float] = []
 
-    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+    def attempt(
+        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+    ) -> Attempt:
         reached = min(settings.pause_at, 80.0 if until is None else until)
         status = jobs.PAUSED if settings.pause_at < 80.0 else jobs.FINISHED
         if settings.rtol > 1e-6:
@@ -204,12 +214,14 @@ def test_whoever_stops_a_run_to_compare_with_stops_the_whole(stopped_at: int) ->
         into.done = int(np.searchsorted(into.t, reached, "right"))
         into.y[: into.done, 0] = np.cos(into.t[: into.done]) + 50.0 * settings.rtol * into.t[: into.done] / 80.0
         into.yp[: into.done] = 1.0
-        at = Standing(reached, into.y[into.done - 1], into.y[into.done - 1])
+        at = StatePoint(reached, into.y[into.done - 1], into.y[into.done - 1])
         effort = Effort(steps=int(reached * settings.rtol**-0.2))
-        return Attempt([StretchEnd(status, at, effort, np.zeros(4), turns=50)], Choice("runge-kutta", "asked for"))
+        return Attempt(
+            [StretchEnd(status, at, effort, np.zeros(4), turns=50)], SolverChoice("runge-kutta", "asked for")
+        )
 
-    rows = Rows.at(np.linspace(0.0, 80.0, 81), 1)
-    made = keeping_tolerance(oscillator(), attempt, Settings(1e-6, np.array([1e-9])), rows, "runge-kutta")
+    rows = OutputRows.at(np.linspace(0.0, 80.0, 81), 1)
+    made = run_within_tolerance(oscillator(), attempt, SolverSettings(1e-6, np.array([1e-9])), rows, "runge-kutta")
     assert made.ends[-1].status == (jobs.CANCELLED, jobs.FINISHED)[stopped_at]
     assert rows.done == (11, 81)[stopped_at]
     assert len(compared) == stopped_at + 1
@@ -254,35 +266,39 @@ def test_a_swing_that_restarts_at_events_keeps_its_phase() -> None:
 
 def test_a_finer_run_that_fails_gives_way_to_the_first_one() -> None:
     """The second tolerance cannot be met: what was found before is found again."""
-    asked = Settings(1e-6, np.array([1e-9]))
-    rows = Rows.at(np.array([0.0, 1.0]), 1)
+    asked = SolverSettings(1e-6, np.array([1e-9]))
+    rows = OutputRows.at(np.array([0.0, 1.0]), 1)
 
-    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+    def attempt(
+        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+    ) -> Attempt:
         finer = settings.rtol < asked.rtol
         into.done = 1 if finer else 2
         into.y[:] = 1.0 + settings.rtol * 1e3
-        end = Standing(1.0, into.y[-1], into.y[-1])
+        end = StatePoint(1.0, into.y[-1], into.y[-1])
         effort = Effort(steps=int(settings.rtol**-0.2))
         status = jobs.TINY_STEP if finer else jobs.FINISHED
-        return Attempt([StretchEnd(status, end, effort, np.zeros(4), turns=50)], Choice("cvode", "asked for"))
+        return Attempt([StretchEnd(status, end, effort, np.zeros(4), turns=50)], SolverChoice("cvode", "asked for"))
 
-    made = keeping_tolerance(oscillator(), attempt, asked, rows, "cvode")
+    made = run_within_tolerance(oscillator(), attempt, asked, rows, "cvode")
     assert made.ends[-1].status == jobs.FINISHED
     assert made.choice.reason == "asked for"
     assert rows.done == 2
 
 
 def test_where_a_coarser_run_fails_a_finer_one_tells() -> None:
-    asked = Settings(1e-6, np.array([1e-9]))
-    rows = Rows.at(np.array([0.0, 1.0]), 1)
+    asked = SolverSettings(1e-6, np.array([1e-9]))
+    rows = OutputRows.at(np.array([0.0, 1.0]), 1)
 
-    def attempt(settings: Settings, into: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+    def attempt(
+        settings: SolverSettings, into: OutputRows, *, until: float | None = None, after: Attempt | None = None
+    ) -> Attempt:
         into.done = 2 if settings.rtol <= asked.rtol else 0
         into.y[:] = 1.0 + 50.0 * settings.rtol
-        end = StretchEnd(jobs.FINISHED, Standing(1.0, into.y[-1], into.y[-1]), Effort(10), np.zeros(4), turns=50)
-        return Attempt([end], Choice("cvode", "asked for"))
+        end = StretchEnd(jobs.FINISHED, StatePoint(1.0, into.y[-1], into.y[-1]), Effort(10), np.zeros(4), turns=50)
+        return Attempt([end], SolverChoice("cvode", "asked for"))
 
-    made = keeping_tolerance(oscillator(), attempt, asked, rows, "cvode")
+    made = run_within_tolerance(oscillator(), attempt, asked, rows, "cvode")
     assert "tolerance tightened" in made.choice.reason
     assert rows.done == 2
     assert rows.y[-1, 0] - 1.0 <= MOST * asked.rtol

@@ -11,7 +11,7 @@ from tellegen.compiler.numeric_model import EventFunction, NumericModel, Observa
 from tellegen.core.errors import SimulationError
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.sensitivities import integrate_sensitivities, integrate_slopes, observable_slopes
+from tellegen.simulation.sensitivities import integrate_sensitivities, integrate_sensitivity_rows, observable_slopes
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def test_of_observables() -> None:
           out[0] = c->parameters[0] * y[0] * y[0] + 0 * yp[0]; return 0; }""",
     )
     problem = Problem(model, 1.0, y0={"x": 3.0}, rtol=1e-10, atol=1e-12, times=11)
-    run, part = integrate_slopes(problem, ["k"])
+    run, part = integrate_sensitivity_rows(problem, ["k"])
     slopes = observable_slopes(part, ["k"])
     assert slopes[:, 0, 0] == pytest.approx(9 * np.exp(-4 * run.t) * (1 - 4 * run.t), rel=1e-6, abs=1e-8)
 

@@ -8,7 +8,7 @@ from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.starting import steady_state
+from tellegen.simulation.starting import find_equilibrium
 
 
 def implicit(residual: str, tangent: str, states: list[str], unknowns: list[str]) -> NumericModel:
@@ -78,7 +78,7 @@ def test_equilibrium_of_a_nonlinear_model() -> None:
         "e[0] = -v[0] - v[1]; e[1] = v[0] - 3 * y[1] * y[1] * v[1];",
         ["a", "b"],
     )
-    found = steady_state(Problem(model, 1.0))
+    found = find_equilibrium(Problem(model, 1.0))
     assert model.rhs(0.0, found.y) == pytest.approx(0.0, abs=1e-9)
     assert found.y[0] == pytest.approx(found.y[1] ** 3)
 
@@ -86,7 +86,7 @@ def test_equilibrium_of_a_nonlinear_model() -> None:
 def test_equilibrium_where_newton_alone_is_led_astray() -> None:
     # the rate is flat far from the equilibrium at zero: Newton's step from 3 overshoots, implicit steps in time do not
     model = explicit_model("d[0] = -atan(4 * y[0]);", "e[0] = -4 / (1 + 16 * y[0] * y[0]) * v[0];", ["x"])
-    assert steady_state(Problem(model, 1.0, y0={"x": 30.0})).y[0] == pytest.approx(0.0, abs=1e-6)
+    assert find_equilibrium(Problem(model, 1.0, y0={"x": 30.0})).y[0] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_what_keeps_drifting_is_named() -> None:
@@ -94,10 +94,10 @@ def test_what_keeps_drifting_is_named() -> None:
     with pytest.raises(
         SimulationError, match=r"no equilibrium was found: 'angle' keeps drifting by 2\.5 per second"
     ) as raised:
-        steady_state(Problem(model, 1.0))
+        find_equilibrium(Problem(model, 1.0))
     assert raised.value.code == "S119"
 
 
 def test_equilibrium_of_an_implicit_model() -> None:
-    found = steady_state(Problem(implicit_diode(), 1.0))
+    found = find_equilibrium(Problem(implicit_diode(), 1.0))
     assert found.y == pytest.approx([0.0, 0.0], abs=1e-6)

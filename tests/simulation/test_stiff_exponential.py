@@ -6,11 +6,10 @@ from numpy.typing import NDArray
 from scipy.linalg import expm
 
 from simulation.hand_written import explicit_model, rc_ladder
-from tellegen.compiler.numeric_model import BreakTimes, NumericModel
-from tellegen.compiler.pattern import pattern_of_rows
+from tellegen.compiler.numeric_model import BreakTimes, NumericModel, pattern_of_rows
 from tellegen.simulation.integration import integrate
-from tellegen.simulation.poles import LANES, WIDE, chebyshev_weights, poles
 from tellegen.simulation.problem import Problem
+from tellegen.simulation.solvers.coefficients import LANES, WIDE, chebyshev_weights, exponential_poles
 
 Array = NDArray[np.float64]
 MOST = 20.0
@@ -51,7 +50,7 @@ def error(found: Array, wanted: Array, rtol: float) -> float:
 
 
 def test_the_sum_over_poles_is_the_exponential_on_the_negative_axis() -> None:
-    x, z, series = -np.concatenate([[0.0], np.logspace(-4, 8, 2000)]), poles(), chebyshev_weights()
+    x, z, series = -np.concatenate([[0.0], np.logspace(-4, 8, 2000)]), exponential_poles(), chebyshev_weights()
     for t in np.linspace(1 / WIDE, 1.0, 23):
         found = np.polynomial.chebyshev.chebval((t - 1 / WIDE) / (1 - 1 / WIDE) * 2 - 1, series)
         value = ((found[:LANES] + 1j * found[LANES:]) / (x[:, None] - z)).sum(axis=1).real

@@ -12,11 +12,11 @@ import pytest
 import tellegen as tg
 from simulation.hand_written import decay, implicit_diode
 from tellegen.core.errors import ExportError, SimulationError
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.sensitivities import integrate_sensitivities
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.solvers.stretch import Watch
 from tellegen.simulation.trajectory import Trajectory
 
 installed = pytest.mark.skipif(find_spec("heyoka") is None, reason="the package heyoka is not installed")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tellegen.description import read_model
 from tellegen.experiments.simulating import simulate
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
 
 Array = NDArray[np.float64]

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from simulation.hand_written import oscillator
-from tellegen.simulation import whole_runs
-from tellegen.simulation.error_growth import FINEST
+from tellegen.simulation import global_error
+from tellegen.simulation.global_error import FINEST, whole_run_within_tolerance
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.trajectory import Effort, Trajectory
-from tellegen.simulation.whole_runs import keeping_tolerance_throughout
 
 ROWS = np.linspace(0.0, 10.0, 11)
 
@@ -34,7 +33,7 @@ class Runs:
         return replace(made, status="failed") if problem.rtol < self._fails else made
 
     def kept(self, rtol: float) -> Trajectory:
-        return keeping_tolerance_throughout(
+        return whole_run_within_tolerance(
             Problem(oscillator(), 10.0, y0={"v": 1.0}, rtol=rtol, atol=rtol, times=ROWS), self
         )
 
@@ -86,7 +85,7 @@ def test_a_finer_run_after_a_rough_look_at_many_events_aims_low(monkeypatch: pyt
     """The first part of a run tells the error at its end roughly, and a third run costs more than some more steps."""
     asked = []
     for many in (1000, -1):
-        monkeypatch.setattr(whole_runs, "MANY_EVENTS", many)
+        monkeypatch.setattr(global_error, "MANY_EVENTS", many)
         runs = Runs("runge-kutta", 20.0)
         assert "tolerance tightened" in runs.kept(1e-6).reason
         asked.append(runs.asked[-1])

@@ -33,8 +33,8 @@ from tellegen.simulation.plain.job_view import Array, JobView
 from tellegen.simulation.plain.linear import Factors, Jacobian
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.sensitivities import integrate_sensitivities
-from tellegen.simulation.starting import steady_state
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.solvers.stretch import Watch
+from tellegen.simulation.starting import find_equilibrium
 from tellegen.simulation.trajectory import Trajectory
 
 
@@ -159,8 +159,8 @@ def test_fixed_steps_take_implicit_models_too() -> None:
 def test_equilibria_are_found() -> None:
     linear, swinging = Problem(switched_decay(), 1.0), Problem(pendulum(), 10.0, y0={"theta": 0.5})
     with no_compiler():
-        assert steady_state(linear).y == pytest.approx([1.0])
-        assert np.sin(steady_state(swinging).y) == pytest.approx([0.0, 0.0], abs=1e-9)
+        assert find_equilibrium(linear).y == pytest.approx([1.0])
+        assert np.sin(find_equilibrium(swinging).y) == pytest.approx([0.0, 0.0], abs=1e-9)
 
 
 def test_a_singular_start_names_the_variable() -> None:

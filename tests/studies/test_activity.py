@@ -6,8 +6,8 @@ import pytest
 
 import tellegen as tg
 from tellegen.cli.main import run
-from tellegen.description import read_model
-from tellegen.studies.activities import Activity
+from tellegen.notations.reading import read_model
+from tellegen.studies.suggestion import Activity
 
 SWINGING = """
 system: mass on a spring

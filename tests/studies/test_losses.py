@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.description import Model, read_model
-from tellegen.studies.approaching import approaching
-from tellegen.studies.convergence import fitted_order
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.studies.convergence import fitted_order, model_near_limit
 
 SETTLING = """
 system: mass in honey
@@ -136,7 +136,7 @@ def test_undamped_ringing_lowers_the_order_to_one_half() -> None:
 def test_study_scales_the_storage_alone() -> None:
     # m is in the weight too, which stays: with the weight scaled as well the loss would not vanish with m.
     model = read_model(WEIGHT)
-    scaled, name = approaching(model, tg.reduce(model, {"m": 0}).limits)
+    scaled, name = model_near_limit(model, tg.reduce(model, {"m": 0}).limits)
     values = {e.name: e for e in scaled.elements}
     assert values["m"].value is not None
     assert name in values["m"].value.free_symbols

@@ -7,10 +7,10 @@ from hypothesis import Phase, given, settings
 import tellegen as tg
 from conditioning.models import CAPACITOR_LOOP, DOMAINS, INDUCTOR_CUT_SET, SPRINGS, model_of
 from support.mechanisms import Chain, closed_chains, open_chains
-from tellegen.conditioning import Conditioned, Options, Stiffness
-from tellegen.description import read_model
-from tellegen.studies import parasitic_sizing
-from tellegen.studies.form_runs import Apart, Setting, settled
+from tellegen.conditioning import Conditioned, ConditioningOptions, Stiffness
+from tellegen.notations.reading import read_model
+from tellegen.studies import conditioning
+from tellegen.studies.conditioning import FormDistance, FormExperiment, settled
 
 ELSEWHERE = 1.2
 """Runs are compared at other times than those at which elements were sized."""
@@ -134,7 +134,7 @@ def test_a_form_says_which_elements_have_neither_a_given_stiffness_nor_a_stated_
     whole = tg.condition(model, "parasitic", stiffness=dict.fromkeys(forces, 1e7))
     assert (whole.note, whole.by_duration) == ("", ())
     assert "by_duration" not in whole.to_json()
-    options = Options(stiffness=Stiffness({given: 1e7}))
+    options = ConditioningOptions(stiffness=Stiffness({given: 1e7}))
     assert words in str(tg.compare_conditioning(model, ["residual", "parasitic"], options=options, rtol=1e-6))
 
 
@@ -153,7 +153,7 @@ def test_an_error_is_one_that_runs_can_show(error: float) -> None:
 def test_an_error_that_stiffer_elements_do_not_make_smaller_is_refused_with_what_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(parasitic_sizing, "apart", lambda *_: Apart(0.3, 0.2, 0.1))
+    monkeypatch.setattr(conditioning, "apart", lambda *_: FormDistance(0.3, 0.2, 0.1))
     wanted = "C107: an error of 0.001 is not met by parasitic elements: coordinates are off by 0.2 and forces by 0.1"
     with pytest.raises(tg.ConditioningError, match=wanted):
         tg.size_parasitic(model_of(SPRINGS))
@@ -168,7 +168,7 @@ WITHOUT_DURATION = SPRINGS.replace("until: 5 s, ", "")
 def test_the_duration_of_a_setting_serves_where_the_model_has_none() -> None:
     model = model_of(WITHOUT_DURATION)
     assert model.experiment.until is None
-    sized = tg.size_parasitic(model, 1e-3, setting=Setting(until="5 s"))
+    sized = tg.size_parasitic(model, 1e-3, setting=FormExperiment(until="5 s"))
     assert sized.stiffnesses == tg.size_parasitic(model_of(SPRINGS), 1e-3).stiffnesses
     table = tg.compare_conditioning(model, ["derivative", "parasitic"], until=5)
     assert table["parasitic"].relative <= 1e-3

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 import tellegen as tg
 from tellegen.cli.main import run
-from tellegen.description import Model, read_model, to_yaml
-from tellegen.equations.numeric import with_values
-from tellegen.equations.system import EquationSystem
-from tellegen.studies.projecting import Method
+from tellegen.equations.system import EquationSystem, with_values
+from tellegen.model.model import Model
+from tellegen.notations.reading import read_model
+from tellegen.notations.writing import to_yaml
+from tellegen.studies.projection import Method
 
 MISSING = "pyMOR is not installed: pip install 'tellegen[pymor]'"
 

@@ -1,6 +1,8 @@
 """A part of the library among elements of a network, and its parameters."""
 
-from tellegen.description import Model, parameter_values, read_model
+from tellegen.model.model import Model
+from tellegen.notations.parameters import parameter_values
+from tellegen.notations.reading import read_model
 
 
 def use(part: str, ports: str, network: str, more: str = "") -> Model:

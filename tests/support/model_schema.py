@@ -5,8 +5,8 @@ from typing import Any
 
 import jsonschema
 
-from tellegen.description import schema
-from tellegen.description.document import Mapping, Node, Scalar, Sequence, read_document
+from tellegen.notations.schema import schema
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode, read_document
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -24,7 +24,7 @@ def is_valid(source: str | Path) -> bool:
 def _plain(node: Node) -> Any:
     if isinstance(node, Scalar):
         return node.text
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [_plain(item) for item in node]
-    assert isinstance(node, Mapping)
+    assert isinstance(node, MappingNode)
     return {key.text: _plain(value) for key, value in node.items()}

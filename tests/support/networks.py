@@ -6,13 +6,13 @@ from fractions import Fraction
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import Side
-from tellegen.description.model import Element, Model, Parameter
-from tellegen.description.relations import Law, LawForm
 from tellegen.elements import KINDS
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression, is_zero, number, parse, symbol
 from tellegen.graph import lower
+from tellegen.model.laws import Law, LawForm
+from tellegen.model.model import Element, Model, Parameter
 
 
 @dataclass(frozen=True)

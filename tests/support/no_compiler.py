@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tellegen.simulation.native_library import can_compile
+from tellegen.simulation.solvers.library import can_compile
 
 
 @contextmanager

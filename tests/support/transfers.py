@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.description import Model
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import ZERO
+from tellegen.model.model import Model
 
 POINTS = (0.7j, 30j + 2, 900j, 5.0)
 """Where two rational functions are compared: fast, slow, damped and real."""

@@ -9,7 +9,7 @@ import pytest
 
 import tellegen
 from description.test_bond_graphs_vectors import MAGNET, SPEED_CONTROL
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 RIGID = """
 system: two masses that move as one

@@ -5,13 +5,13 @@ import pytest
 from scipy.linalg import expm
 
 from tellegen.core.errors import EquationError, SimulationError
-from tellegen.description import read_model
-from tellegen.description.opening import load
 from tellegen.equations.checking import check
 from tellegen.equations.system import EquationSystem
 from tellegen.experiments.simulating import simulate
 from tellegen.graph import lower
 from tellegen.graph.signals import Integral, Sampled, Value
+from tellegen.notations.loading import load
+from tellegen.notations.reading import read_model
 from tellegen.workflow.deriving import derive
 
 

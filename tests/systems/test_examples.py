@@ -12,9 +12,9 @@ from fractions import Fraction
 import pytest
 
 import tellegen as tg
-from tellegen.description import Element, Model
 from tellegen.equations.system import EquationSystem, MatrixName
 from tellegen.expressions import Expression, evaluate_exact, parse
+from tellegen.model.model import Element, Model
 
 Rows = Sequence[Sequence[str]]
 
@@ -234,7 +234,7 @@ network:
 
 @pytest.fixture
 def page_18() -> EquationSystem:
-    from tellegen.description import read_model
+    from tellegen.notations.reading import read_model
 
     return tg.derive(read_model(PAGE_18))
 

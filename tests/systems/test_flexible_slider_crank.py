@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 from tellegen.results.run import Run
 
 HEAD = """\

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 CART = """\
 system: Cart with a pendulum on a rough rail

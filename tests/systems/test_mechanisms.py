@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 
 import tellegen as tg
 from support.mechanisms import GROUND, Multibody, Pin
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 Array = NDArray[np.float64]
 MECHANISMS = (

@@ -4,7 +4,7 @@ import pytest
 
 import tellegen as tg
 from tellegen.causality import assign_causality
-from tellegen.causality.modes import combinations
+from tellegen.causality.assignment import mode_combinations
 from tellegen.core.errors import CausalityError
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import to_text
@@ -103,7 +103,7 @@ def test_an_engaged_clutch_makes_two_inertias_one() -> None:
 def test_every_possible_mode_has_equations_and_schemes(name: str) -> None:
     graph = lower(tg.load(name))
     possible = 0
-    for mode in combinations(graph):
+    for mode in mode_combinations(graph):
         try:
             causal = assign_causality(graph.in_mode(mode))
         except CausalityError:

@@ -6,9 +6,9 @@ from fractions import Fraction
 from support import exact
 from support.evaluated import Evaluated
 from tellegen.causality import assign_causality
-from tellegen.description import read_model
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
+from tellegen.notations.reading import read_model
 
 PARAMETERS = [
     "J_2e",

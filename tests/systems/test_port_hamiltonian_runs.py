@@ -5,10 +5,10 @@ import pytest
 from scipy.integrate import simpson
 
 import tellegen as tg
-from tellegen.description import read_model
-from tellegen.equations.hamiltonian_system import HamiltonianSystem
+from tellegen.equations.forms.hamiltonian import HamiltonianSystem
 from tellegen.expressions import ZERO, Expression
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
+from tellegen.notations.reading import read_model
 from tellegen.results import Run
 
 HELD = """
@@ -61,7 +61,7 @@ class Along:
             self.values[name] = self.of(e)
 
     def of(self, expression: Expression) -> np.ndarray:
-        written = substituted(expression, self.form.where)
+        written = with_definitions(expression, self.form.where)
         names = sorted(written.free_symbols - self.constants.keys())
         return np.array(
             [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 
 # Andrews' squeezing mechanism: the reference solution of the test set at 0.03 s, computed by PSIDE with tolerances of 1e-14. Its
 # angles Theta, Phi and Omega count from another body; here all are absolute.

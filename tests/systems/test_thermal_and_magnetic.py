@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tellegen as tg
-from tellegen.description import read_model
-from tellegen.equations.hamiltonian import port_hamiltonian
+from tellegen.equations.forms.hamiltonian import port_hamiltonian
 from tellegen.expressions import ZERO, is_zero
+from tellegen.notations.reading import read_model
 from tellegen.results import Run
 from tellegen.schemes import bond_graph, pog
 

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 import tellegen as tg
 from tellegen.analysis.linear_model import energy_coordinates, linear_model
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 from tellegen.results import Run
 
 Array = NDArray[np.float64]

@@ -1,19 +1,20 @@
-"""The linear model that all of analysis works on: matrices of numbers, with names and units."""
+"""The linear model that all of analysis works on: matrices of numbers, with names and units; also as an object of python-
+control.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 from tellegen.analysis import rules
-from tellegen.core.names import did_you_mean, listing
-from tellegen.equations.linearisation import linearise_equations
+from tellegen.core.names import did_you_mean, identifier, listing
+from tellegen.core.packages import load_package
+from tellegen.equations.forms.linearisation import linearise_equations
 from tellegen.equations.matrices import Matrix
-from tellegen.equations.measured import with_measured_outputs
-from tellegen.equations.numeric import with_values
-from tellegen.equations.system import EquationSystem
+from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values
 from tellegen.expressions import Expression
 
 Array = npt.NDArray[np.float64]
@@ -153,3 +154,28 @@ def _place(name: str, names: tuple[str, ...], word: str, model: str) -> int:
         fix = did_you_mean(name, names) or f"the {word}s are {listing(names, 40)}"
         raise rules.NO_SUCH_CHANNEL.error(f"'{name}' is not an {word} of '{model}'", fix=fix)
     return names.index(name)
+
+
+def to_control(model: LinearModel) -> Any:
+    """The model as a `control.StateSpace` in the states of the model, with names.
+
+    Raises: EquationError when inputs are differentiated (E203) or L is singular (E202); ExportError (X001) without python-control.
+    """
+    control = load_package("control", extra="control", purpose="a model of python-control")
+    if model.B_1.any() or model.D_1.any():
+        raise rules.IMPROPER.error(
+            f"'{model.name}' holds derivatives of its inputs",
+            where=model.name,
+            fix="put a small resistive element between the source and the storage",
+        )
+    energy_coordinates(model)
+    return control.StateSpace(
+        -np.linalg.solve(model.L, model.A),
+        np.linalg.solve(model.L, model.B),
+        model.C,
+        model.D,
+        name=identifier(model.name.replace(" ", "_")),
+        states=list(map(identifier, model.states)),
+        inputs=list(map(identifier, model.inputs)),
+        outputs=list(map(identifier, model.outputs)),
+    )

@@ -1,16 +1,25 @@
-"""Poles: natural frequencies, damping and time constants."""
+"""Poles and zeros: natural frequencies, damping and time constants, and frequencies at which a model passes nothing; for models
+of any size on the sparse descriptor form.
+"""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
+from scipy.sparse import coo_array, csc_array
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, splu
 
 from tellegen.analysis import rules
-from tellegen.analysis.linear_model import LinearModel, energy_coordinates
+from tellegen.analysis.linear_model import Array, ComplexArray, LinearModel, StateSpace, energy_coordinates
+from tellegen.equations.forms.descriptor import DescriptorSystem
+from tellegen.equations.rules import NOT_LINEAR
+from tellegen.expressions import Expression
 
-AT_REST = 1e-9
+INTEGRATOR_SHARE = 1e-9
 """A pole nearer to zero than this share of the fastest one counts as an integrator."""
 
 
@@ -68,7 +77,7 @@ def loop_poles(model: LinearModel) -> tuple[Pole, ...]:
 def stiffness_ratio(found: tuple[Pole, ...]) -> float:
     """How much faster the fastest decay is than the slowest, integrators left out; 1 where there is nothing to compare."""
     fastest = max((pole.natural_frequency for pole in found), default=0.0)
-    rates = [-p.value.real for p in found if p.value.real < -AT_REST * fastest]
+    rates = [-p.value.real for p in found if p.value.real < -INTEGRATOR_SHARE * fastest]
     return max(rates) / min(rates) if rates else 1.0
 
 
@@ -76,6 +85,169 @@ def conjugate_pairs(values: npt.ArrayLike) -> tuple[Pole, ...]:
     """Eigenvalues as poles: tiny ones are zero, tiny imaginary parts are none, conjugates are one."""
     found = np.asarray(values, dtype=complex)
     size = np.abs(found).max(initial=0.0)
-    found = np.where(np.abs(found) < AT_REST * size * 1e-3, 0.0, found)
+    found = np.where(np.abs(found) < INTEGRATOR_SHARE * size * 1e-3, 0.0, found)
     kept = [complex(v.real + 0.0, v.imag) for v in found if v.imag >= 0.0]  # + 0.0: no negative zeros
     return tuple(Pole(v) for v in sorted(kept, key=lambda v: (abs(v), v.imag)))
+
+
+RANK = 1e-10
+"""Singular values below this share of the largest count as zero."""
+
+ROUNDING = 8 * float(np.finfo(float).eps)
+"""A zero below this share of the speed of the model, for each state, lies in the origin."""
+
+
+def zeros(model: LinearModel, output: str | None = None, input_: str | None = None) -> tuple[Pole, ...]:
+    """The zeros of a channel, or where no channel is named the transmission zeros of the whole model; nearest to 0 first.
+
+    They are the finite generalised eigenvalues of [[-A - s L, B + s B_1], [C, D + s D_1]]. Zeros at infinity are taken off by
+    orthogonal transformations first (Emami-Naeini and Van Dooren, Automatica 18, 1982), because a plain solver finds them as
+    large numbers that mean nothing. Zeros have the attributes of poles.
+
+    Raises: EquationError when there is no such channel (E204), or the energy matrix is singular (E202).
+    """
+    if not model.inputs or not model.outputs:
+        return ()
+    one = output is not None or input_ is not None
+    space = energy_coordinates(model if one else model.conjugate())
+    if output is not None or input_ is not None:
+        row, column = model.channel(output or model.outputs[0], input_ or model.inputs[0])
+        space = channel(space, row, column)
+    return conjugate_pairs(_zeros_with_derivatives(space) if space.D_1.any() else _zeros(space))
+
+
+def channel(space: StateSpace, row: int, column: int) -> StateSpace:
+    """The model from one input to one output."""
+    rows, columns = slice(row, row + 1), slice(column, column + 1)
+    return StateSpace(
+        space.A,
+        space.B[:, columns],
+        space.C[rows],
+        space.D[rows, columns],
+        space.D_1[rows, columns],
+        space.back,
+        space.shift[:, columns],
+    )
+
+
+def _zeros(space: StateSpace) -> Array:
+    speed = np.linalg.norm(space.A, 2) or 1.0 if space.A.size else 1.0
+    B, C, D = space.B / speed, space.C, space.D
+    # Inputs and outputs may be measured in any units: columns and rows of size one make ranks comparable.
+    B, D = _columns_scaled(B, D)
+    C, D = (part.T for part in _columns_scaled(C.T, D.T))
+    A = space.A / speed
+    A, B, C, D = _without_infinite(A, B, C, D)
+    A, C, B, D = (part.T for part in _without_infinite(A.T, C.T, B.T, D.T))
+    if not A.size or D.shape[0] != D.shape[1]:
+        return np.zeros(0)
+    inside = A - B @ np.linalg.solve(D, C) if D.size else A
+    found = np.linalg.eigvals(inside)
+    found[np.abs(found) <= ROUNDING * len(A) * max(1.0, float(np.linalg.norm(inside, 2)))] = 0.0
+    return np.asarray(found * speed)
+
+
+def _columns_scaled(B: Array, D: Array) -> tuple[Array, Array]:
+    size = np.sqrt((B**2).sum(axis=0) + (D**2).sum(axis=0))
+    size[size == 0] = 1.0
+    return B / size, D / size
+
+
+def _without_infinite(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """A system with the same finite zeros whose D has full row rank."""
+    while True:
+        U, sizes, _ = np.linalg.svd(D)
+        rank = _rank(sizes)
+        C, D = U.T @ C, U.T @ D
+        free, C, D = C[rank:], C[:rank], D[:rank]
+        if not free.size:
+            return A, B, C, D
+        _, sizes, V = np.linalg.svd(free)
+        fixed = _rank(sizes)
+        if fixed == 0:
+            return A, B, C, D
+        # States that these outputs hold at zero: what would move them must vanish too, and becomes an output.
+        turn = np.vstack([V[fixed:], V[:fixed]]).T
+        n = A.shape[0] - fixed
+        A, B, C = turn.T @ A @ turn, turn.T @ B, C @ turn
+        C, D = np.vstack([C[:, :n], A[n:, :n]]), np.vstack([D, B[n:]])
+        A, B = A[:n, :n], B[:n]
+
+
+def _rank(sizes: Array) -> int:
+    return int((sizes > RANK).sum())
+
+
+def _zeros_with_derivatives(space: StateSpace) -> Array:
+    """Where D_1 is not zero the pencil is used as it is, and what lies far beyond all its entries is left out."""
+    n, m = space.A.shape[0], space.D.shape[1]
+    fixed = np.block([[space.A, space.B], [space.C, space.D]])
+    moving = np.block([[np.eye(n), np.zeros((n, m))], [np.zeros((m, n)), -space.D_1]])
+    above, below = scipy.linalg.eig(fixed, moving, right=False, homogeneous_eigvals=True)
+    finite = np.abs(below) > RANK * np.abs(above)
+    return np.asarray(above[finite] / below[finite])
+
+
+FEW = 40
+"""Up to so many unknowns all eigenvalues are computed and the nearest taken."""
+
+
+def poles_near(system: DescriptorSystem, *, near: complex = 0.0, count: int = 12) -> tuple[Pole, ...]:
+    """The poles nearest to a point, nearest first; of a conjugate pair the one above the real axis.
+
+    `system` is the descriptor form with numbers: `derive(model, form="dae", numeric=True)`.
+
+    Raises: EquationError when the model is not linear (E104), when the point is a pole or the search fails (E205).
+    """
+    _refuse_nonlinear(system)
+    size = len(system.unknowns)
+    E, F = _matrix(system.E, size, size), _matrix(system.F, size, size)
+    try:
+        factors = splu(csc_array(F - near * E if near else F))
+    except RuntimeError:
+        fix = f"ask near another point, such as {complex(near).real + 1.0:g}"
+        raise rules.NO_CONVERGENCE.error(f"{near:g} is a pole of '{system.name}'", where=system.name, fix=fix) from None
+    kind = complex if complex(near).imag else float
+    # In (F - s E)^-1 E an eigenvalue of the pencil nearest to s is the largest, and algebraic equations are zeros.
+    if size <= FEW:
+        inverse = np.linalg.eigvals(factors.solve(E.toarray().astype(kind)))
+    else:
+        inverse = _largest(LinearOperator((size, size), lambda v: factors.solve(E @ v), dtype=kind), count, system.name)
+    dynamic = inverse[np.abs(inverse) > 1e-10 * np.abs(inverse).max(initial=0.0)]
+    found = sorted((complex(near + 1.0 / v) for v in dynamic), key=lambda v: abs(v - near))
+    return tuple(Pole(v) for v in found if v.imag >= 0.0 or complex(near).imag)[:count]
+
+
+def frequency_response(system: DescriptorSystem, frequencies: Array) -> ComplexArray:
+    """G(j w) at frequencies in rad/s: an array over frequency, output and input.
+
+    Raises: EquationError (E104) when the model is not linear.
+    """
+    _refuse_nonlinear(system)
+    size, inputs, outputs = len(system.unknowns), len(system.inputs), len(system.outputs)
+    E, F, G = (_matrix(m, size, k) for m, k in ((system.E, size), (system.F, size), (system.G, inputs)))
+    H, D = _matrix(system.H, outputs, size), _matrix(system.D, outputs, inputs)
+    right = G.toarray().astype(complex)
+    found = [H @ splu(csc_array(1j * w * E - F)).solve(right) + D.toarray() for w in frequencies]
+    return np.array(found, dtype=complex).reshape(len(frequencies), outputs, inputs)
+
+
+def _largest(operator: LinearOperator, count: int, name: str) -> ComplexArray:
+    size = operator.shape[0]
+    try:
+        return np.asarray(eigs(operator, k=min(2 * count, size - 2), which="LM", return_eigenvectors=False))
+    except ArpackError as reason:
+        what = f"the {count} poles of '{name}' were not found"
+        raise rules.NO_CONVERGENCE.error(what, where=name, why=str(reason), fix="ask for fewer poles") from reason
+
+
+def _matrix(entries: Mapping[tuple[int, int], Expression], rows: int, columns: int) -> csc_array:
+    values = [e.evaluate({}) for e in entries.values()]
+    places = [k for k, _ in entries], [k for _, k in entries]
+    return csc_array(coo_array((values, places), shape=(rows, columns), dtype=float))
+
+
+def _refuse_nonlinear(system: DescriptorSystem) -> None:
+    if system.h:
+        fix = "linearise it at an operating point first"
+        raise NOT_LINEAR.error(f"'{system.name}' is not linear", where=system.name, fix=fix)

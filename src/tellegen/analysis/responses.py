@@ -1,16 +1,20 @@
-"""Responses of a linear model: Bode, step, impulse, and the gain at rest."""
+"""Responses of a linear model: Bode, step, impulse, the gain at rest, and their figures."""
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import scipy.linalg
 
 from tellegen.analysis import rules
 from tellegen.analysis.linear_model import Array, ComplexArray, LinearModel, StateSpace, energy_coordinates
-from tellegen.analysis.poles import AT_REST, Pole, poles
-from tellegen.analysis.zeros import zeros
+from tellegen.analysis.poles import INTEGRATOR_SHARE, Pole, poles, zeros
+from tellegen.results.plotting import figure_of, label
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 DECADES = 1.5
 """How far a Bode diagram reaches beyond the poles and zeros."""
@@ -160,8 +164,8 @@ def _grid(model: LinearModel, until: float | None, points: int) -> Array:
 def horizon(found: tuple[Pole, ...]) -> float:
     """A time in which the slowest pole has settled; where nothing decays, some periods of what oscillates."""
     fastest = max((p.natural_frequency for p in found), default=0.0)
-    decays = [p.time_constant for p in found if p.value.real < -AT_REST * fastest]
-    others = [2 * math.pi / p.natural_frequency for p in found if p.natural_frequency > AT_REST * fastest]
+    decays = [p.time_constant for p in found if p.value.real < -INTEGRATOR_SHARE * fastest]
+    others = [2 * math.pi / p.natural_frequency for p in found if p.natural_frequency > INTEGRATOR_SHARE * fastest]
     return SETTLED * max(decays or others or [1.0])
 
 
@@ -175,3 +179,46 @@ def _frequencies(model: LinearModel, points: int) -> Array:
 
 def _channel_zeros(model: LinearModel) -> list[Pole]:
     return [zero for y in model.outputs for u in model.inputs for zero in zeros(model, y, u)]
+
+
+WIDTH, HEIGHT = 4.5, 5.5
+
+
+def plot_bode(bode: Bode, *, figure: "Figure | None" = None) -> "Figure":
+    """Gain and phase over frequency: one column an input, one line an output."""
+    columns = max(len(bode.inputs), 1)
+    drawn = figure_of(figure, width=WIDTH * columns, height=HEIGHT)
+    axes = drawn.subplots(2, columns, sharex=True, squeeze=False)
+    decibel, phase = bode.decibel, bode.phase
+    for j, u in enumerate(bode.inputs):
+        above, below = axes[0][j], axes[1][j]
+        for i, y in enumerate(bode.outputs):
+            if np.isfinite(decibel[:, i, j]).any():
+                above.semilogx(bode.frequency, decibel[:, i, j], label=f"{y}/{u}")
+                below.semilogx(bode.frequency, phase[:, i, j])
+        above.set_ylabel("gain [dB, SI]")
+        below.set_ylabel("phase [deg]")
+        below.set_xlabel("angular frequency [rad/s]")
+        _finish(above, below)
+    return drawn
+
+
+def plot_response(response: Response, units: dict[str, str], *, figure: "Figure | None" = None) -> "Figure":
+    """Outputs over time: one column an input, one row an output."""
+    rows, columns = max(len(response.outputs), 1), max(len(response.inputs), 1)
+    drawn = figure_of(figure, width=WIDTH * columns, height=HEIGHT / 2 * rows)
+    axes = drawn.subplots(rows, columns, sharex=True, squeeze=False)
+    for j, u in enumerate(response.inputs):
+        for i, y in enumerate(response.outputs):
+            axes[i][j].plot(response.t, response.values[:, i, j], label=f"from {u}")
+            axes[i][j].set_ylabel(label(y, units.get(y, "")))
+            _finish(axes[i][j])
+        axes[-1][j].set_xlabel("t [s]")
+    return drawn
+
+
+def _finish(*axes: object) -> None:
+    for k, axis in enumerate(axes):
+        axis.grid(True, alpha=0.3)  # type: ignore[attr-defined]
+        if k == 0 and axis.get_legend_handles_labels()[0]:  # type: ignore[attr-defined]
+            axis.legend()  # type: ignore[attr-defined]

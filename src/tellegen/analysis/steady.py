@@ -9,8 +9,7 @@ from tellegen.analysis import rules
 from tellegen.analysis.linear_model import Array
 from tellegen.core.names import listing
 from tellegen.equations.matrices import Vector, dot
-from tellegen.equations.numeric import with_values
-from tellegen.equations.system import EquationSystem
+from tellegen.equations.system import EquationSystem, with_values
 from tellegen.expressions import Expression, symbol
 
 STEPS = 60

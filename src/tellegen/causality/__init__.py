@@ -1,8 +1,7 @@
 """Who decides which power variable: the optimal causality of a PowerGraph."""
 
-from tellegen.causality.assignment import assign_causality, assign_with_conflicts
+from tellegen.causality.assignment import assign_causality, assign_with_conflicts, impossible_modes
 from tellegen.causality.causal_graph import CausalGraph, Dependence, PathKind, ZeroOrderPath
-from tellegen.causality.modes import impossible_modes
 
 __all__ = [
     "CausalGraph",

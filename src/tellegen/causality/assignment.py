@@ -1,22 +1,74 @@
-"""Assign causality to a PowerGraph: the largest possible number of storages in integral causality."""
+"""Causality of a PowerGraph, in one combination of modes or in all: the largest possible number of storages in integral causality.
 
-from collections.abc import Callable, Iterable, Sequence
+An open switch in series with open switches imposes nothing new: closed, it would leave everything as it is. So would a closed one
+in parallel with closed ones, if it were open. Such a port gets the other ideal law; it then takes no share of the load.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import Literal
 
 from tellegen.causality import rules
 from tellegen.causality.causal_graph import CausalGraph, Dependence, ZeroOrderPath
-from tellegen.causality.demands import Demand, demands, vanishes
-from tellegen.causality.exact import ExactCausality, exact_causality, generic_residue, given_residue
-from tellegen.causality.ideal_ports import idle_notices, mode_conflict, with_idle_ports
+from tellegen.causality.exact import (
+    Demand,
+    ExactCausality,
+    demands,
+    exact_causality,
+    generic_residue,
+    given_residue,
+    vanishes_by_value,
+)
 from tellegen.causality.normal_tree import NormalTree
 from tellegen.causality.rigid_loops import junction_loops, rigid_loop
-from tellegen.core.domains import Side
+from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import CausalityError, Finding, Rule
+from tellegen.core.files import without_collector
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
-from tellegen.description.files import without_collector
+from tellegen.expressions import ZERO
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+
+
+def without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
+    """The graph in which ideal ports that repeat others take no share."""
+    if not idle:
+        return graph
+    ports = list(graph.ports)
+    for k in idle:
+        ports[k] = replace(ports[k], law=ResistiveLaw(other_side(ports[k].law.side), ZERO, invertible=False))
+    return replace(graph, ports=tuple(ports))
+
+
+def idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
+    """A notice for each port that takes no share."""
+    for k in idle:
+        port = graph.ports[k]
+        word = graph.domain_of(k).power(port.law.side).word
+        yield rules.IDLE_ELEMENT.finding(
+            f"'{port.element}' repeats what others impose: it takes no {word}",
+            where=port.element,
+            fix="give one of them a resistance if the share matters",
+            place=port.place,
+            members=[port.element],
+        )
+
+
+def mode_conflict(graph: PowerGraph, port: int, others: Sequence[str], variable: str) -> Finding:
+    """The error for a mode in which an element would impose what others decide."""
+    me = graph.ports[port]
+    mode = graph.mode_of(port)
+    decide = "decides" if len(others) == 1 else "decide"
+    return rules.LOCKED_MODE.finding(
+        f"'{me.element}' cannot be '{mode}': {listing(others)} {decide} its {variable}",
+        where=me.element,
+        fix=f"put a resistive element or a storage between '{me.element}' and {listing(others)}",
+        place=me.place,
+        members=[me.element, *others],
+    )
+
 
 Partners = Callable[[Sequence[int]], dict[int, list[int]]]
 
@@ -85,7 +137,7 @@ def _finish(
         found = partners(denied)
         idle = [k for k in denied if _is_ideal(graph, k) and all(_is_ideal(graph, j) for j in found[k])]
         refused = {k: _conflict(graph, k, found[k], decides) for k in denied if k not in idle}
-        graph = with_idle_ports(graph, idle)
+        graph = without_idle_shares(graph, idle)
     dependent = _dependent(graph, decides, partners)
     if not refused:
         refused = {d.port: _overruled(graph, d) for d in dependent if _deciding_laws(graph, d)}
@@ -218,7 +270,7 @@ def _is_ideal(graph: PowerGraph, port: int) -> bool:
 def _is_zero(graph: PowerGraph, port: int) -> bool:
     """Whether a law cannot be inverted because its coefficient is zero."""
     law = graph.ports[port].law
-    return isinstance(law, ResistiveLaw) and vanishes(law.coefficient, graph)
+    return isinstance(law, ResistiveLaw) and vanishes_by_value(law.coefficient, graph)
 
 
 def _overruled(graph: PowerGraph, dependence: Dependence) -> Finding:
@@ -265,3 +317,39 @@ def _special_values(graph: PowerGraph, generic: ExactCausality, given: ExactCaus
         members=names[:50],
     )
     return [special]
+
+
+MOST_COMBINATIONS = 64
+"""So many combinations of modes are tried beforehand; a run meets only a few of them anyway."""
+
+
+def mode_combinations(graph: PowerGraph) -> Iterator[dict[str, str]]:
+    """All combinations of modes, that of the start first."""
+    names = [graph.ports[k].element for k in graph.switching]
+    for words in product(*(law.modes for law in graph.switching.values())):
+        yield dict(zip(names, words, strict=True))
+
+
+def impossible_modes(graph: PowerGraph) -> list[Finding]:
+    """A notice for each reason why modes exclude each other, where there are few enough combinations to try them all."""
+    if not graph.switching or prod(len(law.modes) for law in graph.switching.values()) > MOST_COMBINATIONS:
+        return []
+    found: dict[str, Finding] = {}
+    for mode in mode_combinations(graph):
+        try:
+            assign_causality(graph.in_mode(mode))
+        except CausalityError as error:
+            for finding in error.findings:
+                notice = _notice(finding, mode)
+                found.setdefault(notice.what, notice)
+    return list(found.values())
+
+
+def _notice(finding: Finding, mode: dict[str, str]) -> Finding:
+    """The error as a notice that says in which modes the other elements are."""
+    named = [name for name in finding.members if name in mode and name != finding.where]
+    if not named and finding.where not in mode:
+        named = list(mode)
+    state = " and ".join(f"'{name}' is '{mode[name]}'" for name in named)
+    what = f"{finding.what}, while {state}" if named else finding.what
+    return rules.IMPOSSIBLE_MODE.finding(what, where=finding.where, place=finding.place, members=finding.members)

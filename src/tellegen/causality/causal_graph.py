@@ -1,11 +1,20 @@
-"""The result of causality: what each port decides, which storages depend on others, which paths close without a state."""
+"""The result of causality: what each port decides, which storages depend on others, which paths close without a state, what
+outputs are called, and where rings with moving moduli are torn.
 
+Where displacements change moduli, a pivot must vanish nowhere but in true singular positions. So the interconnection is not
+eliminated by least fill: velocities are followed from what decides them outwards, forces from the ends inwards, and only what
+does not move is divided by. In a closed chain both come to a stop. Then the speed of the first storage in order that follows others
+is taken as known, or the force of the last ideal port; what closes the chain gives the equation for it.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.interconnection import column
 
 PathKind = Literal["storage-storage", "source-storage", "resistor-resistor", "junction loop", "unit loop"]
 """Zero-order causal paths: integral with derivative storage, source with dependent storage, resistor with resistor, solvable loop
@@ -80,3 +89,56 @@ class CausalGraph:
     def follows(self, port: int) -> Side:
         """The power variable of a port that the interconnection decides."""
         return other_side(self.decides[port])
+
+
+def names_of_outputs(causal: CausalGraph, state_told_to: Callable[[int], str]) -> dict[int, str]:
+    """The name of the conjugate variable of each source, no two alike.
+
+    The velocity at which a force acts on a mass is that of the mass, whether the mass is a state or follows others; a state at the
+    same nodes has the better name. Where two sources act on one storage, the first one's answer has its name; the second takes that
+    of another storage there, or its own. `state_told_to` gives the state that answers a source, or an empty text.
+    """
+    beside = _followers_beside(causal)
+    states = {(causal.graph.ports[k].plus, causal.graph.ports[k].minus) for k in causal.integral}
+    found: dict[int, str] = {}
+    taken = {""}
+    for k in causal.sources:
+        port = causal.graph.ports[k]
+        law = port.law
+        assert isinstance(law, SourceLaw), "sources have the law of a source"
+        followers = beside.get(k, [])
+        closest = [] if (port.minus, port.plus) in states else followers
+        names = [*closest, state_told_to(k), *followers, port.variable(other_side(law.side))]
+        found[k] = next(name for name in names if name not in taken)
+        taken.add(found[k])
+    return found
+
+
+def _followers_beside(causal: CausalGraph) -> dict[int, list[str]]:
+    """For each source of a through variable the across variables of the dependent storages at the same nodes: they are the same.
+
+    Signs agree where the two lie in opposite directions between the nodes: what a source gives, the storage takes.
+    """
+    ports = causal.graph.ports
+    followers: dict[tuple[int, int], list[str]] = {}
+    for k in causal.derivative:
+        port, law = ports[k], ports[k].law
+        if isinstance(law, StorageLaw) and law.side == "across" and not law.keeps_energy_variable:
+            followers.setdefault((port.plus, port.minus), []).append(port.across)
+    return {
+        k: followers.get((ports[k].minus, ports[k].plus), []) for k in causal.sources if causal.follows(k) == "across"
+    }
+
+
+def moving_names(graph: PowerGraph) -> frozenset[str]:
+    """Displacements and parameters that depend on them, where a modulus reads one; else nothing."""
+    names = frozenset(graph.displacements) | frozenset(graph.moving)
+    return names if any(coupling.free_symbols & names for coupling in graph.couplings) else frozenset()
+
+
+def tearing_order(causal: CausalGraph) -> list[int]:
+    """Columns that may be taken as known: outputs of storages that follow, in order, then what ideal ports are told, last first."""
+    ports = causal.graph.ports
+    follow = [column(k, causal.follows(k)) for k in causal.derivative]
+    ideal = [k for k, port in enumerate(ports) if isinstance(port.law, ResistiveLaw) and port.law.ideal]
+    return [*follow, *(column(k, causal.follows(k)) for k in reversed(ideal))]

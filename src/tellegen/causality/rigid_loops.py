@@ -4,15 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tellegen.causality import rules
-from tellegen.causality.demands import demands
-from tellegen.causality.exact import ExactCausality, exact_causality, generic_residue, given_residue
+from tellegen.causality.exact import ExactCausality, demands, exact_causality, generic_residue, given_residue
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
 from tellegen.expressions import ONE, ZERO, Add, symbol
-from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import NamedEntries, substituted
+from tellegen.expressions.elimination import Elimination, NamedEntries, with_definitions
 from tellegen.graph import Coupling, PowerGraph, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
 
@@ -37,7 +35,7 @@ def junction_loops(graph: PowerGraph, decides: Sequence[Side]) -> list[tuple[str
     loops = UnionFind(len(marked))
     closed = set()
     for c, row in elimination.pivots.items():
-        pivot = substituted(elimination.rows[row][c].expression, field.where)
+        pivot = with_definitions(elimination.rows[row][c].expression, field.where)
         if any(isinstance(part, Add) for part in (pivot, *pivot.args)):
             members = [k for k, coupling in enumerate(marked) if coupling.free_symbols & pivot.free_symbols]
             closed.update(members)

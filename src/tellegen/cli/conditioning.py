@@ -3,14 +3,12 @@
 from typing import NamedTuple
 
 from tellegen.cli import output
-from tellegen.conditioning import Options, Stiffness
-from tellegen.conditioning.sizing import DAMPING, ERROR
-from tellegen.description import Model
-from tellegen.description.opening import as_model
-from tellegen.experiments.settings import sort_settings
-from tellegen.studies.conditioning import compare_conditioning
-from tellegen.studies.form_runs import RTOL
-from tellegen.workflow.conditioning import condition
+from tellegen.conditioning import ConditioningOptions, Stiffness
+from tellegen.conditioning.parasitic import DAMPING, ERROR
+from tellegen.experiments.setup import sort_settings
+from tellegen.model.model import Model
+from tellegen.notations.loading import as_model
+from tellegen.studies.conditioning import RTOL, compare_conditioning, condition
 
 
 class ConditionOptions(NamedTuple):
@@ -35,7 +33,7 @@ def show_conditioning(name: str, wanted: ConditionOptions) -> None:
         _show_equations(model, wanted)
         return
     given = sort_settings(model, wanted.settings)
-    options = Options(wanted.coordinates, Stiffness(wanted.stiffness, DAMPING))
+    options = ConditioningOptions(wanted.coordinates, Stiffness(wanted.stiffness, DAMPING))
     found = compare_conditioning(
         model,
         wanted.forms or None,

@@ -5,28 +5,37 @@ from typing import NamedTuple
 
 from tellegen.cli import output
 from tellegen.conditioning import LagrangeSystem
-from tellegen.conditioning.karnopp import lagrange_steps
+from tellegen.conditioning.lagrange import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.units import describe, parse_unit
-from tellegen.description import Model, Parameter
-from tellegen.description.opening import as_model
-from tellegen.equations.display import Sign
-from tellegen.equations.hamiltonian_system import HamiltonianSystem
-from tellegen.equations.latex import descriptor_to_latex, equations_to_latex, hamiltonian_to_latex, transfer_to_latex
-from tellegen.equations.record import (
+from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+from tellegen.equations.forms.transfer import TransferMatrix
+from tellegen.equations.printing.latex import (
+    descriptor_to_latex,
+    equations_to_latex,
+    hamiltonian_to_latex,
+    transfer_to_latex,
+)
+from tellegen.equations.printing.record import (
     descriptor_to_record,
     equations_to_record,
     hamiltonian_to_record,
     transfer_to_record,
 )
+from tellegen.equations.printing.terms import Sign
+from tellegen.equations.printing.text import (
+    descriptor_to_text,
+    equations_to_text,
+    hamiltonian_to_text,
+    steps_to_text,
+    transfer_to_text,
+)
 from tellegen.equations.steps import derivation_steps
 from tellegen.equations.system import EquationSystem, parameter_values
-from tellegen.equations.text import descriptor_to_text, equations_to_text, transfer_to_text
-from tellegen.equations.text_hamiltonian import hamiltonian_to_text
-from tellegen.equations.text_steps import steps_to_text
-from tellegen.equations.transfer import TransferMatrix
 from tellegen.expressions import Symbol
 from tellegen.graph import StorageLaw
+from tellegen.model.model import Model, Parameter
+from tellegen.notations.loading import as_model
 from tellegen.workflow.deriving import Derived, Form, derive_closed
 from tellegen.workflow.deriving import derive as derive_form
 

@@ -1,11 +1,13 @@
-"""The `tellegen` command: its list of commands, and what it does with errors."""
+"""The `tellegen` command: its list of commands, how their help reads, and what it does with errors."""
 
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import typer
+from typer import BadParameter
+from typer.core import TyperCommand, TyperGroup
 
 from tellegen.cli import output
 from tellegen.cli.commands import (
@@ -24,9 +26,44 @@ from tellegen.cli.commands import (
     stiffen,
     translate,
 )
-from tellegen.cli.help_texts import PlainCommand, PlainGroup
-from tellegen.cli.plot_option import with_plot_target
+from tellegen.cli.options import with_plot_file
 from tellegen.core.errors import TellegenError
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help shows no type for flags and no braces round its words."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options and words, flags without the type that some versions of typer print."""
+        return without_types_of_flags(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The words of the command line; a value that is refused is told without the words that some versions of typer add."""
+        try:
+            return super().parse_args(ctx, args)
+        except BadParameter as refused:
+            refused.message = refused.message.removeprefix("Value error, ")
+            raise
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words of the usage line: `MODEL`, not `{MODEL}`."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+
+class PlainGroup(TyperGroup):
+    """The list of commands, shown in the same way."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options, flags without a type."""
+        return without_types_of_flags(super().get_params(ctx))
+
+
+def without_types_of_flags(options: list[Any]) -> list[Any]:
+    """The options of a command; for flags an empty word takes the place of a type."""
+    for option in options:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    return options
 
 
 class CommandModule(Protocol):
@@ -101,7 +138,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and give its exit code. No input leads to a traceback."""
     try:
-        app(with_plot_target(arguments), prog_name="tellegen")
+        app(with_plot_file(arguments), prog_name="tellegen")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else output.MODEL_ERRORS
     except TellegenError as error:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import typer
 
 from tellegen.cli import output
-from tellegen.cli.plot_option import SCREEN
+from tellegen.cli.options import SCREEN
 from tellegen.core.names import identifier
-from tellegen.description.opening import as_model
-from tellegen.experiments.settings import sort_settings
+from tellegen.experiments.setup import sort_settings
 from tellegen.experiments.simulating import Start, simulate
-from tellegen.results.figures import blank_figure, check_suffix, save_figure
+from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
+from tellegen.results.plotting import blank_figure, check_suffix, save_figure
 from tellegen.results.run import Run
 from tellegen.results.saving import writer_for
-from tellegen.workflow.conditioning import condition
+from tellegen.studies.conditioning import condition
 from tellegen.workflow.files import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -219,8 +219,8 @@ def show_analysis(name: str, options: AnalyseOptions) -> None:
 
 def show_poles(name: str, options: AnalyseOptions) -> None:
     """Print the poles nearest to a point, for models of any size."""
-    from tellegen.analysis.printing import pole_record, poles_to_text
-    from tellegen.analysis.sparse import poles_near
+    from tellegen.analysis.poles import poles_near
+    from tellegen.analysis.summary import pole_record, poles_to_text
     from tellegen.workflow.deriving import derive
 
     assert options.poles is not None, "asked for"

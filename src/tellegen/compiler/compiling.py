@@ -11,18 +11,22 @@ import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
-from tellegen.compiler.build import Build, broken, build
-from tellegen.compiler.code_cache import kept_code
-from tellegen.compiler.coding import Code, first_code, looped_code, slopes_code, unrolled_code
-from tellegen.compiler.context import Array
+from tellegen.compiler.code import Code, first_code, kept_code, looped_code, slopes_code, unrolled_code
+from tellegen.compiler.context import Array, BuiltSlopes, DeferredSlopes
 from tellegen.compiler.interpreter import Interpreter
-from tellegen.compiler.later_slopes import BuiltSlopes, LaterSlopes
-from tellegen.compiler.numeric_model import BreakTimes, Delay, NumericModel, SampleGroup, native_addresses
-from tellegen.compiler.pattern import colouring
+from tellegen.compiler.numeric_model import (
+    BreakTimes,
+    NumericModel,
+    SampleGroup,
+    SignalDelay,
+    colouring,
+    native_addresses,
+)
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import sample_groups
+from tellegen.compiler.toolchain import Build, broken_compiler, build
+from tellegen.core.files import without_collector
 from tellegen.core.names import listing
-from tellegen.description.files import without_collector
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import Expression, symbol
 from tellegen.graph import SourceLaw
@@ -53,7 +57,7 @@ def compile_model(
     Raises: CompilerError naming parameters without a value, names without a meaning, or inputs that do not exist.
     """
     with without_collector():
-        return _recent_or_compiled(driven(causal, drive or {}), backend, form)
+        return _recent_or_compiled(with_drives(causal, drive or {}), backend, form)
 
 
 _RECENT: deque[tuple[CausalGraph, tuple[object, ...], NumericModel]] = deque(maxlen=8)
@@ -71,7 +75,7 @@ def _recent_or_compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -
     return made
 
 
-def driven(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
+def with_drives(causal: CausalGraph, drive: Mapping[str, Drive]) -> CausalGraph:
     """The same graph with signals behind the named inputs."""
     if not drive:
         return causal
@@ -117,7 +121,7 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
         parameters=tuple(made.base),
         parameter_values=base_values(program, made.base),
         memory=tuple(law.name for law, _ in program.samples),
-        initial_memory=numbers(program, [law.initial for law, _ in program.samples]),
+        initial_memory=formula_values(program, [law.initial for law, _ in program.samples]),
         observables=tuple(o for o, _ in program.observables),
         events=tuple(e for e, _ in program.events),
         sample_groups=_sample_groups(program),
@@ -128,7 +132,9 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
         pattern=made.pattern,
         colours=colouring(made.pattern),
         addresses=owner.addresses if isinstance(owner, Interpreter) else native_addresses(owner),
-        initial=dict(zip(program.initial, numbers(program, list(program.initial.values())).tolist(), strict=True)),
+        initial=dict(
+            zip(program.initial, formula_values(program, list(program.initial.values())).tolist(), strict=True)
+        ),
         findings=(*program.findings, *built.findings),
         backend="python" if isinstance(owner, Interpreter) else "c",
         cached=built.cached,
@@ -149,7 +155,7 @@ def _built(causal: CausalGraph, backend: Backend, form: CodeForm) -> tuple[Code,
     if built.library is None:
         return unrolled_code(causal), built
     if made.slopes_later:
-        made = replace(made, data=replace(made.data, slopes=LaterSlopes(partial(_slopes, causal))))
+        made = replace(made, data=replace(made.data, slopes=DeferredSlopes(partial(_slopes, causal))))
     return made, built
 
 
@@ -159,7 +165,7 @@ def _slopes(causal: CausalGraph) -> BuiltSlopes:
         try:
             built = build(kept_code(causal, slopes_code, "-slopes").source)
         except OSError as reason:
-            built = Build(None, (broken(str(reason)),))
+            built = Build(None, (broken_compiler(str(reason)),))
         if built.library is not None:
             found = native_addresses(built.library)
             return BuiltSlopes(found, built.library)
@@ -185,7 +191,7 @@ def base_values(program: Program, base: Sequence[str]) -> Array:
     return np.array([values[name] for name in base])
 
 
-def numbers(program: Program, expressions: Sequence[Expression]) -> Array:
+def formula_values(program: Program, expressions: Sequence[Expression]) -> Array:
     """The values of formulas of parameters."""
     values = parameter_values(program.parameters) if expressions else {}
     return np.array([e.evaluate(values) for e in expressions])
@@ -195,24 +201,24 @@ def _sample_groups(program: Program) -> tuple[SampleGroup, ...]:
     found = []
     for members in sample_groups(program.samples):
         law = program.samples[members[0]][0]
-        period, offset = numbers(program, [law.period, law.offset]).tolist()
+        period, offset = formula_values(program, [law.period, law.offset]).tolist()
         found.append(SampleGroup(period, offset, tuple(members)))
     return tuple(found)
 
 
-def _delays(program: Program) -> tuple[Delay, ...]:
+def _delays(program: Program) -> tuple[SignalDelay, ...]:
     place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
     found = []
     for law, k in program.delays:
-        by, initial = numbers(program, [law.by, law.initial]).tolist()
-        found.append(Delay(law.name, place[k], by, initial))
+        by, initial = formula_values(program, [law.by, law.initial]).tolist()
+        found.append(SignalDelay(law.name, place[k], by, initial))
     return tuple(found)
 
 
 def _breaks(program: Program) -> tuple[BreakTimes, ...]:
     found = []
     for known in program.breaks:
-        (at,) = numbers(program, [known.at]).tolist()
-        period = None if known.period is None else numbers(program, [known.period]).tolist()[0]
+        (at,) = formula_values(program, [known.at]).tolist()
+        period = None if known.period is None else formula_values(program, [known.period]).tolist()[0]
         found.append(BreakTimes(at, period))
     return tuple(found)

@@ -1,12 +1,93 @@
-"""What a compiled model is given: the C struct `tg_context` and the arrays that it points to."""
+"""What a compiled model is given: the C struct `tg_context` and its arrays, packed tables, and slopes compiled later."""
 
 import ctypes
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.later_slopes import LaterSlopes
+from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
+from tellegen.core.cancellation import Cancellable
+from tellegen.core.errors import Finding
+from tellegen.graph.signals import Table
+
+_UNDER_WAY: dict[int, Cancellable] = {}
+"""What each thread is making."""
+
+
+def stop_building_slopes(thread: int) -> None:
+    """End the making of slopes in a thread, if it is at that: its compiler, or the writing of what that is to read."""
+    making = _UNDER_WAY.get(thread)
+    if making is not None and not stop_compiler(thread):
+        making.stop(CompilerStoppedError)
+
+
+MAKE = ctypes.CFUNCTYPE(ctypes.c_int)
+"""Sets the functions; gives 1 where it cannot."""
+
+
+class TgSlopes(ctypes.Structure):
+    """The struct of model.h, field by field."""
+
+    _fields_ = (
+        ("tangent", ctypes.c_void_p),
+        ("rhs_tangent", ctypes.c_void_p),
+        ("make", ctypes.c_void_p),
+    )
+
+
+@final
+@dataclass(frozen=True)
+class BuiltSlopes:
+    """Where the functions of slopes lie while their owner lives; `findings` say why they are slow, where they are."""
+
+    addresses: Mapping[str, int]
+    owner: object
+    findings: tuple[Finding, ...] = ()
+
+
+@final
+class DeferredSlopes:
+    """The slopes of one model. Whichever thread is first has `build` called."""
+
+    def __init__(self, build: Callable[[], BuiltSlopes]) -> None:
+        self.made = False
+        self.findings: tuple[Finding, ...] = ()
+        self._build = build
+        self._built: BuiltSlopes | None = None
+        self._one_at_a_time = threading.Lock()
+        self._make = MAKE(self.make)
+        self._struct = TgSlopes(make=ctypes.cast(self._make, ctypes.c_void_p).value)
+
+    @property
+    def address(self) -> int:
+        """Where the struct lies."""
+        return ctypes.addressof(self._struct)
+
+    def make(self) -> int:
+        """Compile them, unless that is done. Gives 1 where somebody has stopped it; else there is always a way, if a slow one."""
+        thread, making = threading.get_ident(), Cancellable()
+        _UNDER_WAY[thread] = making
+        try:
+            with self._one_at_a_time, making.here():
+                self._make_once()
+        except CompilerStoppedError:  # nothing can be raised through a solver in C
+            return 1
+        finally:
+            del _UNDER_WAY[thread]
+        return 0
+
+    def _make_once(self) -> None:
+        if self.made:
+            return
+        self._built = built = self._build()
+        for name in ("tangent", "rhs_tangent"):
+            setattr(self._struct, name, built.addresses[name])
+        self.findings, self.made = built.findings, True
+
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -51,7 +132,7 @@ class TgContext(ctypes.Structure):
 
 
 @final
-class Context:
+class ModelContext:
     """A `tg_context` with its arrays. One thread uses it at a time; several contexts of one model may run at once."""
 
     def __init__(
@@ -65,7 +146,7 @@ class Context:
         constants: Array,
         tables: Array,
         external: Any = None,
-        slopes: LaterSlopes | None = None,
+        slopes: DeferredSlopes | None = None,
     ) -> None:
         self.parameters = parameters
         self.inputs = inputs
@@ -104,7 +185,7 @@ class Context:
         """The index of the program variable that was not finite in the last call, if any."""
         return None if self.struct.failed == 0 else int(self.struct.failed) - 1
 
-    def share_past(self, other: "Context") -> None:
+    def share_past(self, other: "ModelContext") -> None:
         """Read the same past as another context."""
         self._past = other._past
         self.struct.past, self.struct.history = other.struct.past, other.struct.history
@@ -114,3 +195,37 @@ class Context:
         self._past = past
         self.struct.past = past if isinstance(past, int) else ctypes.cast(past, ctypes.c_void_p).value
         self.struct.history = history
+
+
+KINDS = {"linear": 0.0, "previous": 1.0, "cubic": 2.0}
+
+
+def packed_tables(tables: Sequence[Table]) -> tuple[Array, list[int]]:
+    """Kind, count, points, values and slopes of each table, and where each begins."""
+    parts: list[Array] = []
+    places: list[int] = []
+    size = 0
+    for table in tables:
+        points, values = np.array(table.points, dtype=float), np.array(table.values, dtype=float)
+        places.append(size)
+        parts.append(
+            np.concatenate([[KINDS[table.interpolation], len(points)], points, values, monotone_slopes(points, values)])
+        )
+        size += len(parts[-1])
+    return (np.concatenate(parts) if parts else np.zeros(1)), places
+
+
+def monotone_slopes(points: Array, values: Array) -> Array:
+    """Slopes that keep a cubic monotonic where the points are (Fritsch and Butland 1984): no overshoot between them."""
+    if len(points) < 2:
+        return np.zeros(len(points))
+    h, rise = np.diff(points), np.diff(values) / np.diff(points)
+    slopes = np.zeros(len(points))
+    slopes[0], slopes[-1] = rise[0], rise[-1]
+    left, right = rise[:-1], rise[1:]
+    w_left, w_right = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
+    same = left * right > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = (w_left + w_right) / (w_left / left + w_right / right)
+    slopes[1:-1] = np.where(same, inner, 0.0)
+    return slopes

@@ -1,4 +1,4 @@
-"""The implicit form F(t, y, yp) and, where it can be had, the explicit form f(t, y), as statements.
+"""A program written out: the implicit form F(t, y, yp) and, where it can be had, the explicit form f(t, y).
 
 Algebraic unknowns are solved inside by Newton's method; a coupled mass matrix inside by elimination. Where rates have a say in the
 unknowns, as in friction by the force of a rigid joint, both are solved for together. All this is possible for small systems only;
@@ -6,28 +6,126 @@ the others keep their unknowns in y and have no explicit form.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.compiler.flattening import Flat
+from tellegen.compiler.program import Program
 from tellegen.compiler.statements import (
     Let,
     Newton,
+    Read,
     Solve,
     Statement,
     Tangents,
-    needed,
+    needed_statements,
     reached_from,
-    reads,
     targets_of,
     variables_in,
+    variables_read,
 )
-from tellegen.compiler.steps import variable
+from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step, variable
 from tellegen.core.union_find import UnionFind
-from tellegen.expressions import ONE, ZERO, Expression, substitute_all
-from tellegen.expressions.elimination import Elimination, Residues
-from tellegen.expressions.residues import residues
+from tellegen.expressions import ONE, ZERO, Expression, Mul, Number, Symbol, substitute_all, total
+from tellegen.expressions.elimination import Elimination, ResidueField
+from tellegen.expressions.evaluation import residues
+
+
+@final
+@dataclass
+class Flat:
+    """The statements of a program. `parameters` gives the variable of each parameter; `value` what a variable stands for."""
+
+    program: Program
+    names: list[str]
+    parameters: dict[str, int]
+    core: list[Statement] = field(default_factory=list)
+    observing: list[Statement] = field(default_factory=list)
+    copies: dict[str, Expression] = field(default_factory=dict)
+
+    def fresh(self, name: str) -> int:
+        """A new variable."""
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def value(self, k: int) -> Expression:
+        """The expression of a variable: itself, or what it is a copy of."""
+        return self.copies.get(f"%{k}", variable(k))
+
+
+def flatten(program: Program) -> Flat:
+    """Write a program out."""
+    names = list(program.names)
+    parameters: dict[str, int] = {}
+    for name in (*program.parameters, *program.formulas):
+        if name not in parameters:
+            parameters[name] = len(names)
+            names.append(name)
+    flat = Flat(program, names, parameters)
+    writer = _Writer(flat)
+    writer.formulas(program.formulas)
+    flat.core = list(writer.statements(program.core))
+    flat.core[:0] = writer.definitions
+    flat.observing = list(writer.statements(program.observing))
+    return flat
+
+
+@final
+class _Writer:
+    def __init__(self, flat: Flat) -> None:
+        self.flat = flat
+        self.definitions: list[Statement] = []
+        self._parameter = {name: variable(k) for name, k in flat.parameters.items()}
+
+    def formulas(self, formulas: Mapping[str, Expression]) -> None:
+        """Parameters given by others, each after those it uses."""
+        waiting = dict(formulas)
+        while waiting:
+            ready = [name for name, e in waiting.items() if waiting.keys().isdisjoint(e.free_symbols)]
+            assert ready, "no parameter is defined by itself"
+            for name in ready:
+                value = waiting.pop(name).substitute(self._parameter)
+                self.definitions.append(Let(self.flat.parameters[name], value))
+
+    def statements(self, steps: Iterable[Step]) -> Iterator[Statement]:
+        """Every member of every step, copies left out."""
+        for step in steps:
+            if isinstance(step, Lookup):
+                arguments = tuple(self.flat.value(k) for k in step.arguments)
+                yield Read(step.kind, step.number, step.target, arguments)
+                continue
+            for target, value in _rows(step) if isinstance(step, LinearRows) else _members(step):
+                yield from self._let(target, value)
+
+    def _let(self, target: int, value: Expression) -> Iterator[Statement]:
+        known = self._parameter, self.flat.copies
+        named = {name: found[name] for found in known for name in value.free_symbols if name in found}
+        (written,) = substitute_all((value,), named)
+        if _is_copy(written):
+            self.flat.copies[f"%{target}"] = written
+        else:
+            yield Let(target, written)
+
+
+def _rows(rows: LinearRows) -> Iterator[tuple[int, Expression]]:
+    for r, target in enumerate(rows.targets):
+        yield target, total(gain * variable(k) for k, gain in rows.entries(r))
+
+
+def _members(group: LawGroup) -> Iterator[tuple[int, Expression]]:
+    for r, target in enumerate(group.targets):
+        own: dict[str, Expression] = {f"@{k}": variable(column[r]) for k, column in enumerate(group.arguments)}
+        own |= {f"#{k}": column[r] for k, column in enumerate(group.coefficients)}
+        yield target, group.template.substitute(own)
+
+
+def _is_copy(value: Expression) -> bool:
+    """Whether a value is a number or a variable, with a sign or without."""
+    if isinstance(value, Mul) and value.coefficient == -1 and len(value.factors) == 1:
+        base, q = value.factors[0]
+        return q == 1 and isinstance(base, Symbol)
+    return isinstance(value, Symbol | Number)
+
 
 LARGEST_SOLVED = 30
 """More unknowns, or more states in one block of the mass matrix, are left to a solver of differential-algebraic equations."""
@@ -112,14 +210,14 @@ def _only(row: tuple[Expression, ...]) -> int | None:
 def _has_full_rank(jacobian: tuple[tuple[Expression, ...], ...]) -> bool:
     """Whether the entries of a Jacobian leave no row without a pivot of its own, whatever the values."""
     rows = [{j: value for j, e in enumerate(row) if (value := (residues(e) or (1,))[0])} for row in jacobian]
-    return not Elimination(rows, Residues()).eliminate_all(range(len(jacobian)))
+    return not Elimination(rows, ResidueField()).eliminate_all(range(len(jacobian)))
 
 
 def _with_newton(
     flat: Flat, core: list[Statement], unknowns: list[int], residuals: list[Expression], scratch: int = 0
 ) -> tuple[list[Statement], Newton]:
     """Statements with one that solves for unknowns, before what needs them."""
-    asked = needed(core, residuals)
+    asked = needed_statements(core, residuals)
     moving = reached_from(asked, unknowns)
     body = tuple(s for s in asked if not moving.isdisjoint(targets_of(s)))
     inside = set(body)
@@ -175,12 +273,12 @@ def _explicit(flat: Flat, form: Implicit) -> Explicit | None:
     return _solved(flat, [*statements, *slopes], mass, right)
 
 
-Rows = list[dict[int, Expression]]
+MassRows = list[dict[int, Expression]]
 
 
-def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[Rows | None, list[Statement]]:
+def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[MassRows | None, list[Statement]]:
     """The matrix M by rows, and the statements that its entries need; None where an entry depends on rates."""
-    rows: Rows = [{} for _ in form.residuals]
+    rows: MassRows = [{} for _ in form.residuals]
     slopes: list[Statement] = []
     dynamic = [s for s in form.statements if not moving.isdisjoint(targets_of(s))]
     own = set(dynamic)
@@ -196,9 +294,9 @@ def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[Rows | None, li
                 rows[i][j] = entry
     entries = [e for row in rows for e in row.values()]
     read = variables_in(entries)
-    slopes = needed(slopes, entries)
+    slopes = needed_statements(slopes, entries)
     for statement in slopes:
-        read |= reads(statement)
+        read |= variables_read(statement)
     return (rows if moving.isdisjoint(read) else None), slopes
 
 
@@ -209,7 +307,7 @@ Users = dict[int, tuple[list[int], list[int]]]
 def _users(statements: Sequence[Statement], residuals: Sequence[Expression]) -> Users:
     users: Users = defaultdict(lambda: ([], []))
     for k, statement in enumerate(statements):
-        for v in reads(statement):
+        for v in variables_read(statement):
             users[v][0].append(k)
     for i, residual in enumerate(residuals):
         for v in variables_in([residual]):
@@ -231,7 +329,7 @@ def _reached(users: Users, start: int, statements: Sequence[Statement]) -> tuple
     return sorted(following), sorted(residuals)
 
 
-def _solved(flat: Flat, statements: list[Statement], mass: Rows, right: list[Expression]) -> Explicit | None:
+def _solved(flat: Flat, statements: list[Statement], mass: MassRows, right: list[Expression]) -> Explicit | None:
     size = len(mass)
     groups = UnionFind(size)
     for i, row in enumerate(mass):

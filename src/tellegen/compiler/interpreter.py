@@ -1,18 +1,226 @@
-"""Routines run by Python itself: the slow way, for machines without a C compiler, with the interface of the fast one."""
+"""Routines run by Python itself, with the interface of compiled ones: the slow way, without a C compiler."""
 
+import ast
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import Any, NamedTuple, final
+from types import CodeType, FunctionType
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
 from tellegen.compiler.context import EXTERNAL, PAST, Array, TgContext
-from tellegen.compiler.newton_search import FailedSearchError
 from tellegen.compiler.numeric_model import PROTOTYPES
-from tellegen.compiler.python_source import python_function
 from tellegen.compiler.routines import Routine
+from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, expressions_of, targets_of
+from tellegen.expressions import Expression
+from tellegen.expressions.python_code import NAMESPACE, Place, PythonWriter, assigned, called, name
+
+MOST_ROUNDS: Final = 60
+MOST_HALVINGS: Final = 40
+_SAME: Final = 1e-9
+
+
+class FailedSearchError(Exception):
+    """A system without a solution."""
+
+
+def solution(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+    """x of matrix x = right. Raises FailedSearchError for a singular matrix."""
+    if len(right) == 1:
+        if matrix[0][0] == 0.0:
+            raise FailedSearchError
+        return [right[0] / matrix[0][0]]
+    try:
+        with np.errstate(all="ignore"):
+            found: list[float] = np.linalg.solve(np.array(matrix), np.array(right)).tolist()
+    except np.linalg.LinAlgError as reason:
+        raise FailedSearchError from reason
+    return found
+
+
+@final
+class NewtonSearch:
+    """Newton's method from where the last call found its solution; a linear system takes one step from zero.
+
+    A step that makes the residual larger is halved. Where the slopes stay as they are, a whole step should leave nothing: what
+    it leaves is rounding, and nothing better can be found. So a step that makes the residual a little larger is in doubt until
+    the slopes behind it are known.
+    """
+
+    def __init__(self, kept: Sequence[float], scratch: int, count: int, linear: bool) -> None:
+        self._scratch, self._linear = scratch, linear
+        known = kept[scratch : scratch + count]
+        self.x = [0.0] * count if linear else [v if math.isfinite(v) else 0.0 for v in known]
+        self._step = [0.0] * count
+        self._residuals: Sequence[float] = ()
+        self._rounds = self._halvings = 0
+        self._before = self._earlier = math.inf
+        self._slopes: Sequence[float] = ()
+        self._in_doubt = False
+
+    def backs_up(self, residuals: Sequence[float]) -> bool:
+        """Whether the last step was too long: x is then one of half its length."""
+        norm = sum(r * r for r in residuals)
+        if self._rounds and not norm <= self._before and self._halvings < MOST_HALVINGS:
+            moved = any(abs(s) > 1e-11 * abs(v) for s, v in zip(self._step, self.x, strict=True))
+            if moved or not math.isfinite(norm):
+                self._in_doubt = self._rounds > 1 and self._halvings == 0 and norm <= 1e4 * self._before
+                if not self._in_doubt:
+                    self._halve()
+                return not self._in_doubt
+        self._residuals = residuals
+        self._earlier = self._before if self._halvings == 0 else math.inf
+        self._before, self._halvings = norm, 0
+        return False
+
+    def steps(self, jacobian: Sequence[Sequence[float]]) -> bool:
+        """Make a step; whether it was the last. Raises FailedSearchError where there is no solution."""
+        if not self._linear and self._is_rounding(jacobian):
+            return True
+        if self._in_doubt:
+            self._halve()
+            return False
+        self._step = solution(jacobian, self._residuals)
+        self.x = [v - s for v, s in zip(self.x, self._step, strict=True)]
+        self._rounds += 1
+        small = all(abs(s) <= max(1e-13 * abs(v), 1e-300) for s, v in zip(self._step, self.x, strict=True))
+        if self._linear or small or self._before == 0.0:
+            return True
+        if self._rounds < MOST_ROUNDS:
+            return False
+        if not all(abs(s) <= 1e-9 * abs(v) for s, v in zip(self._step, self.x, strict=True)):
+            raise FailedSearchError
+        return True
+
+    def found(self, kept: MutableSequence[float]) -> Sequence[float]:
+        """The solution, which is kept for the next call."""
+        if not all(map(math.isfinite, self.x)):
+            raise FailedSearchError
+        kept[self._scratch : self._scratch + len(self.x)] = self.x
+        return self.x
+
+    def _halve(self) -> None:
+        self._step = [0.5 * s for s in self._step]
+        self.x = [v + s for v, s in zip(self.x, self._step, strict=True)]
+        self._halvings += 1
+        self._in_doubt = False
+
+    def _is_rounding(self, jacobian: Sequence[Sequence[float]]) -> bool:
+        slopes = [e for row in jacobian for e in row]
+        apart = sum(abs(a - b) for a, b in zip(slopes, self._slopes, strict=False))
+        same = self._rounds > 1 and apart <= _SAME * sum(map(abs, slopes))
+        if not self._in_doubt:
+            self._slopes = slopes
+        return same and (self._in_doubt or self._before >= 1e-8 * self._earlier)
+
+
+_NAMES: Final = {**NAMESPACE, "NewtonSearch": NewtonSearch, "solution": solution}
+
+
+def python_function(routine: Routine, arrays: Iterable[str]) -> Callable[..., tuple[float, ...]]:
+    """The routine as a function of the time, the arrays that it reads, the values kept between calls, and a function that reads.
+
+    The function raises FailedSearchError where a system inside has no solution.
+    """
+    arguments = ast.arguments([], [ast.arg(word) for word in ("t", *arrays, "kept", "read")], None, [], [], None, [])
+    module = ast.parse("def routine(): pass")  # a head, to be filled
+    head = module.body[0]
+    assert isinstance(head, ast.FunctionDef), "that is what the text says"
+    head.args, head.body = arguments, _Body(routine).lines()
+    code = compile(ast.fix_missing_locations(module), f"<{routine.name}>", "exec")
+    body = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return FunctionType(body, _NAMES)
+
+
+@final
+class _Body:
+    """The lines of one function."""
+
+    def __init__(self, routine: Routine) -> None:
+        self.routine = routine
+        self.places: dict[str, Place] = {
+            f"%{k}": "t" if word == "t" else (word, i) for k, (word, i) in routine.leaves.items()
+        }
+        for statement in _all_statements(routine.statements):
+            self.places.update((f"%{k}", f"v{k}") for k in targets_of(statement))
+        self.inner = 0
+
+    def lines(self) -> list[ast.stmt]:
+        """Everything below the head."""
+        writer = self._writer(self.routine.statements, self.routine.results)
+        for statement in self.routine.statements:
+            self._statement(statement, writer)
+        results = ast.Tuple([writer.value(e) for e in self.routine.results], ast.Load())
+        return [*writer.lines, ast.Return(results)]
+
+    def _writer(self, statements: Sequence[Statement], others: Iterable[Expression], prefix: str = "s") -> PythonWriter:
+        writer = PythonWriter(self.places, prefix)
+        writer.count(e for s in statements if not isinstance(s, Newton) for e in expressions_of(s))
+        writer.count(others)
+        return writer
+
+    def _statement(self, statement: Statement, writer: PythonWriter) -> None:
+        match statement:
+            case Let():
+                writer.set(f"v{statement.target}", statement.value)
+            case Read():
+                arguments = ast.Tuple([writer.value(e) for e in statement.arguments], ast.Load())
+                what = ast.Constant(statement.kind), ast.Constant(statement.number)
+                writer.lines.append(assigned(f"v{statement.target}", called("read", *what, arguments)))
+            case Solve():
+                matrix, right = _matrix(statement.matrix, writer), _row(statement.right, writer)
+                writer.lines.append(_unpacked(statement.targets, called("solution", matrix, right)))
+            case Newton():
+                writer.lines += self._newton(statement)
+
+    def _newton(self, statement: Newton) -> list[ast.stmt]:
+        """The same steps as the C code takes."""
+        self.inner += 1
+        inside = (*statement.body, *statement.slopes)
+        writer = self._writer(inside, expressions_of(statement), f"n{self.inner}_")
+        word, unknowns = f"w{self.inner}", statement.unknowns
+        writer.lines.append(_unpacked(unknowns, _attribute(word, "x")))
+        for one in statement.body:
+            self._statement(one, writer)
+        backs_up = called(_attribute(word, "backs_up"), _row(statement.residuals, writer))
+        writer.lines.append(ast.If(backs_up, [ast.Continue()], []))
+        for one in statement.slopes:
+            self._statement(one, writer)
+        steps = called(_attribute(word, "steps"), _matrix(statement.jacobian, writer))
+        writer.lines.append(ast.If(steps, [ast.Break()], []))
+        place = (statement.scratch, len(unknowns), statement.linear)
+        return [
+            assigned(word, called("NewtonSearch", name("kept"), *map(ast.Constant, place))),
+            ast.While(ast.Constant(True), writer.lines, []),
+            _unpacked(unknowns, called(_attribute(word, "found"), name("kept"))),
+        ]
+
+
+def _attribute(word: str, of: str) -> ast.expr:
+    return ast.Attribute(name(word), of, ast.Load())
+
+
+def _row(row: Sequence[Expression], writer: PythonWriter) -> ast.expr:
+    return ast.List([writer.value(e) for e in row], ast.Load())
+
+
+def _matrix(matrix: Sequence[Sequence[Expression]], writer: PythonWriter) -> ast.expr:
+    return ast.List([_row(row, writer) for row in matrix], ast.Load())
+
+
+def _unpacked(targets: Sequence[int], values: ast.expr) -> ast.stmt:
+    names: list[ast.expr] = [ast.Name(f"v{k}", ast.Store()) for k in targets]
+    return ast.Assign([ast.Tuple(names, ast.Store())], values)
+
+
+def _all_statements(statements: Iterable[Statement]) -> Iterable[Statement]:
+    for statement in statements:
+        if isinstance(statement, Newton):
+            yield from _all_statements((*statement.body, *statement.slopes))
+        yield statement
+
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "residual": ("y", "yp"),
@@ -38,9 +246,9 @@ class Interpreter:
     def __init__(self, routines: Sequence[Routine], tables: Array, places: Sequence[int]) -> None:
         self._routines = {routine.name: _PythonRoutine(routine, tables, places) for routine in routines}
         self._callbacks: dict[str, Any] = {}
-        for name in PROTOTYPES:
-            if (function := self._function(name)) is not None:
-                self._callbacks[name] = PROTOTYPES[name](function)
+        for word, prototype in PROTOTYPES.items():
+            if (function := self._function(word)) is not None:
+                self._callbacks[word] = prototype(function)
 
     @property
     def addresses(self) -> dict[str, int]:

@@ -1,10 +1,29 @@
 """C for large models: one function for each template, run over the index tables of the context."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, final
 
-from tellegen.compiler.c_support import SUPPORT
-from tellegen.compiler.layout import EXTERNAL, LAWS, OPERATION, PAST, PLACES, SIGNED, SLOPE, TABLE, WEIGHTED
+from tellegen.compiler.c_source import SUPPORT
+from tellegen.compiler.context import Integers
+from tellegen.compiler.index_tables import (
+    EXTERNAL_LOOKUP,
+    LAWS,
+    OPERATION,
+    PAST_LOOKUP,
+    PLACES,
+    SIGNED,
+    SLOPE,
+    TABLE,
+    WEIGHTED,
+    Constants,
+    IndexTables,
+    looped_forms,
+)
+from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
+from tellegen.compiler.program import Program, is_linear_program, rates_divide, residual_supports
+from tellegen.compiler.routines import sample_groups
+from tellegen.compiler.steps import Step, needed_steps
 from tellegen.expressions import C_PRELUDE, ZERO, Expression, derivative, symbol, total
 from tellegen.expressions.c import CWriter
 
@@ -271,7 +290,7 @@ static void tg_run(tg_context *c, const int *op, int count) {{
       case {WEIGHTED}: tg_weighted(n, ix, k, 0, v, v); break;
       case {TABLE}: v[ix[0]] = tg_table(c->tables + tables[op[3]], v[ix[1]]); break;
       case {SLOPE}: v[ix[0]] = tg_slope(c->tables + tables[op[3]], v[ix[1]]); break;
-      case {PAST}: v[ix[0]] = c->past ? c->past(c->history, op[3], v[ix[1]]) : v[ix[2]]; break;
+      case {PAST_LOOKUP}: v[ix[0]] = c->past ? c->past(c->history, op[3], v[ix[1]]) : v[ix[2]]; break;
 {_external_case()}{values}    }}
   }}
 }}
@@ -285,7 +304,7 @@ static void tg_follow(tg_context *c, const int *op, int count, const double *dk)
       case {SIGNED}: tg_signed(n, ix, d); break;
       case {WEIGHTED}: tg_weighted(n, ix, k, dk, v, d); break;
       case {TABLE}: d[ix[0]] = tg_slope(c->tables + tables[op[3]], v[ix[1]]) * d[ix[1]]; break;
-      case {SLOPE}: case {PAST}: case {EXTERNAL}: d[ix[0]] = 0.0; break;
+      case {SLOPE}: case {PAST_LOOKUP}: case {EXTERNAL_LOOKUP}: d[ix[0]] = 0.0; break;
 {tangents}    }}
   }}
 }}
@@ -294,7 +313,89 @@ static void tg_follow(tg_context *c, const int *op, int count, const double *dk)
 
 def _external_case() -> str:
     return (
-        f"      case {EXTERNAL}: {{\n        double given[64];\n"
+        f"      case {EXTERNAL_LOOKUP}: {{\n        double given[64];\n"
         "        for (int i = 0; i < 64 && i < op[1]; i++) given[i] = v[ix[1 + i]];\n"
         "        v[ix[0]] = c->external(op[3], given);\n        break;\n      }\n"
     )
+
+
+@final
+@dataclass(frozen=True)
+class Looped:
+    """Source and tables of a large model; `constants.at(parameters)` gives the coefficients."""
+
+    source: str
+    structure: Integers
+    constants: Constants
+    scratch: int
+    explicit: bool
+    linear: bool
+    pattern: SparsityPattern
+    powers_read_rates: bool
+
+
+def looped(program: Program, base: list[str], places: list[int], *, dense: bool = False) -> Looped:
+    """Lay a program out as arrays; `dense` allows residuals that depend on everything."""
+    forms = looped_forms(program)
+    layout = IndexTables(program)
+    layout.set_steps("core", forms.before)
+    layout.set_steps("residual_steps", forms.residuals)
+    layout.set("residuals", layout.numbering.all(program.residuals))
+    layout.set_steps("rate_steps", forms.rates or [])
+    layout.set("rates", layout.numbering.all(forms.rate_variables))
+    layout.set_steps("observing", program.observing)
+    layout.set("observables", layout.numbering.all(k for _, k in program.observables))
+    layout.set("events", layout.numbering.all(k for _, k in program.events))
+    read = _set_books(layout, program, [*forms.before, *program.observing])
+    _set_samples(layout, program)
+    constants = Constants(layout.coefficients.formulas, base, program.formulas)
+    rows, columns = constants.slopes_pattern()
+    layout.header[PLACES["slopes"]] = layout.table([*rows, *columns])
+    sizes = {
+        "variables": layout.numbering.count,
+        "y": len(program.y),
+        "inputs": len(program.inputs),
+        "memory": len(program.memory),
+        "constants": len(layout.coefficients.formulas),
+        "parameters": len(base),
+        "slopes_values": len(rows),
+    }
+    for name, size in sizes.items():
+        layout.header[PLACES[name]] = size
+    how: RateForm = "solved" if forms.rates is not None else "divided" if rates_divide(program) else "none"
+    return Looped(
+        source=looped_source(layout.templates, places, how),
+        structure=layout.structure(),
+        constants=constants,
+        scratch=layout.numbering.count + len(layout.coefficients.formulas),
+        explicit=how != "none",
+        linear=is_linear_program(program),
+        pattern=pattern_of_rows(residual_supports(program, (program.y, program.rates), dense=dense), len(program.y)),
+        powers_read_rates=not read.isdisjoint(program.rates),
+    )
+
+
+def _set_books(layout: IndexTables, program: Program, steps: Sequence[Step]) -> set[int]:
+    """The tables of the books; gives the variables that powers read."""
+    books, new = program.books, layout.numbering.all
+    powers = [*books.supplied, *books.modulation, *(k for ports in books.resistive for k in ports)]
+    enough, read = needed_steps(steps, powers)
+    layout.set_steps("power_steps", enough)
+    layout.set("power_leaves", [i for i, k in enumerate((*program.y, *program.rates)) if k in read])
+    layout.set("supplied", new(books.supplied))
+    layout.set("modulation", new(books.modulation))
+    layout.set("stored", new(books.stored))
+    starts = [0]
+    for ports in books.resistive:
+        starts.append(starts[-1] + len(ports))
+    members = new(k for ports in books.resistive for k in ports)
+    layout.set("resistive", [*starts, *members], len(books.resistive))
+    return read
+
+
+def _set_samples(layout: IndexTables, program: Program) -> None:
+    table: list[int] = []
+    for g, members in enumerate(sample_groups(program.samples)):
+        for i in members:
+            table += [g, i, *layout.numbering.all((program.samples[i][1],))]
+    layout.set("samples", table, len(table) // 3)

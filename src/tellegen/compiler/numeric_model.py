@@ -1,4 +1,4 @@
-"""A model as fast functions: what solvers call by address, and what people call with arrays."""
+"""A model as fast functions: what solvers call by address, and what people call with arrays; its channels and pattern."""
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
@@ -9,27 +9,132 @@ from typing import Any, Literal, final
 import numpy as np
 
 from tellegen.compiler import rules
-from tellegen.compiler.build import build
-from tellegen.compiler.channels import (
-    BreakTimes,
-    Delay,
-    EventFunction,
-    EventKind,
-    Observable,
-    ObservableKind,
-    SampleGroup,
-)
-from tellegen.compiler.context import Array, Context, Integers, address_of
-from tellegen.compiler.later_slopes import LaterSlopes
-from tellegen.compiler.pattern import Pattern, colouring, dense_pattern
-from tellegen.compiler.statements import Formulas
+from tellegen.compiler.context import Array, DeferredSlopes, Integers, ModelContext, address_of
+from tellegen.compiler.statements import RateFormulas
+from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
+
+ObservableKind = Literal["across", "through", "power", "energy", "signal", "output"]
+EventKind = Literal["transition", "restart", "bend"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Observable:
+    """One number that `observe` gives: a power variable, a power, an energy, a signal or the output of a source.
+
+    Powers are positive into storages and resistive elements and out of sources; the conjugate of a source counts the same way.
+    """
+
+    name: str
+    kind: ObservableKind
+    element: str = ""
+    domain: str = ""
+    unit: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EventFunction:
+    """A number whose change of sign is an event: a transition of mode (rising, to the mode `to`), or a place to restart at, where
+    formulas jump or only bend."""
+
+    name: str
+    element: str
+    direction: int
+    kind: EventKind
+    to: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SampleGroup:
+    """Signals sampled together at offset, offset + period, ...; `members` are their places in the memory."""
+
+    period: float
+    offset: float
+    members: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SignalDelay:
+    """A delayed signal: the observable that it repeats, how much later, and its value before."""
+
+    name: str
+    observable: int
+    by: float
+    initial: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BreakTimes:
+    """A known time at which a signal jumps or bends, and, with a period, every such time after it."""
+
+    at: float
+    period: float | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SparsityPattern:
+    """Nonzero places of a square matrix by columns (CSC): rows of column j are indices[indptr[j]:indptr[j + 1]], in order."""
+
+    indptr: Integers
+    indices: Integers
+
+    @property
+    def size(self) -> int:
+        """How many columns."""
+        return len(self.indptr) - 1
+
+
+def dense_pattern(size: int) -> SparsityPattern:
+    """The pattern without zeros."""
+    return SparsityPattern(
+        np.arange(0, size * size + 1, max(size, 1), dtype=np.int32)[: size + 1],
+        np.tile(np.arange(size, dtype=np.int32), size),
+    )
+
+
+def pattern_of_rows(rows: Sequence[Sequence[int]], size: int) -> SparsityPattern:
+    """The pattern whose row i has the columns rows[i]."""
+    counts = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
+    columns = np.fromiter((j for row in rows for j in row), dtype=np.int64, count=int(counts.sum()))
+    row_of = np.repeat(np.arange(len(rows)), counts)
+    order = np.lexsort((row_of, columns))
+    indptr = np.zeros(size + 1, dtype=np.int32)
+    np.cumsum(np.bincount(columns, minlength=size), out=indptr[1:])
+    return SparsityPattern(indptr, row_of[order].astype(np.int32))
+
+
+def colouring(pattern: SparsityPattern) -> Integers:
+    """A colour for each column so that no two columns of one colour share a row: greedy, widest columns first (Curtis, Powell
+    and Reid 1974; the order by degree keeps the count near the widest row).
+    """
+    size = pattern.size
+    indptr, indices = pattern.indptr.tolist(), pattern.indices.tolist()
+    colours = [-1] * size
+    taken_in_row: list[set[int]] = [set() for _ in range(size)]
+    widths = np.diff(pattern.indptr)
+    # Columns are taken in their own order where they are about equally wide: a band then needs no more colours than its width.
+    order = np.argsort(-np.minimum(widths // 64, 1), kind="stable").tolist()
+    for j in order:
+        rows = indices[indptr[j] : indptr[j + 1]]
+        colour = 0
+        while any(colour in taken_in_row[i] for i in rows):
+            colour += 1
+        colours[j] = colour
+        for i in rows:
+            taken_in_row[i].add(colour)
+    return np.array(colours, dtype=np.int32)
+
 
 __all__ = [
     "PROTOTYPES",
     "BreakTimes",
-    "Delay",
     "EventFunction",
     "EventKind",
     "ModelData",
@@ -37,6 +142,7 @@ __all__ = [
     "Observable",
     "ObservableKind",
     "SampleGroup",
+    "SignalDelay",
     "native_addresses",
 ]
 
@@ -89,11 +195,11 @@ class NumericModel:
     observables: tuple[Observable, ...]
     events: tuple[EventFunction, ...]
     sample_groups: tuple[SampleGroup, ...]
-    delays: tuple[Delay, ...]
+    delays: tuple[SignalDelay, ...]
     breaks: tuple[BreakTimes, ...]
     explicit: bool
     linear: bool
-    pattern: Pattern
+    pattern: SparsityPattern
     colours: Integers
     addresses: Mapping[str, int]
     initial: Mapping[str, float] = field(default_factory=dict)
@@ -149,14 +255,14 @@ class NumericModel:
         self,
         parameters: Mapping[str, float] | Array | None = None,
         inputs: Mapping[str, float] | Array | None = None,
-    ) -> Context:
+    ) -> ModelContext:
         """What the functions are given: parameters and inputs as named or as arrays; those not named keep their values (inputs: 0).
 
         Raises: CompilerError naming a parameter or input that the model does not have.
         """
         data = self.data or ModelData(scratch=self.size)
         values, given = self.parameters_with(parameters), self.inputs_with(inputs)
-        return Context(
+        return ModelContext(
             parameters=_at_least_one(values),
             inputs=_at_least_one(given),
             memory=_at_least_one(self.initial_memory.copy()),
@@ -198,11 +304,11 @@ class NumericModel:
 
     # -- functions with arrays -------------------------------------------------------------------------------------------------
 
-    def residual(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+    def residual(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """F(t, y, yp)."""
         return self._call("residual", self.size, t, y, yp, context=context)
 
-    def rhs(self, t: float, y: Array, context: Context | None = None) -> Array:
+    def rhs(self, t: float, y: Array, context: ModelContext | None = None) -> Array:
         """f(t, y) of an explicit model."""
         return self._call("rhs", self.size, t, y, context=context)
 
@@ -214,18 +320,18 @@ class NumericModel:
         dy: Array | None = None,
         dyp: Array | None = None,
         dp: Array | None = None,
-        context: Context | None = None,
+        context: ModelContext | None = None,
     ) -> Array:
         """dF/dy dy + dF/dyp dyp + dF/dp dp."""
         return self._call("tangent", self.size, t, y, yp, dy, dyp, dp, context=context)
 
     def rhs_tangent(
-        self, t: float, y: Array, dy: Array | None = None, dp: Array | None = None, context: Context | None = None
+        self, t: float, y: Array, dy: Array | None = None, dp: Array | None = None, context: ModelContext | None = None
     ) -> Array:
         """df/dy dy + df/dp dp of an explicit model."""
         return self._call("rhs_tangent", self.size, t, y, dy, dp, context=context)
 
-    def prepared_tangent(self, t: float, y: Array, dy: Array, into: Array, context: Context) -> Callable[[], int]:
+    def prepared_tangent(self, t: float, y: Array, dy: Array, into: Array, context: ModelContext) -> Callable[[], int]:
         """df/dy dy again and again, for what stands in `dy` by then, at the cost of a bare call; gives 0 when it is finite.
 
         The arrays must live as long, and be contiguous.
@@ -233,7 +339,7 @@ class NumericModel:
         function = _function("rhs_tangent", self.addresses["rhs_tangent"])
         return partial(function, context.address, t, _address(y), _address(dy), None, _address(into))
 
-    def prepared_call(self, name: str, *arrays: Array, context: Context) -> Callable[[float], int]:
+    def prepared_call(self, name: str, *arrays: Array, context: ModelContext) -> Callable[[float], int]:
         """A function of model.h as one of time, for what stands in the arrays by then; gives 0 when all is finite.
 
         The arrays must live as long, and be contiguous; the last one is written.
@@ -252,7 +358,9 @@ class NumericModel:
         """What was found when slopes were compiled, after the model."""
         return self.data.slopes.findings if self.data is not None and self.data.slopes is not None else ()
 
-    def prepared_difference(self, t: float, y: Array, dy: Array, into: Array, context: Context) -> Callable[[], int]:
+    def prepared_difference(
+        self, t: float, y: Array, dy: Array, into: Array, context: ModelContext
+    ) -> Callable[[], int]:
         """As `prepared_tangent`, to some six digits, from differences of f: compiles nothing."""
         function = _function("rhs", self.addresses["rhs"])
         here, there, moved = np.empty(self.size), np.empty(self.size), np.empty(self.size)
@@ -268,27 +376,27 @@ class NumericModel:
 
         return differ
 
-    def observe(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+    def observe(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """Every observable, in order."""
         return self._call("observe", len(self.observables), t, y, yp, context=context)
 
-    def observe_unchecked(self, t: float, y: Array, yp: Array, context: Context) -> Array:
+    def observe_unchecked(self, t: float, y: Array, yp: Array, context: ModelContext) -> Array:
         """Every observable, those that are not finite too: shows where a value is lost."""
         return self._out("observe", len(self.observables), t, y, yp, context=context)[0]
 
-    def balance(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+    def balance(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """Power supplied, dissipated, generated by negative resistances, work of modulation; then the stored energy."""
         return self._call("balance", 5, t, y, yp, context=context)
 
-    def powers(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+    def powers(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """The powers of the balance without the stored energy: what books are kept from, at less cost."""
         return self._call("powers", 4, t, y, yp, context=context)
 
-    def event_values(self, t: float, y: Array, yp: Array, context: Context | None = None) -> Array:
+    def event_values(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """The event functions."""
         return self._call("events", len(self.events), t, y, yp, context=context)
 
-    def sample(self, t: float, y: Array, yp: Array, group: int, context: Context | None = None) -> Array:
+    def sample(self, t: float, y: Array, yp: Array, group: int, context: ModelContext | None = None) -> Array:
         """The memory after the sampling instant of a group."""
         context = context or self.new_context()
         memory = context.memory.copy()
@@ -298,7 +406,7 @@ class NumericModel:
         )
         return memory[: len(self.memory)]
 
-    def jacobian(self, t: float, y: Array, yp: Array, cj: float, context: Context | None = None) -> Array:
+    def jacobian(self, t: float, y: Array, yp: Array, cj: float, context: ModelContext | None = None) -> Array:
         """The values of dF/dy + cj dF/dyp on the pattern, one tangent for each colour."""
         context = context or self.new_context()
         indptr, indices = self.pattern.indptr, self.pattern.indices
@@ -311,19 +419,19 @@ class NumericModel:
             found[mine] = dr[indices[mine]]
         return found
 
-    def _call(self, name: str, size: int, t: float, *arrays: Array | None, context: Context | None) -> Array:
+    def _call(self, name: str, size: int, t: float, *arrays: Array | None, context: ModelContext | None) -> Array:
         context = context or self.new_context()
         out, status = self._out(name, size, t, *arrays, context=context)
         self._check(status, context)
         return out
 
-    def _out(self, name: str, size: int, t: float, *arrays: Array | None, context: Context) -> tuple[Array, int]:
+    def _out(self, name: str, size: int, t: float, *arrays: Array | None, context: ModelContext) -> tuple[Array, int]:
         out = np.zeros(size or 1)
         given = [None if a is None else _floats(a) for a in arrays]
         status = _function(name, self.addresses[name])(context.address, t, *map(_address, given), address_of(out))
         return out[:size], status
 
-    def _check(self, status: int, context: Context) -> None:
+    def _check(self, status: int, context: ModelContext) -> None:
         if status:
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
@@ -343,7 +451,7 @@ class NumericModel:
         inputs: Sequence[str] = (),
         observables: Sequence[Observable] = (),
         events: Sequence[EventFunction] = (),
-        pattern: Pattern | None = None,
+        pattern: SparsityPattern | None = None,
         linear: bool = False,
         small: bool = True,
         **more: Any,
@@ -405,8 +513,8 @@ class ModelData:
     tables: Array = field(default_factory=lambda: np.zeros(1))
     external: Any = None
     coefficients: Any = None
-    slopes: LaterSlopes | None = None
-    rates: Formulas | None = None
+    slopes: DeferredSlopes | None = None
+    rates: RateFormulas | None = None
     """f(t, y) as formulas, of an explicit model that is written out: for solvers that derive their own code."""
     powers_read_rates: bool = True
     """Whether the powers depend on yp: where they do not, nobody needs to work it out for them."""

@@ -1,19 +1,25 @@
-"""A model as an ordered list of steps over numbered variables, and what its numbers stand for."""
+"""A model as an ordered list of steps, what its numbers stand for, and what its residuals depend on, and whether linearly.
 
-from collections.abc import Mapping
+In factored form a sum may hold terms that cancel, such as the through variables that enter and leave part of a network. Rows are
+therefore kept as combinations with exact residues: what cancels is not there, and the pattern stays as sparse as the physics.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import final
 
 from tellegen.compiler.numeric_model import EventFunction, Observable
-from tellegen.compiler.steps import Step
+from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step
+from tellegen.compiler.time_derivatives import derived_template
 from tellegen.core.errors import Finding
-from tellegen.expressions import Expression
+from tellegen.expressions import MINUS_ONE, ONE, PRIME, Expression
 from tellegen.graph.signals import Break, Delayed, External, Sampled, Table
 
 
 @final
 @dataclass(frozen=True)
-class Books:
+class BookVariables:
     """The variables whose sums are the energy books.
 
     `supplied` counts out of sources, `resistive` into elements (several ports of one element together), `modulation` is the work
@@ -49,7 +55,7 @@ class Program:
     observing: list[Step]
     residuals: list[int]
     observables: list[tuple[Observable, int]]
-    books: Books
+    books: BookVariables
     events: list[tuple[EventFunction, int]]
     samples: list[tuple[Sampled, int]]
     delays: list[tuple[Delayed, int]]
@@ -66,3 +72,130 @@ class Program:
     def y(self) -> list[int]:
         """The variables of y."""
         return [*self.states, *self.displacements, *self.signal_states, *self.unknowns]
+
+
+FEWEST_ENTRIES, FEWEST_WITH_UNKNOWNS, ENTRIES_EACH = 1_000_000, 30_000, 12
+"""A pattern is dense when variables depend on more entries than the first, and than the last for each of them; where there are
+unknowns anyway, a few more cost little."""
+
+_NOTHING: frozenset[int] = frozenset()
+
+
+class DensePatternError(Exception):
+    """The residuals of a large program depend on too much."""
+
+
+def residual_supports(program: Program, leaves: Iterable[Sequence[int]], *, dense: bool = False) -> list[list[int]]:
+    """For each residual the places in the lists of leaves that it depends on, in order.
+
+    Raises: DensePatternError when there are more of them than a sparse solver, or the memory, can do with, but where `dense`.
+    """
+    fewest = FEWEST_WITH_UNKNOWNS if program.unknowns else FEWEST_ENTRIES
+    found = _Supports(leaves, inf if dense else max(fewest, ENTRIES_EACH * len(program.names)))
+    for step in program.core:
+        if isinstance(step, LinearRows):
+            found.rows(step)
+        elif isinstance(step, Lookup):
+            found.set(step.target, step.arguments)
+        else:
+            for r, target in enumerate(step.targets):
+                found.set(target, [column[r] for column in step.arguments])
+    return [sorted(found.of(k)) for k in program.residuals]
+
+
+class _Supports:
+    def __init__(self, leaves: Iterable[Sequence[int]], most: float) -> None:
+        self.left = most
+        self.shared: dict[frozenset[int], frozenset[int]] = {}
+        self.atoms = {k: frozenset((i,)) for numbers in leaves for i, k in enumerate(numbers)}
+        self.combinations: dict[int, dict[int, int]] = {}
+        self.residues: dict[Expression, int] = {ONE: 1, MINUS_ONE: -1}
+
+    def of(self, k: int) -> frozenset[int]:
+        """What a variable depends on."""
+        combination = self.combinations.get(k)
+        if combination is None:
+            return self.atoms.get(k, _NOTHING)
+        return _NOTHING.union(*[self.atoms.get(atom, _NOTHING) for atom in combination])
+
+    def set(self, target: int, arguments: Sequence[int]) -> None:
+        """A variable given by a formula."""
+        found = self.of(arguments[0]) if len(arguments) == 1 else _NOTHING.union(*map(self.of, arguments))
+        self.atoms[target] = self.shared.setdefault(found, found)
+        self._count(len(found))
+
+    def _count(self, entries: int) -> None:
+        self.left -= entries
+        if self.left < 0:
+            raise DensePatternError
+
+    def rows(self, rows: LinearRows) -> None:
+        """Variables given by sums."""
+        for r, target in enumerate(rows.targets):
+            total: dict[int, int] = {}
+            for source, gain in rows.entries(r):
+                factor = self._residue(gain)
+                inner = self.combinations.get(source)
+                if inner is None:
+                    total[source] = total.get(source, 0) + factor
+                    continue
+                for atom, value in inner.items():
+                    total[atom] = (total.get(atom, 0) + factor * value) % PRIME
+            self.combinations[target] = {atom: value for atom, value in total.items() if value % PRIME}
+            self._count(len(total))
+
+    def _residue(self, gain: Expression) -> int:
+        found = self.residues.get(gain)
+        if found is None:
+            values = gain.residues()
+            found = self.residues[gain] = 1 if values is None else values[0]
+        return found
+
+
+def is_linear_program(program: Program) -> bool:
+    """Whether F is affine in y and yp, with factors that only parameters change."""
+    varying = (program.time, *program.inputs, *program.memory)
+    return _is_affine_in((*program.y, *program.rates), varying, program)
+
+
+def rates_divide(program: Program) -> bool:
+    """Whether each residual is affine in its own rate and free of all others, so that a division gives the rate."""
+    if program.unknowns or not _is_affine_in(program.rates, (), program):
+        return False
+    return all(row == [i] for i, row in enumerate(residual_supports(program, (program.rates,))))
+
+
+def _is_affine_in(leaves: Iterable[int], others: Iterable[int], program: Program) -> bool:
+    """Whether every formula is affine in what depends on the leaves, with factors that depend neither on them nor on others."""
+    moving, varying = set(leaves), set(others)
+    for step in program.core:
+        if isinstance(step, LinearRows):
+            for r, target in enumerate(step.targets):
+                sources = step.sources[step.starts[r] : step.starts[r + 1]]
+                _spread(target, sources, moving)
+                _spread(target, sources, varying)
+        elif isinstance(step, Lookup):
+            if not moving.isdisjoint(step.arguments):
+                return False
+            varying.add(step.target)
+        elif not _is_affine(step, moving, varying):
+            return False
+    return True
+
+
+def _spread(target: int, sources: list[int], into: set[int]) -> None:
+    if any(k in into for k in sources):
+        into.add(target)
+
+
+def _is_affine(group: LawGroup, moving: set[int], varying: set[int]) -> bool:
+    count = len(group.arguments)
+    slopes = [set(derived_template(group.template, count, (s,)).arguments) - {count} for s in range(count)]
+    for r, target in enumerate(group.targets):
+        arguments = [column[r] for column in group.arguments]
+        for s, k in enumerate(arguments):
+            if k in moving and any(arguments[a] in moving or arguments[a] in varying for a in slopes[s]):
+                return False
+        _spread(target, arguments, moving)
+        _spread(target, arguments, varying)
+    return True

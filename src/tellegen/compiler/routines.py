@@ -4,9 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from tellegen.compiler.flattening import Flat
-from tellegen.compiler.forms import Explicit, Implicit
-from tellegen.compiler.statements import Let, Newton, Statement, Tangents, needed, operations, reads, variables_in
+from tellegen.compiler.forms import Explicit, Flat, Implicit
+from tellegen.compiler.statements import (
+    Let,
+    Newton,
+    Statement,
+    Tangents,
+    needed_statements,
+    operation_count,
+    variables_in,
+    variables_read,
+)
 from tellegen.compiler.steps import variable
 from tellegen.expressions import ZERO, Expression, call, relation, total
 from tellegen.graph.signals import Sampled
@@ -37,7 +45,7 @@ class Routine:
 
     def words_read(self) -> set[str]:
         """Which of the arguments are read: y, yp, dy, ..."""
-        read = variables_in(self.results).union(*map(reads, self.statements))
+        read = variables_in(self.results).union(*map(variables_read, self.statements))
         return {self.leaves[k][0] for k in read if k in self.leaves}
 
     def values_kept(self) -> int:
@@ -87,7 +95,7 @@ class Routines:
     def _rates(self, explicit: Explicit, powers: Routine) -> list[Routine]:
         """The rates, and the rates with the powers at the same point where that spares work: books ask for both."""
         rates = self._routine("rhs", explicit.statements, explicit.rates)
-        if operations(rates.statements, rates.results) > LONG_RATES:
+        if operation_count(rates.statements, rates.results) > LONG_RATES:
             return [rates]
         own = set(explicit.statements)
         given = [Let(k, rate) for k, rate in zip(self.form.rates, explicit.rates, strict=True)]
@@ -100,7 +108,7 @@ class Routines:
     def _routine(
         self, name: str, statements: Sequence[Statement], results: Sequence[Expression], first: int = 0
     ) -> Routine:
-        return Routine(name, needed(statements, results), results, self.leaves, first, self.unknown)
+        return Routine(name, needed_statements(statements, results), results, self.leaves, first, self.unknown)
 
     def _everything(self) -> list[Statement]:
         return [*self.form.statements, *self.flat.observing]
@@ -131,7 +139,7 @@ class Routines:
 
     def _events(self) -> Routine:
         results = [self.flat.value(k) for _, k in self.flat.program.events]
-        statements = needed(self._everything(), results)
+        statements = needed_statements(self._everything(), results)
         return Routine("events", statements, results, self.leaves, unknown=self.unknown, checked=False)
 
     def _samples(self) -> list[Routine]:
@@ -182,14 +190,14 @@ class Routines:
                 leaves[d] = (word, i)
                 seeds[k] = variable(d)
         tangents = Tangents(seeds, self.flat.fresh)
-        tangents.follow(needed(statements, results))
+        tangents.follow(needed_statements(statements, results))
         found = [tangents.tangent(e) for e in results]
-        return Routine(name, needed(tangents.statements, found), found, leaves, unknown=self.unknown)
+        return Routine(name, needed_statements(tangents.statements, found), found, leaves, unknown=self.unknown)
 
 
 def _cost(routine: Routine) -> int:
     """What a call costs, in sums and products: calls of functions cost as much as several of them."""
-    return operations(routine.statements, routine.results, function=DEAR)
+    return operation_count(routine.statements, routine.results, function=DEAR)
 
 
 def sample_groups(samples: Sequence[tuple[Sampled, int]]) -> list[list[int]]:

@@ -1,4 +1,7 @@
-"""Items of a model put into an order of evaluation.
+"""The order of evaluation: the interconnection solved row by row, and the items of a model ordered over it.
+
+Rows with one unknown are solved first, again and again, which costs linear time and makes no fill; rings inside the junction
+structure, which never get that far, go through sparse elimination.
 
 What a port is told is a sum over what all ports decide, kept in factored form (node potentials, through variables of couplings). In
 that form a told variable may seem to depend on a port that it does not depend on: two node potentials share a part that cancels in
@@ -7,23 +10,180 @@ comes out as zero does not depend on it. Such variables are computed at once, th
 """
 
 import random
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import final
 
-from tellegen.compiler.steps import Group, Instance, Reading, Rows, Step, instance_of, variable
-from tellegen.compiler.variables import Variables
-from tellegen.compiler.wiring import Terms, Wiring
-from tellegen.expressions import MINUS_ONE, ONE, PRIME, Expression, total
+from tellegen.causality import CausalGraph
+from tellegen.causality.causal_graph import moving_names, tearing_order
+from tellegen.compiler.steps import (
+    LawGroup,
+    LinearRows,
+    Lookup,
+    Step,
+    TemplateInstance,
+    Variables,
+    template_instance_of,
+    variable,
+)
+from tellegen.expressions import MINUS_ONE, ONE, PRIME, ZERO, Expression, total
+from tellegen.expressions.elimination import Elimination, Entry, NamedEntries
+from tellegen.graph.interconnection import Interconnection, column
+
+Row = dict[int, Expression]
+Terms = list[tuple[int, Expression]]
+"""A sum of gains times columns."""
+
+
+@final
+@dataclass(frozen=True)
+class SolvedInterconnection:
+    """`terms[c]` gives column c by columns that ports decide and by columns that stand earlier in `order`.
+
+    `where` are the names that elimination gave to long gains, in order; `columns` is how many there are.
+    """
+
+    order: list[int]
+    terms: Mapping[int, Terms]
+    where: Mapping[str, Expression]
+    columns: int
+
+
+def solve_interconnection(causal: CausalGraph) -> SolvedInterconnection:
+    """Solve the interconnection of a causal graph for what ports are told, in factored form."""
+    interconnection = Interconnection(causal.graph)
+    rows = list(interconnection.rows(_same))
+    count = interconnection.internal.stop
+    unknown = bytearray(count)
+    for k in range(len(causal.graph.ports)):
+        unknown[column(k, causal.follows(k))] = 1
+    for c in interconnection.internal:
+        unknown[c] = 1
+    moving = moving_names(causal.graph)
+    order, terms, left = _propagated(rows, unknown, moving)
+    where: dict[str, Expression] = {}
+    if left and moving:
+        _tear(left, unknown, causal, order, terms, where)
+        rest, found, left = _propagated(left, unknown, moving)
+        order += rest
+        terms |= found
+    if left:
+        _eliminate(left, unknown, causal, interconnection, order, terms, where)
+    return SolvedInterconnection(order, terms, where, count)
+
+
+def _same(expression: Expression) -> Expression:
+    return expression
+
+
+def _propagated(
+    rows: list[Row], unknown: bytearray, moving: frozenset[str]
+) -> tuple[list[int], dict[int, Terms], list[Row]]:
+    """Columns in the order in which some row has them as its only unknown, and the rows that never come that far.
+
+    A row whose factor of the unknown moves is left: where the factor vanishes for a moment, another row may decide the same.
+    """
+    users: dict[int, list[int]] = {}
+    missing = [0] * len(rows)
+    for r, row in enumerate(rows):
+        for c in row:
+            if unknown[c]:
+                missing[r] += 1
+                users.setdefault(c, []).append(r)
+    ready = deque(r for r, n in enumerate(missing) if n == 1)
+    order: list[int] = []
+    terms: dict[int, Terms] = {}
+    while ready:
+        row = rows[ready.popleft()]
+        open_columns = [c for c in row if unknown[c]]
+        if not open_columns:
+            continue  # another row was quicker: this one is redundant
+        c = open_columns[0]
+        if moving and row[c].free_symbols & moving:
+            continue
+        order.append(c)
+        terms[c] = _solved(row, c)
+        unknown[c] = 0
+        for r in users[c]:
+            missing[r] -= 1
+            if missing[r] == 1:
+                ready.append(r)
+    return order, terms, [row for row, n in zip(rows, missing, strict=True) if n > 0]
+
+
+def _solved(row: Mapping[int, Expression], c: int) -> Terms:
+    """The row solved for one of its columns."""
+    value = row[c]
+    if value is ONE:
+        return [(d, MINUS_ONE if e is ONE else ONE if e is MINUS_ONE else -e) for d, e in row.items() if d != c]
+    if value is MINUS_ONE:
+        return [(d, e) for d, e in row.items() if d != c]
+    return [(d, -e / value) for d, e in row.items() if d != c and e is not ZERO]
+
+
+def _tear(
+    rows: list[Row],
+    unknown: bytearray,
+    causal: CausalGraph,
+    order: list[int],
+    terms: dict[int, Terms],
+    where: dict[str, Expression],
+) -> None:
+    """Solve rings for the few columns that open them; all others then follow along their paths, each by a short row."""
+    field = _entries(causal)
+    elimination: Elimination[Entry] = Elimination([{c: field.entry(e) for c, e in row.items()} for row in rows], field)
+    left = [c for c, still in enumerate(unknown) if still]
+    constant = causal.graph.parameters.keys()
+    torn = elimination.tear(left, tearing_order(causal), lambda entry: entry.expression.free_symbols <= constant)
+    for c in reversed(torn):
+        row = elimination.rows[elimination.pivots[c]]
+        terms[c] = _solved({d: e.expression for d, e in row.items()}, c)
+        order.append(c)
+        unknown[c] = 0
+    where.update(field.where)
+
+
+def _entries(causal: CausalGraph) -> NamedEntries:
+    graph = causal.graph
+    names = (name for p in graph.ports for name in (p.across, p.through, p.state))
+    signals = (signal.name for signal in graph.signals)
+    return NamedEntries(graph.parameters, (*names, *graph.moving, *graph.displacements, *signals), prefix="g")
+
+
+def _eliminate(
+    rows: list[dict[int, Expression]],
+    unknown: bytearray,
+    causal: CausalGraph,
+    interconnection: Interconnection,
+    order: list[int],
+    terms: dict[int, Terms],
+    where: dict[str, Expression],
+) -> None:
+    """Solve the rows left over for the columns left over; what they leave open stays zero, for no port can see it."""
+    field = _entries(causal)
+    elimination: Elimination[Entry] = Elimination([{c: field.entry(e) for c, e in row.items()} for row in rows], field)
+    elimination.eliminate_all([c for c in interconnection.internal if unknown[c]])
+    elimination.eliminate_all([c for c in range(interconnection.internal.start) if unknown[c]])
+    pivots = elimination.pivots
+    for c, r in reversed(pivots.items()):
+        row = {d: e.expression for d, e in elimination.rows[r].items() if d in pivots or not unknown[d]}
+        terms[c] = _solved(row, c)
+        order.append(c)
+    for c in range(len(unknown)):
+        if unknown[c] and c not in pivots:
+            terms[c] = []
+            order.insert(0, c)
+    where.update(field.where)
 
 
 @final
 @dataclass(eq=False, slots=True)
-class Item:
+class ScheduledItem:
     """A variable given by a formula or a reading of others. `argument` is what a law that can be torn is told."""
 
     target: int
-    how: Instance | Reading
+    how: TemplateInstance | Lookup
     argument: int | None = None
 
     @property
@@ -36,13 +196,13 @@ class Item:
 class Scheduler:
     """Collects steps while items become ready; `columns[c]` is the variable of column c of the interconnection."""
 
-    def __init__(self, wiring: Wiring, columns: list[int], variables: Variables) -> None:
+    def __init__(self, wiring: SolvedInterconnection, columns: list[int], variables: Variables) -> None:
         self.wiring = wiring
         self.columns = columns
         self.variables = variables
         self.steps: list[Step] = []
         self.known: set[int] = set()
-        self.waiting: dict[int, Item] = {}
+        self.waiting: dict[int, ScheduledItem] = {}
         self.wanted: set[int] = set()
         self.zeros: set[int] = set()  # what switches decide, whatever they are told
         self._place = {c: k for k, c in enumerate(wiring.order)}
@@ -61,7 +221,7 @@ class Scheduler:
         for k in leaves:
             self._learn(k)
 
-    def add(self, item: Item) -> None:
+    def add(self, item: ScheduledItem) -> None:
         """An item to be computed as soon as it can be."""
         self.waiting[item.target] = item
         missing = [k for k in dict.fromkeys(item.needs) if k not in self.known]
@@ -89,14 +249,14 @@ class Scheduler:
         terms = self.wiring.terms
         self.want({self.columns[d] for c in sums.values() for d, _ in terms[c]})
         self.settle()
-        rows = Rows()
+        rows = LinearRows()
         for target, c in sums.items():
             rows = self._append(rows, target, [(self.columns[d], gain) for d, gain in terms[c]])
         if rows.targets:
             self.steps.append(rows)
         self.give(*sums)
 
-    def drop(self, item: Item) -> None:
+    def drop(self, item: ScheduledItem) -> None:
         """Take an item out of the waiting ones, because something else will decide its target."""
         del self.waiting[item.target]
         del self._missing[item.target]
@@ -121,11 +281,11 @@ class Scheduler:
         while self._ready:
             ready = [target for target in self._ready if target in self.waiting]
             self._ready = []
-            groups: dict[Expression, Group] = {}
+            groups: dict[Expression, LawGroup] = {}
             for target in ready:
                 item = self.waiting.pop(target)
                 del self._missing[target]
-                if isinstance(item.how, Reading):
+                if isinstance(item.how, Lookup):
                     self.steps.append(item.how)
                     continue
                 group = groups.get(item.how.template)
@@ -200,7 +360,7 @@ class Scheduler:
         exact = [c for k in self.wanted if not residues[c := self._column_of[k]]]
         if not exact:
             return False
-        rows = Rows()
+        rows = LinearRows()
         partial: dict[int, int | None] = {}
         for c in self.reached(exact):
             terms = self._known_terms(c, partial)
@@ -237,29 +397,29 @@ class Scheduler:
                 found.append((k, gain))
         return found
 
-    def _append(self, rows: Rows, target: int, terms: Terms) -> Rows:
+    def _append(self, rows: LinearRows, target: int, terms: Terms) -> LinearRows:
         """Add a row; one whose gains move is a formula of its own, and a new block begins after it."""
         if not any(self.moving_names(gain) for _, gain in terms if gain is not ONE and gain is not MINUS_ONE):
             rows.add(target, terms)
             return rows
         if rows.targets:
             self.steps.append(rows)
-        how = instance_of(total(gain * variable(k) for k, gain in terms), self.variables.number)
+        how = template_instance_of(total(gain * variable(k) for k, gain in terms), self.variables.number)
         group = empty_group(how)
         fill(group, target, how)
         self.steps.append(group)
-        return Rows()
+        return LinearRows()
 
 
-def empty_group(how: Instance) -> Group:
+def empty_group(how: TemplateInstance) -> LawGroup:
     """A group for a template, without targets."""
-    return Group(how.template, [], [[] for _ in how.arguments], [[] for _ in how.coefficients])
+    return LawGroup(how.template, [], [[] for _ in how.arguments], [[] for _ in how.coefficients])
 
 
-def fill(group: Group, target: int, how: Instance) -> None:
+def fill(group: LawGroup, target: int, how: TemplateInstance) -> None:
     """Add a target to a group."""
     group.targets.append(target)
-    for column, k in zip(group.arguments, how.arguments, strict=True):
-        column.append(k)
+    for sources, k in zip(group.arguments, how.arguments, strict=True):
+        sources.append(k)
     for column_of_formulas, formula in zip(group.coefficients, how.coefficients, strict=True):
         column_of_formulas.append(formula)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from tellegen.compiler.steps import ReadingKind, variable
+from tellegen.compiler.steps import LookupKind, variable
 from tellegen.expressions import ZERO, Call, Expression, derivative, postorder, total
 
 
@@ -25,7 +25,7 @@ class Let:
 class Read:
     """A variable read from a table, the past, or a function of the host."""
 
-    kind: ReadingKind
+    kind: LookupKind
     number: int
     target: int
     arguments: tuple[Expression, ...]
@@ -64,7 +64,7 @@ Statement = Let | Read | Solve | Newton
 
 @final
 @dataclass(frozen=True, slots=True)
-class Formulas:
+class RateFormulas:
     """Results as expressions of what statements set. `leaves` says where other variables come from: `("y", 3)` is y[3]."""
 
     statements: tuple[Statement, ...]
@@ -103,13 +103,13 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
             return (*statement.residuals, *(e for row in statement.jacobian for e in row))
 
 
-def reads(statement: Statement) -> set[int]:
+def variables_read(statement: Statement) -> set[int]:
     """The variables that a statement takes from those before it."""
     found = variables_in(expressions_of(statement))
     if isinstance(statement, Newton):
         inner = (*statement.body, *statement.slopes)
         for one in inner:
-            found |= reads(one)
+            found |= variables_read(one)
         found -= {k for one in inner for k in targets_of(one)} | set(statement.unknowns)
     return found
 
@@ -119,18 +119,18 @@ def variables_in(expressions: Iterable[Expression]) -> set[int]:
     return {int(name[1:]) for e in expressions for name in e.free_symbols}
 
 
-def needed(statements: Sequence[Statement], results: Iterable[Expression]) -> list[Statement]:
+def needed_statements(statements: Sequence[Statement], results: Iterable[Expression]) -> list[Statement]:
     """The statements that the results need, in order."""
     wanted = variables_in(results)
     kept: list[Statement] = []
     for statement in reversed(statements):
         if not wanted.isdisjoint(targets_of(statement)):
             kept.append(statement)
-            wanted |= reads(statement)
+            wanted |= variables_read(statement)
     return kept[::-1]
 
 
-def operations(statements: Iterable[Statement], results: Iterable[Expression], *, function: int = 1) -> int:
+def operation_count(statements: Iterable[Statement], results: Iterable[Expression], *, function: int = 1) -> int:
     """How many operations statements and results take, shared ones counted once, and functions such as sines as so many."""
     inner = [e for statement in statements for e in expressions_of(statement)]
     nodes = postorder(*inner, *results)
@@ -141,7 +141,7 @@ def reached_from(statements: Iterable[Statement], leaves: Iterable[int]) -> set[
     """The variables that depend on some leaves, these included."""
     found = set(leaves)
     for statement in statements:
-        if not found.isdisjoint(reads(statement)):
+        if not found.isdisjoint(variables_read(statement)):
             found.update(targets_of(statement))
     return found
 

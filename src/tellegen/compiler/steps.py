@@ -1,11 +1,11 @@
-"""The steps of a program: blocks of sparse linear rows, groups of equal laws, and readings of tables and the past.
+"""The steps of a program over its numbered variables, and the part of them that some variables need.
 
 Every variable of a program has a number. A group holds one formula, its template, in terms of slots for variables `@0`, `@1`, ...
 and for formulas of parameters `#0`, `#1`, ..., and the lists of what fills the slots. So a hundred thousand resistors are one
 group, and what is done to a program (derivatives, C code) is done once for a group.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, final
 
@@ -26,7 +26,50 @@ from tellegen.expressions import (
     symbol,
 )
 
-ReadingKind = Literal["table", "slope", "past", "external"]
+
+@final
+class Variables:
+    """Hands out numbers. Leaves are given from outside; all others are computed by steps."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.rate_of: dict[int, int] = {}
+        self._number: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def new(self, name: str) -> int:
+        """A variable that formulas do not read by its name."""
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def named(self, name: str) -> int:
+        """A variable that formulas read by its name."""
+        k = self.new(name)
+        self._number[name] = k
+        return k
+
+    def also(self, name: str, k: int) -> None:
+        """A further name of a variable."""
+        self._number[name] = k
+
+    def moving(self, name: str) -> int:
+        """A variable with a rate of its own: a state."""
+        k = self.named(name)
+        self.rate_of[k] = self.new(f"{name}'")
+        return k
+
+    def number(self, name: str) -> int | None:
+        """The variable that a name in a formula stands for; None for a parameter. `%k` is variable k."""
+        return int(name[1:]) if name.startswith("%") else self._number.get(name)
+
+    def numbers(self, names: Iterable[str]) -> list[int]:
+        """The variables among some names."""
+        return [k for k in map(self.number, names) if k is not None]
+
+
+LookupKind = Literal["table", "slope", "past", "external"]
 
 
 def slot(k: int) -> Expression:
@@ -54,7 +97,7 @@ RATE_BALANCE = slot(0) - slot(1)
 
 @final
 @dataclass
-class Rows:
+class LinearRows:
     """Targets as sums of gains times sources, in order; row r has the entries starts[r]:starts[r + 1]. Gains do not move."""
 
     targets: list[int] = field(default_factory=list)
@@ -78,7 +121,7 @@ class Rows:
 
 @final
 @dataclass
-class Group:
+class LawGroup:
     """Targets of one template; `arguments[k][i]` is the variable in slot @k of target i, `coefficients[k][i]` the formula in #k."""
 
     template: Expression
@@ -89,21 +132,21 @@ class Group:
 
 @final
 @dataclass
-class Reading:
+class Lookup:
     """A variable read from a table (or its slope), from the past, or from a function of the host."""
 
-    kind: ReadingKind
+    kind: LookupKind
     number: int
     target: int
     arguments: list[int]
 
 
-Step = Rows | Group | Reading
+Step = LinearRows | LawGroup | Lookup
 
 
 @final
 @dataclass(frozen=True)
-class Instance:
+class TemplateInstance:
     """One use of a template: what fills its slots."""
 
     template: Expression
@@ -111,7 +154,7 @@ class Instance:
     coefficients: tuple[Expression, ...]
 
 
-def instance_of(expression: Expression, number_of: Callable[[str], int | None]) -> Instance:
+def template_instance_of(expression: Expression, number_of: Callable[[str], int | None]) -> TemplateInstance:
     """The template of an expression: `number_of` tells variables from parameters (None).
 
     The largest parts without variables become coefficients. Slots are counted in an order of shapes, so that laws that differ in
@@ -127,7 +170,7 @@ def instance_of(expression: Expression, number_of: Callable[[str], int | None]) 
             filled[node] = coefficients.setdefault(node, coefficient(len(coefficients)))
         else:
             filled[node] = arguments.setdefault(k, slot(len(arguments)))
-    return Instance(shapes.rebuilt(filled), tuple(arguments), tuple(coefficients))
+    return TemplateInstance(shapes.rebuilt(filled), tuple(arguments), tuple(coefficients))
 
 
 @final
@@ -191,3 +234,106 @@ class _Shapes:
 
 def _digits(q: Rational) -> tuple[int, int]:
     return (q.numerator, q.denominator)
+
+
+def split_steps(steps: Sequence[Step], targets: Iterable[int]) -> tuple[list[Step], list[Step]]:
+    """The steps that the targets need, and the others; both in order, groups and rows divided where need be."""
+    needed = set(targets)
+    mine: list[Step] = []
+    others: list[Step] = []
+    for step in reversed(steps):
+        one, two = _divided(step, needed)
+        mine += [one] if one is not None else []
+        others += [two] if two is not None else []
+    return mine[::-1], others[::-1]
+
+
+def _divided(step: Step, needed: set[int]) -> tuple[Step | None, Step | None]:
+    """One step in two; what the needed part reads becomes needed."""
+    if isinstance(step, Lookup):
+        if step.target in needed:
+            needed.update(step.arguments)
+            return step, None
+        return None, step
+    if isinstance(step, LinearRows):
+        return _divided_rows(step, needed)
+    inside = [r for r, k in enumerate(step.targets) if k in needed]
+    for column in step.arguments:
+        needed.update(column[r] for r in inside)
+    if len(inside) == len(step.targets):
+        return step, None
+    chosen = set(inside)
+    outside = [r for r in range(len(step.targets)) if r not in chosen]
+    return _part(step, inside), _part(step, outside)
+
+
+def _part(group: LawGroup, members: list[int]) -> LawGroup | None:
+    if not members:
+        return None
+    return LawGroup(
+        group.template,
+        [group.targets[r] for r in members],
+        [[column[r] for r in members] for column in group.arguments],
+        [[column[r] for r in members] for column in group.coefficients],
+    )
+
+
+def _divided_rows(rows: LinearRows, needed: set[int]) -> tuple[LinearRows | None, LinearRows | None]:
+    inside = []
+    for r in range(len(rows.targets) - 1, -1, -1):  # a row may read those before it
+        if rows.targets[r] in needed:
+            needed.update(rows.sources[rows.starts[r] : rows.starts[r + 1]])
+            inside.append(r)
+    if len(inside) == len(rows.targets):
+        return rows, None
+    chosen = set(inside)
+    mine, others = LinearRows(), LinearRows()
+    for r, target in enumerate(rows.targets):
+        (mine if r in chosen else others).add(target, list(rows.entries(r)))
+    return (mine if mine.targets else None), (others if others.targets else None)
+
+
+def needed_steps(steps: Sequence[Step], wanted: Iterable[int]) -> tuple[list[Step], set[int]]:
+    """The steps that the wanted variables need, in order, each with those members only; and all variables that are read."""
+    needed = set(wanted)
+    found = [kept for step in reversed(steps) if (kept := _kept(step, needed)) is not None]
+    found.reverse()
+    return found, needed
+
+
+def _kept(step: Step, needed: set[int]) -> Step | None:
+    """What is needed of a step, or None; what that reads is needed from then on."""
+    if isinstance(step, Lookup):
+        if step.target not in needed:
+            return None
+        needed.update(step.arguments)
+        return step
+    members = []
+    for i in reversed(range(len(step.targets))):  # a row may read one before it
+        if step.targets[i] in needed:
+            members.append(i)
+            needed.update(_read_by(step, i))
+    members.reverse()
+    return _with_members(step, members) if members else None
+
+
+def _read_by(step: LinearRows | LawGroup, i: int) -> Iterable[int]:
+    if isinstance(step, LinearRows):
+        return step.sources[step.starts[i] : step.starts[i + 1]]
+    return [column[i] for column in step.arguments]
+
+
+def _with_members(step: LinearRows | LawGroup, members: Sequence[int]) -> LinearRows | LawGroup:
+    if len(members) == len(step.targets):
+        return step
+    if isinstance(step, LawGroup):
+        return LawGroup(
+            step.template,
+            [step.targets[i] for i in members],
+            [[column[i] for i in members] for column in step.arguments],
+            [[column[i] for i in members] for column in step.coefficients],
+        )
+    rows = LinearRows()
+    for i in members:
+        rows.add(step.targets[i], list(step.entries(i)))
+    return rows

@@ -1,7 +1,13 @@
-"""Which C compiler is there, and how it is called: never through a shell."""
+"""Which C compiler is there, how a C source becomes a loaded library, and libraries kept between runs.
+
+A library is named by the key of what it was made from and by the digest of its own bytes: a file that was cut short or changed is
+not loaded but made again. Files appear by renaming, so that several processes can share the folder.
+"""
 
 import atexit
 import contextlib
+import ctypes
+import hashlib
 import importlib.util
 import os
 import platform
@@ -9,11 +15,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import final
+
+from tellegen.compiler import rules
+from tellegen.core.errors import Finding
 
 FLAGS = ("-std=c99", "-O2", "-fPIC", "-shared", "-fno-math-errno")
 """Never -ffast-math: a value that is not finite must be seen. Without errno, `sqrt` is one instruction."""
@@ -132,3 +143,191 @@ def compile_file(compiler: Compiler, source: Path, library: Path, flags: tuple[s
     _run((*compiler.command, *flags, "-o", str(library), str(source), "-lm"))
     if not library.is_file():
         raise CompilerCallError(f"'{compiler.command[0]}' ended well but wrote no library")
+
+
+LARGEST_BYTES = 256 * 2**20
+"""Beyond this size the libraries not used for longest are removed."""
+
+CODE_SUFFIX = ".code"
+"""Of generated code that is kept beside the libraries."""
+
+_DIGEST_LETTERS = 24
+
+
+def cache_folder() -> Path:
+    """$TELLEGEN_CACHE, else `tellegen` in the cache folder of the user."""
+    if chosen := os.environ.get("TELLEGEN_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "tellegen"
+
+
+def key_of(*parts: str) -> str:
+    """The name under which what was made from these texts is kept."""
+    digest = hashlib.sha256()
+    for part in parts:
+        text = part.encode()
+        digest.update(len(text).to_bytes(8, "little") + text)
+    return digest.hexdigest()[:40]
+
+
+def cached_library(folder: Path, key: str) -> Path | None:
+    """The whole, unchanged library of a key; files that are not are removed."""
+    for path in sorted(folder.glob(f"{key}-*{SUFFIX}")):
+        with contextlib.suppress(OSError):
+            if path.name == _name(key, bytes_of(path)):
+                os.utime(path)
+                return path
+            path.unlink()
+    return None
+
+
+def bytes_of(path: Path) -> bytes:
+    """What is in a file. No object stands for the open file: a run that is stopped just then would leave it open, with a warning.
+
+    Raises: OSError when it cannot be read.
+    """
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        size = os.fstat(number).st_size + 1
+        parts = iter(lambda: os.read(number, size), b"")
+        return b"".join(parts)
+    finally:
+        os.close(number)
+
+
+def keep_library(folder: Path, key: str, make: Callable[[Path], None]) -> Path:
+    """Make a library in the folder under its key.
+
+    Raises: OSError when the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="making-") as place:
+        made = Path(place) / f"model{SUFFIX}"
+        make(made)
+        path = folder / _name(key, made.read_bytes())
+        os.replace(made, path)
+    prune(folder, keep=path)
+    return path
+
+
+def prune(folder: Path, *, keep: Path | None = None, largest: int = LARGEST_BYTES) -> None:
+    """Remove the libraries, and the code kept beside them, not used for longest until the rest fits."""
+    found = []
+    for path in (*folder.glob(f"*{SUFFIX}"), *folder.glob(f"*{CODE_SUFFIX}")):
+        with contextlib.suppress(OSError):
+            state = path.stat()
+            found.append((state.st_mtime, state.st_size, path))
+    size = sum(bytes_ for _, bytes_, _ in found)
+    for _, bytes_, path in sorted(found):
+        if size <= largest:
+            return
+        if path != keep:
+            with contextlib.suppress(OSError):  # another process may have removed it, or still hold it open
+                path.unlink()
+                size -= bytes_
+
+
+def _name(key: str, content: bytes) -> str:
+    return f"{key}-{hashlib.sha256(content).hexdigest()[:_DIGEST_LETTERS]}{SUFFIX}"
+
+
+ABI = "2"
+"""Counts changes of model.h that an old library would not survive."""
+
+HEADER = Path(__file__).with_name("model.h")
+_SAID = 600
+
+
+@final
+@dataclass(frozen=True)
+class Build:
+    """A loaded library, or None where the model must run in Python; `findings` say why, and whether it came from the cache."""
+
+    library: ctypes.CDLL | None
+    findings: tuple[Finding, ...] = ()
+    cached: bool = False
+
+
+def build(source: str, *, small: bool = True) -> Build:
+    """The library of a C source that includes nothing but `model.h` and the standard headers.
+
+    Never raises for what the machine lacks: without a compiler, or with a broken one, the library is None and a finding says so.
+    """
+    try:
+        compiler = find_compiler()
+    except CompilerCallError as trouble:
+        return Build(None, (broken_compiler(str(trouble)),))
+    if compiler is None:
+        finding = rules.NO_COMPILER.finding(
+            "no C compiler was found: the model runs in Python, slowly",
+            fix="install gcc or clang, or 'pip install ziglang'",
+        )
+        return Build(None, (finding,))
+    flags = (*FLAGS, *(SMALL_FLAGS if small else ()))
+    try:
+        return _compiled(f"{_header()}\n{source}", compiler, flags)
+    except CompilerCallError as trouble:
+        return Build(None, (broken_compiler(str(trouble)),))
+
+
+@cache
+def _header() -> str:
+    return HEADER.read_text(encoding="utf-8")
+
+
+def _compiled(text: str, compiler: Compiler, flags: tuple[str, ...]) -> Build:
+    key = key_of(ABI, compiler.identity, " ".join(flags), text)
+    folder = cache_folder()
+    make = partial(_make, text, compiler, flags)
+    if (path := cached_library(folder, key)) is not None and (library := _loaded(path)) is not None:
+        return Build(library, cached=True)
+    try:
+        return Build(ctypes.CDLL(str(keep_library(folder, key, make))))
+    except OSError as reason:
+        finding = rules.NO_CACHE.finding(
+            f"compiled models cannot be kept in '{folder}': {reason.strerror or reason}",
+            fix="make the folder writable, or set TELLEGEN_CACHE to another one",
+        )
+        return Build(_made_apart(key, compiler, make), (finding,))
+
+
+def _made_apart(key: str, compiler: Compiler, make: Callable[[Path], None]) -> ctypes.CDLL:
+    """A library outside the cache.
+
+    Raises: CompilerCallError where what the compiler writes cannot be loaded there either.
+    """
+    try:
+        return ctypes.CDLL(str(keep_library(_own_folder(), key, make)))
+    except OSError as reason:
+        raise CompilerCallError(f"what '{compiler.command[0]}' wrote cannot be loaded: {reason}") from reason
+
+
+def _loaded(path: Path) -> ctypes.CDLL | None:
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError:
+        return None
+
+
+def _make(text: str, compiler: Compiler, flags: tuple[str, ...], library: Path) -> None:
+    source = library.with_suffix(".c")
+    source.write_text(text, encoding="ascii")
+    compile_file(compiler, source, library, flags)
+
+
+@cache
+def _own_folder() -> Path:
+    """A folder that lives as long as this process, where the cache cannot be used."""
+    folder = Path(tempfile.mkdtemp(prefix="tellegen-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def broken_compiler(said: str) -> Finding:
+    """The finding for a compiler that failed, with what it said."""
+    shown = said if len(said) <= _SAID else f"{said[:_SAID]}..."
+    return rules.BROKEN_COMPILER.finding(
+        f"the C compiler failed, so the model runs in Python, slowly: {shown}",
+        fix="check that the compiler makes shared libraries, or set CC to one that does",
+    )

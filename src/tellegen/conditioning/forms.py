@@ -1,31 +1,280 @@
-"""`condition_model`: one model with dependent storages, six ways."""
+"""`condition_model`: one model with dependent storages, six ways, each with its equations in words, relations and matrices."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, final, get_args
 
+from tellegen.causality import assign_causality
 from tellegen.conditioning import rules
-from tellegen.conditioning.balance import Balance
-from tellegen.conditioning.constrained import Constrained, Constraint, constrained
-from tellegen.conditioning.coordinates import coordinates_of
-from tellegen.conditioning.explaining import explained_form
-from tellegen.conditioning.fields import FieldModel, momentum_field, speed_field, with_gyrators
-from tellegen.conditioning.force_starts import Carried, ForceStarts, nothing_known
+from tellegen.conditioning.constraint_forces import ForceBalance, ForceFormulas, ForceSystem
+from tellegen.conditioning.constraints import ConstrainedModel, Constraint, constrained_model
+from tellegen.conditioning.fields import (
+    FieldModel,
+    MergedStorages,
+    contents,
+    joined_field,
+    merge_dependent,
+    momentum_field,
+    named_matrix,
+    speed_field,
+    with_gyrators,
+)
 from tellegen.conditioning.hamilton import hamilton_of
-from tellegen.conditioning.joined_laws import joined_field
-from tellegen.conditioning.lagrange import lagrange_of
-from tellegen.conditioning.merging import Merged, merge_dependent
-from tellegen.conditioning.opening import Opened, has_sinks
-from tellegen.conditioning.parasitic import parasitic_model
-from tellegen.conditioning.placing import in_every_position, open_constraints
-from tellegen.conditioning.reactions import with_forces
-from tellegen.conditioning.residual import residual_model, sensed_model, sink_picture, taken_model
-from tellegen.conditioning.sizing import SUGGESTED, Accuracy, Stiffness, sized_by_duration
-from tellegen.conditioning.starting import NOTHING, Starts, dependent_starts, started
+from tellegen.conditioning.initial_states import (
+    NOTHING,
+    CarriedForces,
+    InitialForces,
+    InitialStates,
+    initial_states_of_dependents,
+    no_forces_known,
+    with_initial_states,
+)
+from tellegen.conditioning.lagrange import coordinates_of, lagrange_of, lagrange_sections
+from tellegen.conditioning.opened_constraints import OpenedModel, has_sinks, open_constraints, regular_in_every_position
+from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model, sized_by_duration
+from tellegen.conditioning.residual import (
+    constraint_forces,
+    model_with_force_sensors,
+    model_with_storage_forces,
+    residual_model,
+    sink_picture,
+    with_force_signals,
+)
+from tellegen.core.errors import ConditioningError
 from tellegen.core.names import did_you_mean, identifier
-from tellegen.description.model import Model
-from tellegen.equations.steps import Derivation
-from tellegen.expressions import ZERO
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.matrices import Matrix, Vector, dot
+from tellegen.equations.printing.explanation import ExplanationSection, Item, NamedFormula, Sentence, ShownMatrix
+from tellegen.equations.steps import Explanation
+from tellegen.equations.system import EquationSystem
+from tellegen.expressions import ZERO, Expression, symbol
+from tellegen.graph import lower
+from tellegen.model.model import Model
+
+Names = Mapping[str, Expression]
+
+
+def explained_form(
+    form: str, found: ConstrainedModel, opened: OpenedModel, model: Model, said: Sequence[str] = ()
+) -> Explanation:
+    """The equations of a form: the constraints, and what became of them; `said` is what else there is to say about it."""
+    sections, where = _EXPLANATIONS[form](found, opened, model)
+    system = found.system
+    kept = {n: e for n, e in system.where.items() if n in found.model.parameters}
+    where = {n: e for n, e in where.items() if n not in kept}
+    if said:
+        *first, last = sections
+        sections = (*first, replace(last, items=(*map(Sentence, said), *last.items)))
+    return Explanation(
+        f"{system.name}, {form} form",
+        "-",
+        system.states,
+        system.inputs,
+        (),
+        found.causal.graph.parameters,
+        (_constraints(replace(found, sources=True)), *sections),
+        {**kept, **where},
+    )
+
+
+def _constraints(found: ConstrainedModel) -> ExplanationSection:
+    """Which storages follow which, by which zero-order causal paths."""
+    items: list[Item] = []
+    for constraint in found.constraints:
+        moving = [name for name in constraint.follows if found.elements[name].kind.role != "resistive"]
+        others = ", ".join(f"`{name}`" for name in moving or constraint.follows)
+        kinds = ", ".join(constraint.kinds) or "storage-storage"
+        items.append(Sentence(f"`{constraint.storage}` follows {others} (zero-order path: {kinds}):", listed=True))
+        items.append(NamedFormula(constraint.output, found.written(found.system.dependent[constraint.output])))
+    return ExplanationSection("Constraints between storages", tuple(items))
+
+
+def _raw_set(opened: OpenedModel) -> tuple[ExplanationSection, EquationSystem]:
+    """Every storage with its own equation and the forces of the constraints: of index two, and never given to a solver."""
+    system = opened.system
+    items: list[Item] = [Sentence("Each storage by itself, with the force of each constraint:")]
+    items += _rates(system)
+    items.append(Sentence("Where the constraints hold, these differences vanish:"))
+    for opening in opened.openings:
+        i = system.inputs.index(opening.name)
+        by_states = dot(system.matrices["C"][i], [symbol(name) for name in system.states])
+        difference = by_states + dot(system.matrices["D"][i], [symbol(name) for name in system.inputs])
+        items.append(NamedFormula(f"c_{opening.constraint.output}", difference))
+    return ExplanationSection("The constrained set", tuple(items)), system
+
+
+def _rates(system: EquationSystem) -> Iterator[NamedFormula]:
+    """The rate of each state of a system whose energy matrix is diagonal, and of each displacement.
+
+    What acts on a speed without inertia vanishes.
+    """
+    m, x = system.matrices, [symbol(name) for name in system.states]
+    u = [symbol(name) for name in system.inputs]
+    for i, name in enumerate(system.states):
+        pull = dot(m["B"][i], u) - dot(m["A"][i], x) - dot(m["N"][i], x) - system.vectors["f"][i]
+        inertia = m["L"][i][i]
+        yield NamedFormula("0", pull) if inertia is ZERO else NamedFormula(f"{name}'", pull / inertia)
+    for name, rate in system.displacements.items():
+        yield NamedFormula(f"{name}'", rate)
+
+
+def _explain_derivative(
+    found: ConstrainedModel, opened: OpenedModel, _: Model
+) -> tuple[tuple[ExplanationSection, ...], Names]:
+    raw, _system = _raw_set(opened)
+    system, m = found.system, found.system.matrices
+    items: list[Item] = [
+        Sentence("With what dependent storages take, $L_d (T z)'$, the independent ones obey, with index one at most:")
+    ]
+    items.append(Sentence("$0 = L z' + N z + f + A z - B u$"))
+    items += [ShownMatrix(name, _written(found, m[name])) for name in ("L", "N", "A", "B") if not _empty(m[name])]
+    return (raw, ExplanationSection("The residual that is solved", tuple(items))), _slopes(system)
+
+
+def _explain_residual(
+    found: ConstrainedModel, opened: OpenedModel, _: Model
+) -> tuple[tuple[ExplanationSection, ...], Names]:
+    raw, _system = _raw_set(opened)
+    known = _forces(found, opened)
+    if known is None:
+        text = "The forces make the rates of all differences vanish; the compiled code solves for them at each step."
+        return (raw, ExplanationSection("Forces of the constraints", (Sentence(text),))), {}
+    forces, solution = known
+    items: list[Item] = [Sentence(_system_words(forces))]
+    items.append(ShownMatrix("E", forces.matrix))
+    items.append(ShownMatrix("b", tuple((e,) for e in forces.right)))
+    items.append(Sentence("which gives, solved with symbols:"))
+    items += [NamedFormula(name, formula) for name, formula in solution.formulas.items()]
+    return (raw, ExplanationSection("Forces of the constraints", tuple(items))), solution.where
+
+
+def _system_words(forces: ForceSystem) -> str:
+    """What the linear system for the forces says."""
+    if not forces.rates:
+        return "The rates of the differences vanish: $E lambda = b$, with"
+    speeds = ", ".join(f"`{name}`" for name in forces.rates)
+    return (
+        "The rates of the differences vanish, and so does what acts on speeds without inertia: $E lambda = b$, "
+        f"where {speeds} stand behind the forces in $lambda$, with"
+    )
+
+
+def _explain_parasitic(
+    found: ConstrainedModel, opened: OpenedModel, model: Model
+) -> tuple[tuple[ExplanationSection, ...], Names]:
+    system = derive_equations(assign_causality(lower(model)))
+    items: list[Item] = list(_rates(system))
+    for name in (opening.name for opening in opened.openings):
+        if name in model.signals:
+            formula = model.signals[name].settings["formula"]
+            assert isinstance(formula, Expression), "forces are formulas"
+            items.append(NamedFormula(name, formula))
+    new = {n: p.expression for n, p in model.parameters.items() if n not in found.model.parameters}
+    values = {n: e for n, e in new.items() if e is not None}
+    return (ExplanationSection("Equations with parasitic elements", tuple(items)),), {**_slopes(system), **values}
+
+
+def _explain_field(
+    found: ConstrainedModel, opened: OpenedModel, _: Model
+) -> tuple[tuple[ExplanationSection, ...], Names]:
+    merged = merge_dependent(replace(found, sources=True))
+    if not merged.linear:
+        return _joined(found, merged), {}
+    M, names = named_matrix(merged)
+    p = [f"p_{speed}" for speed in merged.speeds]
+    items: list[Item] = [Sentence("The dependent storages and those that they follow are one field: $p = M z$")]
+    items.append(Sentence("$z$ = " + ", ".join(f"`{name}`" for name in merged.speeds)))
+    items += [ShownMatrix("M", M), Sentence("$p' = K z - A z - f + B u$, with the C-part $K = T'^T L T$:")]
+    items += [ShownMatrix("K", merged.K)] if not _empty(merged.K) else []
+    rows = [found.system.states.index(name) for name in merged.speeds]
+    pulls = _pulls(found, rows)
+    items += [NamedFormula(f"{name}'", c + e) for name, c, e in zip(p, merged.c_part(), pulls, strict=True)]
+    return (ExplanationSection("IC-field", tuple(items)),), names
+
+
+def _joined(found: ConstrainedModel, merged: MergedStorages) -> tuple[ExplanationSection, ...]:
+    """Storages with nonlinear laws, joined: what they keep together, and its rate."""
+    items: list[Item] = [
+        Sentence("The dependent storages and those that they follow keep together, by what they decide:")
+    ]
+    items += [NamedFormula(f"p_{name}", e) for name, e in contents(merged).items()]
+    items.append(Sentence("and what they keep changes at the rates"))
+    rows = [found.system.states.index(name) for name in merged.speeds]
+    items += [NamedFormula(f"p_{name}'", e) for name, e in zip(merged.speeds, _pulls(found, rows), strict=True)]
+    return (ExplanationSection("Joined storages", tuple(items)),)
+
+
+def _explain_lagrange(
+    found: ConstrainedModel, opened: OpenedModel, _: Model
+) -> tuple[tuple[ExplanationSection, ...], Names]:
+    form = lagrange_of(found)
+    return lagrange_sections(form), form.where
+
+
+def _explain_hamilton(
+    found: ConstrainedModel, opened: OpenedModel, _: Model
+) -> tuple[tuple[ExplanationSection, ...], Names]:
+    form = hamilton_of(found)
+    items: list[Item] = [Sentence("$x' = (J - R) grad H + g u$ with $x = (q, p)$, $p = M z$, and the energy")]
+    items.append(NamedFormula(form.energy, form.H))
+    items += [NamedFormula(name, e) for name, e in form.speeds.items()]
+    gradient = [NamedFormula(f"d{form.energy}/d{q}", e) for q, e in zip(form.q, form.grad_H, strict=False)]
+    matrices: list[Item] = [ShownMatrix("J", form.J)]
+    matrices += [ShownMatrix("R", form.R)] if not _empty(form.R) else []
+    matrices.append(ShownMatrix("g", form.g))
+    if form.g_1:
+        matrices += [Sentence("Storages follow sources: $g_1 u'$ is added, with"), ShownMatrix("g_1", form.g_1)]
+    text = "The constraints are holonomic: the gyroscopic block is zero, and J is canonical."
+    if not form.holonomic:
+        text = "The constraints are not holonomic: J has the gyroscopic block S beside the canonical ones."
+    sections = (
+        ExplanationSection("Hamilton form", (*items, *gradient)),
+        ExplanationSection("Matrices", (Sentence(text), *matrices)),
+    )
+    return sections, form.where
+
+
+def _forces(found: ConstrainedModel, opened: OpenedModel) -> tuple[ForceSystem, ForceFormulas] | None:
+    try:
+        return constraint_forces(found, opened)
+    except ConditioningError:
+        return None  # the raw set says what there is to say
+
+
+def _pulls(found: ConstrainedModel, rows: list[int]) -> Vector:
+    """What the rest of the model gives to the momenta."""
+    system, m = found.system, found.system.matrices
+    x, u = [symbol(name) for name in system.states], [symbol(name) for name in system.inputs]
+    pulls = [dot(m["B"][i], u) - dot(m["A"][i], x) - system.vectors["f"][i] for i in rows]
+    if not system.is_zero("B_1"):
+        rates = [symbol(f"{name}'") for name in system.inputs]
+        pulls = [e + dot(m["B_1"][i], rates) for i, e in zip(rows, pulls, strict=True)]
+    return tuple(found.written(e) for e in pulls)
+
+
+def _written(found: ConstrainedModel, matrix: Matrix) -> Matrix:
+    return tuple(tuple(found.readable(e) for e in row) for row in matrix)
+
+
+def _slopes(system: EquationSystem) -> Names:
+    return dict(system.where)
+
+
+def _empty(matrix: Matrix) -> bool:
+    return all(e is ZERO for row in matrix for e in row)
+
+
+_EXPLANATIONS: Mapping[
+    str, Callable[[ConstrainedModel, OpenedModel, Model], tuple[tuple[ExplanationSection, ...], Names]]
+] = {
+    "derivative": _explain_derivative,
+    "residual": _explain_residual,
+    "parasitic": _explain_parasitic,
+    "field": _explain_field,
+    "lagrange": _explain_lagrange,
+    "hamilton": _explain_hamilton,
+}
+
 
 FormName = Literal["derivative", "residual", "parasitic", "field", "lagrange", "hamilton"]
 FORMS: Final[tuple[FormName, ...]] = get_args(FormName)
@@ -57,9 +306,9 @@ class Conditioned:
     picture: Model
     solver: str
     constraints: tuple[Constraint, ...]
-    found: Constrained = field(repr=False, compare=False)
-    opened: Opened = field(repr=False, compare=False)
-    starts: Starts = field(default_factory=Starts, repr=False)
+    found: ConstrainedModel = field(repr=False, compare=False)
+    opened: OpenedModel = field(repr=False, compare=False)
+    starts: InitialStates = field(default_factory=InitialStates, repr=False)
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
     accuracy: Accuracy | None = None
     by_duration: tuple[str, ...] = ()
@@ -81,7 +330,7 @@ class Conditioned:
             return self.accuracy.sentence
         return sized_by_duration(self.by_duration) if self.by_duration else ""
 
-    def explained(self) -> Derivation:
+    def explained(self) -> Explanation:
         """The equations of the form, with its constraints: a value with text, LaTeX and JSON."""
         said = (self.note,) if self.note else ()
         return explained_form(self.form, self.found, self.opened, self.model, said)
@@ -119,21 +368,21 @@ class Conditioned:
         initial: Mapping[str, float],
         parameters: Mapping[str, float],
         inputs: Mapping[str, float] = NOTHING,
-        carried: Carried = nothing_known,
+        carried: CarriedForces = no_forces_known,
     ) -> Model:
         """The model with other initial values, by the names of the model as it was, for other parameters and inputs.
 
         `carried` is asked for the forces of the rigid model where no formula gives those with which springs begin.
         """
-        return started(self.model, self.found, self.starts, initial, parameters, inputs, carried)
+        return with_initial_states(self.model, self.found, self.starts, initial, parameters, inputs, carried)
 
     def rigid(self) -> "Conditioned":
         """The derivative form of the same model, with the same constraints."""
-        made = _derivative(self.found, self.opened, AS_USUAL)
+        made = _derivative(self.found, self.opened, DEFAULT_OPTIONS)
         return replace(
             self,
             form="derivative",
-            model=started(made.model, self.found, made.starts),
+            model=with_initial_states(made.model, self.found, made.starts),
             picture=made.model,
             solver=SOLVERS["derivative"],
             starts=made.starts,
@@ -145,7 +394,7 @@ class Conditioned:
 
 @final
 @dataclass(frozen=True)
-class Options:
+class ConditioningOptions:
     """What may be chosen: coordinates, stiffnesses of parasitic elements, the decay of drift, and whether S is left out."""
 
     coordinates: Sequence[str] = ()
@@ -154,7 +403,7 @@ class Options:
     canonical: bool = False
 
 
-AS_USUAL: Final = Options()
+DEFAULT_OPTIONS: Final = ConditioningOptions()
 """Nothing chosen."""
 
 
@@ -162,13 +411,13 @@ AS_USUAL: Final = Options()
 @dataclass(frozen=True)
 class _Made:
     model: Model
-    starts: Starts
+    starts: InitialStates
     picture: Model | None = None
     stiffnesses: Mapping[str, float] = field(default_factory=dict)
     by_duration: tuple[str, ...] = ()
 
 
-def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Conditioned:
+def condition_model(model: Model, form: str, options: ConditioningOptions = DEFAULT_OPTIONS) -> Conditioned:
     """The model in a form that a solver, an engineer or a control theorist can use.
 
     derivative: implicit equations, solved as a DAE. residual: forces of constraints solved for, all storages with states.
@@ -179,7 +428,7 @@ def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Con
     """
     if form not in FORMS:
         raise rules.NO_SUCH_FORM.error(f"'{form}' is no form of a model", fix=did_you_mean(form, FORMS) or "")
-    found = in_every_position(constrained(model, options.coordinates))
+    found = regular_in_every_position(constrained_model(model, options.coordinates))
     whole = replace(found, sources=True) if found.behind_sources else found
     word: FormName = next(known for known in FORMS if known == form)
     if word in WITH_SOURCES:
@@ -192,7 +441,7 @@ def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Con
     return Conditioned(
         form=word,
         base=model,
-        model=started(made.model, found, made.starts),
+        model=with_initial_states(made.model, found, made.starts),
         picture=made.picture or made.model,
         solver=SOLVERS.get(word, "auto"),
         constraints=whole.constraints,
@@ -204,36 +453,38 @@ def condition_model(model: Model, form: str, options: Options = AS_USUAL) -> Con
     )
 
 
-def _derivative(found: Constrained, opened: Opened, options: Options) -> _Made:
+def _derivative(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     """Sensors of the forces where the constraints are; what the storages take where a domain has none."""
-    return _Made(sensed_model(opened) if has_sinks(opened) else taken_model(found), Starts())
+    return _Made(
+        model_with_force_sensors(opened) if has_sinks(opened) else model_with_storage_forces(found), InitialStates()
+    )
 
 
-def _residual(found: Constrained, opened: Opened, options: Options) -> _Made:
+def _residual(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     model, starts = residual_model(found, opened, options.drift)
     return _Made(model, starts, sink_picture(opened) if has_sinks(opened) else None)
 
 
-def _parasitic(found: Constrained, opened: Opened, options: Options) -> _Made:
-    balance = Balance(found, opened)
+def _parasitic(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
+    balance = ForceBalance(found, opened)
     made = parasitic_model(found, balance, options.stiffness)
-    starts = replace(dependent_starts(found, balance), forces=ForceStarts(balance, made.states))
+    starts = replace(initial_states_of_dependents(found, balance), forces=InitialForces(balance, made.states))
     return _Made(made.model, starts, None, made.stiffnesses, made.by_duration)
 
 
-def _field(found: Constrained, opened: Opened, options: Options) -> _Made:
+def _field(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     merged = merge_dependent(found)
     made = momentum_field(merged, merged.c_part()) if merged.linear else joined_field(merged)
     return _with_forces(made, merged, opened)
 
 
-def _lagrange(found: Constrained, opened: Opened, options: Options) -> _Made:
+def _lagrange(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     coordinates_of(found)  # refuses models without the form
     merged = merge_dependent(found)
     return _with_forces(speed_field(merged, merged.c_part()), merged, opened)
 
 
-def _hamilton(found: Constrained, opened: Opened, options: Options) -> _Made:
+def _hamilton(found: ConstrainedModel, opened: OpenedModel, options: ConditioningOptions) -> _Made:
     merged = merge_dependent(found)
     made = momentum_field(merged, merged.energy_slopes())
     S = merged.gyroscopic()
@@ -242,11 +493,11 @@ def _hamilton(found: Constrained, opened: Opened, options: Options) -> _Made:
     return _with_forces(made, merged, opened)
 
 
-def _with_forces(made: FieldModel, merged: Merged, opened: Opened) -> _Made:
-    return _Made(with_forces(made.model, merged.found, opened, merged), made.starts)
+def _with_forces(made: FieldModel, merged: MergedStorages, opened: OpenedModel) -> _Made:
+    return _Made(with_force_signals(made.model, merged.found, opened, merged), made.starts)
 
 
-_MAKERS: Final[Mapping[FormName, Callable[[Constrained, Opened, Options], _Made]]] = {
+_MAKERS: Final[Mapping[FormName, Callable[[ConstrainedModel, OpenedModel, ConditioningOptions], _Made]]] = {
     "derivative": _derivative,
     "residual": _residual,
     "parasitic": _parasitic,

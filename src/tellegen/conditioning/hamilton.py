@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from tellegen.conditioning.constrained import Constrained
-from tellegen.conditioning.fields import named_inverse, named_matrix
-from tellegen.conditioning.merging import Merged, merged_inertias
-from tellegen.conditioning.opening import fresh
+from tellegen.conditioning.constraints import ConstrainedModel
+from tellegen.conditioning.fields import MergedStorages, merged_inertias, named_inverse, named_matrix
+from tellegen.conditioning.opened_constraints import fresh_name
 from tellegen.core.names import identifier
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus
 from tellegen.expressions import HALF, ZERO, Expression, is_zero, symbol, to_python
@@ -69,7 +68,7 @@ class HamiltonForm:
         return record | ({"f": [to_python(e) for e in self.f]} if any(e is not ZERO for e in self.f) else {})
 
 
-def hamilton_of(found: Constrained) -> HamiltonForm:
+def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
     """The form of a model whose storages are linear.
 
     Raises: ConditioningError (C104) for a storage with another law.
@@ -80,7 +79,7 @@ def hamilton_of(found: Constrained) -> HamiltonForm:
     system = found.system
     q = tuple(system.displacements)
     taken = {*found.model.parameters, *system.states, *q}
-    p = tuple(fresh(f"p_{speed}", taken) for speed in merged.speeds)
+    p = tuple(fresh_name(f"p_{speed}", taken) for speed in merged.speeds)
     momenta = [symbol(name) for name in p]
     speeds = {z: dot(row, momenta) for z, row in zip(merged.speeds, inverse, strict=True)}
     slopes = merged.coordinate_slopes()
@@ -90,7 +89,7 @@ def hamilton_of(found: Constrained) -> HamiltonForm:
         q=q,
         p=p,
         inputs=system.inputs,
-        energy=fresh("H", taken),
+        energy=fresh_name("H", taken),
         H=HALF * dot(momenta, list(speeds.values())),
         grad_H=(*(-slopes[name] for name in q), *(symbol(name) for name in merged.speeds)),
         speeds=speeds,
@@ -104,7 +103,7 @@ def hamilton_of(found: Constrained) -> HamiltonForm:
     )
 
 
-def _interconnection(merged: Merged, inner: Matrix) -> Matrix:
+def _interconnection(merged: MergedStorages, inner: Matrix) -> Matrix:
     """J from Q and from the block that couples momenta."""
     Q = merged.kinematics()
     count = len(Q)
@@ -129,5 +128,5 @@ def _half(matrix: Matrix, sign: int) -> Matrix:
     return tuple(tuple(ZERO if is_zero(e := HALF * (matrix[i][j] + sign * matrix[j][i])) else e for j in n) for i in n)
 
 
-def _written(found: Constrained, matrix: Matrix) -> Matrix:
+def _written(found: ConstrainedModel, matrix: Matrix) -> Matrix:
     return tuple(tuple(found.written(e) for e in row) for row in matrix)

@@ -1,24 +1,252 @@
-"""The Lagrange form M(q) nu' + C(q, nu) nu + R nu + G(q) = W tau, q' = Q(q) nu, read from a bond graph.
+"""The Lagrange form M(q) nu' + C(q, nu) nu + R nu + G(q) = W tau, q' = Q(q) nu, read from a bond graph: its coordinates, its
+value, and Karnopp's procedure.
 
 With all storages of inertia as x = T nu: M = T^T L T and C = T^T L T', so that M' = C + C^T always. Only where the constraints are
 holonomic is C nu that of Christoffel's symbols. Gyrators between inertias add their skew matrix to C. G stands on the left side.
+
+Karnopp, Lagrange's Equations for Complex Bond Graph Systems, 1977: the efforts that come in at the artificial sources, read along
+causal paths, are the equations of Lagrange.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, final
 
-from tellegen.conditioning.constrained import Constrained, constrained
-from tellegen.conditioning.coordinates import coordinates_of, sums
-from tellegen.core.names import identifier
-from tellegen.description.model import Model
-from tellegen.equations.explanation import Item, Relation, Section, Sentence, ShownMatrix
-from tellegen.equations.matrices import Matrix, Vector, plus
-from tellegen.equations.steps import Derivation
-from tellegen.equations.system import parameter_values
-from tellegen.expressions import HALF, ZERO, Expression, is_zero, number, to_python
-from tellegen.expressions.entries import substituted
+from tellegen.conditioning import rules
+from tellegen.conditioning.constraints import ConstrainedModel, constrained_model
+from tellegen.conditioning.opened_constraints import fresh_name
+from tellegen.core.domains import DOMAINS, other_side
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import TIME, identifier, listing, named_after
+from tellegen.equations.matrices import Matrix, Vector, dot, plus, solved_linear_system
+from tellegen.equations.outputs import PortVariables
+from tellegen.equations.printing.explanation import ExplanationSection, Item, NamedFormula, Sentence, ShownMatrix
+from tellegen.equations.steps import Explanation
+from tellegen.equations.structure import causal_structure, solve_resistive
+from tellegen.equations.system import EquationSystem, MatrixName, parameter_values
+from tellegen.expressions import HALF, ONE, ZERO, Expression, Symbol, is_zero, number, symbol, to_python, total
+from tellegen.expressions.elimination import NamedEntries, with_definitions
 from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.model.model import Model
+
+
+@final
+@dataclass(frozen=True)
+class GeneralisedCoordinates:
+    """Coordinates q with their rates, the speeds nu, and what the springs give by the coordinates.
+
+    Places are those of the states: `inertial` of the speeds, `elastic` of the springs. `own` are coordinates that nobody described:
+    they count from the unloaded springs, or from anywhere where no spring is.
+    """
+
+    found: ConstrainedModel
+    inertial: tuple[int, ...]
+    elastic: tuple[int, ...]
+
+    @property
+    def system(self) -> EquationSystem:
+        """The equations of the independent storages."""
+        return self.found.system
+
+    @cached_property
+    def nu(self) -> tuple[str, ...]:
+        """The speeds."""
+        return tuple(self.system.states[i] for i in self.inertial)
+
+    @cached_property
+    def _by_speed(self) -> dict[str, str]:
+        """The coordinate of each speed: the displacement with that rate, or a name made for it.
+
+        A quasi-speed, which moves displacements otherwise, has none.
+        """
+        model = self.found.model
+        rates = {q: self.found.written(e) for q, e in self.system.displacements.items()}
+        known = {e.name: q for q, e in rates.items() if isinstance(e, Symbol)}
+        moving = {name for e in rates.values() for name in e.free_symbols}
+        taken = {*model.parameters, *model.displacements, *model.signals, *self.system.states}
+        named = {}
+        for i, speed in zip(self.inertial, self.nu, strict=True):
+            port = self._port(i)
+            letter = DOMAINS[port.domain].energy(other_side(port.law.side)).symbol
+            if speed in known:
+                named[speed] = known[speed]
+            elif speed not in moving:
+                named[speed] = fresh_name(named_after(letter, port.element), taken)
+        return named
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """Coordinates that no displacement of the model names."""
+        return frozenset(q for q in self._by_speed.values() if q not in self.system.displacements)
+
+    @cached_property
+    def rates(self) -> Mapping[str, Expression]:
+        """The rates of all coordinates by the speeds, those of the speeds first."""
+        found: dict[str, Expression] = {q: symbol(speed) for speed, q in self._by_speed.items()}
+        found |= {q: self.found.written(e) for q, e in self.system.displacements.items()}
+        return found | self._free_springs
+
+    @property
+    def q(self) -> tuple[str, ...]:
+        """The coordinates."""
+        return tuple(self.rates)
+
+    # -- springs ---------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _stretching(self) -> Matrix:
+        """The rates of the energy variables of the springs by the speeds."""
+        A = self.system.matrices["A"]
+        return tuple(tuple(-self.found.written(A[s][i]) for i in self.inertial) for s in self.elastic)
+
+    @cached_property
+    def _free_springs(self) -> dict[str, Expression]:
+        """Springs whose elongation is a coordinate of its own, with its rate."""
+        speeds = [symbol(name) for name in self.nu]
+        names = self._spring_names
+        return {names[k]: dot(row, speeds) for k, row in enumerate(self._stretching) if not self._follows(row)}
+
+    @cached_property
+    def _spring_names(self) -> tuple[str, ...]:
+        taken = {
+            *self._by_speed.values(),
+            *self.found.model.parameters,
+            *self.system.displacements,
+            *self.system.states,
+        }
+        names = []
+        for s in self.elastic:
+            port = self._port(s)
+            law = port.law
+            own = isinstance(law, StorageLaw) and law.keeps_energy_variable
+            letter = DOMAINS[port.domain].energy(law.side).symbol
+            names.append(port.state if own else fresh_name(named_after(letter, port.element), taken))
+        return tuple(names)
+
+    def _follows(self, row: Vector) -> bool:
+        """Whether an elongation is a constant combination of coordinates that count from the unloaded springs."""
+        moving = {*self.system.displacements, *self.system.states, *self.found.causal.graph.moving}
+        used = {self._by_speed.get(speed, "") for e, speed in zip(row, self.nu, strict=True) if e is not ZERO}
+        return used <= self.own and all(moving.isdisjoint(e.free_symbols) for e in row)
+
+    def elongations(self) -> Vector:
+        """The energy variables of the springs by the coordinates."""
+        coordinates = [symbol(self._by_speed[speed]) if speed in self._by_speed else ZERO for speed in self.nu]
+        rows = zip(self._stretching, self._spring_names, strict=True)
+        return tuple(dot(row, coordinates) if self._follows(row) else symbol(name) for row, name in rows)
+
+    def free_elongations(self) -> dict[str, Expression]:
+        """Elongations that are coordinates of their own, by the states of the springs."""
+        L = self.system.matrices["L"]
+        forces = [symbol(self.system.states[s]) for s in self.elastic]
+        by_states = {
+            name: symbol(name)
+            if self._law(s).inertia is None
+            else dot([self.found.written(L[s][j]) for j in self.elastic], forces)
+            for s, name in zip(self.elastic, self._spring_names, strict=True)
+        }
+        return {name: by_states[name] for name in self._free_springs}
+
+    def spring_forces(self) -> Vector:
+        """The outputs of the springs by the coordinates."""
+        contents = self.elongations()
+        nonlinear = {k: self._force(s, contents[k]) for k, s in enumerate(self.elastic) if self._law(s).inertia is None}
+        if nonlinear:
+            return tuple(nonlinear.get(k) or contents[k] / self._inertia(s) for k, s in enumerate(self.elastic))
+        L = self.block("L", self.elastic, self.elastic)
+        inverse = solved_linear_system(L, tuple((e,) for e in contents), 1, self.system.parameters) if L else ()
+        assert inverse is not None, "the energy matrix of independent storages is regular"
+        return tuple(row[0] for row in inverse)
+
+    def _force(self, place: int, content: Expression) -> Expression:
+        law = self._law(place)
+        if law.output is None:
+            port = self._port(place)
+            raise rules.NO_LAGRANGE_FORM.error(
+                f"the law of '{port.element}' cannot be solved for its force",
+                where=port.element,
+                fix="write the law as a force by an elongation",
+                place=port.place,
+            )
+        return law.output.substitute({"@": content})
+
+    def _inertia(self, place: int) -> Expression:
+        inertia = self._law(place).inertia
+        return ONE if inertia is None else inertia
+
+    # -- places ----------------------------------------------------------------------------------------------------------------
+
+    def block(self, name: MatrixName, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        """Part of a matrix of the equations, written out but for slopes of moving parameters."""
+        matrix = self.system.matrices[name]
+        return tuple(tuple(self.found.readable(matrix[i][j]) for j in columns) for i in rows)
+
+    def _port(self, place: int) -> Port:
+        return self.found.causal.graph.ports[self.found.causal.integral[place]]
+
+    def _law(self, place: int) -> StorageLaw:
+        law = self._port(place).law
+        assert isinstance(law, StorageLaw), "states belong to storages"
+        return law
+
+
+def coordinates_of(found: ConstrainedModel) -> GeneralisedCoordinates:
+    """The coordinates of a model.
+
+    Raises: ConditioningError (C105) naming what has no inertia.
+    """
+    ports = found.causal.graph.ports
+    places = enumerate(found.causal.integral)
+    inertial = tuple(i for i, k in places if ports[k].law.side == DOMAINS[ports[k].domain].flow)
+    elastic = tuple(i for i in range(len(found.causal.integral)) if i not in inertial)
+    made = GeneralisedCoordinates(found, inertial, elastic)
+    _refuse(made)
+    return made
+
+
+def _refuse(made: GeneralisedCoordinates) -> None:
+    """What stands in the way of second-order equations: speeds that no inertia decides."""
+    system, found = made.system, made.found
+    if not made.inertial:
+        raise _no_form(found, f"no state of '{system.name}' is the speed of an inertia", found.model.name)
+    if system.algebraic.unknowns:
+        what = f"{listing(system.algebraic.unknowns)} follow from laws of resistive elements, not from inertias"
+        raise _no_form(found, what, found.model.name)
+    for s in made.elastic:
+        port = ports_of(found)[s]
+        row = [*(system.matrices["A"][s][j] for j in made.elastic), system.vectors["f"][s]]
+        if any(e is not ZERO for e in row):
+            coordinate = DOMAINS[port.domain].energy(port.law.side).word
+            what = f"the {coordinate} of '{port.element}' is a coordinate without inertia: resistive elements decide its rate"
+            raise _no_form(found, what, port.element)
+        sources = [u for u, e in zip(system.inputs, system.matrices["B"][s], strict=True) if e is not ZERO]
+        if sources:
+            what = f"'{port.element}' is moved by the source {listing(sources)}, which has no inertia"
+            raise _no_form(found, what, port.element)
+    if not system.is_zero("B_1"):
+        pairs = [u for j, u in enumerate(system.inputs) if any(row[j] is not ZERO for row in system.matrices["B_1"])]
+        raise _no_form(found, f"the source {listing(pairs)} decides the velocity of an inertia", pairs[0])
+
+
+def ports_of(found: ConstrainedModel) -> list[Port]:
+    """The ports of the states."""
+    return [found.causal.graph.ports[k] for k in found.causal.integral]
+
+
+def _no_form(found: ConstrainedModel, what: str, where: str) -> TellegenError:
+    return rules.NO_LAGRANGE_FORM.error(
+        f"'{found.model.name}' has no Lagrange form: {what}",
+        where=where,
+        fix=f"give it an inertia at '{where}', or choose the form field or hamilton",
+        members=[where],
+    )
+
+
+def sums(rows: Matrix, factors: Sequence[Expression]) -> Vector:
+    """The products of the rows of a matrix with a vector."""
+    return tuple(total(e * x for e, x in zip(row, factors, strict=True)) for row in rows)
 
 
 @final
@@ -74,12 +302,12 @@ class LagrangeSystem:
     def numeric(self) -> "LagrangeSystem":
         """The system with numbers in place of its parameters."""
         numbers: dict[str, Expression] = {name: number(value) for name, value in self.values().items()}
-        written = self.with_entries(lambda e: substituted(e, self.where))
+        written = self.with_entries(lambda e: with_definitions(e, self.where))
         return replace(written, where={}).with_entries(lambda e: e.substitute(numbers))
 
-    def explained(self) -> Derivation:
+    def explained(self) -> Explanation:
         """The form as sections: equations, coordinates, matrices."""
-        return Derivation(
+        return Explanation(
             self.name, "-", self.q, self.tau, (), self.parameters, lagrange_sections(self), dict(self.where)
         )
 
@@ -140,10 +368,10 @@ def lagrange_form(model: Model, coordinates: Sequence[str] = ()) -> LagrangeSyst
 
     Raises: ConditioningError (C105) naming a coordinate without inertia, (C106) for coordinates that cannot be chosen.
     """
-    return lagrange_of(constrained(model, coordinates))
+    return lagrange_of(constrained_model(model, coordinates))
 
 
-def lagrange_of(found: Constrained) -> LagrangeSystem:
+def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
     """The Lagrange form of a model whose causality is known."""
     made = coordinates_of(found)
     system, at = made.system, made.inertial
@@ -177,7 +405,7 @@ def lagrange_of(found: Constrained) -> LagrangeSystem:
     )
 
 
-def lagrange_sections(form: LagrangeSystem) -> tuple[Section, ...]:
+def lagrange_sections(form: LagrangeSystem) -> tuple[ExplanationSection, ...]:
     """The equation, what its letters stand for, and the matrices."""
     speeds = "q'" if form.plain else "nu"
     rates = "q''" if form.plain else "nu'"
@@ -190,12 +418,12 @@ def lagrange_sections(form: LagrangeSystem) -> tuple[Section, ...]:
     items.append(Sentence(f"${speeds}$ = {_listed(form.nu)}"))
     items.append(Sentence(f"$tau$ = {_listed(form.tau) or 'nothing'}"))
     if not form.plain:
-        items += [Relation(f"{q}'", e) for q, e in form.kinematics.items()]
+        items += [NamedFormula(f"{q}'", e) for q, e in form.kinematics.items()]
     matrices: list[Item] = [ShownMatrix(n, form.matrices[n]) for n in (*shown, "W")]
     for name, vector in (("G", form.G), ("f", form.f)):
         if not _vanishes((vector,)):
             matrices.append(ShownMatrix(name, tuple((e,) for e in vector)))
-    return Section("Lagrange form", tuple(items)), Section("Matrices", tuple(matrices))
+    return ExplanationSection("Lagrange form", tuple(items)), ExplanationSection("Matrices", tuple(matrices))
 
 
 def _half(matrix: Matrix, sign: int) -> Matrix:
@@ -213,3 +441,72 @@ def _names(names: Sequence[str]) -> list[str]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+def lagrange_steps(model: Model) -> Explanation:
+    """The Lagrange form of a model, by the procedure that makes it.
+
+    Raises: ConditioningError (C105) naming a coordinate without inertia.
+    """
+    found = constrained_model(model)
+    form = lagrange_of(found)
+    sections = (_sources(found), *_artificial(found, form), _efforts(form), *lagrange_sections(form))
+    return Explanation(form.name, "-", form.q, form.tau, (), form.parameters, sections, dict(form.where))
+
+
+def _sources(found: ConstrainedModel) -> ExplanationSection:
+    ports = found.causal.graph.ports
+    items: list[Item] = []
+    for k in found.causal.sources:
+        law = ports[k].law
+        assert isinstance(law, SourceLaw), "sources have inputs"
+        word = "effort" if law.side == DOMAINS[ports[k].domain].effort else "flow"
+        items.append(Sentence(f"`{ports[k].element}` imposes its {word}", listed=True))
+    return ExplanationSection("Sources get their causality", tuple(items) or (Sentence("There are no sources."),))
+
+
+def _artificial(found: ConstrainedModel, form: LagrangeSystem) -> Iterator[ExplanationSection]:
+    """One section for each artificial source: the flows that it decides together with those before it."""
+    flows = _flows(found)
+    known: set[str] = set()
+    speeds = set(form.nu)
+    owners = {found.causal.graph.ports[k].state: found.causal.graph.ports[k].element for k in found.causal.integral}
+    for count, (q, nu) in enumerate(zip(form.q, form.nu, strict=False), 1):
+        known.add(nu)
+        text = f"An artificial flow source at the 1-junction of `{owners[nu]}` imposes `{nu}`, the rate of `{q}`."
+        items: list[Item] = [Sentence(text)]
+        decided = [name for name, e in flows.items() if (e.free_symbols & speeds) and e.free_symbols & speeds <= known]
+        if decided:
+            items.append(Sentence("Causality spreads; these flows are decided now:"))
+            items += [NamedFormula(name, flows.pop(name)) for name in decided]
+        yield ExplanationSection(f"Artificial source {count}", tuple(items))
+
+
+def _flows(found: ConstrainedModel) -> dict[str, Expression]:
+    """The flow of every port that is no speed itself, by the speeds."""
+    graph = found.causal.graph
+    variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
+    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, TIME))
+    structure = causal_structure(found.causal, field)
+    told = solve_resistive(structure, field)
+    names = [p.variable(DOMAINS[p.domain].flow) for p in graph.ports]
+    states = set(found.system.states)
+    wanted = [name for name in dict.fromkeys(names) if name not in states]
+    flows = PortVariables(structure, told).replacements(wanted)
+    dependent = {name: found.written(e) for name, e in found.system.dependent.items() if name in wanted}
+    return {name: with_definitions(e, field.where) for name, e in {**flows, **dependent}.items()}
+
+
+def _efforts(form: LagrangeSystem) -> ExplanationSection:
+    """The efforts at the artificial sources: momenta, and what changes them."""
+    m = form.matrices
+    nu, tau = [symbol(name) for name in form.nu], [symbol(name) for name in form.tau]
+    items: list[Item] = [Sentence("The inertias give the momenta $p = M nu$ at the artificial sources:")]
+    items += [NamedFormula(f"p_{name}", dot(row, nu)) for name, row in zip(form.nu, m["M"], strict=True)]
+    items.append(Sentence("All efforts that come in at an artificial source add up to the rate of its momentum:"))
+    for i, name in enumerate(form.nu):
+        turned = [row[i] for row in m["C"]]
+        effort = dot(turned, nu) - dot(m["R"][i], nu) - form.G[i] - form.f[i] + dot(m["W"][i], tau)
+        items.append(NamedFormula(f"p_{name}'", effort))
+    items.append(Sentence("With $M' = C + C^T$ this is the Lagrange form."))
+    return ExplanationSection("Efforts at the artificial sources", tuple(items))

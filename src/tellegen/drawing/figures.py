@@ -1,21 +1,79 @@
-"""A figure: a scene with the options it is drawn with. Notebooks show it, and `save` writes any format."""
+"""`draw`: a model, a scheme or equations as a `Figure`, new or like an earlier one; `save` writes it in any format."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import dist
 from pathlib import Path
-from typing import final
+from statistics import median_low
+from typing import TypeVar, final
 
+from tellegen.causality import assign_causality, assign_with_conflicts
+from tellegen.conditioning.forms import Conditioned
+from tellegen.core.errors import Rule
+from tellegen.core.files import failure_reason, write_bytes
+from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
-from tellegen.drawing.formats import write_drawing, writer_for
-from tellegen.drawing.memories import as_comment
-from tellegen.drawing.options import DEFAULTS, POINT, READABLE, Options
-from tellegen.drawing.raster import to_pdf, to_png
-from tellegen.drawing.remembered import remembered
+from tellegen.drawing.bond.pinned import STILL
+from tellegen.drawing.bond.scene import bond_scene
+from tellegen.drawing.bond.vector import vector_bond_scene
+from tellegen.drawing.formulas import equation_scene
+from tellegen.drawing.geometry import Point
+from tellegen.drawing.mechanism.scene import mechanism_scene
+from tellegen.drawing.memory import FigureMemory, tex_comment
+from tellegen.drawing.options import DEFAULTS, POINT, READABLE, Options, read_options, with_layout
+from tellegen.drawing.overlay.results import SANKEY, result_scene
+from tellegen.drawing.pog.scene import model_pog_scene, pog_scene
+from tellegen.drawing.pog.steps import STEPS, Steps, reduction_scene, steps_scene
+from tellegen.drawing.recall import NoMemoryError, memory_of, misplaced_items, read_memory
 from tellegen.drawing.scene import Label, Scene
-from tellegen.drawing.scene_json import to_json
-from tellegen.drawing.svg import to_svg
-from tellegen.drawing.tikz import to_tikz
-from tellegen.drawing.tikz_bondgraphs import to_bondgraphs
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.drawing.writers.raster import to_pdf, to_png
+from tellegen.drawing.writers.scene_json import to_json
+from tellegen.drawing.writers.svg import to_svg
+from tellegen.drawing.writers.tikz import to_bondgraphs, to_tikz
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.forms.descriptor import DescriptorSystem
+from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+from tellegen.equations.forms.transfer import TransferMatrix
+from tellegen.equations.system import EquationSystem
+from tellegen.experiments.quantities import Quantity
+from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.layout import PLACED_FIGURES, write_positions
+from tellegen.notations.loading import NETLIST_SUFFIX, AnyModel, as_model, read
+from tellegen.results import Run
+from tellegen.schemes import BondGraphScheme, PogScheme, ReductionPictures, bond_graph, pog
+
+Drawn = TypeVar("Drawn")
+
+
+def writer_for(
+    path: Path, writers: Mapping[str, Callable[[Drawn], bytes]], what: str, rule: Rule
+) -> Callable[[Drawn], bytes]:
+    """The writer of the suffix of a file.
+
+    Raises: FigureError under `rule` for a suffix that has none.
+    """
+    suffix = path.suffix.lower()
+    if suffix in writers:
+        return writers[suffix]
+    fix = did_you_mean(suffix, writers) or f"end the name in {', '.join(writers)}"
+    message = f"{what} are not written as '{suffix}'" if suffix else f"'{path.name}' has no suffix"
+    raise rule.error(message, fix=fix)
+
+
+def write_drawing(target: Path, data: bytes) -> Path:
+    """Write a file under a temporary name and rename it.
+
+    Raises: FigureError (F105) when the system refuses.
+    """
+    try:
+        write_bytes(Path(os.path.realpath(target)), data)
+    except (OSError, ValueError) as error:
+        what = f"'{target}' cannot be written: {failure_reason(error)}"
+        raise rules.NOT_WRITTEN.error(what, fix="choose another folder or name") from error
+    return target
 
 
 @final
@@ -68,7 +126,7 @@ class Figure:
             picture = to_bondgraphs(self.scene, scale=self.zoom, standalone=standalone)
         else:
             picture = to_tikz(self.scene, theme=self.options.theme, scale=self.zoom, standalone=standalone)
-        return picture + as_comment(self._memory())
+        return picture + tex_comment(self._memory())
 
     def json(self, *, outlines: bool = False) -> str:
         """The scene as JSON; with `outlines`, the paths of its texts too."""
@@ -86,7 +144,7 @@ class Figure:
 
     def _memory(self) -> str:
         """What its files remember: where everything stands."""
-        found = remembered(self.scene)
+        found = memory_of(self.scene)
         return "" if found is None else found.text()
 
     def _repr_svg_(self) -> str:
@@ -130,3 +188,231 @@ def check_suffix(path: Path) -> None:
     Raises: FigureError (F104).
     """
     writer_for(path, FORMATS, "figures", rules.BAD_SUFFIX)
+
+
+EarlierFigure = Figure | str | os.PathLike[str]
+"""A figure, or the file of one."""
+KEPT, ANEW = "kept the places of", "laid out anew"
+"""What notes begin with."""
+ALIKE = 1 / 3
+"""Figures that have less than this share of the smaller one in common are of different models."""
+
+
+def _draw_like(earlier: EarlierFigure, notation: str, make: Callable[[FigureMemory | None], Figure]) -> Figure:
+    """A figure like an earlier one; its notes say what was kept, or why it is laid out anew.
+
+    Raises: FigureError (F162) where there is no such file, or no figure of this kind is like another.
+    """
+    if notation not in PLACED_FIGURES:
+        told = f"figures drawn as '{notation}' follow from the model alone"
+        raise rules.NOT_LIKE.error(f"nothing can be kept: {told}", fix="draw it as 'bond', 'pog' or 'network'")
+    name, found = _name_and_memory(earlier)
+    if isinstance(found, FigureMemory) and found.notation != notation:
+        found = f"it is drawn as '{found.notation}'"
+    if isinstance(found, FigureMemory):
+        figure = make(found)
+        new = memory_of(figure.scene)
+        if new is not None and _alike(new, found):
+            return replace(figure, notes=(_what_was_kept(name, new, found), *figure.notes))
+        found = "it is of another model" if new is not None else "this figure follows from the model alone"
+    figure = make(None)
+    return replace(figure, notes=(f"{ANEW}, not like {name}: {found}", *figure.notes))
+
+
+def _name_and_memory(earlier: EarlierFigure) -> tuple[str, FigureMemory | str]:
+    """What an earlier figure is called, and what it remembers, or why it does not."""
+    if isinstance(earlier, Figure):
+        return "the earlier figure", memory_of(earlier.scene) or "figures of its kind follow from the model alone"
+    if not isinstance(earlier, str | os.PathLike):
+        told = f"'{type(earlier).__name__}' is neither a figure nor the name of a file"
+        raise rules.NOT_LIKE.error(f"nothing can be kept: {told}", fix="give a figure, or the file of one")
+    path = Path(earlier)
+    if not path.is_file():
+        raise rules.NOT_LIKE.error(f"nothing can be kept: there is no file '{path}'", fix="give the file of a figure")
+    try:
+        return str(path), read_memory(path)
+    except NoMemoryError as error:
+        return str(path), str(error)
+
+
+def _alike(new: FigureMemory, old: FigureMemory) -> bool:
+    common = len(new.places.keys() & old.places.keys())
+    return common > 0 and common >= ALIKE * min(len(new.places), len(old.places))
+
+
+def _what_was_kept(name: str, new: FigureMemory, old: FigureMemory) -> str:
+    added = len(new.places.keys() - old.places.keys())
+    moved = _moved_items(new, old)
+    told = [f"{added} {'item is' if added == 1 else 'items are'} new"] if added else []
+    told += [f"{moved} had to move"] if moved else []
+    return f"{KEPT} {name}" + (f" ({', '.join(told)})" if told else "")
+
+
+def _moved_items(new: FigureMemory, old: FigureMemory) -> int:
+    """How many items are not where they were, beside the way that all have in common."""
+    ways = [(x - old.places[k][0], y - old.places[k][1]) for k, (x, y) in new.places.items() if k in old.places]
+    common = median_low([x for x, _ in ways]), median_low([y for _, y in ways])
+    return sum(dist(way, common) > STILL for way in ways)
+
+
+Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
+Finished = BondGraphScheme | PogScheme | ReductionPictures | Derived | Run
+"""What is drawn as what it is."""
+Drawable = AnyModel | Finished | Steps
+
+
+def draw(
+    what: Drawable,
+    notation: str = "",
+    *,
+    run: Run | None = None,
+    at: Quantity | None = None,
+    like: EarlierFigure | None = None,
+    **options: object,
+) -> Figure:
+    """A figure of a model, of a scheme, or of equations.
+
+    `what` is a model, a file or the name of a built-in example; `notation` is then `bond` for a bond graph, `pog` for a
+    Power-Oriented Graph (where nothing is said), `network` for the physical schematic, `mechanism` for bodies and joints, or
+    `equations`. A scheme, the pictures of a reduction or a set of equations are drawn as what they are. The options are those of
+    `Options`: `theme="mono"`, `labels="values"`, `bond_numbers=True`, ...
+
+    Steps stand side by side: those of a reduction (`steps`, of what `reduce` gives back), a list of a scheme and of operations on
+    it, and what `orientations` finds.
+
+    With a `run` of the model, or a time `at` which it is looked at, the powers and energies of that moment are laid over a POG, a
+    bond graph, a schematic or a mechanism, which then is where it is at that time; a model without a run is simulated. A run alone,
+    or `sankey`, is a Sankey diagram of its energy.
+
+    A bond graph, a POG or a schematic `like` an earlier one, a figure or the file of one, keeps its items where they are there:
+    after a small change of the model nothing moves but what must make room. `notes` of the figure say what was kept.
+
+    Raises: FigureError for notations, options and values that do not exist (F101 to F103), for a place of something that is not
+    there (F160), an earlier figure that is none (F162), what has no steps (F190), or where a result does not fit the figure (F200,
+    F201, F205); TellegenError of the layer that cannot go on.
+
+    >>> draw("dc_motor_pump", "bond", theme="mono").scene.title
+    'Bond graph: DC motor driving a hydraulic pump'
+    """
+    chosen = read_options(options)
+    if like is None:
+        return _drawn_figure(what, notation, run, at, chosen)
+    if isinstance(what, Finished | list | tuple):
+        told = "only the figure of a model can be drawn like an earlier one"
+        raise rules.NOT_LIKE.error(told, fix="draw(model, 'bond', like=figure)")
+    return _draw_like(
+        like, notation or "pog", lambda kept: _drawn_figure(what, notation, run, at, replace(chosen, earlier=kept))
+    )
+
+
+def _drawn_figure(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Figure:
+    scene = _scene_of(what, notation, run, at, options)
+    missed = (f"'{name}' could not be put where it shall stand" for name in misplaced_items(scene, options))
+    return Figure(scene, options, (*scene.notes, *missed))
+
+
+def _scene_of(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Scene:
+    if isinstance(what, Run) or run is not None or at is not None:
+        return result_scene(what, notation, run, at, options)
+    if isinstance(what, BondGraphScheme):
+        return bond_scene(what, options)
+    if isinstance(what, PogScheme):
+        return pog_scene(what, options)
+    if isinstance(what, ReductionPictures):
+        return reduction_scene(what, options)
+    if isinstance(what, Derived):
+        return equation_scene(what, options)
+    if isinstance(what, list | tuple):
+        return steps_scene(what, options)
+    return scene_maker(notation)(what, options)
+
+
+def scene_maker(notation: str) -> Callable[[AnyModel, Options], Scene]:
+    """The function that draws a model in a notation.
+
+    Raises: FigureError (F103) for a notation that does not exist.
+    """
+    word = notation or "pog"
+    if word not in NOTATIONS:
+        fix = did_you_mean(word, NOTATIONS) or f"choose one of {listing(NOTATIONS)}"
+        raise rules.NO_SUCH_NOTATION.error(f"there is no kind of figure '{word}'", fix=fix)
+    return NOTATIONS[word]
+
+
+def _bond(model: AnyModel, options: Options) -> Scene:
+    # A figure helps most where causality contradicts itself: the conflict is drawn, not refused.
+    read = _shown(model)
+    causal = assign_with_conflicts(lower(read))
+    if options.vectorial:
+        return vector_bond_scene(pog(causal), options)
+    return bond_scene(bond_graph(causal, vectors=True), with_layout(options, read, "bond"))
+
+
+def _shown(model: AnyModel) -> Model:
+    """The model that a bond graph shows: residual sinks, where a conditioned model has sources driven by formulas."""
+    return model.picture if isinstance(model, Conditioned) else as_model(model)
+
+
+def _pog(model: AnyModel, options: Options) -> Scene:
+    read = as_model(model)
+    return model_pog_scene(assign_causality(lower(read)), with_layout(options, read, "pog"))
+
+
+def _equations(model: AnyModel, options: Options) -> Scene:
+    read = as_model(model)
+    derived = derive_equations(assign_causality(lower(read)))
+    return equation_scene(derived, options, title=f"Equations: {read.name}")
+
+
+def _network(model: AnyModel, options: Options) -> Scene:
+    read = as_model(model)
+    return schematic_scene(read, options) if read.mechanism is None else mechanism_scene(read, options)
+
+
+def _mechanism(model: AnyModel, options: Options) -> Scene:
+    return mechanism_scene(as_model(model), options)
+
+
+def _sankey(model: AnyModel, options: Options) -> Scene:
+    return result_scene(model, SANKEY, None, None, options)
+
+
+NOTATIONS: Mapping[str, Callable[[AnyModel, Options], Scene]] = {
+    "bond": _bond,
+    "pog": _pog,
+    "network": _network,
+    "mechanism": _mechanism,
+    "equations": _equations,
+    SANKEY: _sankey,
+    STEPS: steps_scene,
+}
+"""What a model can be drawn as."""
+
+
+Places = Mapping[str, tuple[float, float]]
+
+
+def keep_layout(
+    file: str | os.PathLike[str], places: Places | None = None, *, notation: str = "bond"
+) -> dict[str, Point]:
+    """Write into the `layout` of a file where the items of its bond graph, POG or schematic stand, and give these places back.
+
+    Without `places` all items are kept where they are drawn now: after a change of the model they stay, and what is new finds a
+    place between them. With `places`, by name, only these are put somewhere. Everything else in the file stays as it is.
+
+    Raises: FigureError for an item that is not there (F160), a file that has no layout or a kind of figure without one (F161);
+    DescriptionError where the file cannot be read or written.
+    """
+    path = Path(file)
+    if path.suffix.lower() == NETLIST_SUFFIX or not path.is_file():
+        told = "a netlist says where its elements are drawn" if path.is_file() else f"there is no file '{path}'"
+        raise rules.NO_LAYOUT.error(f"no layout can be kept: {told}", fix="give the YAML file of a model")
+    found = (
+        memory_of(draw(read(path), notation, places=dict(places or {})).scene) if notation in PLACED_FIGURES else None
+    )
+    if found is None:
+        told = f"no places are kept of figures drawn as '{notation}'"
+        raise rules.NO_LAYOUT.error(told, fix=f"draw it as {listing(PLACED_FIGURES)}")
+    kept = dict(found.places) if places is None else {name: at for name, at in found.places.items() if name in places}
+    write_positions(path, notation, kept)
+    return kept

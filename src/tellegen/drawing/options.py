@@ -8,10 +8,10 @@ from typing import Any, Literal, final, get_args, get_type_hints
 
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import convert, dimension_of, is_unit
-from tellegen.description.layouts import Places
-from tellegen.description.model import Model
 from tellegen.drawing import rules
-from tellegen.drawing.memories import Remembered
+from tellegen.drawing.memory import FigureMemory
+from tellegen.model.model import Model
+from tellegen.notations.layout import ItemPositions
 
 PIXELS = 96.0
 """Of CSS, in an inch."""
@@ -79,8 +79,8 @@ class Options:
     scale: float = 1
     style: Style = "flat"
     macros: MacroChoice = "own"
-    places: Places = field(default_factory=dict)
-    earlier: Remembered | None = field(default=None, repr=False)
+    places: ItemPositions = field(default_factory=dict)
+    earlier: FigureMemory | None = field(default=None, repr=False)
 
     def zoom(self, width: float) -> float:
         """The size at which a figure of a width is drawn: the scale asked for, and less where it is wider than it may be."""
@@ -160,7 +160,7 @@ def _pixels(text: str) -> object:
     return convert(float(number), unit, "in") * PIXELS
 
 
-def _checked_places(value: object) -> Places:
+def _checked_places(value: object) -> ItemPositions:
     if not isinstance(value, Mapping):
         raise rules.BAD_OPTION.error(f"'{value}' is no value of the option 'places'", fix="give {name: (x, y)}")
     found: dict[str, tuple[float, float]] = {}

@@ -1,14 +1,16 @@
-"""A figure as a value: shapes with a place and a meaning, which SVG, PDF, PNG, TikZ and JSON all show alike.
+"""A figure as a value: shapes with a place and a meaning, where the ink of their labels lies, and shapes moved elsewhere.
 
 A layout makes a scene; back ends only draw it. Every shape carries its `Origin`: the element, port, sign and domain that it
 stands for. One unit is one CSS pixel at 100 %; y runs downwards.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, final
 
-from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.typesetting import Outline
+from tellegen.drawing.geometry import Box, Point, hull
+from tellegen.drawing.typesetting import Outline, Typeset, set_math, set_words
 
 Weight = Literal["thin", "bold", "double", "signal", "hair"]
 """Thin for scalars, bold (or double) for vectors, signal for modulation and measurement, hair for outlines in symbols."""
@@ -189,3 +191,97 @@ class Scene:
     notation: str = ""
     lines: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+
+
+SLANT = 0.21
+"""Slanted words lean by 12 degrees, as an oblique sans serif does."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlacedText:
+    """A typeset text, and the point where the left end of its baseline goes."""
+
+    text: Typeset
+    start: Point
+
+    @property
+    def box(self) -> Box:
+        """The extent of its ink on the figure."""
+        return self.text.box.moved(*self.start)
+
+
+def _typeset(label: Label) -> Typeset:
+    """The outlines of a label about the left end of its baseline."""
+    if label.math:
+        return set_math(label.text, label.size)
+    words = set_words(label.text, label.size)
+    return _leaning(words) if label.slanted else words
+
+
+def place_label(label: Label) -> PlacedText:
+    """Its outlines and where they go: ink is centred on the point of the label, or starts or ends there."""
+    text = _typeset(label)
+    x, y = label.at
+    box = text.box
+    left = {"centre": x - (box.left + box.right) / 2, "left": x - box.left, "right": x - box.right}[label.align]
+    return PlacedText(text, (left, y if label.level == "baseline" else y - (box.top + box.bottom) / 2))
+
+
+def label_box(label: Label) -> Box:
+    """The extent of the ink of a label."""
+    return place_label(label).box
+
+
+@lru_cache(maxsize=1024)
+def _leaning(text: Typeset) -> Typeset:
+    outlines = tuple(_lean(outline) for outline in text.outlines)
+    points = [point for outline in outlines for _, ends in outline for point in ends]
+    return Typeset(outlines, hull(points) if points else text.box)
+
+
+def _lean(outline: Outline) -> Outline:
+    return tuple((letter, tuple((x - SLANT * y, y) for x, y in points)) for letter, points in outline)
+
+
+def moved(shape: Shape, dx: float, dy: float) -> Shape:
+    """The same shape at another place."""
+
+    def to(point: Point) -> Point:
+        return point[0] + dx, point[1] + dy
+
+    return mapped(shape, to, lambda box: box.moved(dx, dy))
+
+
+def tidy(scene: Scene) -> Scene:
+    """The scene with all coordinates rounded to a thousandth, so that equal figures are equal on every machine."""
+
+    def box(old: Box) -> Box:
+        return Box(*(_rounded(side) for side in (old.left, old.top, old.right, old.bottom)))
+
+    def point(old: Point) -> Point:
+        return _rounded(old[0]), _rounded(old[1])
+
+    return replace(scene, box=box(scene.box), shapes=tuple(mapped(shape, point, box) for shape in scene.shapes))
+
+
+def _rounded(value: float) -> float:
+    return round(value, 3) + 0.0  # minus zero is zero
+
+
+def mapped(shape: Shape, point: Callable[[Point], Point], box: Callable[[Box], Box]) -> Shape:
+    """The shape with its points and boxes elsewhere."""
+    match shape:
+        case Wire() | Bond():
+            return replace(shape, points=tuple(map(point, shape.points)))
+        case Block() | Band():
+            return replace(shape, box=box(shape.box))
+        case Sum() | Dot() | Ring():
+            return replace(shape, centre=point(shape.centre))
+        case Section():
+            return replace(shape, start=point(shape.start), end=point(shape.end))
+        case Label():
+            return replace(shape, at=point(shape.at))
+        case Curve():
+            outline = tuple((letter, tuple(map(point, points))) for letter, points in shape.outline)
+            return replace(shape, outline=outline)

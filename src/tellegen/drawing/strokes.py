@@ -1,19 +1,100 @@
-"""From shapes with a meaning to what a pen does: paths, circles and glyphs. Every back end but TikZ draws these alike.
+"""From shapes with a meaning to what a pen does: paths, circles and glyphs, with their widths and the colours of themes.
 
 The measures are those of the figures in `docs/howto/draw.md`, in units.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
 from typing import Literal, assert_never, final
 
 from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.placing import PlacedText, place
-from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Section, Shape, Sum, Weight, Wire
-from tellegen.drawing.themes import PAPER
+from tellegen.drawing.options import ThemeName
+from tellegen.drawing.scene import (
+    Band,
+    Block,
+    Bond,
+    Curve,
+    Dot,
+    Label,
+    PlacedText,
+    Ring,
+    Section,
+    Shape,
+    Sum,
+    Weight,
+    Wire,
+    place_label,
+)
 from tellegen.drawing.typesetting import Outline
+
+PAPER = "paper"
+"""The paint of the background, and of the inside of blocks."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """`paints` gives a colour to every tone and to the paper, `bands` to every domain."""
+
+    paints: Mapping[str, str]
+    bands: Mapping[str, str]
+
+    def colour(self, paint: str) -> str:
+        """The colour of a tone, of `paper`, of `band:<domain>`, or of `shade:<tone>:<per cent>` between the last two."""
+        word, _, domain = paint.partition(":")
+        if word == "shade":
+            tone, _, share = domain.partition(":")
+            return _between(self.colour(f"band:{tone}"), self.paints[tone], int(share) / 100)
+        return self.bands.get(domain, self.paints[PAPER]) if word == "band" else self.paints[paint]
+
+
+def _between(start: str, end: str, share: float) -> str:
+    """The colour so far on the way from one to another."""
+    pairs = zip(bytes.fromhex(start[1:]), bytes.fromhex(end[1:]), strict=True)
+    return "#" + "".join(f"{round(a + share * (b - a)):02X}" for a, b in pairs)
+
+
+def _paints(ink: str, paper: str, quiet: str, warning: str, power: str, domains: str) -> dict[str, str]:
+    names = ("electrical", "translational", "rotational", "hydraulic", "thermal", "magnetic")
+    return {"ink": ink, PAPER: paper, "quiet": quiet, "warning": warning, "power": power} | dict(
+        zip(names, domains.split(), strict=True)
+    )
+
+
+def _bands(
+    electrical: str, rotational: str, translational: str, hydraulic: str, heat: str, magnetic: str
+) -> dict[str, str]:
+    return {
+        "electrical": electrical,
+        "rotational": rotational,
+        "translational": translational,
+        "hydraulic": hydraulic,
+        "thermal": heat,
+        "heat": heat,
+        "magnetic": magnetic,
+    }
+
+
+_LIGHT_BANDS = _bands("#E8F0FA", "#EAF5EC", "#F6EAF2", "#FBF1E6", "#F3EFE4", "#EDEBF7")
+
+THEMES: Mapping[ThemeName, Theme] = {
+    "colour": Theme(
+        _paints(
+            "#000000", "#FFFFFF", "#555555", "#C45500", "#1B6E3C", "#1F5FA8 #9A3D7A #2C7A43 #B26413 #7F6A1E #5B4FA3"
+        ),
+        _LIGHT_BANDS,
+    ),
+    "mono": Theme(_paints("#000000", "#FFFFFF", "#555555", "#000000", "#000000", " ".join(["#000000"] * 6)), {}),
+    "dark": Theme(
+        _paints(
+            "#E8E8E8", "#16181D", "#8A8A8A", "#FFA14A", "#6FCF97", "#7FB2F0 #E39BC9 #7CCB93 #F0B36B #D3BE6A #B3A8F0"
+        ),
+        _bands("#1C2431", "#1B2A20", "#2B2029", "#2C251B", "#2A271C", "#23212F"),
+    ),
+}
+
 
 Layer = Literal["bands", "sections", "wires", "blocks", "labels"]
 LAYERS: tuple[Layer, ...] = ("bands", "sections", "wires", "blocks", "labels")
@@ -50,7 +131,7 @@ SEAM = 0.5
 
 @final
 @dataclass(frozen=True, slots=True)
-class Path:
+class PenPath:
     """An outline, filled or drawn with a pen of some width.
 
     A paint is a tone, `paper`, `band:<domain>` or `shade:<tone>:<per cent>`.
@@ -86,7 +167,7 @@ class Glyphs:
     fill: str
 
 
-Primitive = Path | Circle | Glyphs
+Primitive = PenPath | Circle | Glyphs
 
 
 def layer_of(shape: Shape) -> Layer:
@@ -110,16 +191,16 @@ def primitives(shape: Shape) -> Iterator[Primitive]:
     """What a pen does for a shape, in order."""
     match shape:
         case Band():
-            yield Path(box_outline(shape.box), fill=f"band:{shape.domain}")
+            yield PenPath(box_outline(shape.box), fill=f"band:{shape.domain}")
         case Section():
             line = polyline((shape.start, shape.end))
-            yield Path(line, stroke="quiet", width=SECTION_WIDTH, dash=SECTION_DASH)
+            yield PenPath(line, stroke="quiet", width=SECTION_WIDTH, dash=SECTION_DASH)
         case Wire():
             yield from _wire(shape)
         case Dot():
             yield Circle(shape.centre, DOT_RADIUS[shape.weight], fill=shape.tone)
         case Block():
-            yield Path(box_outline(shape.box), PAPER, shape.tone, BORDER)
+            yield PenPath(box_outline(shape.box), PAPER, shape.tone, BORDER)
         case Sum():
             yield from _sum(shape)
         case Bond():
@@ -129,7 +210,7 @@ def primitives(shape: Shape) -> Iterator[Primitive]:
         case Curve():
             yield _curve(shape)
         case Label():
-            yield Glyphs(place(shape), shape.tone)
+            yield Glyphs(place_label(shape), shape.tone)
         case _:
             assert_never(shape)
 
@@ -164,11 +245,11 @@ def _wire(wire: Wire) -> Iterator[Primitive]:
         length, width = HEAD[wire.weight]
         unit, tip = direction(points[-2], points[-1]), points[-1]
         corners = (tip, along(tip, unit, -length, width / 2), along(tip, unit, -NOTCH * length))
-        head = Path(polyline((*corners, along(tip, unit, -length, -width / 2)), closed=True), fill=wire.tone)
+        head = PenPath(polyline((*corners, along(tip, unit, -length, -width / 2)), closed=True), fill=wire.tone)
         points = (*points[:-1], along(tip, unit, -SHAFT * length))
-    yield Path(polyline(points), stroke=wire.tone, width=LINE[wire.weight])
+    yield PenPath(polyline(points), stroke=wire.tone, width=LINE[wire.weight])
     if wire.weight == "double":
-        yield Path(polyline(points), stroke=PAPER, width=INNER)
+        yield PenPath(polyline(points), stroke=PAPER, width=INNER)
     if head is not None:
         yield head
 
@@ -184,17 +265,17 @@ def _bond(bond: Bond) -> Iterator[Primitive]:
     first, last = direction(*bond.points[:2]), direction(*bond.points[-2:])
     if bond.size > 1:
         for side in (RAIL_GAP / 2, -RAIL_GAP / 2):
-            yield Path(polyline(_beside(bond.points, side)), stroke=tone, width=RAIL)
+            yield PenPath(polyline(_beside(bond.points, side)), stroke=tone, width=RAIL)
     else:
-        yield Path(polyline(bond.points), stroke=tone, width=BOND)
+        yield PenPath(polyline(bond.points), stroke=tone, width=BOND)
     shift = bond.flow_side * RAIL_GAP / 2 if bond.size > 1 else 0
     tip = along(bond.points[-1], last, 0, shift)
     barb = along(tip, last, -BARB_BACK, bond.flow_side * BARB_SIDE)
-    yield Path(polyline((tip, barb)), stroke=tone, width=BOND, cap="square")
+    yield PenPath(polyline((tip, barb)), stroke=tone, width=BOND, cap="square")
     if bond.stroke:
         end, unit = (bond.points[0], first) if bond.stroke == "start" else (bond.points[-1], last)
         ends = (along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2))
-        yield Path(polyline(ends), stroke=tone, width=STROKE)
+        yield PenPath(polyline(ends), stroke=tone, width=STROKE)
 
 
 def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:
@@ -209,13 +290,13 @@ def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:
     return (*moved, along(points[-1], units[-1], 0, right))
 
 
-def _curve(curve: Curve) -> Path:
+def _curve(curve: Curve) -> PenPath:
     outline = (*curve.outline, ("Z", ())) if curve.closed and curve.outline[-1][0] != "Z" else curve.outline
     if curve.shade:
         paint = f"shade:{curve.tone}:{curve.shade}"
-        return Path(outline, paint, paint, SEAM)
+        return PenPath(outline, paint, paint, SEAM)
     if curve.pale:
-        return Path(outline, f"band:{curve.tone}", curve.tone, LINE["hair"])
+        return PenPath(outline, f"band:{curve.tone}", curve.tone, LINE["hair"])
     if curve.filled:
-        return Path(outline, fill=curve.tone)
-    return Path(outline, "", curve.tone, LINE[curve.weight], CURVE_DASH if curve.dashed else None)
+        return PenPath(outline, fill=curve.tone)
+    return PenPath(outline, "", curve.tone, LINE[curve.weight], CURVE_DASH if curve.dashed else None)

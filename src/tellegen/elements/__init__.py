@@ -2,15 +2,7 @@
 
 # Kinds register themselves, in this order, which is that of messages, of the schema and of the reference.
 # isort: off
-from tellegen.elements import (  # noqa: F401
-    electrical,
-    translational,
-    rotational,
-    hydraulic,
-    couplings,
-    magnetic,
-    thermal,
-)
+from tellegen.elements import catalogue  # noqa: F401
 
 # isort: on
 from tellegen.elements.kinds import (

@@ -1,4 +1,5 @@
-"""The kinds of element that a network is made of: what a kind is, and the registry.
+"""The kinds of element that a network is made of: what a kind is, the registry, how kinds are registered, and advice on other
+words.
 
 A kind says which role its ports play in the power structure and which linear law its parameter stands for. The reader of files,
 the JSON Schema, the Python calls, the netlist reader and the documentation are all made from the
@@ -8,7 +9,8 @@ registry, which the modules of the domains fill.
 from dataclasses import dataclass
 from typing import Literal, final
 
-from tellegen.core.domains import DOMAINS, Domain, Side
+from tellegen.core.domains import DOMAINS, Domain, Side, other_side
+from tellegen.core.names import did_you_mean, listing
 
 Role = Literal["storage", "resistive", "source", "coupling", "switching"]
 """What a port does with power: keep it, lose it, bring it, pass it on, or change its mind (an element with modes)."""
@@ -165,3 +167,108 @@ _CONNECTION_LAWS: dict[tuple[CouplingType, bool], str] = {
     ("gyrator", False): "through_2 = K*across_1",
     ("gyrator", True): "across_1 = K*through_2",
 }
+
+
+def register_storage(
+    name: str,
+    domain: str,
+    side: Side,
+    key: str,
+    word: str,
+    unit: str,
+    *,
+    inverse: bool = False,
+    netlist: str = "",
+    **more: object,
+) -> ElementKind:
+    """A storage with the linear law that its domain and its side give."""
+    d = DOMAINS[domain]
+    energy, power = d.energy(side), d.power(side)
+    law = (
+        f"{power.letters[0]} = {key}*{energy.letters[0]}"
+        if inverse
+        else f"{energy.letters[0]} = {key}*{power.letters[0]}"
+    )
+    return register_kind(
+        "storage", name, (domain,), law, side, Quantity(key, word, unit), inverse=inverse, netlist=netlist, **more
+    )
+
+
+def register_resistive(
+    name: str, domain: str, side: Side, key: str, word: str, unit: str, *, netlist: str = "", **more: object
+) -> ElementKind:
+    """A resistive element with the linear law of its side."""
+    d = DOMAINS[domain]
+    law = f"{d.power(side).letters[0]} = {key}*{d.power(other_side(side)).letters[0]}"
+    return register_kind("resistive", name, (domain,), law, side, Quantity(key, word, unit), netlist=netlist, **more)
+
+
+def register_source(name: str, domain: str, side: Side, *, netlist: str = "", **more: object) -> ElementKind:
+    """A source of the variable of its side."""
+    power = DOMAINS[domain].power(side)
+    return register_kind("source", name, (domain,), f"{power.letters[0]} = input", side, None, netlist=netlist, **more)
+
+
+def register_coupling(
+    name: str,
+    domains: tuple[str, str],
+    coupling: CouplingType,
+    law: str,
+    key: str,
+    word: str,
+    unit: str,
+    **more: object,
+) -> ElementKind:
+    """A coupling of two ports."""
+    return register_kind("coupling", name, domains, law, "across", Quantity(key, word, unit), coupling=coupling, **more)
+
+
+def register_kind(
+    role: Role, name: str, domains: tuple[str, ...], law: str, side: Side, quantity: Quantity | None, **more: object
+) -> ElementKind:
+    """A kind with the law that is given."""
+    summary = str(more.pop("summary", ""))
+    return register(ElementKind(name, role, domains, summary, law, side, quantity, **more))  # type: ignore[arg-type]
+
+
+KINDS_BY_WORD = {
+    "battery": ("voltage source",),
+    "bearing": ("friction",),
+    "body": ("mass", "inertia"),
+    "capacity": ("capacitor", "heat capacity", "accumulator"),
+    "dashpot": ("damper",),
+    "flywheel": ("inertia",),
+    "generator": ("dc machine", "voltage source"),
+    "insulation": ("thermal resistor",),
+    "load": ("resistor", "mass", "inertia"),
+    "motor": ("dc machine", "hydraulic motor", "linear motor"),
+    "orifice": ("restriction",),
+    "pipe": ("hydraulic resistor", "fluid inertia"),
+    "rotor": ("inertia",),
+    "shaft": ("torsion spring", "inertia"),
+    "supply": ("voltage source", "pressure source"),
+    "tank": ("accumulator",),
+    "valve": ("restriction", "on-off valve", "check valve"),
+}
+"""Words that name several kinds at once, or one that is spelt otherwise."""
+
+ADVICE = {
+    "ground": "a reference is a node, not an element: write 'gnd' (or 'frame', 'tank', 'ambient') among the nodes of elements",
+    "use": "a system used as an element stands under 'parts:', beside 'network:'",
+    "wire": "elements with a node in common are joined: give both the same node",
+}
+"""Words for what is described in another way."""
+
+
+def kind_advice(word: str, further: tuple[str, ...] = ()) -> str:
+    """What to do about a word that is no kind of element; `further` are words that may stand there too."""
+    plain = word.lower()
+    if plain in ADVICE:
+        return ADVICE[plain]
+    if plain in KINDS_BY_WORD:
+        return f"{'one of' if len(KINDS_BY_WORD[plain]) > 1 else 'the kind is'} {listing(KINDS_BY_WORD[plain])}"
+    known = (*KINDS, *further)
+    containing = [kind for kind in known if plain in kind.split()]
+    if containing:
+        return f"did you mean {listing(containing)}?"
+    return did_you_mean(word, known) or f"the kinds are {listing([*kind_names(), *further], 60)}"

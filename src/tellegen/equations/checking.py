@@ -7,13 +7,13 @@ from typing import final
 from tellegen.causality import CausalGraph, assign_causality, impossible_modes
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import identifier
-from tellegen.description import Model, Network
-from tellegen.description.model import all_parts
-from tellegen.description.opening import AnyModel, as_model
-from tellegen.equations.assembly import derive_equations
-from tellegen.equations.closed_loop import algebraic_unknowns
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.forms.closed_loop import algebraic_unknowns
 from tellegen.graph import PowerGraph, ResistiveLaw, algebraic_signals, lower
 from tellegen.graph.signals import Integral
+from tellegen.model.model import Model, all_parts
+from tellegen.notations.loading import AnyModel, as_model
+from tellegen.notations.network.builder import Network
 
 MOST_DERIVED = 300
 """Up to so many elements `check` derives the equations too, to find what only they show."""

@@ -1,4 +1,4 @@
-"""Dependent storages by the congruent transformation x = T z + T_u u.
+"""Dependent storages by the congruent transformation x = T z + T_u u, also where T moves with displacements and states.
 
 x are the outputs of all storages, z those of the independent ones. With L the energy matrix of all storages and T' the
 derivative along the motion (T and L may depend on displacements, and T on states: see `state_motion`),
@@ -6,20 +6,29 @@ derivative along the motion (T and L may depend on displacements, and T on state
     T^T L T z' + T^T (L T' + L' T) z + T^T L T_u u' + T^T (L T_u' + L' T_u) u
 
 is what the storages together take from the rest of the model, and the sources see T_u^T (L x)' beside their own share.
+
+What a dependent storage takes is L x', and x' = T z' + T' z + T_u u' + T_u' u, where T' now contains the rates of the states
+it reads. Collected, the matrix that multiplies z' is M = T^T L (T + G), column k of G being dT/dz_k z + dT_u/dz_k u. M is not
+symmetric, and z^T M z / 2 is not the energy. So L stays T^T L T, symmetric, with E = z^T L z / 2 and N + N^T = L' as it is for
+displacements: the rates of the states that T reads become names, omega_rate = (M^-1 (...))_omega, which stand in N and are given
+under "where". The equations keep their form and their meaning, and can still be evaluated line by line.
+
+Rates of inputs enter x' through T_u, and through T where a modulus reads an input: what they add is linear in u' and belongs to
+B_1 and D_1.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from tellegen.equations.matrices import Matrix, Sparse, congruent, plus, zeros
+from tellegen.equations.matrices import Matrix, Sparse, Vector, congruent, dot, plus, product, zeros
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
 
 
 @final
 @dataclass(frozen=True)
-class Reading:
+class OutputRows:
     """`P z' + C z + D u + D_1 u'`."""
 
     P: Matrix
@@ -89,9 +98,9 @@ class Congruence:
         """T_u^T (L T_u' + L' T_u), what sources see of themselves through the motion."""
         return self._moved(self.T_u, self.T_u, self.T_u_rate, self.inputs, self.inputs)
 
-    def read_by(self, gains: Matrix, rows: int) -> "Reading":
+    def read_by(self, gains: Matrix, rows: int) -> "OutputRows":
         """What `gains^T (L x)'` is: a sum of the rates of contents, over the rates of states, states, inputs and their rates."""
-        return Reading(
+        return OutputRows(
             P=congruent(gains, self.energy, self.T, rows, self.states),
             C=self._moved(gains, self.T, self.T_rate, rows, self.states),
             D=self._moved(gains, self.T_u, self.T_u_rate, rows, self.inputs),
@@ -110,7 +119,7 @@ def congruence(
     T: Sequence[Sequence[Expression]],
     T_u: Sequence[Sequence[Expression]],
     energy: Sparse,
-    motion: "Motion",
+    motion: "ParameterRates",
     states: int,
     inputs: int,
     curved: Collection[tuple[int, int]] = (),
@@ -124,7 +133,7 @@ def congruence(
     return Congruence(whole, whole_u, motion.rate(whole), motion.rate(whole_u), energy, energy_rate, states, inputs)
 
 
-class Motion:
+class ParameterRates:
     """How expressions change along the motion: by displacements, whose rates are known, and by parameters that depend on them."""
 
     def __init__(self, moving: Mapping[str, Expression], rates: Mapping[str, Expression]) -> None:
@@ -132,7 +141,7 @@ class Motion:
         self.rates = dict(rates)
         self.slopes: dict[str, Expression] = {}
         for name in moving:
-            written = substituted(symbol(name), moving)
+            written = with_definitions(symbol(name), moving)
             slopes = {d: written.derivative(d) for d in rates if d in written.free_symbols}
             self.slopes |= {f"{name}_{d}": slope for d, slope in slopes.items()}
             self.rates[name] = total(symbol(f"{name}_{d}") * rates[d] for d in slopes)
@@ -153,3 +162,81 @@ class Motion:
             return ZERO
         names = sorted(expression.free_symbols & self.rates.keys())
         return total(expression.derivative(name) * self.rates[name] for name in names)
+
+
+@final
+@dataclass(frozen=True)
+class StateMotion:
+    """Slopes of the outputs of all storages through what T and T_u read: `G` by states, `G_u` by inputs."""
+
+    shared: Congruence
+    G: Matrix
+    G_u: Matrix
+
+    def inertia(self) -> Matrix:
+        """M = T^T L (T + G), what multiplies the rates of the states once they are collected."""
+        shared = self.shared
+        return congruent(shared.T, shared.energy, plus(shared.T, self.G), shared.states, shared.states)
+
+    def input_inertia(self) -> Matrix:
+        """T^T L (T_u + G_u), what multiplies the rates of the inputs before those of the states are replaced."""
+        shared = self.shared
+        return congruent(shared.T, shared.energy, plus(shared.T_u, self.G_u), shared.states, shared.inputs)
+
+
+def state_motion(shared: Congruence, states: Sequence[str], inputs: Sequence[str]) -> StateMotion | None:
+    """The slopes of x = T z + T_u u through T and T_u; None where these read neither states nor inputs."""
+    variables = {*states, *inputs}
+    entries = [e for matrix in (shared.T, shared.T_u) for row in matrix for e in row]
+    if all(variables.isdisjoint(e.free_symbols) for e in entries):
+        return None
+    return StateMotion(shared, _slopes(shared, states, inputs, states), _slopes(shared, states, inputs, inputs))
+
+
+def _slopes(shared: Congruence, states: Sequence[str], inputs: Sequence[str], by: Sequence[str]) -> Matrix:
+    z, u = [symbol(n) for n in states], [symbol(n) for n in inputs]
+    return tuple(
+        tuple(_slope(row, z, name) + _slope(row_u, u, name) for name in by)
+        for row, row_u in zip(shared.T, shared.T_u, strict=True)
+    )
+
+
+def _slope(row: Vector, at: Sequence[Expression], name: str) -> Expression:
+    return total(e.derivative(name) * x for e, x in zip(row, at, strict=True) if name in e.free_symbols)
+
+
+@final
+@dataclass(frozen=True)
+class StateRates:
+    """The rates of the states that T and T_u read: their `symbols` by state, and what these stand for.
+
+    `definitions` leave out what rates of inputs add; `carried` is how the outputs of all storages move with these.
+    """
+
+    symbols: Mapping[str, Expression]
+    definitions: Mapping[str, Expression]
+    carried: Matrix
+
+
+def solve_state_rates(
+    motion: StateMotion, forces: Vector, names: Mapping[str, str], times_inverse: Callable[[Matrix, Matrix], Matrix]
+) -> StateRates:
+    """Solve M z' = forces - T^T L (T_u + G_u) u' for the states that T and T_u read.
+
+    `names` gives the name of the rate of each state, in their order, and `times_inverse(P, M)` is P M^-1.
+    """
+    shared, n = motion.shared, len(names)
+    read = {name for matrix in (shared.T, shared.T_u) for row in matrix for e in row for name in e.free_symbols}
+    wanted = {k: state for k, state in enumerate(names) if state in read}
+    unit = tuple(tuple(ONE if k == j else ZERO for j in range(n)) for k in wanted)
+    rows = dict(zip(wanted, times_inverse(unit, motion.inertia()), strict=True))
+    taken = motion.input_inertia()
+    answers = tuple(
+        tuple(-dot(rows[k], [line[j] for line in taken]) if k in rows else ZERO for j in range(shared.inputs))
+        for k in range(n)
+    )
+    return StateRates(
+        {state: symbol(names[state]) for state in wanted.values()},
+        {names[state]: dot(rows[k], forces) for k, state in wanted.items()},
+        plus(product(motion.G, answers, shared.inputs), motion.G_u),
+    )

@@ -1,8 +1,9 @@
-"""Small matrices of expressions, as tuples of rows."""
+"""Small matrices of expressions, as tuples of rows, and small linear systems of them."""
 
 from collections.abc import Iterable, Mapping
 
-from tellegen.expressions import ZERO, Expression, total
+from tellegen.expressions import ZERO, Expression, is_zero, total
+from tellegen.expressions.elimination import NamedEntries, solve, with_definitions
 
 Matrix = tuple[tuple[Expression, ...], ...]
 Vector = tuple[Expression, ...]
@@ -60,3 +61,22 @@ def congruent(left: Matrix, middle: Sparse, right: Matrix, rows: int, columns: i
     for (i, j), shares in terms.items():
         filled[i][j] = total(shares)
     return tuple(map(tuple, filled))
+
+
+def solved_linear_system(
+    left: Matrix, right: Matrix, columns: int, parameters: Mapping[str, Expression | None], taken: Iterable[str] = ()
+) -> Matrix | None:
+    """left^-1 right, written out; None where `left` is singular. `columns` is the width of `right`, `taken` names in use."""
+    field = NamedEntries(parameters, taken)
+    n = len(left)
+    rows = [{j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in left]
+    known = [{n + j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in right]
+    found, missing = solve(rows, known, list(range(n)), field)
+    if missing:
+        return None
+
+    def entry(i: int, j: int) -> Expression:
+        share = found.get(i, {}).get(n + j)
+        return ZERO if share is None else with_definitions(share.expression, field.where)
+
+    return tuple(tuple(entry(i, j) for j in range(columns)) for i in range(n))

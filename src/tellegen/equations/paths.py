@@ -12,10 +12,10 @@ from itertools import permutations
 
 from tellegen.causality import CausalGraph
 from tellegen.core.union_find import UnionFind
-from tellegen.equations.explanation import Loop, Path
+from tellegen.equations.printing.explanation import AlgebraicLoop, CausalPath
 from tellegen.equations.structure import CausalStructure, causal_structure
 from tellegen.expressions import ONE, ZERO, Add, Expression, Symbol, number, symbol, total
-from tellegen.expressions.entries import NamedEntries, substituted, used_names
+from tellegen.expressions.elimination import NamedEntries, used_names, with_definitions
 from tellegen.graph import Coupling, Field, ResistiveLaw
 
 MOST_COUPLED = 3
@@ -95,23 +95,23 @@ class PathFinder:
         in_fields = {k for field in self.causal.graph.fields for k in field.ports}
         return len(block) <= MOST_COUPLED and in_fields.isdisjoint(block)
 
-    def _named_loops(self, taken: set[str]) -> Iterator[Loop]:
+    def _named_loops(self, taken: set[str]) -> Iterator[AlgebraicLoop]:
         blocks = self._large_or_small()
         for n, block in enumerate(blocks):
             name = "Delta" if len(blocks) == 1 else f"Delta_{n + 1}"
             while name in taken:
                 name += "_"
             members = tuple(self.ports[k].element for k in block)
-            yield Loop(name, members, tuple(self._rounds(block)) if self._is_solved_by_paths(block) else ())
+            yield AlgebraicLoop(name, members, tuple(self._rounds(block)) if self._is_solved_by_paths(block) else ())
 
-    def _rounds(self, block: Sequence[int]) -> Iterator[Path]:
+    def _rounds(self, block: Sequence[int]) -> Iterator[CausalPath]:
         """The elementary loops inside a block, each once: begun at its first member."""
         for size in range(2, len(block) + 1):
             for members in permutations(block, size):
                 if members[0] == min(members):
                     for forward, stops in self._chains((*members, members[0])):
                         if forward is not ZERO:
-                            yield Path(forward, (self.ports[members[0]].element, *stops))
+                            yield CausalPath(forward, (self.ports[members[0]].element, *stops))
 
     # -- legs and paths --------------------------------------------------------------------------------------------------------
 
@@ -151,9 +151,9 @@ class PathFinder:
             before = k
         yield from ways
 
-    def between(self, told: int, decided: int) -> list[Path]:
+    def between(self, told: int, decided: int) -> list[CausalPath]:
         """All paths from what storage or source `decided` decides to what `told` is told; the ends are left out of the stops."""
-        paths = [Path(gain, passed) for gain, passed in self._leg(told, decided)]
+        paths = [CausalPath(gain, passed) for gain, passed in self._leg(told, decided)]
         for block in self._blocks_between(told, decided):
             if block[0] in self._whole_fields:
                 paths += self._through_field(self._whole_fields[block[0]], told, decided)
@@ -161,13 +161,13 @@ class PathFinder:
                 paths += self._through(block, told, decided)
         return [path for path in paths if path.forward is not ZERO]
 
-    def _through_field(self, field: Field, told: int, decided: int) -> Iterator[Path]:
+    def _through_field(self, field: Field, told: int, decided: int) -> Iterator[CausalPath]:
         for into, column in zip(field.ports, zip(*field.matrix, strict=True), strict=True):
             for out, entry in zip(field.ports, column, strict=True):
                 if entry is not ZERO:
                     for begun, passed in self._leg(into, decided):
                         for ended, behind in self._leg(told, out):
-                            yield Path(begun * entry * ended, (*passed, field.element, *behind))
+                            yield CausalPath(begun * entry * ended, (*passed, field.element, *behind))
 
     def _blocks_between(self, told: int, decided: int) -> Iterator[list[int]]:
         """The groups of resistive ports that one port reaches and that reach the other."""
@@ -176,16 +176,16 @@ class PathFinder:
             if any(decided in gains[k] for k in self._blocks[n]):
                 yield self._blocks[n]
 
-    def _through(self, block: Sequence[int], told: int, decided: int) -> Iterator[Path]:
+    def _through(self, block: Sequence[int], told: int, decided: int) -> Iterator[CausalPath]:
         loop = self.loops[self._loop_of[block[0]]] if len(block) > 1 else None
         for size in range(1, len(block) + 1):
             for members in permutations(block, size):
                 for forward, stops in self._chains((decided, *members, told)):
                     passed = stops[:-1]
                     cofactor = ONE if loop is None else self._cofactor(loop, members)
-                    yield Path(forward, passed, cofactor, "" if loop is None else loop.name)
+                    yield CausalPath(forward, passed, cofactor, "" if loop is None else loop.name)
 
-    def _cofactor(self, loop: Loop, members: Sequence[int]) -> Expression:
+    def _cofactor(self, loop: AlgebraicLoop, members: Sequence[int]) -> Expression:
         """The determinant of what the path does not touch."""
         touched = {self.ports[k].element for k in members}
         return ONE - total(path.forward for path in loop.rounds if touched.isdisjoint(path.stops))
@@ -201,7 +201,7 @@ class PathFinder:
     def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
         """An expression with all names written out: determinants, long gains and the names of `where`."""
         deltas = {loop.name: loop.determinant for loop in self.loops if loop.rounds}
-        return substituted(expression, {**where, **self.where, **deltas})
+        return with_definitions(expression, {**where, **self.where, **deltas})
 
 
 def _mark(coupling: Coupling) -> Symbol:

@@ -8,7 +8,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME
 from tellegen.equations import rules
 from tellegen.expressions import ONE, ZERO, Call, Expression, postorder, total
-from tellegen.expressions.entries import substituted
+from tellegen.expressions.elimination import with_definitions
 from tellegen.graph.signals import Delayed, External, Integral, Sampled, SignalLaw, Table, Value
 
 
@@ -114,7 +114,7 @@ class SignalRates:
             raise _no_rate(law, f"it is {_KINDS[type(law)]}")
         self._refuse_jumps(law)
         self.rates[name] = ZERO  # a loop of signals was refused or has a memory in it
-        written = substituted(law.expression, self.moving)
+        written = with_definitions(law.expression, self.moving)
         self.rates[name] = total(written.derivative(n) * self._rate_of(n, law) for n in sorted(written.free_symbols))
         return self.rates[name]
 

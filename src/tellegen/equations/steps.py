@@ -1,32 +1,508 @@
-"""The derivation of the POG form step by step, as a teacher would write it.
+"""The derivation of the POG form step by step, as a teacher would write it: choice of states, energy matrix, entries by their
+paths, checks.
 
 The procedure is that of the POG lecture ("From POG scheme to state space model"): states are the output power variables of the
 storages, L holds the coefficients of their constitutive relations, and every entry of A, B, C and D is the sum of the gains of the
 paths that cross no integrator.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from tellegen.equations.display import Sign
-from tellegen.equations.explanation import ExplainedEntry, Item, Relation, Section, Sentence, ShownMatrix
-from tellegen.equations.latex import steps_to_latex
-from tellegen.equations.lessons import Lesson, lesson_of
-from tellegen.equations.record import steps_to_record
-from tellegen.equations.step_checks import check_section
-from tellegen.equations.step_choice import choice_section
-from tellegen.equations.step_energy import energy_section
-from tellegen.equations.step_entries import entry_sections
-from tellegen.equations.system import EquationSystem, parameter_values
-from tellegen.equations.text_steps import steps_to_text
-from tellegen.expressions import Expression
-from tellegen.expressions.entries import used_names
+from tellegen.causality import CausalGraph
+from tellegen.core.domains import DOMAINS
+from tellegen.core.names import named_after
+from tellegen.equations.forms.hamiltonian import energy_names, storage_law
+from tellegen.equations.matrices import Matrix, dot, negative, zeros
+from tellegen.equations.outputs import PortVariables
+from tellegen.equations.paths import MOST_COUPLED, PathFinder
+from tellegen.equations.printing.explanation import (
+    CausalPath,
+    ExplainedEntry,
+    ExplanationSection,
+    Item,
+    NamedFormula,
+    Sentence,
+    ShownMatrix,
+)
+from tellegen.equations.printing.latex import steps_to_latex
+from tellegen.equations.printing.record import steps_to_record
+from tellegen.equations.printing.terms import Sign
+from tellegen.equations.printing.text import steps_to_text
+from tellegen.equations.structure import causal_structure, solve_resistive
+from tellegen.equations.system import EquationSystem, MatrixName, VectorName, parameter_values
+from tellegen.expressions import ONE, ZERO, Expression, is_zero, symbol, total
+from tellegen.expressions.elimination import NamedEntries, used_names, with_definitions
+from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.graph.power_graph import ARGUMENT
 
 
 @final
 @dataclass(frozen=True)
-class Derivation:
+class StepContext:
+    """What is explained: a system with its causal graph, the sign it is told in, and the finder of paths."""
+
+    system: EquationSystem
+    causal: CausalGraph
+    sign: Sign
+    energy_names: tuple[str, ...]
+    taken: frozenset[str]
+    finder: PathFinder
+
+
+def step_context(system: EquationSystem, causal: CausalGraph, sign: Sign) -> StepContext:
+    """The lesson about a system."""
+    names = energy_names(system)
+    variables = [name for p in causal.graph.ports for name in (p.across, p.through, p.state)]
+    taken = {*system.parameters, *system.where, *variables, *names}
+    finder = PathFinder(causal, taken)
+    return StepContext(system, causal, sign, tuple(names), frozenset(taken), finder)
+
+
+class AbstractSectionWriter:
+    """Writes sections of a lesson."""
+
+    def __init__(self, lesson: StepContext) -> None:
+        self.system, self.causal, self.sign = lesson.system, lesson.causal, lesson.sign
+        self.ports = lesson.causal.graph.ports
+        self.energy_names, self.taken, self.finder = lesson.energy_names, lesson.taken, lesson.finder
+
+
+def choice_section(lesson: StepContext) -> ExplanationSection:
+    """Section 1: states, inputs and outputs."""
+    return _ChoiceWriter(lesson).choice()
+
+
+@final
+class _ChoiceWriter(AbstractSectionWriter):
+    """Tells which variables are states, inputs and outputs, and what else the equations read."""
+
+    def choice(self) -> ExplanationSection:
+        items: list[Item] = list(self._modes())
+        if self.causal.integral:
+            items.append(Sentence("The states are the output power variables of the storages in integral causality:"))
+        for n, k in enumerate(self.causal.integral, 1):
+            items.append(Sentence(f"$x_{n}$ = `{self.ports[k].state}`, {self._meaning(k)}", listed=True))
+        items += self._followers()
+        items += self._displacements()
+        if self.causal.sources:
+            items.append(
+                Sentence(
+                    "The inputs are what the sources impose, the outputs what answers them, so that $y^T u$ is the power supplied:"
+                )
+            )
+        for n, (k, u, y) in enumerate(
+            zip(self.causal.sources, self.system.inputs, self.system.outputs, strict=True), 1
+        ):
+            items.append(
+                Sentence(f"$u_{n}$ = `{u}`, $y_{n}$ = `{y}`, at the source `{self.ports[k].element}`", listed=True)
+            )
+        items += self._signals()
+        items += self._heat()
+        return ExplanationSection("States, inputs and outputs", tuple(items))
+
+    def _modes(self) -> Iterator[Item]:
+        """The mode in which causality, and so all that follows, holds."""
+        modes = [f"`{element}`: {modes.now}" for element, modes in self.system.modes.items()]
+        if modes:
+            yield Sentence(f"Every mode has equations of its own. These hold in the mode {', '.join(modes)}.")
+
+    def _heat(self) -> Iterator[Item]:
+        """What is told of power and dissipation does not hold where the through variable is a heat flow."""
+        hot = [self.ports[k].state for k in self.causal.integral if DOMAINS[self.ports[k].domain].heat_books]
+        if hot:
+            names = ", ".join(f"`{name}`" for name in hot)
+            yield Sentence(
+                f"With {names} it is otherwise: temperature times heat flow is no power. What conducts there loses no energy, "
+                "and the part of $A$ that it makes evens out temperatures."
+            )
+
+    def _displacements(self) -> Iterator[Item]:
+        """The displacements, whose rates are no power equations."""
+        if self.system.displacements:
+            yield Sentence("Laws and ratios read these displacements, which are states beside $x$:")
+        for name, rate in self.system.displacements.items():
+            yield NamedFormula(f"{name}'", rate)
+
+    def _signals(self) -> Iterator[Item]:
+        """Signals carry no power: what they drive is an input here, and what reads them moves with time."""
+        driven = [
+            p.law.input
+            for p in self.ports
+            if isinstance(p.law, SourceLaw) and p.law.signal is not None and not p.transferred
+        ]
+        if hot := [p.law.input for p in self.ports if isinstance(p.law, SourceLaw) and p.transferred]:
+            names = ", ".join(f"`{name}`" for name in hot)
+            yield Sentence(
+                f"What resistive elements lose as heat comes back through {names}, inputs that the model gives itself."
+            )
+        if driven:
+            names = ", ".join(f"`{name}`" for name in driven)
+            yield Sentence(f"Signals drive {names}; controllers carry no power, so these are inputs all the same.")
+        used = {
+            name for matrix in self.system.matrices.values() for row in matrix for e in row for name in e.free_symbols
+        }
+        read = [f"`{signal.name}`" for signal in self.causal.graph.signals if signal.name in used]
+        if len(read) == 1:
+            yield Sentence(f"The signal {read[0]} stands in the matrices, which move with it.")
+        elif read:
+            yield Sentence(f"The signals {', '.join(read)} stand in the matrices, which move with them.")
+
+    def _meaning(self, k: int) -> str:
+        port, law = self.ports[k], storage_law(self.ports[k])
+        domain = DOMAINS[port.domain]
+        if law.keeps_energy_variable:
+            word = domain.energy(law.side).word
+            return f"the {word} of `{port.element}`, whose law gives its {domain.power(law.side).word}"
+        return f"the {domain.power(law.side).word} of `{port.element}`"
+
+    def _followers(self) -> Iterator[Item]:
+        if self.causal.dependent:
+            yield Sentence(
+                "Other elements decide the outputs of these, which are in derivative causality and no states:"
+            )
+        for dependence, (name, value) in zip(self.causal.dependent, self.system.dependent.items(), strict=True):
+            element = self.ports[dependence.port].element
+            on = ", ".join(f"`{self.ports[k].element}`" for k in dependence.on)
+            text = f"`{name}` of `{element}` depends on {on}" if on else f"`{name}` of `{element}` is always zero"
+            yield Sentence(text, listed=True)
+            yield NamedFormula(name, value)
+
+
+def energy_section(lesson: StepContext) -> ExplanationSection:
+    """Section 2: the energy matrix."""
+    return _EnergyWriter(lesson).energy()
+
+
+@final
+class _EnergyWriter(AbstractSectionWriter):
+    """Tells the constitutive relations, and the energy matrix that they make."""
+
+    def energy(self) -> ExplanationSection:
+        if not self.causal.integral and not self.causal.dependent:
+            return ExplanationSection("Energy matrix", ())
+        items: list[Item] = [Sentence("The constitutive relations link energy variables to outputs:")]
+        items += [self._content(self.ports[k], name, symbol(self.ports[k].state)) for k, name in self._contents()]
+        for k, name in zip(self.causal.derivative, self.system.dependent, strict=True):
+            items.append(self._content(self.ports[k], self._free_name(self.ports[k]), symbol(name)))
+        if self.causal.dependent:
+            items += self._congruence()
+        elif self.causal.integral:
+            items.append(
+                Sentence("Their coefficients, or slopes where a relation is not linear, are the entries of $L$:")
+            )
+        items += [ShownMatrix("L", self.system.matrices["L"])] if self.causal.integral else []
+        if not self.system.is_zero("N"):
+            items.append(
+                Sentence("$T$ moves with the displacements, which adds $N x$ to the left side, $N = T^T L_0 T'$:")
+            )
+            items.append(ShownMatrix("N", self.system.matrices["N"]))
+        return ExplanationSection("Energy matrix", tuple(items))
+
+    def _contents(self) -> Iterator[tuple[int, str]]:
+        return zip(self.causal.integral, self.energy_names, strict=True)
+
+    def _free_name(self, port: Port) -> str:
+        name = named_after(DOMAINS[port.domain].energy(storage_law(port).side).symbol, port.element)
+        while name in self.taken:
+            name += "_"
+        return name
+
+    def _content(self, port: Port, name: str, output: Expression) -> NamedFormula:
+        law = storage_law(port)
+        if law.output is not None:
+            return NamedFormula(port.variable(law.side), law.output.substitute({ARGUMENT: symbol(name)}))
+        if law.content is not None:
+            return NamedFormula(name, law.content.substitute({ARGUMENT: output}))
+        if law.inertia is None:  # the slope is all that is known
+            return NamedFormula(f"d{name}/d{output}", law.inertia_at(output))
+        return NamedFormula(name, self._coupled_content(port, law.inertia * output))
+
+    def _coupled_content(self, port: Port, alone: Expression) -> Expression:
+        """The content of a storage that belongs to a field: by the outputs of all its ports."""
+        for coupled in self.causal.graph.fields:
+            members = [self.ports[k] for k in coupled.ports]
+            if port in members:
+                outputs = [symbol(p.variable(storage_law(p).side)) for p in members if isinstance(p.law, StorageLaw)]
+                return dot(coupled.matrix[members.index(port)], outputs)
+        return alone
+
+    def _congruence(self) -> Iterator[Item]:
+        """The outputs of all storages by those of the independent ones."""
+        states, inputs = self.system.states, self.system.inputs
+        n = len(states)
+        followers = tuple(self.system.dependent.values())
+        T: Matrix = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+        T += tuple(tuple(e.derivative(x) for x in states) for e in followers)
+        T_u: Matrix = zeros(n, len(inputs))
+        T_u += tuple(tuple(e.derivative(u) for u in inputs) for e in followers)
+        driven = any(e is not ZERO for row in T_u for e in row)
+        names = ", ".join(f"`{name}`" for name in (*states, *self.system.dependent))
+        share = " + T_u u" if driven else ""
+        yield Sentence(f"The outputs of all storages, in the order {names}, are $T x{share}$:")
+        if states:
+            yield ShownMatrix("T", T)
+        if driven:
+            yield ShownMatrix("T_u", T_u)
+        if states:
+            yield Sentence("With the matrix $L_0$ of all constitutive relations, the energy matrix is $L = T^T L_0 T$:")
+
+
+MOST_STATES_SHOWN = 6
+"""The matrices of models with more states are not written out once more."""
+
+
+def entry_sections(lesson: StepContext) -> tuple[ExplanationSection, ExplanationSection]:
+    """Sections 3 and 4: the entries of A and B, and those of C and D."""
+    teller = _EntryWriter(lesson)
+    return teller.state_entries(), teller.output_entries()
+
+
+@final
+class _EntryWriter(AbstractSectionWriter):
+    """Tells each entry by the paths that make it."""
+
+    def state_entries(self) -> ExplanationSection:
+        if not self.causal.integral:
+            return ExplanationSection("Matrices A and B", ())
+        minus = "minus the gain" if self.sign == "-" else "the gain"
+        items: list[Item] = [
+            Sentence(
+                f"$A[i,j]$ is {minus} of the paths from the state $x_j$ to the input of the storage of $x_i$ that cross no other "
+                "integrator, and $B[i,j]$ the gain of those from the input $u_j$."
+            )
+        ]
+        items += self._loops()
+        A = self.system.matrices["A"]
+        items += self._entries("A", A, self.causal.integral, self.causal.integral, -1)
+        items += self._entries("B", self.system.matrices["B"], self.causal.integral, self.causal.sources, 1)
+        items += self._curved("f", self.causal.integral)
+        items.append(Sentence("All other entries are zero."))
+        if self.system.inputs and len(self.system.states) <= MOST_STATES_SHOWN:
+            shown = A if self.sign == "-" else negative(A)
+            items += [Sentence("So the matrices are:"), ShownMatrix("A", shown, explained=True)]
+            items.append(ShownMatrix("B", self.system.matrices["B"], explained=True))
+        return ExplanationSection("Matrices A and B", tuple(items))
+
+    def _loops(self) -> Iterator[Item]:
+        for loop in self.finder.loops:
+            names = ", ".join(f"`{name}`" for name in loop.members)
+            if loop.rounds:
+                yield Sentence(
+                    f"{names} decide each other. By Mason's rule a path through them counts gain times cofactor over `{loop.name}`:"
+                )
+                yield loop
+            else:
+                yield Sentence(
+                    f"{names} decide each other. They are more than {MOST_COUPLED} or coupled by a field, so this loop is "
+                    "solved by elimination."
+                )
+
+    def output_entries(self) -> ExplanationSection:
+        if not self.causal.sources:
+            return ExplanationSection("Matrices C and D", ())
+        items: list[Item] = [] if self.causal.integral else list(self._loops())
+        items.insert(
+            0,
+            Sentence(
+                "$C[i,j]$ and $D[i,j]$ are the gains of the paths to the output $y_i$, from the state $x_j$ and from the "
+                "input $u_j$."
+            ),
+        )
+        items += self._entries("C", self.system.matrices["C"], self.causal.sources, self.causal.integral, -1)
+        items += self._entries("D", self.system.matrices["D"], self.causal.sources, self.causal.sources, -1)
+        items += self._curved("f_y", self.causal.sources)
+        if self.system.is_zero("D"):
+            items.append(
+                Sentence("$D$ is zero: no path leads from an input to an output without crossing an integrator.")
+            )
+        items += self._rates()
+        return ExplanationSection("Matrices C and D", tuple(items))
+
+    def _rates(self) -> Iterator[Item]:
+        names: tuple[MatrixName, ...] = ("B_1", "D_1")
+        shown = [name for name in names if not self.system.is_zero(name)]
+        if shown:
+            laws = ", $B_1 = -T^T L_0 T_u$ and $D_1 = T_u^T L_0 (T_u + T L^-1 B_1)$" if self.system.linear else ""
+            yield Sentence(
+                f"Sources that decide the output of a storage bring in the derivatives of their inputs{laws}:"
+            )
+        for name in shown:
+            yield ShownMatrix(name, self.system.matrices[name])
+
+    def _entries(
+        self, name: MatrixName, matrix: Matrix, told: Sequence[int], decided: Sequence[int], sign: int
+    ) -> Iterator[Item]:
+        for i, row in enumerate(matrix):
+            for j, value in enumerate(row):
+                if value is not ZERO:
+                    paths = self._explained(name, told[i], decided[j], value, sign)
+                    yield self._signed(ExplainedEntry(name, i + 1, j + 1, value, paths))
+
+    def _signed(self, entry: ExplainedEntry) -> ExplainedEntry:
+        """The entry in the sign that was asked for."""
+        if self.sign == "-" or entry.matrix != "A":
+            return entry
+        paths = tuple(_scaled(path, -1) for path in entry.paths)
+        return ExplainedEntry(entry.matrix, entry.row, entry.column, -entry.value, paths)
+
+    def _explained(self, name: str, told: int, decided: int, value: Expression, sign: int) -> tuple[CausalPath, ...]:
+        """The paths of an entry, with what remains for loops solved by elimination or for rates of storages; they add up to it."""
+        start, end = self._name_of(decided), self._end_of(told)
+        found = self.finder.between(told, decided)
+        paths = [_placed(_scaled(path, sign), start, end) for path in found]
+        rest = value - total(path.gain for path in paths)
+        if is_zero(self.finder.written(rest, self.system.where)):
+            return tuple(paths)
+        members = self.finder.eliminated_between(told, decided)
+        if not members and not self._sees_rates(name, told):
+            raise ValueError(f"{name} from '{start}' to '{end}' is not what its paths give: was the system changed?")
+        if not members:
+            members = tuple(self.ports[d.port].element for d in self.causal.dependent if told in d.on)
+            return (*paths, CausalPath(rest, (start, *members, end), eliminated=members))
+        rest = value if not paths else rest
+        return (*paths, CausalPath(rest, (start, f"({', '.join(members)})", end), eliminated=members))
+
+    def _sees_rates(self, name: str, told: int) -> bool:
+        """Whether an output contains rates of states, because its source decides a storage, or a moving T adds to B."""
+        decides = any(told in dependence.on for dependence in self.causal.dependent)
+        return decides and (name in {"C", "D"} or bool(self.system.displacements))
+
+    def _name_of(self, k: int) -> str:
+        port = self.ports[k]
+        return port.law.input if isinstance(port.law, SourceLaw) else port.state
+
+    def _end_of(self, k: int) -> str:
+        if isinstance(self.ports[k].law, SourceLaw):
+            return self.system.outputs[self.causal.sources.index(k)]
+        return self.ports[k].state
+
+    def _curved(self, name: VectorName, told: Sequence[int]) -> Iterator[Item]:
+        """The paths from nonlinear laws, whose decided variables are not linear in states and inputs."""
+        if self.system.is_zero(name):
+            return
+        decided = self._nonlinear()
+        yield Sentence(f"Laws that are not linear decide the following; ${name}$ collects what they pass on:")
+        for k, value in decided.items():
+            yield NamedFormula(self.ports[k].variable(self.causal.decides[k]), value)
+        for i, k in enumerate(told):
+            value = self.system.vectors[name][i]
+            if value is not ZERO:
+                yield ExplainedEntry(name, i + 1, 0, value, self._shares(name, k, value, decided))
+        if self.system.algebraic.unknowns:
+            names = ", ".join(f"`{unknown}`" for unknown in self.system.algebraic.unknowns)
+            yield Sentence(f"In them {names} are unknowns that laws in a loop leave to be solved for.")
+
+    def _shares(
+        self, name: str, told: int, value: Expression, decided: Mapping[int, Expression]
+    ) -> tuple[CausalPath, ...]:
+        """The paths from nonlinear laws to one port, each times the variable that the law decides; they add up to the value."""
+        paths: list[CausalPath] = []
+        rest, end = value, self._end_of(told)
+        for k, law in decided.items():
+            start = self.ports[k].variable(self.causal.decides[k])
+            for path in self.finder.between(told, k):
+                placed = _placed(_scaled(path, -1), start, end)
+                rest = rest - placed.gain * law
+                paths.append(CausalPath(placed.forward * symbol(start), placed.stops, placed.cofactor, placed.delta))
+        if is_zero(self.finder.written(rest, self.system.where)):
+            return tuple(paths)
+        members = [m for k in decided for m in self.finder.eliminated_between(told, k)]
+        if not members:
+            raise ValueError(f"{name} at '{end}' is not what its paths give: was the system changed?")
+        unique = tuple(dict.fromkeys(members))
+        return (*paths, CausalPath(rest, (f"({', '.join(unique)})", end), eliminated=unique))
+
+    def _nonlinear(self) -> dict[int, Expression]:
+        """What the ports with nonlinear laws decide."""
+        arithmetic = NamedEntries(self.system.parameters, self.taken, prefix="c")
+        structure = causal_structure(self.causal, arithmetic)
+        told = solve_resistive(structure, arithmetic)
+        known = PortVariables(structure, told)
+        written = {k: with_definitions(e, arithmetic.where) for k, e in told.decided.items()}
+        return {k: _over_states(e, known, set(self.system.states)) for k, e in written.items()}
+
+
+def _scaled(path: CausalPath, sign: int) -> CausalPath:
+    forward = path.forward if sign > 0 else -path.forward
+    return CausalPath(forward, path.stops, path.cofactor, path.delta, path.eliminated)
+
+
+def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Expression:
+    """What a law decides, with the variables of other elements that it reads written over states and inputs."""
+    replaced = known.replacements(sorted(law.free_symbols - states))
+    return law.substitute(replaced) if replaced else law
+
+
+def _placed(path: CausalPath, start: str, end: str) -> CausalPath:
+    return CausalPath(path.forward, (start, *path.stops, end), path.cofactor, path.delta, path.eliminated)
+
+
+def check_section(lesson: StepContext) -> ExplanationSection:
+    """Section 5: checks."""
+    return _CheckWriter(lesson).checks()
+
+
+@final
+class _CheckWriter(AbstractSectionWriter):
+    """Tells what the matrices must be, and are."""
+
+    def checks(self) -> ExplanationSection:
+        items: list[Item] = [Sentence(self._count(), listed=True)]
+        if self.causal.integral:
+            symmetric = self._equal(self.system.matrices["L"], 1)
+            items.append(Sentence(f"$L$ is {'' if symmetric else 'not '}symmetric.", listed=True))
+            items += self._parts()
+        if self.system.dissipated_power is not ZERO:
+            items.append(Sentence("The resistive elements dissipate:", listed=True))
+            items.append(NamedFormula("P_d", self.system.dissipated_power))
+        else:
+            items.append(Sentence("Nothing dissipates: $P_d = 0$.", listed=True))
+        if self.causal.integral and self.causal.sources:
+            items.append(Sentence(self._reciprocity(), listed=True))
+        return ExplanationSection("Checks", tuple(items))
+
+    def _count(self) -> str:
+        followers, states = len(self.causal.dependent), len(self.causal.integral)
+        stored = "1 storage" if followers + states == 1 else f"{followers + states} storages"
+        return f"{stored}, {followers} dependent: {states} state{'' if states == 1 else 's'}."
+
+    def _parts(self) -> Iterator[Item]:
+        """The parts of A; where a storage is given by its output, f holds some of their entries."""
+        if any(storage_law(self.ports[k]).keeps_energy_variable for k in self.causal.integral):
+            return
+        if self.system.is_zero("A"):
+            yield Sentence("$A$ is zero: the states neither lose power nor exchange it.", listed=True)
+            return
+        if self._equal(self.system.matrices["A"], -1):
+            yield Sentence("$A$ is skew: power is redistributed and not lost between the states.", listed=True)
+            return
+        if self._equal(self.system.matrices["A"], 1):
+            yield Sentence("$A$ is symmetric: it has no part that redistributes power.", listed=True)
+            return
+        yield Sentence("$A$ is the sum of $A_s$, which dissipates, and $A_w$, which only redistributes:", listed=True)
+        flipped = self.sign == "+"
+        for name, part in (("A_s", self.system.symmetric_part), ("A_w", self.system.skew_part)):
+            yield ShownMatrix(name, negative(part) if flipped else part)
+
+    def _equal(self, matrix: Matrix, sign: int) -> bool:
+        """Whether a matrix is its transpose times a sign."""
+        n = len(matrix)
+        pairs = [(matrix[i][j], sign * matrix[j][i]) for i in range(n) for j in range(i + 1)]
+        return all(is_zero(self.finder.written(a - b, self.system.where)) for a, b in pairs)
+
+    def _reciprocity(self) -> str:
+        B, C = self.system.matrices["B"], self.system.matrices["C"]
+        pairs = [(B[i][j], C[j][i]) for i in range(len(B)) for j in range(len(C))]
+        if all(is_zero(self.finder.written(b - c, self.system.where)) for b, c in pairs):
+            return "$C = B^T$: each output answers its input along the same paths."
+        return "$C$ is not $B^T$: elements at a source take power from it on paths that cross no integrator."
+
+
+@final
+@dataclass(frozen=True)
+class Explanation:
     """The steps from a causal graph to its equations. Formulas are over the parameters, variables, determinants and `where`."""
 
     name: str
@@ -35,7 +511,7 @@ class Derivation:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     parameters: Mapping[str, Expression | None]
-    sections: tuple[Section, ...]
+    sections: tuple[ExplanationSection, ...]
     where: Mapping[str, Expression] = field(default_factory=dict)
 
     def values(self) -> dict[str, float]:
@@ -62,7 +538,7 @@ class Derivation:
         return self.to_text()
 
 
-def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Derivation:
+def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation:
     """How the equations of a model follow, step by step.
 
     `system` is what `derive_equations` gives: with symbols, and with the causal graph that it came from. With sign "+" the
@@ -77,17 +553,17 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Derivation:
     """
     if system.origin is None:
         raise ValueError("a system without its causal graph cannot be explained: derive it from a model")
-    return _derivation(lesson_of(system, system.origin, sign))
+    return _derivation(step_context(system, system.origin, sign))
 
 
-def _derivation(lesson: Lesson) -> Derivation:
+def _derivation(lesson: StepContext) -> Explanation:
     """All sections."""
     system = lesson.system
     sections = [choice_section(lesson), energy_section(lesson), *entry_sections(lesson), check_section(lesson)]
     where = {**system.where, **lesson.finder.where}
     shown = [e for section in sections for item in section.items for e in _formulas(item)]
     needed = used_names(shown, where)
-    return Derivation(
+    return Explanation(
         system.name,
         lesson.sign,
         system.states,
@@ -100,7 +576,7 @@ def _derivation(lesson: Lesson) -> Derivation:
 
 
 def _formulas(item: Item) -> list[Expression]:
-    if isinstance(item, Relation):
+    if isinstance(item, NamedFormula):
         return [item.value]
     if isinstance(item, ShownMatrix):
         return [e for row in item.rows for e in row]

@@ -1,26 +1,196 @@
-"""The equations of a model in the POG form, as a value."""
+"""The equations of a model in the POG form, as a value: with rows of what is measured, with numbers in place of parameters, and
+with short names inlined.
 
-from collections.abc import Callable, Mapping
+The outputs of the POG form are conjugate to its inputs, so that `y^T u` is a power. A measured variable is anything else that
+somebody wants to see: it takes no power, and no test of dissipation asks for it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, final
 
-from tellegen.core.names import listing
+from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations import rules
-from tellegen.equations.display import Sign
-from tellegen.equations.latex import equations_to_latex
-from tellegen.equations.matrices import Matrix, Vector
-from tellegen.equations.measured import NOTHING_MEASURED, Measured
-from tellegen.equations.readable_forms import Modes
-from tellegen.equations.record import equations_to_record
+from tellegen.equations.matrices import Matrix, Vector, zeros
+from tellegen.equations.printing.latex import equations_to_latex
+from tellegen.equations.printing.record import equations_to_record
+from tellegen.equations.printing.terms import ElementModes, Sign
+from tellegen.equations.printing.text import equations_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
-from tellegen.equations.text import equations_to_text
-from tellegen.expressions import ZERO, Expression, number
+from tellegen.expressions import ONE, ZERO, Expression, number, to_text
+from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
+from tellegen.expressions.simplification import joined_sines, shortened
 from tellegen.expressions.sympy_view import matrix_to_sympy
 
 if TYPE_CHECKING:
     from tellegen.causality import CausalGraph
+
+
+@final
+@dataclass(frozen=True)
+class Measured:
+    """`C x + D u + D_1 u' + rest` for each name; `rest` is what is not linear in states and inputs."""
+
+    names: tuple[str, ...] = ()
+    C: Matrix = ()
+    D: Matrix = ()
+    D_1: Matrix = ()
+    rest: Vector = ()
+
+    def changed(self, change: Callable[[Expression], Expression]) -> "Measured":
+        """The same with every expression changed."""
+        if not self.names:
+            return self
+        C, D, D_1 = (tuple(tuple(map(change, row)) for row in m) for m in (self.C, self.D, self.D_1))
+        return Measured(self.names, C, D, D_1, tuple(map(change, self.rest)))
+
+    def entries(self) -> list[Expression]:
+        """Every expression."""
+        return [e for m in (self.C, self.D, self.D_1) for row in m for e in row] + list(self.rest)
+
+
+NOTHING_MEASURED = Measured()
+
+
+@final
+@dataclass(frozen=True)
+class LinearPart:
+    """An expression as `row x + row_u u + rest`."""
+
+    row: Vector
+    row_u: Vector
+    rest: Expression
+
+
+def linear_part(
+    expression: Expression,
+    states: Sequence[str],
+    inputs: Sequence[str],
+    variables: Iterable[str],
+    where: Mapping[str, Expression],
+) -> LinearPart:
+    """The coefficients of states and inputs; where one of them varies with `variables`, all of the expression is rest."""
+    varying = set(variables)
+    moving: dict[str, Expression] = {}
+    for name, meaning in where.items():
+        if meaning.free_symbols & (varying | moving.keys()):
+            moving[name] = meaning
+    written = with_definitions(expression, moving)
+    row, row_u = (tuple(written.derivative(name) for name in names) for names in (states, inputs))
+    if any(e.free_symbols & varying for e in (*row, *row_u)):
+        return LinearPart((ZERO,) * len(row), (ZERO,) * len(row_u), expression)
+    at_rest: dict[str, Expression] = dict.fromkeys((*states, *inputs), ZERO)
+    return LinearPart(row, row_u, written.substitute(at_rest))
+
+
+def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | None = None) -> "EquationSystem":
+    """The system whose outputs are those named, or by default its own and then all that is measured.
+
+    A displacement that an output reads becomes a state where the model is linear otherwise.
+
+    Raises: EquationError (E132) for a name that is neither an output, a state nor measured.
+    """
+    measured = system.measured
+    if outputs is None and not measured.names:
+        return system
+    system = _with_displacements(system)
+    measured = system.measured
+    rows = {name: _measured_row(measured, k) for k, name in enumerate(measured.names)}
+    rows |= {name: _state_row(system, k) for k, name in enumerate(system.states)}
+    rows |= {name: _own_row(system, k) for k, name in enumerate(system.outputs)}  # the same row, where it is a state
+    new = [name for name in measured.names if name not in system.outputs]
+    wanted = [*system.outputs, *new] if outputs is None else list(dict.fromkeys(outputs))
+    for name in wanted:
+        if name not in rows:
+            raise no_such_output(name, rows, system.name)
+    chosen = [rows[name] for name in wanted]
+    matrices: dict[MatrixName, Matrix] = {
+        **system.matrices,
+        "C": tuple(row.C for row in chosen),
+        "D": tuple(row.D for row in chosen),
+        "D_1": tuple(row.D_1 for row in chosen),
+    }
+    vectors: dict[VectorName, Vector] = {**system.vectors, "f_y": tuple(row.rest for row in chosen)}
+    return replace(
+        system,
+        outputs=tuple(wanted),
+        matrices=matrices,
+        vectors=vectors,
+        measured=NOTHING_MEASURED,
+        dissipated_power=ZERO,
+    )
+
+
+def no_such_output(name: str, known: Iterable[str], model: str) -> Exception:
+    """The error about an output that nothing in the model is."""
+    names = list(known)
+    fix = did_you_mean(name, names[:2000]) or f"some that are: {listing(names, 20)}"
+    return rules.NO_SUCH_OUTPUT.error(f"'{name}' is nothing that can be measured in '{model}'", where=model, fix=fix)
+
+
+@final
+@dataclass(frozen=True)
+class _Row:
+    C: Vector
+    D: Vector
+    D_1: Vector
+    rest: Expression = ZERO
+
+
+def _measured_row(measured: Measured, k: int) -> _Row:
+    return _Row(measured.C[k], measured.D[k], measured.D_1[k], measured.rest[k])
+
+
+def _state_row(system: "EquationSystem", k: int) -> _Row:
+    nothing = (ZERO,) * len(system.inputs)
+    return _Row(tuple(ONE if j == k else ZERO for j in range(len(system.states))), nothing, nothing)
+
+
+def _own_row(system: "EquationSystem", k: int) -> _Row:
+    m = system.matrices
+    return _Row(m["C"][k], m["D"][k], m["D_1"][k], system.vectors["f_y"][k])
+
+
+def _with_displacements(system: "EquationSystem") -> "EquationSystem":
+    """The system with the displacements that measured rows read as states, if it is linear and so are they."""
+    measured = system.measured
+    names = [n for n in system.displacements if any(n in e.free_symbols for e in measured.rest)]
+    if not names or not replace(system, measured=NOTHING_MEASURED).linear:
+        return system
+    variables = (*system.states, *system.inputs, *system.displacements)
+    states = (*system.states, *names)
+    rates = [linear_part(system.displacements[n], states, system.inputs, variables, system.where) for n in names]
+    rows = [linear_part(e, names, (), variables, system.where) for e in measured.rest]
+    if any(part.rest is not ZERO for part in (*rates, *rows)):
+        return system
+    n, m, more = len(system.states), len(system.inputs), len(names)
+    own: dict[MatrixName, Matrix] = {k: _widened(system.matrices[k], more) for k in ("L", "A", "N", "C")}
+    ones = tuple(tuple(ONE if j == n + k else ZERO for j in range(n + more)) for k in range(more))
+    below: dict[MatrixName, Matrix] = {
+        **system.matrices,
+        "L": own["L"] + ones,
+        "A": own["A"] + tuple(tuple(-e for e in part.row) for part in rates),
+        "N": own["N"] + zeros(more, n + more),
+        "B": system.matrices["B"] + tuple(part.row_u for part in rates),
+        "B_1": system.matrices["B_1"] + zeros(more, m),
+        "C": own["C"],
+    }
+    C = tuple((*row, *part.row) for row, part in zip(measured.C, rows, strict=True))
+    return replace(
+        system,
+        states=states,
+        matrices=below,
+        vectors={**system.vectors, "f": (*system.vectors["f"], *(ZERO,) * more)},
+        displacements={name: rate for name, rate in system.displacements.items() if name not in names},
+        measured=replace(measured, C=C, rest=(ZERO,) * len(rows)),
+    )
+
+
+def _widened(matrix: Matrix, more: int) -> Matrix:
+    return tuple((*row, *(ZERO,) * more) for row in matrix)
+
 
 MatrixName = Literal["L", "A", "B", "C", "D", "N", "B_1", "D_1"]
 VectorName = Literal["f", "f_y"]
@@ -77,12 +247,15 @@ class EquationSystem:
         return not any(variables & e.free_symbols for e in (*entries, *self.where.values()))
 
     @property
-    def modes(self) -> dict[str, Modes]:
+    def modes(self) -> dict[str, ElementModes]:
         """The modes of the elements that have some, and the mode in which these equations hold."""
         if self.origin is None:
             return {}
         graph = self.origin.graph
-        return {graph.ports[k].element: Modes(tuple(law.modes), graph.mode_of(k)) for k, law in graph.switching.items()}
+        return {
+            graph.ports[k].element: ElementModes(tuple(law.modes), graph.mode_of(k))
+            for k, law in graph.switching.items()
+        }
 
     @property
     def symmetric_part(self) -> Matrix:
@@ -226,3 +399,99 @@ def _half_sum(matrix: Matrix, sign: int) -> Matrix:
     half = number(Fraction(1, 2))
     n = len(matrix)
     return tuple(tuple(half * (matrix[i][j] + sign * matrix[j][i]) for j in range(n)) for i in range(n))
+
+
+def number_of(expression: Expression, values: Mapping[str, float], model: str) -> float:
+    """The value of an expression of parameters.
+
+    Raises: EquationError naming the parameters without a value, or the expression that has none.
+    """
+    refuse_missing([name for name in expression.free_symbols if name not in values], model)
+    try:
+        return expression.evaluate(values)
+    except (ArithmeticError, ValueError) as reason:
+        raise rules.NO_OPERATING_POINT.error(
+            f"'{to_text(expression)}' cannot be computed: {reason}",
+            where=model,
+            fix="check the values of its parameters",
+        ) from reason
+
+
+def refuse_missing(missing: Iterable[str], model: str) -> None:
+    """Raises: EquationError naming parameters without a value, if there are any."""
+    names = sorted(set(missing))
+    if names:
+        raise rules.NO_VALUE.error(
+            f"{listing(names)} {'has' if len(names) == 1 else 'have'} no value",
+            where=model,
+            fix=f"give a value under 'parameters', such as '{names[0]}: 1'",
+            members=names,
+        )
+
+
+def with_values(system: EquationSystem) -> EquationSystem:
+    """The system with every parameter replaced by its value, and every name of `where` that is then a number.
+
+    Raises: EquationError naming a parameter without a value.
+    """
+    values = system.values()
+    numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
+    variables = {*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns}
+    variables |= {*system.signals.names, TIME}
+
+    def value(expression: Expression) -> Expression:
+        if variables.isdisjoint(expression.free_symbols):
+            return number(number_of(expression, values, system.name))
+        return expression.substitute(numbers)
+
+    where: dict[str, Expression] = {}
+    for name, expression in system.where.items():
+        if variables.isdisjoint(expression.free_symbols):
+            values[name] = number_of(expression, values, system.name)
+            numbers[name] = number(values[name])
+        else:
+            where[name] = expression.substitute(numbers)
+            variables.add(name)
+    rates = {name: value(e) for name, e in system.displacements.items()}
+    return replace(system.with_entries(value), where=where, displacements=rates)
+
+
+def with_short_names_inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
+    """The system with temporary names inlined that are short or used once, and short fractions brought together."""
+    joined_where = {name: joined_sines(e) if name in temporary else e for name, e in system.where.items()}
+    system = _inlined(replace(system, where=joined_where), temporary)
+    known: dict[Expression, Expression] = {}
+    meshed = any(name in temporary for name in system.where)
+    longest = 8 if meshed else 2 * LONGEST  # a mesh keeps its names, and its entries as elimination left them
+
+    def shorter(expression: Expression) -> Expression:
+        if expression not in known:
+            joined = joined_sines(expression)
+            known[expression] = joined_sines(shortened(joined)) if leaf_count(joined) <= longest else joined
+        return known[expression]
+
+    # Sums of squares read best as they are.
+    power = joined_sines(system.dissipated_power)
+    energy = None if system.stored_energy is None else joined_sines(system.stored_energy)
+    return replace(system.with_entries(shorter), dissipated_power=power, stored_energy=energy, signals=system.signals)
+
+
+def _inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
+    where = dict(system.where)
+    entries = system.entries()
+    while where:
+        uses = used_names(entries, where)
+        short = {
+            name: e
+            for name, e in where.items()
+            if name not in uses
+            or (name in temporary and ((uses[name] == 1 and leaf_count(e) <= LONGEST) or leaf_count(e) <= 3))
+        }
+        if not short:
+            break
+        where = {name: with_definitions(e, short) for name, e in where.items() if name not in short}
+        entries = [with_definitions(e, short) for e in entries]
+        system = system.with_entries(lambda e, short=short: with_definitions(e, short))  # type: ignore[misc]
+        if any(leaf_count(e) > 2 * LONGEST for e in entries):
+            break
+    return replace(system, where=where)

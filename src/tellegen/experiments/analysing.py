@@ -1,33 +1,68 @@
-"""`analyse`: from a model to its linear analysis in one call."""
+"""`analyse`: from a model to its linear analysis in one call, the poles with its controllers among it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from tellegen.analysis import Analysis, PowerSplit, linear_model, split_power, steady_state
-from tellegen.core.errors import EquationError, SimulationError
+from tellegen.analysis import Analysis, ClosedLoop, PowerSplit, linear_model, split_power, steady_state
+from tellegen.analysis.poles import loop_poles
+from tellegen.core.errors import EquationError, SimulationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description import Model
-from tellegen.description.opening import AnyModel, as_model
-from tellegen.description.signals.values import Signal
-from tellegen.description.variables import input_name
-from tellegen.equations.closed_loop import following_inputs, hold_signals
-from tellegen.equations.measuring import measured_equations
+from tellegen.equations.derivation import measured_equations
+from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals, linearise_loop
+from tellegen.equations.forms.linearisation import linearise_equations
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
-from tellegen.experiments.closed_loop import closed_loop, loop_at_rest
-from tellegen.experiments.courses import Course
 from tellegen.experiments.initial_values import initial_states
+from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
-from tellegen.experiments.setting_up import Setup, end_of, set_up, with_parameters
+from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_parameters
 from tellegen.graph import PowerGraph, lower
-from tellegen.graph.signal_lowering import drive_some
-from tellegen.results.ports import sources_of
+from tellegen.graph.signal_lowering import drive_given_inputs
+from tellegen.model.model import Model
+from tellegen.model.signals import Signal
+from tellegen.model.variables import input_name
+from tellegen.notations.loading import AnyModel, as_model
+from tellegen.results.element_variables import sources_of
 from tellegen.results.units import variable_units
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.starting import steady_state as equilibrium
+from tellegen.simulation.starting import find_equilibrium
+from tellegen.simulation.starting import find_equilibrium as equilibrium
+
+
+def closed_loop(system: EquationSystem, at: Mapping[str, float]) -> ClosedLoop | None:
+    """The closed loop at values of states, controllers, inputs and references (zero where not given); None without controllers.
+
+    Where a sampled controller, a delay or a function leaves no linear model, the poles are None and the reason says it.
+    """
+    driven = tuple(system.signals.drivers)
+    if not driven:
+        return None
+    try:
+        loop = close_loop(system, float(at.get(TIME, 0.0)))
+        known = {name: at[name] for name in (*loop.states, *loop.displacements, *loop.inputs) if name in at}
+        linear = linearise_loop(loop, known) or linearise_equations(loop, known)
+        return ClosedLoop(driven, loop_poles(linear_model(linear)))
+    except TellegenError as error:
+        return ClosedLoop(driven, None, error.finding.what)
+
+
+def loop_at_rest(ready: Setup, problem: Problem) -> dict[str, float]:
+    """The steady state of the model with its controllers, signals included; empty where there is none."""
+    numeric = ready.numeric
+    try:
+        found = find_equilibrium(problem)
+        context = numeric.new_context(None, dict(ready.inputs))
+        observed = numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
+    except (SimulationError, FloatingPointError):
+        return {}
+    signals = {
+        o.name: float(value) for o, value in zip(numeric.observables, observed, strict=True) if o.kind == "signal"
+    }
+    return {**signals, **dict(zip(numeric.names, map(float, found.y), strict=True)), TIME: found.t}
+
 
 FINE = 1e-10
 """The tolerance of a steady state."""
@@ -55,7 +90,7 @@ def analyse(
     follows = following_inputs(described, inputs or {})
 
     def prepared(found: PowerGraph) -> PowerGraph:
-        return drive_some(with_parameters(found, described, parameters or {}), follows)
+        return drive_given_inputs(with_parameters(found, described, parameters or {}), follows)
 
     graph = prepared(lower(described))
     system = measured_equations(described, outputs, prepared)
@@ -70,7 +105,7 @@ def analyse(
         return Analysis(linear_model(plain, there), units, closed_loop=closed_loop(system, there), modes=graph.mode)
     start = initial_states(graph, described, described.experiment.initial, values)
     ready = _with_held_inputs(described, held, start, parameters or {}, follows)
-    plain = hold_signals(system, {TIME: end_of(described, values)})
+    plain = hold_signals(system, {TIME: end_of_experiment(described, values)})
     rest = {**start, **held} if plain.linear else _rest(plain, held, start, ready)
     power = _steady_power(ready, rest)
     loop = None
@@ -104,7 +139,7 @@ def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> fl
         return signal.arguments[3].evaluate(values) if len(signal.arguments) > 3 else 0.0
     if signal.shape == "chirp" or signal.expression is None:
         return 0.0
-    known = {**values, TIME: end_of(model, values)}
+    known = {**values, TIME: end_of_experiment(model, values)}
     return signal.expression.evaluate(known) if signal.expression.free_symbols <= known.keys() else 0.0
 
 
@@ -116,7 +151,7 @@ def _with_held_inputs(
     follows: Mapping[str, Signal],
 ) -> Setup:
     """The model compiled with constant inputs, but for those that follow signals of the model."""
-    free: dict[str, Course] = {
+    free: dict[str, InputSignal] = {
         name: held[name] for name in model.inputs if name in held and not _is_driven(model, name)
     }
     free |= follows
@@ -142,7 +177,7 @@ def _rest(
 
 def _problem(ready: Setup, start: Mapping[str, float]) -> Problem:
     known = {name: start[name] for name in ready.numeric.names if name in start}
-    t0 = end_of(ready.model, ready.parameters)
+    t0 = end_of_experiment(ready.model, ready.parameters)
     return Problem(ready.numeric, t0 + 1.0, t0, y0=known, inputs=dict(ready.inputs), rtol=FINE)
 
 

@@ -8,17 +8,15 @@ import numpy as np
 
 from tellegen.analysis import PowerSplit, split_power
 from tellegen.core.names import identifier
-from tellegen.description.opening import AnyModel, as_model
-from tellegen.experiments.courses import Course
+from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.setting_up import Setup
-from tellegen.experiments.settling import Settled, settle
-from tellegen.experiments.simulating import run_of
-from tellegen.results.ports import sources_of
-from tellegen.results.printing import table_lines
-from tellegen.results.run import Run
-from tellegen.simulation.held_rows import HeldRows
-from tellegen.simulation.trajectory import Segment, Trajectory
+from tellegen.experiments.setup import Setup
+from tellegen.experiments.simulating import run_of_trajectory
+from tellegen.experiments.steady_state import RestingModel, find_rest
+from tellegen.notations.loading import AnyModel, as_model
+from tellegen.results.element_variables import sources_of
+from tellegen.results.run import Run, table_lines
+from tellegen.simulation.trajectory import HeldRows, Segment, Trajectory
 
 
 @final
@@ -68,7 +66,7 @@ class SteadyState:
 def equilibrium(
     model: AnyModel,
     *,
-    inputs: Mapping[str, Course] | None = None,
+    inputs: Mapping[str, InputSignal] | None = None,
     initial: Mapping[str, Quantity] | None = None,
     parameters: Mapping[str, Quantity] | None = None,
     units: Mapping[str, str] | None = None,
@@ -90,12 +88,12 @@ def equilibrium(
     Raises: SimulationError (S119) naming what keeps changing where there is none.
     """
     described = as_model(model)
-    found = settle(described, at, {"inputs": inputs, "initial": initial, "parameters": parameters, "mode": mode})
-    run = run_of(found.ready, found.problem, _one_row(found))
+    found = find_rest(described, at, {"inputs": inputs, "initial": initial, "parameters": parameters, "mode": mode})
+    run = run_of_trajectory(found.ready, found.problem, _one_row(found))
     return SteadyState(run.in_units(_units(found.ready, units)), _powers(run))
 
 
-def _one_row(found: Settled) -> Trajectory:
+def _one_row(found: RestingModel) -> Trajectory:
     model, context, at = found.problem.model, found.problem.context, found.standing
     assert context is not None, "made with one"
     memory = HeldRows.of(context.memory[None, : len(model.memory)].copy()) if model.memory else None

@@ -1,22 +1,120 @@
-"""Initial values that users give by the name of a state, of its content or of its output, as values of states."""
+"""Initial values: of states, contents and outputs, of dependent storages, and of displacements in closed loops.
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+Rates keep to the equations g = 0 of a loop by themselves, but the errors of a solver add up. So the rates of the displacements q
+that the loop decides get the term -G^-1 g / T, G = dg/dq: what is added is forgotten within the time T.
+"""
 
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing, named_after
 from tellegen.core.units import Dimension, parse_unit
-from tellegen.description import Model
 from tellegen.experiments import rules
-from tellegen.experiments.positions import assembled_positions
 from tellegen.experiments.quantities import Quantity, computed, value_of
-from tellegen.expressions import Expression
+from tellegen.expressions import Expression, number, total
 from tellegen.graph import Port, PowerGraph, StorageLaw
-from tellegen.graph.laws import ARGUMENT
+from tellegen.graph.power_graph import ARGUMENT
+from tellegen.model.kinematics import solve_positions
+from tellegen.model.model import Closure, Model
+
+TIME = 0.1
+"""Within this time, in seconds, what errors added to a loop is forgotten."""
+
+
+def with_drift_control(graph: PowerGraph, closures: Sequence[Closure]) -> PowerGraph:
+    """The graph whose displacements are drawn back to where their loops fit."""
+    if not closures:
+        return graph
+    rates = dict(graph.displacements)
+    for closure in closures:
+        for name, step in zip(closure.solves, _newton_step(closure), strict=True):
+            rates[name] = rates[name] - step / _decimal(TIME)
+    return replace(graph, displacements=rates)
+
+
+def _decimal(value: float) -> Expression:
+    """A number as a formula, by its decimal digits."""
+    return number(round(value * 1000)) / 1000
+
+
+def _loop_jacobian(closure: Closure) -> list[list[Expression]]:
+    """The derivatives of the equations of a loop by the displacements that follow from it."""
+    return [[equation.derivative(name) for name in closure.solves] for equation in closure.equations]
+
+
+def _newton_step(closure: Closure) -> list[Expression]:
+    """G^-1 g by Cramer's rule: loops have one, two or three equations."""
+    G = _loop_jacobian(closure)
+    whole = _determinant(G)
+    steps = []
+    for k in range(len(closure.solves)):
+        changed = [[*row[:k], g, *row[k + 1 :]] for row, g in zip(G, closure.equations, strict=True)]
+        steps.append(_determinant(changed) / whole)
+    return steps
+
+
+def _determinant(rows: list[list[Expression]]) -> Expression:
+    """The determinant of a small matrix, by its first row."""
+    if len(rows) == 1:
+        return rows[0][0]
+    terms = []
+    for k, entry in enumerate(rows[0]):
+        rest = [[*row[:k], *row[k + 1 :]] for row in rows[1:]]
+        terms.append(entry * _determinant(rest) * (1 if k % 2 == 0 else -1))
+    return total(terms)
+
+
+def assembled_positions(
+    closures: Sequence[Closure], positions: Mapping[str, float], parameters: Mapping[str, float]
+) -> dict[str, float]:
+    """Positions in which all loops fit, those that follow from others changed as little as possible.
+
+    Raises: SimulationError (S340) naming the loop that fits nowhere near.
+    """
+    found = dict(positions)
+    if not closures:
+        return found
+    equations = [e for closure in closures for e in closure.equations]
+    unknown = [name for closure in closures for name in closure.solves]
+    solved = solve_positions(equations, unknown, {**parameters, **found}, found)
+    if solved is None:
+        raise _apart(closures, {**parameters, **found})
+    return {**found, **{name: _nearby(value, found.get(name, 0.0)) for name, value in solved.items()}}
+
+
+def _nearby(value: float, guess: float) -> float:
+    """The value itself where it is as good as the guess: a start that fits stays as it was given."""
+    return guess if abs(value - guess) <= 1e-15 * (1 + abs(guess)) else value
+
+
+def _apart(closures: Iterable[Closure], values: Mapping[str, float]) -> Exception:
+    def gap(closure: Closure) -> float:
+        try:
+            return max(abs(e.evaluate(values)) for e in closure.equations)
+        except (ArithmeticError, ValueError):
+            return math.inf
+
+    worst = max(closures, key=gap)
+    return rules.APART.error(
+        f"the loop '{worst.name}' fits in no position near the start: a gap of {gap(worst):.3g} is left",
+        where=worst.name,
+        fix=f"give other initial values to what it does not decide, or to {listing(worst.solves)}, or check the lengths",
+        members=worst.solves,
+    )
+
 
 STEPS, CLOSE = 60, 1e-14
 
 
-class Remembered(NamedTuple):
+class InitialName(NamedTuple):
     """A name that can be given an initial value: the port behind it, and whether it names the content of the storage."""
 
     port: Port | None
@@ -24,10 +122,10 @@ class Remembered(NamedTuple):
     dimension: Dimension | None
 
 
-def initial_names(graph: PowerGraph, model: Model) -> dict[str, Remembered]:
+def initial_names(graph: PowerGraph, model: Model) -> dict[str, InitialName]:
     """What can be given an initial value: states, contents and outputs of storages, displacements, integrals among signals."""
     chosen = {e.name: e.variables["energy"] for e in model.elements if "energy" in e.variables}
-    found: dict[str, Remembered] = {}
+    found: dict[str, InitialName] = {}
     for k in graph.storages():
         port, domain = graph.ports[k], graph.domain_of(k)
         side = port.law.side
@@ -35,12 +133,12 @@ def initial_names(graph: PowerGraph, model: Model) -> dict[str, Remembered]:
         for name in (port.state, port.variable(side)):
             is_content = name == port.state and _keeps_content(port)
             found.setdefault(
-                name, Remembered(port, is_content, _dimension(content.unit if is_content else domain.power(side).unit))
+                name, InitialName(port, is_content, _dimension(content.unit if is_content else domain.power(side).unit))
             )
         stored = chosen.get(port.element, named_after(content.symbol, port.element))
-        found.setdefault(stored, Remembered(port, True, _dimension(content.unit)))
-    found |= {name: Remembered(None, False, None) for name in graph.displacements}
-    return found | {s.name: Remembered(None, False, None) for s in graph.signals if hasattr(s, "rate")}
+        found.setdefault(stored, InitialName(port, True, _dimension(content.unit)))
+    found |= {name: InitialName(None, False, None) for name in graph.displacements}
+    return found | {s.name: InitialName(None, False, None) for s in graph.signals if hasattr(s, "rate")}
 
 
 def initial_states(
@@ -103,7 +201,7 @@ def _moved(graph: PowerGraph, read: Mapping[str, float]) -> Mapping[str, float]:
     return values
 
 
-def _state_value(place: Remembered, amount: float, parameters: Mapping[str, float], subject: str) -> float:
+def _state_value(place: InitialName, amount: float, parameters: Mapping[str, float], subject: str) -> float:
     assert place.port is not None, "only storages have laws"
     law = place.port.law
     assert isinstance(law, StorageLaw), "only storages have contents"
@@ -139,3 +237,119 @@ def _keeps_content(port: Port) -> bool:
 
 def _dimension(unit: str) -> Dimension:
     return parse_unit(unit).dimension
+
+
+Array = NDArray[np.float64]
+
+SAME: Final = 1e-9
+"""Initial values that differ by less than this share are the same."""
+MOST_STEPS: Final = 20
+PROBE: Final = 1e-6
+
+
+def independent_start(
+    start: Mapping[str, float], causal: CausalGraph, numeric: NumericModel, inputs: Mapping[str, float]
+) -> dict[str, float]:
+    """The initial values of states alone, from those of states and of storages that follow them.
+
+    A value given to a follower decides the states behind it about which nothing is said; where everything is said, the values must
+    agree.
+
+    Raises: SimulationError (S305) naming the storage and the value that it has, or (S177) naming the states that stay open.
+    """
+    followers = {causal.graph.ports[d.port].state: [causal.graph.ports[k] for k in d.on] for d in causal.dependent}
+    own = {name: value for name, value in start.items() if name in numeric.names}
+    observed = {o.name for o in numeric.observables}
+    wanted = {n: value for n, value in start.items() if n in followers and n not in own and n in observed}
+    if not wanted:
+        return own
+    said = own.keys() | {port.state for port in causal.graph.ports if port.initial is not None}
+    behind = dict.fromkeys(port.state for name in wanted for port in followers[name])
+    free = [name for name in behind if name in numeric.names and name not in said]
+    relation = _Relation(numeric, inputs, own, tuple(wanted), free)
+    target = np.array(list(wanted.values()))
+    found = relation.solved(target)
+    told = relation.told(found)
+    for name, value, decided in zip(wanted, target, told, strict=True):
+        if abs(decided - value) > SAME * max(abs(value), abs(decided)):
+            raise _follows(name, float(value), float(decided), causal)
+    if np.any(found) and (open_ := relation.left_open(found)):
+        raise _open(list(wanted), open_, causal)
+    return {**own, **dict(zip(free, map(float, found), strict=True))} if np.any(found) else own
+
+
+@final
+class _Relation:
+    """What states tell the followers; `free` are the states that may be chosen."""
+
+    def __init__(
+        self,
+        numeric: NumericModel,
+        inputs: Mapping[str, float],
+        own: Mapping[str, float],
+        followers: tuple[str, ...],
+        free: list[str],
+    ) -> None:
+        self.numeric, self.context = numeric, numeric.new_context(None, inputs)
+        place = {name: k for k, name in enumerate(numeric.names)}
+        observed = {o.name: k for k, o in enumerate(numeric.observables)}
+        self.base = numeric.start()
+        for name, value in own.items():
+            self.base[place[name]] = value
+        self.free, self.names = [place[name] for name in free], free
+        self.observed = [observed[name] for name in followers]
+
+    def told(self, values: Array) -> Array:
+        """The outputs of the followers for values of the free states."""
+        y = self.base.copy()
+        y[self.free] = values
+        return self.numeric.observe(0.0, y, np.zeros(len(y)), self.context)[self.observed]
+
+    def slopes(self, values: Array) -> Array:
+        """How the outputs change with the free states."""
+        found = np.zeros((len(self.observed), len(values)))
+        for k in range(len(values)):
+            step = PROBE * max(1.0, abs(values[k])) * np.eye(len(values))[k]
+            found[:, k] = (self.told(values + step) - self.told(values - step)) / (2.0 * step[k])
+        return found
+
+    def solved(self, target: Array) -> Array:
+        """The free states nearest to zero for which the followers have their values, as far as there are any."""
+        values = np.zeros(len(self.free))
+        for _ in range(MOST_STEPS if len(values) else 0):
+            missing = target - self.told(values)
+            if np.all(np.abs(missing) <= 1e-3 * SAME * np.abs(target)):
+                break
+            values = values + np.linalg.lstsq(self.slopes(values), missing, rcond=None)[0]
+        return values
+
+    def left_open(self, values: Array) -> list[str]:
+        """The free states that could be changed without any follower noticing, together with others."""
+        slopes = self.slopes(values)
+        _, sizes, rows = np.linalg.svd(slopes)
+        rank = int(np.sum(sizes > 1e-6 * max(sizes, default=0.0)))
+        loose = np.any(np.abs(rows[rank:]) > 1e-6, axis=0)
+        used = np.abs(slopes).max(axis=0, initial=0.0) > 0.0
+        return [name for name, is_open in zip(self.names, (loose & used).tolist(), strict=True) if is_open]
+
+
+def _follows(name: str, value: float, decided: float, causal: CausalGraph) -> TellegenError:
+    ports = causal.graph.ports
+    on = next([ports[k].element for k in d.on] for d in causal.dependent if ports[d.port].state == name)
+    verb = "makes" if len(on) == 1 else "make"
+    return rules.FOLLOWS.error(
+        f"the initial value of {name} is {value:g}, but {listing(on)} {verb} it {decided:g}",
+        where=causal.graph.name,
+        fix="leave it out, or give the values that decide it",
+        members=on,
+    )
+
+
+def _open(followers: list[str], states: list[str], causal: CausalGraph) -> TellegenError:
+    verb = "leaves" if len(followers) == 1 else "leave"
+    return rules.OPEN_START.error(
+        f"the initial value of {listing(followers)} {verb} open how {listing(states)} share in it",
+        where=causal.graph.name,
+        fix=f"give an initial value to {listing(states[:-1])}, too",
+        members=states,
+    )

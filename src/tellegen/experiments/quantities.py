@@ -6,10 +6,10 @@ from typing import Any
 
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.units import DIMENSIONLESS, Dimension
-from tellegen.description.dimensions import DimensionError, Open, in_words, measure_of, si_unit
-from tellegen.description.quantities import read_quantity
 from tellegen.experiments import rules
 from tellegen.expressions import Expression, number
+from tellegen.model.dimensions import DimensionError, NoDimension, dimension_in_words, measure_of, si_unit
+from tellegen.notations.quantities import read_quantity
 
 Quantity = float | int | str | Any
 """A number in SI units, a text such as `4.7 mH`, or a quantity of pint."""
@@ -58,14 +58,14 @@ def computed(expression: Expression, names: Mapping[str, float], subject: str) -
 def _text(text: str, wanted: Dimension | None, subject: str) -> Expression:
     place = Place(f"<{subject}>", 1, 1, text)
     reading = read_quantity(text, lambda: place)
-    found: Dimension | Open | None = reading.dimension
+    found: Dimension | NoDimension | None = reading.dimension
     if reading.marked is not None:
         try:
-            found = measure_of(reading.marked, lambda name: Open.UNKNOWN)
+            found = measure_of(reading.marked, lambda name: NoDimension.UNKNOWN)
         except DimensionError as problem:
             raise _unusable(subject, problem.what) from None
     if wanted is not None and isinstance(found, Dimension) and found not in (wanted, DIMENSIONLESS):
-        raise _unusable(subject, f"is in {in_words(found)}, not in {in_words(wanted)}")
+        raise _unusable(subject, f"is in {dimension_in_words(found)}, not in {dimension_in_words(wanted)}")
     return reading.expression
 
 
@@ -76,7 +76,7 @@ def _from_pint(value: Any, wanted: Dimension | None, subject: str) -> float:
             return float(value.to_base_units().magnitude)
         return float(value.to(si_unit(wanted).replace("^", "**")).magnitude)
     except Exception:
-        raise _unusable(subject, f"is {value}, not in {in_words(wanted or DIMENSIONLESS)}") from None
+        raise _unusable(subject, f"is {value}, not in {dimension_in_words(wanted or DIMENSIONLESS)}") from None
 
 
 def _finite(value: float, subject: str) -> float:

@@ -1,37 +1,132 @@
-"""`simulate`: from a model to a run in one call."""
+"""`simulate`: from a model to a run in one call; failed runs of mechanisms say which position or motion is to blame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
+from tellegen.causality import assign_causality
 from tellegen.conditioning.forms import Conditioned
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import DIMENSIONLESS, Dimension
-from tellegen.description.opening import AnyModel, as_model
+from tellegen.equations.derivation import derive_equations
 from tellegen.experiments import rules
-from tellegen.experiments.conditioned import begun_model
-from tellegen.experiments.courses import Course, function_finding
+from tellegen.experiments.input_signals import InputSignal, function_finding
 from tellegen.experiments.progress import Progress, ProgressLine, is_watched
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
-from tellegen.experiments.recovering import RemovedVariables
-from tellegen.experiments.row_count import default_rows, longest_step
-from tellegen.experiments.setting_up import Setup, set_up
-from tellegen.experiments.settling import settle
-from tellegen.experiments.singular_positions import judged
-from tellegen.experiments.weightless_positions import weighed
+from tellegen.experiments.setup import Setup, default_rows, longest_input_step, set_up
+from tellegen.experiments.steady_state import find_rest
+from tellegen.experiments.transformed_models import RemovedVariables, model_at_start
+from tellegen.expressions.elimination import with_definitions
+from tellegen.graph import lower
+from tellegen.model.model import Closure, Model
+from tellegen.notations.loading import AnyModel, as_model
+from tellegen.notations.mechanism.rules import WEIGHTLESS
 from tellegen.reduction import Reduction
 from tellegen.results.run import Run
-from tellegen.simulation.building_ahead import build_solvers_ahead
-from tellegen.simulation.hybrid import integrate_graph
+from tellegen.simulation.global_error import has_memory
+from tellegen.simulation.hybrid.integration import integrate_graph
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.second_run import has_memory
-from tellegen.simulation.starting import steady_state
-from tellegen.simulation.stretch import Watch
+from tellegen.simulation.solvers.library import build_solvers_ahead
+from tellegen.simulation.solvers.stretch import Watch
+from tellegen.simulation.starting import find_equilibrium
 from tellegen.simulation.trajectory import Segment, Trajectory
+
+MARGIN = ".margin"
+"""The signal of a loop that tells how far it is from a singular position: the sine between the directions that it solves for."""
+
+STUCK = 1e-6
+"""No motion comes that close to a singular position, but one that ends in it."""
+
+NEAR = 0.05
+"""A run that failed with a margin below this failed because of the loop."""
+
+
+def with_singular_position(run: Run, closures: Iterable[Closure]) -> Run:
+    """The run, which failed where the margin of a loop changed its sign or vanished on the way; rows are kept."""
+    met = min(_met(run, closures), default=None)
+    if met is None:
+        return run
+    t, name, solves = met
+    finding = rules.SINGULAR_POSITION.finding(
+        f"at t = {t:.6g} s the loop '{name}' is in a singular position: it no longer decides {listing(solves)}",
+        where=name,
+        fix="stay away from this position, let another coordinate be independent, or make a joint of the loop elastic",
+        members=(name, *solves),
+    )
+    return replace(run, trajectory=replace(run.trajectory, status="failed", finding=finding))
+
+
+def _met(run: Run, closures: Iterable[Closure]) -> Iterator[tuple[float, str, tuple[str, ...]]]:
+    for closure in closures:
+        if closure.name + MARGIN not in run.described_signals or not run.t.size:
+            continue
+        margin = run.values(closure.name + MARGIN)
+        turned = np.flatnonzero((np.sign(margin) != np.sign(margin[0])) | (np.abs(margin) < STUCK))
+        if turned.size:
+            yield float(run.t[turned[0]]), closure.name, closure.solves
+        elif run.status == "failed" and abs(margin[-1]) < NEAR:
+            yield float(run.t[-1]), closure.name, closure.solves
+
+
+NEARLY_NONE = 1e-5
+"""A motion has no inertia where it has less than this share of what its speeds have one by one."""
+
+MOST = 30
+"""With more coordinates the mass matrix takes too long for a message."""
+
+PART = 0.05
+"""Speeds that are a smaller part of a motion are not named."""
+
+
+def with_missing_inertia(run: Run, model: Model) -> Run:
+    """The run, whose message names the motion without inertia where a mechanism failed for want of it; rows are kept.
+
+    `model` is the one that was described, before its storages were conditioned.
+    """
+    if run.status != "failed" or not run.t.size or not 0 < len(model.displacements) <= MOST:
+        return run
+    try:
+        motion = _without_inertia(run, model)
+    except (TellegenError, ArithmeticError, KeyError, np.linalg.LinAlgError):
+        return run  # the message of the solver says what there is to say
+    if not motion:
+        return run
+    speeds = ", ".join(f"{name} = {part:.2g}" for name, part in motion.items())
+    finding = WEIGHTLESS.finding(
+        f"at t = {run.t[-1]:.6g} s nothing has inertia for a motion with {speeds}: those that move have no mass there",
+        where=next(iter(motion)),
+        fix="give a body that it moves a mass or an inertia, or stay away from this position",
+        members=tuple(motion),
+    )
+    return replace(run, trajectory=replace(run.trajectory, finding=finding))
+
+
+def _without_inertia(run: Run, model: Model) -> dict[str, float]:
+    """The motion with the least inertia at the last row, by its speeds; empty where it has some."""
+    causal = assign_causality(lower(model))
+    system = derive_equations(causal)
+    moving = {**causal.graph.moving, **system.where}
+    values = {**run.parameters, **{name: float(run.values(name)[-1]) for name in system.displacements}}
+    rows = [[with_definitions(entry, moving).evaluate(values) for entry in row] for row in system.matrices["L"]]
+    return _lightest(np.array(rows, dtype=float), system.states)
+
+
+def _lightest(mass: NDArray[np.float64], names: tuple[str, ...]) -> dict[str, float]:
+    own = np.sqrt(np.diag(mass))
+    if not own.size or not own.all():
+        return {}
+    shares, motions = np.linalg.eigh(mass / np.outer(own, own))
+    if shares[0] > NEARLY_NONE:
+        return {}
+    motion = motions[:, 0] / own
+    motion = motion / motion[np.argmax(np.abs(motion))]
+    return {name: float(part) for name, part in zip(names, motion, strict=True) if abs(part) > PART}
+
 
 Array = npt.NDArray[np.float64]
 Start = Literal["initial", "steady"]
@@ -46,7 +141,7 @@ def simulate(
     model: AnyModel,
     until: Quantity | None = None,
     *,
-    inputs: Mapping[str, Course] | None = None,
+    inputs: Mapping[str, InputSignal] | None = None,
     initial: Mapping[str, Quantity] | None = None,
     parameters: Mapping[str, Quantity] | None = None,
     solver: str = "auto",
@@ -88,7 +183,7 @@ def simulate(
         def forces_of(rigid: Conditioned) -> dict[str, float]:
             return _forces_at_start(rigid, inputs, initial, parameters)
 
-        model, initial = begun_model(model, initial, parameters, inputs, forces_of), None
+        model, initial = model_at_start(model, initial, parameters, inputs, forces_of), None
     described = as_model(model)
     given = described.experiment
     tolerance = _first(
@@ -110,12 +205,12 @@ def simulate(
         inputs=dict(ready.inputs),
         rows_at_changes=times is None and samples is None,
     )
-    run_of(ready, problem, _nothing(ready)).in_units(units)
+    run_of_trajectory(ready, problem, _nothing(ready)).in_units(units)
     if start == "steady":
         ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
     run = replace(run, described=None if form is None else form.found.causal.graph, removed=removed)
-    return _finished(weighed(run, described if form is None else form.base), on_failure)
+    return _finished(with_missing_inertia(run, described if form is None else form.base), on_failure)
 
 
 def _number(value: Quantity, wanted: Dimension | None, subject: str) -> float:
@@ -131,7 +226,7 @@ def _absolute(given: Mapping[str, Quantity] | Quantity) -> float | dict[str, flo
 
 def _forces_at_start(
     rigid: Conditioned,
-    inputs: Mapping[str, Course] | None,
+    inputs: Mapping[str, InputSignal] | None,
     initial: Mapping[str, Quantity] | None,
     parameters: Mapping[str, Quantity] | None,
 ) -> dict[str, float]:
@@ -156,15 +251,15 @@ def _from_rest(
     ready: Setup,
     problem: Problem,
     parameters: Mapping[str, Quantity] | None,
-    inputs: Mapping[str, Course] | None,
+    inputs: Mapping[str, InputSignal] | None,
     initial: Mapping[str, Quantity] | None,
     mode: Mapping[str, str] | None,
 ) -> tuple[Setup, Problem]:
     """The problem that begins at the equilibrium under the inputs at t = 0, in the modes that agree with it."""
     if not (ready.graph.switching or has_memory(ready.numeric)):
-        return ready, replace(problem, y0=steady_state(problem).y)
+        return ready, replace(problem, y0=find_equilibrium(problem).y)
     given = {"parameters": parameters, "inputs": inputs, "initial": initial, "mode": mode}
-    found = settle(ready.model, 0.0, given)
+    found = find_rest(ready.model, 0.0, given)
     numeric, causal = found.ready.numeric, found.ready.causal
     start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.places}
     settled = replace(problem, model=numeric, y0=start, before=found.before())
@@ -179,13 +274,13 @@ def run_problem(
     made = replace(made, setup_s=made.setup_s + ready.seconds)
     if made.status == "failed":
         made = replace(made, finding=function_finding(ready.graph) or made.finding)
-    run = run_of(ready, problem, made, shown)
+    run = run_of_trajectory(ready, problem, made, shown)
     if ready.model.closures:
-        run = judged(run, ready.model.closures)
+        run = with_singular_position(run, ready.model.closures)
     return run.in_units({name: unit for name, unit in ready.model.experiment.units.items() if name in run})
 
 
-def run_of(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
+def run_of_trajectory(ready: Setup, problem: Problem, made: Trajectory, shown: tuple[str, ...] = ()) -> Run:
     """A trajectory with the names of its model."""
 
     def again(times: Array) -> Trajectory:
@@ -250,7 +345,7 @@ def _longest_step(asked: Quantity | None, ready: Setup) -> float:
     """The longest step that is asked for; else one that misses no change of an input on which a mode depends."""
     if asked is not None:
         return value_of(asked, SECOND, "max_step")
-    return longest_step(ready.graph, ready.parameters, ready.until)
+    return longest_input_step(ready.graph, ready.parameters, ready.until)
 
 
 def _numbers(times: npt.ArrayLike) -> Array:

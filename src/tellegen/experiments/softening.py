@@ -20,7 +20,7 @@ from tellegen.core.names import TIME, identifier
 from tellegen.expressions import ZERO, Expression, call, number, postorder, relation, symbol
 from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.graph.laws import ARGUMENT, argument
+from tellegen.graph.power_graph import ARGUMENT, argument
 
 LEAST_SIZE: Final = 1e-3
 """What counts as the size of a variable of which nothing is given, in SI units: default tolerances take the same."""
@@ -36,7 +36,7 @@ JUMP: Final = 0.5
 LOOKS: Final = 256
 
 
-def soften(
+def soften_laws(
     graph: PowerGraph,
     values: Mapping[str, float],
     start: Mapping[str, float],

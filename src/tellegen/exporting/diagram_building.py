@@ -1,20 +1,351 @@
-"""From a model with its experiment to a block diagram."""
+"""From a model with its experiment to a block diagram: a scalar ladder as it is drawn, or the vector block row by row.
 
-from dataclasses import replace
+A storage that follows others decides how fast its content changes. So what it asks of the rest, and with it the force in a joint
+or in a clutch that sticks, is a formula of the rates of states and inputs.
 
+Its columns are those of the figure: B, the integrators with L, then what takes power back.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+from tellegen.causality import CausalGraph
 from tellegen.core.names import TIME, listing
-from tellegen.description import Model
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.outputs import PortVariables
+from tellegen.equations.signal_equations import SignalRates
+from tellegen.equations.structure import ResistiveSolution, causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem
-from tellegen.experiments.setting_up import set_up
+from tellegen.experiments.setup import set_up
 from tellegen.exporting import rules
-from tellegen.exporting.diagrams import Diagram, Formula, formula, formula_of, in_order
-from tellegen.exporting.ladder_diagrams import ladder_blocks, ladder_columns
-from tellegen.exporting.port_formulas import PortFormulas
-from tellegen.exporting.starting import Start, begun, first_moment
-from tellegen.exporting.vector_diagrams import vector_blocks
+from tellegen.exporting.diagram import (
+    NO_UNKNOWNS,
+    Diagram,
+    DiagramColumn,
+    DiagramUnknowns,
+    Formula,
+    FormulaKind,
+    Inertia,
+    Integrator,
+    formula,
+    formula_of,
+    in_evaluation_order,
+)
+from tellegen.exporting.start import DiagramStart, diagram_start, initial_run
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions.elimination import Entry, NamedEntries, with_definitions
+from tellegen.graph import SourceLaw
+from tellegen.graph.power_graph import ResistiveLaw, StorageLaw
 from tellegen.graph.signals import External, Table
-from tellegen.schemes import pog
+from tellegen.model.model import Model
+from tellegen.schemes import Block, PogScheme, Summation, pog
+from tellegen.schemes.pog_scheme import Column as PogColumn
+from tellegen.schemes.pog_scheme import Ladder
+
+
+@final
+class PortFormulas:
+    """Formulas over states, inputs, displacements and signals, over the names in `where` and over rates.
+
+    `rates` gives the names that the rates of states have. Names of `where` begin otherwise than those of the equations.
+    """
+
+    def __init__(
+        self, causal: CausalGraph, system: EquationSystem, rates: Mapping[str, str], taken: Iterable[str]
+    ) -> None:
+        self.causal = causal
+        self.system = system
+        self.ports = causal.graph.ports
+        self.rates = {name: symbol(rate) for name, rate in rates.items()}
+        self._field = NamedEntries(causal.graph.parameters, taken, prefix="k")
+        self._structure = causal_structure(causal, self._field)
+        self._told: ResistiveSolution = solve_resistive(self._structure, self._field)
+        self._places = PortVariables(self._structure, self._told).places
+        self._following = set(causal.derivative)
+        known = {*causal.graph.parameters}
+        self._signals = SignalRates(system.signals, system.displacements, causal.graph.moving, known)
+
+    @property
+    def where(self) -> Mapping[str, Expression]:
+        """What the names in the formulas stand for, in order."""
+        return self._field.where
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def of(self, name: str) -> Expression:
+        """The formula of a power variable.
+
+        Raises: EquationError where it reads the rate of something that jumps.
+        """
+        port, decided = self._places[name]
+        return self._decided(port) if decided else self.told(port)
+
+    def told(self, port: int) -> Expression:
+        """What the rest of the model tells a port."""
+        return self._sum(self._structure.gains[port])
+
+    def input_rate(self, name: str) -> Expression:
+        """How fast an input changes.
+
+        Raises: EquationError where it jumps.
+        """
+        driver = self.system.signals.drivers.get(name)
+        return ZERO if driver is None else self.rate(driver)
+
+    def rate(self, expression: Expression) -> Expression:
+        """The derivative of a formula along the motion.
+
+        Raises: EquationError where it reads something that jumps.
+        """
+        written = with_definitions(expression, self.system.where)
+        return total(written.derivative(name) * self._rate_of(name) for name in sorted(written.free_symbols))
+
+    def _rate_of(self, name: str) -> Expression:
+        if name in self.rates:
+            return self.rates[name]
+        if name == TIME:
+            return ONE
+        if name in self.system.inputs:
+            return self.input_rate(name)
+        if name in self.causal.graph.parameters:
+            return ZERO
+        return self._signals.of(name)
+
+    def _sum(self, row: Mapping[int, Entry]) -> Expression:
+        return total(gain.expression * self._decided(k) for k, gain in row.items())
+
+    def _decided(self, k: int) -> Expression:
+        port, law = self.ports[k], self.ports[k].law
+        if k in self._following:
+            return self._content_rate(k)
+        if k in self._told.decided:
+            return self._told.decided[k]
+        if isinstance(law, SourceLaw):
+            return symbol(law.input)
+        if isinstance(law, StorageLaw):
+            return symbol(port.state)
+        return self._sum(self._told.resistive[k])
+
+    def _content_rate(self, k: int) -> Expression:
+        """How fast the content of a storage that follows others changes."""
+        for field in self.causal.graph.fields:
+            if k in field.ports:
+                row = field.matrix[field.ports.index(k)]
+                return self.rate(total(e * self.output(j) for e, j in zip(row, field.ports, strict=True)))
+        law = self.ports[k].law
+        assert isinstance(law, StorageLaw), "only storages follow others"
+        output = self.output(k)
+        content = law.content_at(output)
+        return law.inertia_at(output) * self.rate(output) if content is None else self.rate(content)
+
+    def output(self, k: int) -> Expression:
+        """The output of a storage: a state, or what others make it."""
+        port, law = self.ports[k], self.ports[k].law
+        assert isinstance(law, StorageLaw), "only storages have an output"
+        return self.system.dependent[port.variable(law.side)] if k in self._following else symbol(port.state)
+
+
+Blocks = tuple[list[Formula], list[Integrator]]
+
+
+def ladder_blocks(scheme: PogScheme, start: DiagramStart) -> Blocks | None:
+    """The blocks of a scalar scheme, or None where an element needs more than its own input."""
+    columns = {
+        name: title for column, title in _titles(scheme).items() for name in (*column.blocks, *column.summations)
+    }
+    signals = [name for b in scheme.blocks.values() for name in (b.input, b.output, b.energy)]
+    start.taken.update(signals, scheme.summations)
+    formulas = [_sum(item, columns.get(item.output, "")) for item in scheme.summations.values()]
+    integrators: list[Integrator] = []
+    for block in scheme.blocks.values():
+        made = _block(block, columns.get(block.name, ""), start)
+        if made is None:
+            return None
+        formulas += made[0]
+        integrators += made[1]
+    return formulas, integrators
+
+
+def ladder_columns(scheme: PogScheme) -> tuple[DiagramColumn, ...]:
+    """Where the columns stand: ladders below each other, side ladders below the column from which they branch off."""
+    found: list[DiagramColumn] = []
+    titles = _titles(scheme)
+
+    def put(ladder: Ladder, place: int, row: int) -> int:
+        below = row
+        for k, column in enumerate(ladder.columns, place):
+            sections = [scheme.sections[name] for name in (column.left, column.right) if name in scheme.sections]
+            found.append(DiagramColumn(titles[column], k, row, tuple((s.across, s.through) for s in sections)))
+            if column.branch is not None:
+                below = put(column.branch, k, below + 1)
+        return below
+
+    row = 0
+    for ladder in scheme.ladders:
+        row = put(ladder, 0, row) + 1
+    return tuple(found)
+
+
+def _titles(scheme: PogScheme) -> dict[PogColumn, str]:
+    """A name for every column: that of its element, and for a branch that of its junction."""
+    found: dict[PogColumn, str] = {}
+    taken: set[str] = set()
+    for ladder in scheme.ladders:
+        for column in ladder.all_columns():
+            title = column.name or (f"{column.junction}_branch" if column.junction else "branch")
+            while title in taken:
+                title += "_"
+            taken.add(title)
+            found[column] = title
+    return found
+
+
+def _block(block: Block, column: str, start: DiagramStart) -> Blocks | None:
+    """The blocks of one element, or None where it needs more than its own input."""
+    if block.field or block.terms or block.kind in ("derivative", "transfer"):
+        return None
+    if block.kind == "storage":
+        return _storage(block, column, start)
+    input_ = symbol(block.input)
+    if block.gain is not None:
+        constant = block.gain.free_symbols <= start.setup.parameters.keys()
+        kind: FormulaKind = "gain" if constant else "function"
+        factor = block.gain if constant else None
+        return [Formula(block.output, kind, block.gain * input_, ((block.input, 1),), factor, column)], []
+    if isinstance(block.law, ResistiveLaw) and block.law.expression is not None:
+        return [Formula(block.output, "function", block.law.value_at(input_), column=column)], []
+    return None
+
+
+def _storage(block: Block, column: str, start: DiagramStart) -> Blocks | None:
+    values = start.setup.parameters
+    if block.gain is not None and block.gain.free_symbols <= values.keys():
+        energy = block.energy or start.fresh(f"{block.output}_energy")
+        first = start.initial(block.output) / block.gain.evaluate(values)
+        gain = Formula(block.output, "gain", block.gain * symbol(energy), ((energy, 1),), block.gain, column)
+        return [gain], [Integrator(energy, block.input, first, column)]
+    if not isinstance(block.law, StorageLaw) or block.law.keeps_energy_variable:
+        return None
+    inertia = block.law.inertia_at(symbol(block.output))
+    if not inertia.free_symbols <= {block.output, *values}:
+        return None  # its content also changes with what moves it, which the vector block knows
+    # A storage whose constant moves with its output: output' = input / inertia(output).
+    rate = start.fresh(f"{block.output}_rate")
+    slope = symbol(block.input) / inertia
+    return [Formula(rate, "function", slope, column=column)], [
+        Integrator(block.output, rate, start.initial(block.output), column)
+    ]
+
+
+def _sum(item: Summation, column: str) -> Formula:
+    expression = total(symbol(name) if sign > 0 else -symbol(name) for name, sign in item.inputs)
+    return Formula(item.output, "sum", expression, item.inputs, column=column)
+
+
+DRIVING, STATES, TAKING = "B", "L", ("N", "f", "A")
+"""The columns: what brings power, the states, and what takes it, as the letters of the figure say."""
+SECTIONS = {"N": "N x", "f": "f", "A": "A x"}
+
+
+@final
+@dataclass(frozen=True)
+class VectorBlocks:
+    """What arrives at each integrator, the integrators, and how the rates follow. `rates` names the rate of each state."""
+
+    formulas: tuple[Formula, ...]
+    integrators: tuple[Integrator, ...]
+    inertia: Inertia
+    unknowns: DiagramUnknowns
+    rates: dict[str, str]
+    columns: tuple[DiagramColumn, ...]
+
+
+def vector_blocks(start: DiagramStart) -> VectorBlocks:
+    """The rows of the equations.
+
+    Raises: EquationError where a dependent storage would need the rate of something that jumps.
+    """
+    system = start.system
+    slopes = {name: start.fresh(f"{name}_slope") for name in _met_by_storages(system)}
+    rates = {name: start.fresh(f"{name}_rate") for name in system.states}
+    sums = {name: start.fresh(f"{name}_sum") for name in system.states}
+    formulas = [formula(slope, _slope(name, start), start.setup.parameters) for name, slope in slopes.items()]
+    met: list[str] = []
+    for k, name in enumerate(system.states):
+        parts = [
+            _part(start.fresh(f"{name}_{letter}"), terms, letter, start)
+            for letter, terms in _arriving(system, k, slopes).items()
+        ]
+        signed = tuple((part.name, -1 if part.column in TAKING else 1) for part in parts)
+        arriving = total(symbol(part) if sign > 0 else -symbol(part) for part, sign in signed)
+        formulas += [*parts, Formula(sums[name], "sum", arriving, signed, column=STATES)]
+        met += [part.column for part in parts]
+    return VectorBlocks(
+        tuple(formulas),
+        tuple(Integrator(name, rates[name], start.initial(name), STATES) for name in system.states),
+        Inertia(tuple(rates.values()), system.matrices["L"], tuple(sums.values()), STATES),
+        _unknowns(start),
+        rates,
+        _columns(met) if system.states else (),
+    )
+
+
+def _columns(met: list[str]) -> tuple[DiagramColumn, ...]:
+    """The columns that there are, with the sections between them: u and y, B u and x, then what is taken and x."""
+    found = [DiagramColumn(DRIVING, 0, 0, (("u", "y"), ("B u", "x")))] if DRIVING in met else []
+    taking = [letter for letter in TAKING if letter in met]
+    behind = [(" + ".join(SECTIONS[letter] for letter in taking[k:]), "x") for k in range(len(taking))]
+    before = [("B u", "x")] if found else []
+    found.append(DiagramColumn(STATES, len(found), 0, (*before, *behind[:1])))
+    for k, letter in enumerate(taking):
+        found.append(DiagramColumn(letter, len(found), 0, tuple(behind[k : k + 2])))
+    return tuple(found)
+
+
+def _part(name: str, terms: list[tuple[Expression, str]], letter: str, start: DiagramStart) -> Formula:
+    """What a matrix brings to one state."""
+    expression = total(factor * symbol(signal) if signal else factor for factor, signal in terms)
+    return replace(formula(name, expression, start.setup.parameters), column=letter)
+
+
+def _unknowns(start: DiagramStart) -> DiagramUnknowns:
+    algebraic = start.system.algebraic
+    if not algebraic.unknowns:
+        return NO_UNKNOWNS
+    return DiagramUnknowns(algebraic.unknowns, algebraic.residuals, tuple(map(start.guess, algebraic.unknowns)))
+
+
+def _arriving(system: EquationSystem, k: int, slopes: dict[str, str]) -> dict[str, list[tuple[Expression, str]]]:
+    """What arrives at one integrator by the letter of what brings it: factors with the signals that they multiply."""
+    m = system.matrices
+    rates = [(b, slopes[name]) for b, name in zip(m["B_1"][k], system.inputs, strict=True) if name in slopes]
+    found = {
+        DRIVING: [*zip(m["B"][k], system.inputs, strict=True), *rates],
+        "N": [*zip(m["N"][k], system.states, strict=True)],
+        "f": [(system.vectors["f"][k], "")],
+        "A": [*zip(m["A"][k], system.states, strict=True)],
+    }
+    shown = {letter: [term for term in terms if term[0] is not ZERO] for letter, terms in found.items()}
+    return {letter: terms for letter, terms in shown.items() if terms}
+
+
+def _met_by_storages(system: EquationSystem) -> list[str]:
+    """The inputs whose rates matter: a dependent storage meets them."""
+    rows = system.matrices["B_1"]
+    return [name for j, name in enumerate(system.inputs) if any(row[j] is not ZERO for row in rows)]
+
+
+def _slope(name: str, start: DiagramStart) -> Expression:
+    """How fast an input changes."""
+    system, parameters = start.system, start.setup.parameters
+    driver = system.signals.drivers.get(name)
+    if driver is None:
+        return ZERO
+    known = SignalRates(system.signals, system.displacements, start.setup.graph.moving, set(parameters))
+    return total(driver.derivative(n) * known.of(n) for n in sorted(driver.free_symbols) if n not in parameters)
+
 
 Items = list[Formula | Table]
 
@@ -34,7 +365,7 @@ def block_diagram(model: Model, *, until: float | None = None) -> Diagram:
         )
     system = derive_equations(setup.causal)
     refuse_signals(system)
-    start = begun(setup, system, first_moment(setup))
+    start = diagram_start(setup, system, initial_run(setup))
     return _ladder(start) or vector_diagram(start)
 
 
@@ -50,7 +381,7 @@ def refuse_signals(system: EquationSystem) -> None:
             raise rules.SIGNALS.error(what, where=law.name, fix=fix)
 
 
-def _ladder(start: Start) -> Diagram | None:
+def _ladder(start: DiagramStart) -> Diagram | None:
     """The diagram of a scalar ladder, or None where it cannot be one."""
     scheme = pog(start.setup.causal)
     if scheme.vectorial or start.system.algebraic.unknowns or not start.system.is_zero("B_1"):
@@ -61,7 +392,7 @@ def _ladder(start: Start) -> Diagram | None:
     formulas, integrators = made
     further, states = start.further_states()
     items = _wanted([*start.beside(), *formulas, *further], start)
-    ordered = in_order(items)
+    ordered = in_evaluation_order(items)
     if ordered is None or _unknown(items, start, {i.name for i in integrators}):
         return None
     plain = _plain(start)
@@ -70,7 +401,7 @@ def _ladder(start: Start) -> Diagram | None:
     )
 
 
-def vector_diagram(start: Start, further_items: Items | None = None) -> Diagram:
+def vector_diagram(start: DiagramStart, further_items: Items | None = None) -> Diagram:
     """The diagram of any model, with further formulas that may read every power variable.
 
     Raises: ExportError (X402) for signals in a circle, or for one that feeds back the force of a constraint.
@@ -80,7 +411,7 @@ def vector_diagram(start: Start, further_items: Items | None = None) -> Diagram:
     items = _wanted([*start.beside(), *blocks.formulas, *further, *(further_items or [])], start)
     items = _with_forces(items, start, blocks.rates)
     before, after = _split(items, set(blocks.rates.values()))
-    first, then = in_order(before), in_order(after)
+    first, then = in_evaluation_order(before), in_evaluation_order(after)
     needed = {*blocks.inertia.right, *(s.rate for s in states), *start.system.inputs} & {item.name for item in after}
     if first is None or then is None or needed:
         what = f"the signals of '{start.system.name}' go in a circle without a state"
@@ -97,7 +428,7 @@ def vector_diagram(start: Start, further_items: Items | None = None) -> Diagram:
     )
 
 
-def _plain(start: Start) -> Diagram:
+def _plain(start: DiagramStart) -> Diagram:
     """A diagram that has no blocks yet."""
     system, setup = start.system, start.setup
     signals = (*system.signals.states, *start.run.signal_names)
@@ -117,7 +448,7 @@ def _plain(start: Start) -> Diagram:
     )
 
 
-def _wanted(items: Items, start: Start) -> Items:
+def _wanted(items: Items, start: DiagramStart) -> Items:
     """The items without names of the equations that nothing needs."""
     by_name = {item.name: item for item in items}
     waiting = [item.name for item in items if item.name not in start.system.where]
@@ -133,7 +464,7 @@ def _wanted(items: Items, start: Start) -> Items:
     return [item for item in items if item.name in found]
 
 
-def _unknown(items: Items, start: Start, known: set[str]) -> set[str]:
+def _unknown(items: Items, start: DiagramStart, known: set[str]) -> set[str]:
     """Names that the items read and that nothing gives."""
     system = start.system
     given = {*known, *start.setup.parameters, *system.states, *system.displacements, *system.signals.names, TIME}
@@ -141,7 +472,7 @@ def _unknown(items: Items, start: Start, known: set[str]) -> set[str]:
     return set().union(*(formula_of(item).free_symbols for item in items)) - given
 
 
-def _with_forces(items: Items, start: Start, rates: dict[str, str]) -> Items:
+def _with_forces(items: Items, start: DiagramStart, rates: dict[str, str]) -> Items:
     """The items, and the power variables that signals read beyond states and inputs: forces of constraints.
 
     Raises: ExportError (X402) for a name that no port has.

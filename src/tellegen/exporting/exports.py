@@ -4,19 +4,19 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tellegen.core.files import failure_reason, write_bytes
 from tellegen.core.names import did_you_mean
-from tellegen.description import Model
-from tellegen.description.files import reason, write_bytes
-from tellegen.description.opening import AnyModel, as_model
 from tellegen.exporting import rules
+from tellegen.exporting.diagram import Diagram
 from tellegen.exporting.diagram_building import block_diagram
-from tellegen.exporting.diagrams import Diagram
-from tellegen.exporting.m_files import parameters_file, program_name, run_file
-from tellegen.exporting.m_mode_files import hybrid_run_file, modes_file
+from tellegen.exporting.matlab_modes import hybrid_run_file, modes_file
+from tellegen.exporting.matlab_program import parameters_file, program_name, run_file
 from tellegen.exporting.mode_diagrams import mode_diagrams
 from tellegen.exporting.simulink_program import build_file, hybrid_build_file
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.notations.loading import AnyModel, as_model
 
 Files = Mapping[str, str]
 
@@ -109,5 +109,5 @@ def _write(target: Path, text: str) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(Path(os.path.realpath(target)), text.encode())
     except (OSError, ValueError) as error:
-        what = f"'{target}' cannot be written: {reason(error)}"
+        what = f"'{target}' cannot be written: {failure_reason(error)}"
         raise rules.NOT_WRITTEN.error(what, fix="choose another folder") from error

@@ -12,17 +12,17 @@ from typing import final
 from tellegen.causality import assign_causality
 from tellegen.core.errors import CausalityError, TellegenError
 from tellegen.core.names import listing
-from tellegen.description import Model
-from tellegen.equations.assembly import derive_equations
-from tellegen.experiments.setting_up import Setup, set_up
+from tellegen.equations.derivation import derive_equations
+from tellegen.experiments.setup import Setup, set_up
 from tellegen.exporting import rules
+from tellegen.exporting.diagram import Diagram, Formula, formula
 from tellegen.exporting.diagram_building import refuse_signals, vector_diagram
-from tellegen.exporting.diagrams import Diagram, Formula, formula
-from tellegen.exporting.starting import Start, begun, first_moment
+from tellegen.exporting.start import DiagramStart, diagram_start, initial_run
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph import PowerGraph, StorageLaw
-from tellegen.graph.modes import ACROSS, THROUGH
+from tellegen.graph.power_graph import ACROSS, THROUGH
 from tellegen.graph.signals import Table
+from tellegen.model.model import Model
 from tellegen.results import Run
 
 MOST_MODES = 64
@@ -96,7 +96,7 @@ def mode_diagrams(model: Model, *, until: float | None = None) -> HybridDiagram:
         raise rules.MODES.error(
             what, where=graph.name, fix="export a part of the model, or replace some by resistances"
         )
-    run = first_moment(setup)
+    run = initial_run(setup)
     modes = tuple(_mode(words, setup, run) for words in product(*choices))
     storages = tuple(graph.ports[k].state for k in graph.storages())
     inertia = _inertia(graph) if any(mode.following for mode in modes) else ()
@@ -136,7 +136,7 @@ def _mode(words: Words, setup: Setup, run: Run) -> ModeDiagram:
     try:
         system = derive_equations(causal)
         refuse_signals(system)
-        start = begun(replace(setup, causal=causal), system, run)
+        start = diagram_start(replace(setup, causal=causal), system, run)
         following = tuple(put.ports[k].state for k in causal.derivative)
         outputs = [formula(name, system.dependent[name], setup.parameters) for name in following]
         guards, formulas = _guards(words, put, start)
@@ -148,7 +148,7 @@ def _mode(words: Words, setup: Setup, run: Run) -> ModeDiagram:
     return ModeDiagram(words, replace(made, recorded=recorded), guards, following)
 
 
-def _guards(words: Words, graph: PowerGraph, start: Start) -> tuple[tuple[Guard, ...], list[Formula | Table]]:
+def _guards(words: Words, graph: PowerGraph, start: DiagramStart) -> tuple[tuple[Guard, ...], list[Formula | Table]]:
     guards: list[Guard] = []
     formulas: list[Formula | Table] = []
 

@@ -1,16 +1,156 @@
-"""From a block diagram to the blocks of Simulink, laid out like the figure of the scheme."""
+"""From a block diagram to the blocks and lines of Simulink, laid out like the figure of the scheme.
+
+The top system has an empty name. A signal that a block reads in another system than the one that makes it goes through an outport
+and an inport, which are made when they are first needed.
+"""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.names import TIME
-from tellegen.exporting.diagrams import Column, Delay, Diagram, Formula, Hold, Integrator, formula, formula_of
-from tellegen.exporting.m_files import inertia_text, number_text, row_text, table_arguments
-from tellegen.exporting.m_runtime import TABLES
-from tellegen.exporting.simulink_model import TOP, Position, SimulinkBlock, Wiring
+from tellegen.exporting.diagram import (
+    Diagram,
+    DiagramColumn,
+    Formula,
+    Hold,
+    Integrator,
+    TransportDelay,
+    formula,
+    formula_of,
+)
+from tellegen.exporting.matlab_program import inertia_text, number_text, row_text, table_arguments
+from tellegen.exporting.matlab_steps import TABLES
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.matlab import MatlabLines, has_choice, matlab_name, to_matlab
 from tellegen.graph.signals import Table
+
+TOP = ""
+LIBRARY = {
+    "algebraic constraint": "simulink/Math Operations/Algebraic Constraint",
+    "clock": "simulink/Sources/Clock",
+    "constant": "simulink/Sources/Constant",
+    "demux": "simulink/Signal Routing/Demux",
+    "function": "simulink/User-Defined Functions/MATLAB Function",
+    "gain": "simulink/Math Operations/Gain",
+    "hit crossing": "simulink/Discontinuities/Hit Crossing",
+    "inport": "simulink/Sources/In1",
+    "integrator": "simulink/Continuous/Integrator",
+    "lookup table": "simulink/Lookup Tables/1-D Lookup Table",
+    "memory": "simulink/Discrete/Memory",
+    "multiport switch": "simulink/Signal Routing/Multiport Switch",
+    "outport": "simulink/Sinks/Out1",
+    "subsystem": "built-in/Subsystem",
+    "sum": "simulink/Math Operations/Sum",
+    "transport delay": "simulink/Continuous/Transport Delay",
+    "zero-order hold": "simulink/Discrete/Zero-Order Hold",
+}
+"""The kinds of blocks, and where Simulink has them."""
+
+Position = tuple[int, int, int, int]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SimulinkBlock:
+    """A block in a system. A function has a `script`, whose arguments are its inputs and then the `parameters` named here."""
+
+    system: str
+    name: str
+    kind: str
+    position: Position
+    settings: tuple[tuple[str, str], ...] = ()
+    script: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Its path in the model."""
+        return f"{self.system}/{self.name}" if self.system else self.name
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SimulinkLine:
+    """A line in a system from an output of one block to an input of another; ports count from 1."""
+
+    system: str
+    source: str
+    source_port: int
+    target: str
+    target_port: int
+
+
+@final
+class SimulinkWiring:
+    """Collects blocks and lines. Every signal has one place where it is made."""
+
+    def __init__(self) -> None:
+        self.blocks: list[SimulinkBlock] = []
+        self.lines: list[SimulinkLine] = []
+        self._names: dict[str, set[str]] = {}
+        self._made: dict[str, tuple[str, str, int]] = {}
+        self._inside: dict[tuple[str, str], str] = {}
+        self._ports: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, block: SimulinkBlock) -> str:
+        """Put a block into its system; gives its name there, which is another one where that is taken."""
+        taken = self._names.setdefault(block.system, set())
+        name = block.name
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        self.blocks.append(replace(block, name=name))
+        return name
+
+    @property
+    def made(self) -> set[str]:
+        """The signals that have a block."""
+        return set(self._made)
+
+    def make(self, signal: str, system: str, block: str, port: int = 1) -> None:
+        """Say which output of which block a signal is."""
+        self._made[signal] = system, block, port
+
+    def connect(self, signal: str, system: str, block: str, port: int) -> None:
+        """Lead a signal to an input of a block."""
+        source, source_port = self._source(signal, system)
+        self.lines.append(SimulinkLine(system, source, source_port, block, port))
+
+    def _source(self, signal: str, system: str) -> tuple[str, int]:
+        """The block and port that give a signal inside a system."""
+        home, block, port = self._made[signal]
+        if home == system:
+            return block, port
+        if system == TOP:
+            return home, self._outport(signal, home, block, port)
+        return self._inport(signal, system), 1
+
+    def _outport(self, signal: str, system: str, block: str, port: int) -> int:
+        """The number of the port through which a signal leaves its system."""
+        ports = self._ports.setdefault((system, "out"), [])
+        if signal not in ports:
+            ports.append(signal)
+            y = 40 * len(ports)
+            settings = (("Port", str(len(ports))),)
+            name = self.add(
+                SimulinkBlock(system, f"{matlab_name(signal)}_out", "outport", (460, y, 490, y + 14), settings)
+            )
+            self.lines.append(SimulinkLine(system, block, port, name, 1))
+        return ports.index(signal) + 1
+
+    def _inport(self, signal: str, system: str) -> str:
+        """The inport through which a signal enters a system."""
+        if (system, signal) not in self._inside:
+            ports = self._ports.setdefault((system, "in"), [])
+            ports.append(signal)
+            y = 40 * len(ports)
+            settings = (("Port", str(len(ports))),)
+            name = self.add(SimulinkBlock(system, matlab_name(signal), "inport", (30, y, 60, y + 14), settings))
+            self._inside[system, signal] = name
+            self.connect(signal, TOP, system, len(ports))
+        return self._inside[system, signal]
+
 
 COLUMN_WIDTH, ROW_HEIGHT = 190, 220
 """How far columns and ladders stand apart, in the pixels of Simulink."""
@@ -28,7 +168,7 @@ ACROSS = {
 MOST_IN_A_CIRCLE = 3
 
 
-def simulink_blocks(diagram: Diagram) -> Wiring:
+def simulink_blocks(diagram: Diagram) -> SimulinkWiring:
     """All blocks of a diagram with their lines."""
     return DiagramBuilder(diagram).built()
 
@@ -37,9 +177,9 @@ def simulink_blocks(diagram: Diagram) -> Wiring:
 class DiagramBuilder:
     """First every block with what it makes, then every line. `home` is the system of what belongs to no column."""
 
-    def __init__(self, diagram: Diagram, wiring: Wiring | None = None, home: str = TOP) -> None:
+    def __init__(self, diagram: Diagram, wiring: SimulinkWiring | None = None, home: str = TOP) -> None:
         self.diagram = diagram
-        self.wiring = Wiring() if wiring is None else wiring
+        self.wiring = SimulinkWiring() if wiring is None else wiring
         self.home = home
         self.systems: dict[str, str] = {}
         self.inputs: list[tuple[str, str, int, str]] = []  # system, block, port, signal
@@ -48,7 +188,7 @@ class DiagramBuilder:
         self._taken = {*diagram.names_given(), *diagram.parameters, *diagram.names_read()}
         self._below = 40 + ROW_HEIGHT * (1 + max((c.row for c in diagram.columns), default=-1))
 
-    def built(self) -> Wiring:
+    def built(self) -> SimulinkWiring:
         """The whole model."""
         diagram = self.diagram
         for column in diagram.columns:
@@ -92,7 +232,7 @@ class DiagramBuilder:
 
     # -- kinds of blocks -------------------------------------------------------------------------------------------------------
 
-    def _column(self, column: Column) -> None:
+    def _column(self, column: DiagramColumn) -> None:
         """A subsystem for each column, named as the element, with its power sections in its description."""
         left, top = 40 + COLUMN_WIDTH * column.place, 40 + ROW_HEIGHT * column.row
         said = "; ".join(f"{across} and {through}" for across, through in column.sections)
@@ -209,7 +349,7 @@ class DiagramBuilder:
         self._put(held, TOP, "zero-order hold", "states", (taken,), settings)
         self._scripted(hold.name, TOP, "function", until_sampled(hold, held), [symbol(TIME), symbol(held)])
 
-    def _delay(self, delay: Delay) -> None:
+    def _delay(self, delay: TransportDelay) -> None:
         self._put(delay.name, TOP, "transport delay", "states", (delay.source,), delay_time(delay))
 
     def _unknowns(self) -> None:
@@ -268,7 +408,7 @@ def sample_time(hold: Hold) -> tuple[tuple[str, str], ...]:
     return (("SampleTime", row_text((hold.period, hold.offset))),)
 
 
-def delay_time(delay: Delay) -> tuple[tuple[str, str], ...]:
+def delay_time(delay: TransportDelay) -> tuple[tuple[str, str], ...]:
     """How late a transport delay is, and what it tells before."""
     return (("DelayTime", number_text(delay.by)), ("InitialOutput", number_text(delay.initial)))
 

@@ -11,11 +11,19 @@ from dataclasses import replace
 from typing import final
 
 from tellegen.core.names import TIME
-from tellegen.exporting.diagrams import Diagram, Formula, Hold, Inertia, Integrator, Unknowns
-from tellegen.exporting.m_files import number_text
+from tellegen.exporting.diagram import Diagram, DiagramUnknowns, Formula, Hold, Inertia, Integrator
+from tellegen.exporting.matlab_program import number_text
 from tellegen.exporting.mode_diagrams import HybridDiagram, ModeDiagram
-from tellegen.exporting.simulink_blocks import DiagramBuilder, delay_time, sample_time, until_sampled
-from tellegen.exporting.simulink_model import TOP, Position, SimulinkBlock, Wiring
+from tellegen.exporting.simulink_blocks import (
+    TOP,
+    DiagramBuilder,
+    Position,
+    SimulinkBlock,
+    SimulinkWiring,
+    delay_time,
+    sample_time,
+    until_sampled,
+)
 from tellegen.expressions import Expression, symbol
 from tellegen.expressions.matlab import matlab_name
 from tellegen.graph.signals import Table
@@ -45,7 +53,7 @@ def own_name(number: int, signal: str) -> str:
     return f"m{number}_{signal}"
 
 
-def hybrid_wiring(hybrid: HybridDiagram, name: str) -> Wiring:
+def hybrid_wiring(hybrid: HybridDiagram, name: str) -> SimulinkWiring:
     """All blocks of a model with modes, and their lines. `name` is that of its programs."""
     return _Builder(hybrid, name).built()
 
@@ -104,7 +112,9 @@ def mode_diagram(mode: ModeDiagram, number: int) -> Diagram:
         integrators=tuple(Integrator(i.name, named(i.rate), i.initial) for i in diagram.integrators),
         columns=(),
         inertia=rates,
-        unknowns=Unknowns(tuple(map(named, unknowns.names)), tuple(map(said, unknowns.residuals)), unknowns.guesses),
+        unknowns=DiagramUnknowns(
+            tuple(map(named, unknowns.names)), tuple(map(said, unknowns.residuals)), unknowns.guesses
+        ),
         delays=tuple(replace(delay, source=named(delay.source)) for delay in diagram.delays),
         recorded=tuple(map(named, diagram.recorded)),
     )
@@ -116,13 +126,13 @@ class _Builder:
 
     def __init__(self, hybrid: HybridDiagram, name: str) -> None:
         self.hybrid, self.name = hybrid, name
-        self.wiring = Wiring()
+        self.wiring = SimulinkWiring()
         self.inputs: list[tuple[str, str, int, str]] = []
         self.modes = {k: mode_diagram(mode, k) for k, mode in enumerate(hybrid.modes, 1) if mode.diagram is not None}
         self._rows: dict[str, int] = {}
         self.pending: list[DiagramBuilder] = []
 
-    def built(self) -> Wiring:
+    def built(self) -> SimulinkWiring:
         """The whole model."""
         hybrid = self.hybrid
         self._put(TIME, "clock", "time", ())

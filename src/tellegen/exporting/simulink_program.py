@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from tellegen.exporting.diagrams import Diagram
-from tellegen.exporting.m_files import comment_text, number_text, row_text
-from tellegen.exporting.m_runtime import ATOL, RTOL
+from tellegen.exporting.diagram import Diagram
+from tellegen.exporting.matlab_program import comment_text, number_text, row_text
+from tellegen.exporting.matlab_steps import ATOL, RTOL
 from tellegen.exporting.mode_diagrams import HybridDiagram
-from tellegen.exporting.simulink_blocks import simulink_blocks
-from tellegen.exporting.simulink_model import LIBRARY, SimulinkBlock, SimulinkLine, Wiring
+from tellegen.exporting.simulink_blocks import LIBRARY, SimulinkBlock, SimulinkLine, SimulinkWiring, simulink_blocks
 from tellegen.exporting.simulink_modes import hybrid_wiring
 
 MODEL = "tg_model"
@@ -23,7 +22,7 @@ def hybrid_build_file(hybrid: HybridDiagram, name: str) -> str:
     return _program(hybrid.first, name, hybrid_wiring(hybrid, name))
 
 
-def _program(diagram: Diagram, name: str, wiring: Wiring) -> str:
+def _program(diagram: Diagram, name: str, wiring: SimulinkWiring) -> str:
     lines = [
         *_head(diagram, name),
         *(_added(block) for block in wiring.blocks),

@@ -1,30 +1,31 @@
 """Formulas: one immutable expression type, its parser, its calculus, its zero test and its printers."""
 
 from tellegen.expressions.c import C_PRELUDE, to_c
-from tellegen.expressions.calculus import derivative
-from tellegen.expressions.calls import Macro
+from tellegen.expressions.calculus import derivative, rebuild, substitute_all
 from tellegen.expressions.canonical import (
+    FALSE,
     HALF,
     MINUS_ONE,
     ONE,
     PI,
+    TRUE,
     ZERO,
     add,
     as_expression,
+    logic,
     mul,
     number,
     power,
     product,
+    relation,
     split_coefficient,
     sqrt,
     symbol,
     total,
 )
-from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
-from tellegen.expressions.evaluation import evaluate_exact
+from tellegen.expressions.evaluation import evaluate_exact, is_zero, point
 from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE, Function, call
-from tellegen.expressions.latex import to_latex
-from tellegen.expressions.latex_names import latex_name
+from tellegen.expressions.latex import latex_name, to_latex
 from tellegen.expressions.nodes import (
     PRIME,
     Add,
@@ -42,13 +43,10 @@ from tellegen.expressions.nodes import (
     Symbol,
     postorder,
 )
-from tellegen.expressions.operands import RESERVED_WORDS
-from tellegen.expressions.parser import parse
-from tellegen.expressions.residues import is_zero, point
+from tellegen.expressions.parser import RESERVED_WORDS, Macro, parse
+from tellegen.expressions.printing import to_python, to_text, to_yaml
 from tellegen.expressions.rules import RULES
-from tellegen.expressions.structure import rebuild, substitute_all
 from tellegen.expressions.sympy_view import to_sympy
-from tellegen.expressions.text import to_python, to_text, to_yaml
 
 __all__ = [
     "C_PRELUDE",

@@ -7,10 +7,20 @@ from typing import final
 
 from tellegen.core.names import identifier
 from tellegen.expressions.functions import FUNCTIONS
-from tellegen.expressions.infix import AbstractInfix, enclosed, listed
-from tellegen.expressions.layout import ATOM, COMPARISON, PRODUCT, Factors, Piece, decimal_text, factors_of
 from tellegen.expressions.nodes import Condition, Constant, Expression, Mul, Number, Pow, Rational, Symbol, postorder
-from tellegen.expressions.text import checked_identifier
+from tellegen.expressions.printing import (
+    ATOM,
+    COMPARISON,
+    PRODUCT,
+    AbstractInfix,
+    Factors,
+    PrintedPiece,
+    checked_identifier,
+    decimal_text,
+    enclosed,
+    factors_of,
+    listed,
+)
 
 C_PRELUDE = """\
 #include <math.h>
@@ -50,16 +60,16 @@ class _C(AbstractInfix):
     def constant(self, node: Constant) -> str:
         return "M_PI"
 
-    def root(self, base: Piece) -> str:
+    def root(self, base: PrintedPiece) -> str:
         return f"sqrt({base.text})"
 
-    def power(self, base: Piece, exponent: Piece) -> Piece:
+    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
         count = _SMALL.get(exponent.text, 0)
         if count and base.size == 1 and base.holds == ATOM:
-            return Piece("*".join([base.text] * count), PRODUCT, base.size + 1)
-        return Piece(f"pow({base.text}, {exponent.text})", ATOM, base.size + exponent.size)
+            return PrintedPiece("*".join([base.text] * count), PRODUCT, base.size + 1)
+        return PrintedPiece(f"pow({base.text}, {exponent.text})", ATOM, base.size + exponent.size)
 
-    def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, Piece]) -> Piece:
+    def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
         """As for all printers, but a reciprocal that has a name is multiplied by: a division takes as long as ten products."""
         counts = {base: self._reciprocals_in(base, q) for base, q in factors} if self.reciprocals else {}
         if not any(counts.values()):
@@ -67,7 +77,7 @@ class _C(AbstractInfix):
         rest = super().quotient(coefficient, tuple(f for f in factors if not counts[f[0]]), pieces)
         named = [self.reciprocals[base][0] for base, _ in factors for _ in range(counts[base])]
         known = [] if rest.text == "1.0" else [enclosed(rest, PRODUCT)]
-        return Piece("*".join([*known, *named]), PRODUCT, rest.size + len(named))
+        return PrintedPiece("*".join([*known, *named]), PRODUCT, rest.size + len(named))
 
     def _reciprocals_in(self, base: Expression, q: Rational) -> int:
         """How often the reciprocal of a base is a factor of its power; 0 where it is divided by."""
@@ -76,18 +86,18 @@ class _C(AbstractInfix):
         count = -q / self.reciprocals[base][1]
         return int(count) if count <= _MOST_RECIPROCALS else 0
 
-    def factor(self, base: Expression, q: Rational, pieces: dict[Expression, Piece]) -> Piece:
+    def factor(self, base: Expression, q: Rational, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
         """As for all printers, but x^(3/2) is x*sqrt(x), which costs a tenth of `pow`."""
         if q.denominator == 2 and 1 < q.numerator <= 2 * _MOST_FACTORS:
             whole = self.factor(base, q.numerator // 2, pieces)
-            return Piece(f"{enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
+            return PrintedPiece(f"{enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
         return super().factor(base, q, pieces)
 
-    def call(self, name: str, args: Sequence[Piece]) -> Piece:
+    def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         if name == "if":
             condition, yes, no = args
             text = f"({enclosed(condition, COMPARISON)} ? {yes.text} : {no.text})"
-            return Piece(text, ATOM, 1 + sum(arg.size for arg in args))
+            return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
         function = FUNCTIONS[name]
         if function.most is not None:
             return listed(function.c, args)
@@ -134,7 +144,7 @@ class CWriter:
         self._uses: Counter[Expression] = Counter()
         self._raised: set[Expression] = set()
         self._divisors: dict[Expression, list[Rational]] = {}
-        self._pieces: dict[Expression, Piece] = {}
+        self._pieces: dict[Expression, PrintedPiece] = {}
         self._count = 0
 
     def count(self, expressions: Iterable[Expression]) -> None:
@@ -176,13 +186,13 @@ class CWriter:
     def _declare_reciprocal(self, base: Expression) -> None:
         unit = Fraction(1, max(q.denominator for q in self._divisors[base]))
         down = self._printer.factor(base, unit, self._pieces)
-        self._printer.reciprocals[base] = self._declared(Piece(f"1.0/{down.text}", PRODUCT, 1)).text, unit
+        self._printer.reciprocals[base] = self._declared(PrintedPiece(f"1.0/{down.text}", PRODUCT, 1)).text, unit
 
-    def _declared(self, piece: Piece) -> Piece:
+    def _declared(self, piece: PrintedPiece) -> PrintedPiece:
         name = f"{self._prefix}{self._count}"
         self._count += 1
         self.lines.append(f"const double {name} = {piece.text};")
-        return Piece(name, ATOM, 1)
+        return PrintedPiece(name, ATOM, 1)
 
 
 def _powers(node: Expression) -> tuple[tuple[Expression, Rational], ...]:

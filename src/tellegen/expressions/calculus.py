@@ -1,11 +1,152 @@
-"""Derivatives: one pass over the expression, each shared part differentiated once."""
+"""Substitution and derivatives: one pass over an expression, each shared part once; and copies through `pickle`."""
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from tellegen.expressions.canonical import ONE, ZERO, number, power, product, total
-from tellegen.expressions.conditions import relation
+from tellegen.expressions.canonical import (
+    FALSE,
+    ONE,
+    TRUE,
+    ZERO,
+    as_expression,
+    logic,
+    number,
+    power,
+    product,
+    relation,
+    total,
+)
 from tellegen.expressions.functions import FUNCTIONS, call
-from tellegen.expressions.nodes import ENGINE, Add, Call, Expression, Mul, Number, Pow, Rational, Symbol, postorder
+from tellegen.expressions.nodes import (
+    ENGINE,
+    Add,
+    Call,
+    Constant,
+    Expression,
+    Logic,
+    Mul,
+    Number,
+    Pow,
+    Rational,
+    Relation,
+    Scalar,
+    Symbol,
+    intern_add,
+    intern_call,
+    intern_constant,
+    intern_logic,
+    intern_mul,
+    intern_pow,
+    intern_relation,
+    intern_symbol,
+    postorder,
+)
+
+
+def rebuild(node: Expression, args: tuple[Expression, ...]) -> Expression:
+    """The same kind of expression around other arguments, in canonical form."""
+    if isinstance(node, Add):
+        scaled = [number(c) * arg for (_, c), arg in zip(node.terms, args, strict=True)]
+        return total([number(node.constant), *scaled])
+    if isinstance(node, Mul):
+        powers = [power(arg, number(q)) for (_, q), arg in zip(node.factors, args, strict=True)]
+        return product([number(node.coefficient), *powers])
+    if isinstance(node, Pow):
+        return power(*args)
+    if isinstance(node, Call):
+        return call(node.name, *args)
+    if isinstance(node, Relation):
+        return relation(node.operator, *args)
+    if isinstance(node, Logic):
+        return logic(node.operator, *args) if args else node
+    return node
+
+
+def substitute(expression: Expression, mapping: Mapping[str, Expression | Scalar]) -> Expression:
+    """The expression with all names of the mapping replaced at once."""
+    return substitute_all((expression,), mapping)[0]
+
+
+def substitute_all(
+    expressions: tuple[Expression, ...], mapping: Mapping[str, Expression | Scalar]
+) -> tuple[Expression, ...]:
+    """Several expressions at once, so that what they share is replaced once.
+
+    Of an `if` whose condition is then decided only the branch that counts is made: the other one may have no value.
+    """
+    new: dict[Expression, Expression] = {}
+    stack = list(expressions)
+    while stack:
+        node = stack[-1]
+        waiting = [] if node in new else [arg for arg in _needed(node, new) if arg not in new]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        stack.pop()
+        if node not in new:
+            new[node] = _substituted(node, new, mapping)
+    return tuple([new[expression] for expression in expressions])
+
+
+def _needed(node: Expression, new: Mapping[Expression, Expression]) -> tuple[Expression, ...]:
+    """What must be replaced before the node is; of an `if`, its condition first."""
+    if not (isinstance(node, Call) and node.name == "if"):
+        return node.args
+    condition, yes, no = node.args
+    if condition not in new:
+        return (condition,)
+    decided = new[condition]
+    if decided is TRUE:
+        return (yes,)
+    return (no,) if decided is FALSE else (yes, no)
+
+
+def _substituted(
+    node: Expression, new: Mapping[Expression, Expression], mapping: Mapping[str, Expression | Scalar]
+) -> Expression:
+    if isinstance(node, Symbol):
+        return as_expression(mapping[node.name]) if node.name in mapping else node
+    needed = _needed(node, new)
+    if len(needed) == 1 and isinstance(node, Call) and node.name == "if":
+        return new[needed[0]]
+    old = node.args
+    args = tuple([new[arg] for arg in old])
+    return node if args == old else rebuild(node, args)
+
+
+def _restore_add(constant: Rational, terms: tuple[tuple[Expression, Rational], ...]) -> Expression:
+    return intern_add(constant, dict(terms))
+
+
+def _restore_mul(coefficient: Rational, factors: tuple[tuple[Expression, Rational], ...]) -> Expression:
+    return intern_mul(coefficient, dict(factors))
+
+
+def _recipe(node: Expression) -> tuple[Callable[..., Expression], tuple[object, ...]]:
+    """The constructor and arguments by which `pickle` makes the node again."""
+    if isinstance(node, Number):
+        return number, (node.rational,)
+    if isinstance(node, Symbol):
+        return intern_symbol, (node.name,)
+    if isinstance(node, Constant):
+        return intern_constant, (node.name, node.value)
+    if isinstance(node, Add):
+        return _restore_add, (node.constant, node.terms)
+    if isinstance(node, Mul):
+        return _restore_mul, (node.coefficient, node.factors)
+    if isinstance(node, Pow):
+        return intern_pow, (node.base, node.exponent)
+    if isinstance(node, Call):
+        return intern_call, (node.name, node.arguments)
+    if isinstance(node, Relation):
+        return intern_relation, (node.operator, node.left, node.right)
+    assert isinstance(node, Logic), "every kind of expression has its recipe"
+    return intern_logic, (node.operator, node.arguments)
+
+
+ENGINE.substitute = substitute
+ENGINE.rebuild = _recipe
+
 
 Slopes = dict[Expression, Expression]
 

@@ -1,4 +1,4 @@
-"""The constructors of sums, products and powers, and the light rules they apply.
+"""Sums, products, powers and comparisons in canonical form: their constructors, and the light rules that they apply.
 
 Like terms and like powers are collected, rational numbers folded, sums and products flattened, and an integer power of
 a product is distributed. Products of sums are never expanded. A number times a sum is distributed, so that `e + e` and
@@ -6,21 +6,102 @@ a product is distributed. Products of sums are never expanded. A number times a 
 """
 
 import math
-from collections.abc import Iterable
+import operator as op
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
-from tellegen.expressions.interning import (
+from tellegen.expressions.nodes import (
+    ENGINE,
+    Add,
+    Condition,
+    Connective,
+    Expression,
+    Logic,
+    Mul,
+    Number,
+    Operator,
+    Pow,
+    Rational,
+    Scalar,
+    Symbol,
+    as_integer,
     intern_add,
     intern_constant,
+    intern_logic,
     intern_mul,
     intern_number,
     intern_pow,
+    intern_relation,
     intern_symbol,
-    whole,
 )
-from tellegen.expressions.nodes import ENGINE, Add, Condition, Expression, Mul, Number, Pow, Rational, Scalar, Symbol
-from tellegen.expressions.rational_powers import bounded, exact_power, integer_power, settled
+
+LARGEST_BITS = 13_287
+"""Numerators and denominators have at most 4000 digits, so that no formula can fill the memory."""
+
+_SMALL_ENOUGH = 1 << 62
+
+
+def exact_number(q: Rational) -> Rational:
+    """A number in its final form; small whole ones, which are most, take no time.
+
+    Raises: OverflowError beyond 4000 digits.
+    """
+    return q if type(q) is int and -_SMALL_ENOUGH < q < _SMALL_ENOUGH else as_integer(bounded(q))
+
+
+def bounded(q: Rational) -> Rational:
+    """The number itself.
+
+    Raises: OverflowError beyond 4000 digits.
+    """
+    if q.numerator.bit_length() > LARGEST_BITS or q.denominator.bit_length() > LARGEST_BITS:
+        raise OverflowError("a number with more than 4000 digits")
+    return q
+
+
+def integer_power(value: Rational, n: int) -> Rational:
+    """A number to a whole power.
+
+    Raises: ZeroDivisionError, OverflowError for a result beyond 4000 digits.
+    """
+    if not value and n < 0:
+        raise ZeroDivisionError("division by zero")
+    size = max(abs(value.numerator), value.denominator)
+    if size > 1 and abs(n) * (size.bit_length() - 1) > LARGEST_BITS:
+        raise OverflowError("a power with more than 4000 digits")
+    return exact_number(Fraction(value) ** n if n < 0 else value**n)
+
+
+def exact_power(value: Rational, q: Rational) -> Rational | None:
+    """A positive number to a fractional power where the result is rational, else None."""
+    up, down = exact_root(value.numerator, q.denominator), exact_root(value.denominator, q.denominator)
+    if up is None or down is None:
+        return None
+    return integer_power(as_integer(Fraction(up, down)), q.numerator)
+
+
+def exact_root(n: int, k: int) -> int | None:
+    """The whole number whose k-th power is n (n >= 0), or None."""
+    if n < 2:
+        return n
+    if k == 2:
+        root = math.isqrt(n)
+    elif k >= n.bit_length():
+        return None
+    else:
+        root = _floor_root(n, k)
+    return root if root**k == n else None
+
+
+def _floor_root(n: int, k: int) -> int:
+    root = 1 << -(-n.bit_length() // k)
+    while True:  # Newton's iteration from above falls until it has reached the floor
+        lower = ((k - 1) * root + n // root ** (k - 1)) // k
+        if lower >= root:
+            return root
+        root = lower
+
 
 ZERO = intern_number(0)
 ONE = intern_number(1)
@@ -42,8 +123,8 @@ def rational(x: Scalar) -> Rational:
     if isinstance(x, float):
         if not math.isfinite(x):
             raise ValueError(f"an expression holds finite numbers only, not {x}")
-        return whole(Fraction(float.__repr__(x)))
-    return whole(Fraction(x))
+        return as_integer(Fraction(float.__repr__(x)))
+    return as_integer(Fraction(x))
 
 
 def number(x: Scalar) -> Number:
@@ -95,9 +176,9 @@ def total(terms: Iterable[Expression]) -> Expression:
         if isinstance(term, Symbol):
             collected[term] = collected.get(term, 0) + 1
         elif isinstance(term, Number):
-            constant = settled(constant + term.rational)
+            constant = exact_number(constant + term.rational)
         elif isinstance(term, Add):
-            constant = settled(constant + term.constant)
+            constant = exact_number(constant + term.constant)
             for base, c in term.terms:
                 collected[base] = collected.get(base, 0) + c
         elif isinstance(term, Mul):
@@ -111,7 +192,7 @@ def total(terms: Iterable[Expression]) -> Expression:
 
 
 def _sum_of(constant: Rational, collected: dict[Expression, Rational]) -> Expression:
-    kept = {term: settled(c) for term, c in collected.items() if c}
+    kept = {term: exact_number(c) for term, c in collected.items() if c}
     if not kept:
         return intern_number(constant)
     if len(kept) == 1 and not constant:
@@ -147,7 +228,7 @@ def whole_content(exponent: Expression) -> tuple[int, Expression]:
     Whole only: (a^x)^2 is a^(2*x), but sqrt(a^x) need not be a^(x/2), as x = 2 shows.
     """
     n = _leading(exponent).numerator
-    return n, exponent if n == 1 else mul(intern_number(whole(Fraction(1, n))), exponent)
+    return n, exponent if n == 1 else mul(intern_number(as_integer(Fraction(1, n))), exponent)
 
 
 def _leading(exponent: Expression) -> Rational:
@@ -181,9 +262,9 @@ def product(factors: Iterable[Expression]) -> Expression:
         if isinstance(factor, Symbol):
             collected[factor] = collected.get(factor, 0) + 1
         elif isinstance(factor, Number):
-            coefficient = settled(coefficient * factor.rational)
+            coefficient = exact_number(coefficient * factor.rational)
         elif isinstance(factor, Mul):
-            coefficient = settled(coefficient * factor.coefficient)
+            coefficient = exact_number(coefficient * factor.coefficient)
             for base, q in factor.factors:
                 collected[base] = collected.get(base, 0) + q
         else:
@@ -199,11 +280,11 @@ def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) ->
     kept: dict[Expression, Rational] = {}
     again: list[Expression] = []
     for base, exponent in collected.items():
-        q = whole(exponent)
+        q = as_integer(exponent)
         if not q:
             continue
         if _issettled(base, q):
-            kept[base] = settled(q)
+            kept[base] = exact_number(q)
         else:
             again.append(power(base, intern_number(q)))
     if again:
@@ -230,8 +311,8 @@ def _settled_product(coefficient: Rational, factors: dict[Expression, Rational])
         if coefficient == 1:
             return _power_of(base, q)
         if isinstance(base, Add) and q == 1:
-            constant = settled(base.constant * coefficient)
-            return intern_add(constant, {term: settled(c * coefficient) for term, c in base.terms})
+            constant = exact_number(base.constant * coefficient)
+            return intern_add(constant, {term: exact_number(c * coefficient) for term, c in base.terms})
     return intern_mul(coefficient, factors)
 
 
@@ -299,3 +380,67 @@ ENGINE.number = number
 ENGINE.total = total
 ENGINE.product = product
 ENGINE.power = power
+
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": op.lt,
+    "<=": op.le,
+    ">": op.gt,
+    ">=": op.ge,
+    "==": op.eq,
+    "!=": op.ne,
+}
+
+TRUE = intern_logic("true", ())
+FALSE = intern_logic("false", ())
+
+
+def relation(operator: Operator, left: Expression | Scalar, right: Expression | Scalar) -> Condition:
+    """A comparison; TRUE or FALSE where both sides are numbers or the same expression."""
+    a, b = as_expression(left), as_expression(right)
+    for side in (a, b):
+        if isinstance(side, Condition):
+            raise TypeError(f"a condition cannot be compared: {side!r}")
+    if a is b:
+        return TRUE if operator in ("<=", ">=", "==") else FALSE
+    if isinstance(a, Number) and isinstance(b, Number):
+        return TRUE if COMPARE[operator](a.rational, b.rational) else FALSE
+    return intern_relation(operator, a, b)
+
+
+def logic(operator: Connective, *conditions: Expression) -> Condition:
+    """Conditions joined by `and`, `or`, or one under `not`; TRUE and FALSE are folded, an empty `and` is TRUE."""
+    for condition in conditions:
+        if not isinstance(condition, Condition):
+            raise TypeError(f"not a condition: {condition!r}")
+    if operator == "not":
+        return _negated(*conditions)
+    neutral, decisive = (TRUE, FALSE) if operator == "and" else (FALSE, TRUE)
+    flat = [inner for condition in conditions for inner in _flattened(operator, condition) if inner is not neutral]
+    if decisive in flat:
+        return decisive
+    kept = tuple(dict.fromkeys(flat))
+    if not kept:
+        return neutral
+    return intern_logic(operator, kept) if len(kept) > 1 else _condition(kept[0])
+
+
+def _flattened(operator: Connective, condition: Expression) -> tuple[Expression, ...]:
+    same = isinstance(condition, Logic) and condition.operator == operator
+    return condition.args if same else (condition,)
+
+
+def _negated(*conditions: Expression) -> Condition:
+    if len(conditions) != 1:
+        raise TypeError(f"'not' takes one condition, not {len(conditions)}")
+    inner = conditions[0]
+    if inner is TRUE or inner is FALSE:
+        return FALSE if inner is TRUE else TRUE
+    if isinstance(inner, Logic) and inner.operator == "not":
+        return _condition(inner.arguments[0])
+    return intern_logic("not", (inner,))
+
+
+def _condition(x: Expression) -> Condition:
+    assert isinstance(x, Condition), "conditions are joined with conditions only"
+    return x

@@ -5,10 +5,33 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from tellegen.expressions.canonical import HALF, MINUS_ONE, ONE, ZERO, add, as_expression, mul, number, power, sqrt
-from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
-from tellegen.expressions.interning import intern_call, magnitude
-from tellegen.expressions.nodes import ENGINE, Call, Condition, Expression, Number, Rational, Scalar
+from tellegen.expressions.canonical import (
+    FALSE,
+    HALF,
+    MINUS_ONE,
+    ONE,
+    TRUE,
+    ZERO,
+    add,
+    as_expression,
+    logic,
+    mul,
+    number,
+    power,
+    relation,
+    sqrt,
+)
+from tellegen.expressions.nodes import (
+    ENGINE,
+    Call,
+    Condition,
+    Expression,
+    Number,
+    Rational,
+    Scalar,
+    intern_call,
+    magnitude,
+)
 
 Arguments = tuple[Expression, ...]
 

@@ -7,8 +7,6 @@ from zlib import crc32
 
 from tellegen.core.names import identifier
 from tellegen.expressions.functions import FUNCTIONS
-from tellegen.expressions.infix import AbstractInfix, listed, raised
-from tellegen.expressions.layout import ATOM, Factors, Piece, factors_of
 from tellegen.expressions.nodes import (
     Call,
     Condition,
@@ -20,7 +18,16 @@ from tellegen.expressions.nodes import (
     Symbol,
     postorder,
 )
-from tellegen.expressions.text import checked_identifier
+from tellegen.expressions.printing import (
+    ATOM,
+    AbstractInfix,
+    Factors,
+    PrintedPiece,
+    checked_identifier,
+    factors_of,
+    listed,
+    raised,
+)
 
 KEYWORDS = frozenset(
     [
@@ -71,26 +78,26 @@ class _Matlab(AbstractInfix):
     def constant(self, node: Constant) -> str:
         return node.name
 
-    def parts(self, term: Expression, pieces: dict[Expression, Piece]) -> Factors:
+    def parts(self, term: Expression, pieces: dict[Expression, PrintedPiece]) -> Factors:
         """A product that a variable holds is not multiplied again."""
         return ((term, 1),) if pieces[term].holds == ATOM else factors_of(term)
 
-    def root(self, base: Piece) -> str:
+    def root(self, base: PrintedPiece) -> str:
         return f"sqrt({base.text})"
 
-    def power(self, base: Piece, exponent: Piece) -> Piece:
+    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
         return raised(base, "^", exponent)
 
-    def call(self, name: str, args: Sequence[Piece]) -> Piece:
+    def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         if name in ("min", "max") and len(args) > 2:
             inner = self.call(name, args[1:])
             return listed(name, [args[0], inner])
         return listed(name, args)
 
-    def condition(self, node: Expression, pieces: dict[Expression, Piece]) -> Piece:
+    def condition(self, node: Expression, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
         found = super().condition(node, pieces)
         if isinstance(node, Relation) and node.operator == "!=":
-            return Piece(f"{pieces[node.args[0]].text} ~= {pieces[node.args[1]].text}", found.holds, found.size)
+            return PrintedPiece(f"{pieces[node.args[0]].text} ~= {pieces[node.args[1]].text}", found.holds, found.size)
         return found
 
 
@@ -120,9 +127,9 @@ class MatlabLines:
         self.lines: list[str] = []
         self._count = 0
         self._indent = ""
-        self._given = {part: Piece(text, ATOM, 1) for part, text in (given or {}).items()}
+        self._given = {part: PrintedPiece(text, ATOM, 1) for part, text in (given or {}).items()}
         self._common = _common(announced, self._given)
-        self._known: dict[Expression, Piece] = {}
+        self._known: dict[Expression, PrintedPiece] = {}
 
     def assign(self, name: str, expression: Expression) -> None:
         """Add what gives a variable the value of a formula."""
@@ -131,9 +138,9 @@ class MatlabLines:
 
     def text(self, expression: Expression) -> str:
         """The formula in one line, behind the lines that it needs."""
-        pieces: dict[Expression, Piece] = {}
+        pieces: dict[Expression, PrintedPiece] = {}
         for choice in _outer_choices(expression):
-            pieces[choice] = Piece(self._chosen(choice), ATOM, 1)
+            pieces[choice] = PrintedPiece(self._chosen(choice), ATOM, 1)
         for node in postorder(expression):
             if node in self._given:
                 pieces[node] = self._given[node]
@@ -143,13 +150,13 @@ class MatlabLines:
                 pieces[node] = self._kept(node, _MATLAB.piece(node, pieces))
         return pieces[expression].text
 
-    def _kept(self, node: Expression, piece: Piece) -> Piece:
+    def _kept(self, node: Expression, piece: PrintedPiece) -> PrintedPiece:
         """A piece, or the variable that has its value. Inside a branch nothing is kept: the other one would not have it."""
         if node not in self._common or self._indent:
             return piece
         name = f"{OWN}s{len(self._known) + 1}"
         self.lines.append(f"{name} = {piece.text};")
-        self._known[node] = Piece(name, ATOM, 1)
+        self._known[node] = PrintedPiece(name, ATOM, 1)
         return self._known[node]
 
     def _chosen(self, choice: Call) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tellegen.expressions.canonical import PI, number, power, product, total
-from tellegen.expressions.conditions import FALSE, TRUE, logic, relation
+from tellegen.expressions.canonical import FALSE, PI, TRUE, logic, number, power, product, relation, total
 from tellegen.expressions.functions import call
-from tellegen.expressions.interning import intern_symbol
 from tellegen.expressions.nodes import (
     ENGINE,
     Add,
@@ -25,6 +23,7 @@ from tellegen.expressions.nodes import (
     Rational,
     Relation,
     Symbol,
+    intern_symbol,
     postorder,
 )
 

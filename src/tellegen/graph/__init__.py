@@ -1,9 +1,19 @@
 """How the parts are connected once flattened: the PowerGraph that every notation lowers to."""
 
-from tellegen.graph.laws import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.lowering import lower
-from tellegen.graph.modes import SwitchingLaw, Transition
-from tellegen.graph.power_graph import Branch, Coupling, Field, Node, Port, PowerGraph
+from tellegen.graph.power_graph import (
+    Branch,
+    Coupling,
+    Field,
+    Node,
+    Port,
+    PowerGraph,
+    ResistiveLaw,
+    SourceLaw,
+    StorageLaw,
+    SwitchingLaw,
+    Transition,
+)
 from tellegen.graph.signal_lowering import algebraic_signals, drive
 from tellegen.graph.switching import put_into_mode
 

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tellegen.core.domains import DOMAINS, THERMAL_DOMAINS
-from tellegen.description.model import Element, Model
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression, parse, symbol, total
-from tellegen.expressions.polynomial import powers_of, sum_of_powers
+from tellegen.expressions.polynomials import powers_of, sum_of_powers
 from tellegen.graph import rules
-from tellegen.graph.laws import ARGUMENT, ResistiveLaw, StorageLaw, argument
-from tellegen.graph.measuring import Measuring
-from tellegen.graph.power_graph import Branch, Coupling, Node, Port
+from tellegen.graph.measurements import Measurements
+from tellegen.graph.power_graph import ARGUMENT, Branch, Coupling, Node, Port, ResistiveLaw, StorageLaw, argument
+from tellegen.model.model import Element, Model
 
 POWER = "power."
 """Stands before the name of an element whose power a signal reads."""
@@ -35,7 +34,7 @@ def slope_of_energy(energy: Expression) -> Expression:
 # Conductors
 
 
-def with_heat(
+def with_heat_conduction(
     couplings: Sequence[Coupling], model: Model, nodes: Sequence[Node], ports: Sequence[Port]
 ) -> list[Coupling]:
     """Couplings that pass on heat get the modulus of their temperatures.
@@ -47,11 +46,11 @@ def with_heat(
     heats = {e.name: e for e in model.elements if e.kind.heat}
     if not heats:
         return list(couplings)
-    measuring = Measuring(nodes, ports, couplings)
+    measuring = Measurements(nodes, ports, couplings)
     return [_conducting(c, heats[c.element], measuring) if c.element in heats else c for c in couplings]
 
 
-def _conducting(coupling: Coupling, element: Element, measuring: Measuring) -> Coupling:
+def _conducting(coupling: Coupling, element: Element, measuring: Measurements) -> Coupling:
     quantity = element.kind.quantity
     assert quantity is not None, "what passes on heat has a conductance"
     assert element.value is not None, "what passes on heat has a value"
@@ -60,7 +59,7 @@ def _conducting(coupling: Coupling, element: Element, measuring: Measuring) -> C
     return replace(coupling, K=((heat / (one * two),),))
 
 
-def _temperature(branch: Branch, element: Element, measuring: Measuring) -> Expression:
+def _temperature(branch: Branch, element: Element, measuring: Measurements) -> Expression:
     found = measuring.difference(branch.plus, branch.minus)
     if found is None:
         node = measuring.nodes[branch.plus].name
@@ -83,7 +82,7 @@ def joined_by_heat(elements: Sequence[Element]) -> Iterator[tuple[int, int]]:
             yield 0, k
 
 
-def with_transfers(ports: Sequence[Port], elements: Sequence[Element]) -> tuple[Port, ...]:
+def with_heat_transfers(ports: Sequence[Port], elements: Sequence[Element]) -> tuple[Port, ...]:
     """The ports, marked where the power that dissipators take is what thermal sources bring."""
     resistive = {port.element for port in ports if isinstance(port.law, ResistiveLaw)}
     marked: set[str] = set()

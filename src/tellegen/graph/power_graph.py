@@ -1,4 +1,8 @@
-"""The PowerGraph: ports of storages, resistive elements and sources, joined by a power-conserving interconnection.
+"""The PowerGraph: ports of storages, resistive elements and sources with their laws and modes, joined by a power-conserving
+interconnection.
+
+A closed switch is a resistive law `across = 0 * through`, an open one `through = 0 * across`: laws that cannot be inverted and so
+decide their own causality. A mode of the whole graph is one word for every such element; `PowerGraph.in_mode` puts the laws in.
 
 The interconnection is a graph of nodes and branches (Kirchhoff's two laws) in which some branches are the sides of couplings
 (transformers and gyrators). Any Dirac structure can be written so: a 0-junction is a pair of nodes, a 1-junction a ring of
@@ -11,10 +15,150 @@ from typing import NamedTuple, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
-from tellegen.expressions import Expression
-from tellegen.graph.laws import PortLaw, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.graph.modes import SwitchingLaw
+from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import SignalLaw
+
+ARGUMENT = "@"
+"""Stands for the argument of a nonlinear law; no user can write it."""
+
+
+def argument() -> Expression:
+    """The symbol that stands for the argument of a nonlinear law."""
+    return symbol(ARGUMENT)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StorageLaw:
+    """A storage whose output is the power variable `side`, and whose energy variable is the integral of the other one.
+
+    Linear: `inertia` (energy variable = inertia * output). Otherwise one of
+    `content` (energy variable of the output), `slope` (its derivative, where only that is known) or
+    `output` (output of the energy variable), each in terms of ARGUMENT. `energy` is the stored energy of the same argument
+    where the user gave it.
+    """
+
+    side: Side
+    inertia: Expression | None = None
+    content: Expression | None = None
+    slope: Expression | None = None
+    output: Expression | None = None
+    energy: Expression | None = None
+
+    @property
+    def keeps_energy_variable(self) -> bool:
+        """Whether the state is the energy variable, because the law cannot be solved for it."""
+        return self.output is not None
+
+    def inertia_at(self, output: Expression) -> Expression:
+        """The derivative of the energy variable with respect to the output."""
+        if self.inertia is not None:
+            return self.inertia
+        slope = self.slope if self.slope is not None else self._content().derivative(ARGUMENT)
+        return slope.substitute({ARGUMENT: output})
+
+    def content_at(self, state: Expression) -> Expression | None:
+        """The energy variable at a value of the state; None where only its derivative is known."""
+        if self.output is not None:
+            return state
+        if self.inertia is not None:
+            return self.inertia * state
+        return None if self.content is None else self.content.substitute({ARGUMENT: state})
+
+    def _content(self) -> Expression:
+        assert self.content is not None, "a storage law without inertia, slope or output has a content"
+        return self.content
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ResistiveLaw:
+    """A static law that gives the power variable `side` of the other one.
+
+    Linear: `coefficient`. Otherwise `expression` in terms of ARGUMENT. `invertible` says whether the other variable may be
+    asked for too; a law that is not fixes its causality right after the sources. `coupled` tells that the matrix of a field adds
+    what other ports are told, so a coefficient of zero does not make the variable zero.
+    """
+
+    side: Side
+    coefficient: Expression | None = None
+    expression: Expression | None = None
+    invertible: bool = True
+    coupled: bool = False
+
+    @property
+    def linear(self) -> bool:
+        """Whether one coefficient says it all."""
+        return self.coefficient is not None
+
+    @property
+    def ideal(self) -> bool:
+        """Whether the law makes its variable zero whatever the other one is: a closed or an open switch."""
+        return self.coefficient is ZERO and not self.coupled
+
+    @property
+    def free_symbols(self) -> frozenset[str]:
+        """The names in the law, ARGUMENT among them."""
+        law = self.coefficient if self.coefficient is not None else self.expression
+        return frozenset() if law is None else law.free_symbols
+
+    def value_at(self, argument: Expression) -> Expression:
+        """The power variable `side` at a value of the other one."""
+        if self.coefficient is not None:
+            return self.coefficient * argument
+        assert self.expression is not None, "a resistive law has a coefficient or an expression"
+        return self.expression.substitute({ARGUMENT: argument})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SourceLaw:
+    """A source that imposes the power variable `side`, named `input`.
+
+    `signal` is what drives it, where the model says so; for the equations it is an input all the same.
+    """
+
+    side: Side
+    input: str
+    signal: Expression | None = None
+
+
+PortLaw = StorageLaw | ResistiveLaw | SourceLaw
+
+
+ACROSS = "@across"
+THROUGH = "@through"
+"""The power variables of the port itself in the guard of a transition; no user can write them."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A change of mode when `guard` rises through zero, or is positive where the mode begins.
+
+    Guards are over ACROSS, THROUGH, parameters, states, displacements, signals and time. With `restitution` the change is an
+    impact: the across variable of the port leaves it with that factor, reversed, by an impulse of the through variable; `gap` is
+    then what is positive before it, and zero in the mode that it leads to.
+    """
+
+    to: str
+    guard: Expression
+    restitution: Expression | None = None
+    gap: Expression | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SwitchingLaw:
+    """The law of a port with modes, the first one being where it starts."""
+
+    modes: Mapping[str, ResistiveLaw]
+    transitions: Mapping[str, tuple[Transition, ...]]
+
+    @property
+    def start(self) -> str:
+        """The mode in which a run begins unless the start decides otherwise."""
+        return next(iter(self.modes))
 
 
 @final

@@ -6,18 +6,25 @@ from typing import cast
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
-from tellegen.description.model import Model
-from tellegen.description.signals.blocks import expand
-from tellegen.description.signals.ordering import ordered
-from tellegen.description.signals.values import Points, Signal, SignalDefinition
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
 from tellegen.graph import rules
-from tellegen.graph.breaks import breaks_of
-from tellegen.graph.heat import with_transfers
-from tellegen.graph.laws import SourceLaw
-from tellegen.graph.measuring import Measuring
-from tellegen.graph.power_graph import Port, PowerGraph
-from tellegen.graph.signals import Delayed, External, Integral, Interpolation, Sampled, SignalLaw, Table, Value
+from tellegen.graph.heat import with_heat_transfers
+from tellegen.graph.measurements import Measurements
+from tellegen.graph.power_graph import Port, PowerGraph, SourceLaw
+from tellegen.graph.signals import (
+    Delayed,
+    External,
+    Integral,
+    Interpolation,
+    Sampled,
+    SignalLaw,
+    Table,
+    Value,
+    breaks_of,
+)
+from tellegen.model.model import Model
+from tellegen.model.signals import Points, Signal, SignalDefinition, order_signals
+from tellegen.notations.signals.blocks import expand_signal
 
 
 def with_signals(graph: PowerGraph, model: Model) -> PowerGraph:
@@ -33,14 +40,14 @@ class _Lowering:
     def __init__(self, graph: PowerGraph, model: Model) -> None:
         self.power = graph
         self.model = model
-        self.measuring = Measuring(graph.nodes, graph.ports, graph.couplings, model.elements)
+        self.measuring = Measurements(graph.nodes, graph.ports, graph.couplings, model.elements)
         self.taken = taken_names(graph) | model.signals.keys()
 
     def graph(self) -> PowerGraph:
-        parts = [part for definition in self.model.signals.values() for part in expand(definition, self._fresh)]
-        signals = [self._signal(part) for part in ordered(parts).signals]
+        parts = [part for definition in self.model.signals.values() for part in expand_signal(definition, self._fresh)]
+        signals = [self._signal(part) for part in order_signals(parts).signals]
         courses = {e.name: self._written(e.signal, e.name) for e in self.model.elements if e.signal is not None}
-        ports = with_transfers(self.power.ports, self.model.elements)
+        ports = with_heat_transfers(self.power.ports, self.model.elements)
         return _with_courses(replace(self.power, ports=ports, signals=(*signals, *self.power.signals)), courses)
 
     def _fresh(self, wanted: str) -> str:
@@ -146,7 +153,7 @@ def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) 
     Raises: GraphError for a name that is no input, or an input that a signal of the model drives already.
     """
     sources = _sources(graph)
-    graph = drive_some(graph, inputs)
+    graph = drive_given_inputs(graph, inputs)
     idle = [name for name, port in _sources(graph).items() if _course_of(port) is None]
     notices = [
         rules.IDLE_INPUT.finding(
@@ -161,7 +168,7 @@ def drive(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) 
     return replace(driven, findings=(*driven.findings, *notices))
 
 
-def drive_some(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) -> PowerGraph:
+def drive_given_inputs(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | float]) -> PowerGraph:
     """The graph with a course for each of `inputs`; the others stay free.
 
     Raises: GraphError for a name that is no input, or an input that a signal of the model drives already.
@@ -174,7 +181,7 @@ def drive_some(graph: PowerGraph, inputs: Mapping[str, Signal | Expression | flo
         if _course_of(sources[name]) is not None:
             what = f"the input '{name}' is driven by a signal of the model already"
             raise rules.DRIVEN_TWICE.error(what, where=sources[name].element, fix="leave one of the two out")
-    measuring = Measuring(graph.nodes, graph.ports, graph.couplings)
+    measuring = Measurements(graph.nodes, graph.ports, graph.couplings)
     known = taken_names(graph)
     courses: dict[str, Expression] = {}
     for name, course in inputs.items():

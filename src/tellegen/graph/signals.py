@@ -1,15 +1,17 @@
-"""Signals once lowered: causal, without power. Every controller, sensor, reference and table is made of these six.
+"""Signals once lowered: causal, without power. Every controller, sensor, reference and table is made of these six; and where
+formulas of time jump or bend.
 
 Expressions are over power variables of ports, states, displacements, other signals, parameters and TIME.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations, islice, product
 from typing import Literal, final
 
 from tellegen.core.errors import Place
 from tellegen.core.names import TIME
-from tellegen.expressions import Expression
+from tellegen.expressions import ZERO, Call, Expression, Relation, is_zero, postorder, rebuild, symbol
 
 __all__ = [
     "TIME",
@@ -113,3 +115,106 @@ class External:
 
 
 SignalLaw = Value | Integral | Sampled | Delayed | Table | External
+
+
+MOST_CASES = 16
+"""So many combinations of branches are looked at in one comparison; what is nested deeper bends without notice."""
+
+_ROUNDED = ("floor", "ceil")
+
+
+def breaks_of(expression: Expression, parameters: Collection[str]) -> tuple[Break, ...]:
+    """The times, known beforehand, at which an expression jumps or bends, in order of their discovery.
+
+    Times depend on numbers and parameters alone: where a state decides, an event is needed instead.
+    """
+    if TIME not in expression.free_symbols:
+        return ()
+    found: dict[tuple[Expression, Expression | None], Break] = {}
+    for difference in _switching(expression):
+        known = _break_of(difference)
+        if known is not None and _names(known) <= set(parameters):
+            found.setdefault((known.at, known.period), known)
+    return tuple(found.values())
+
+
+def _names(known: Break) -> set[str]:
+    period = known.period.free_symbols if known.period is not None else frozenset()
+    return {*known.at.free_symbols, *period}
+
+
+def _switching(expression: Expression) -> Iterator[Expression]:
+    """What changes its sign, or passes a whole number, where the expression switches."""
+    for node in postorder(expression):
+        if isinstance(node, Relation):
+            yield from _cases(node.left - node.right)
+        elif isinstance(node, Call) and node.name in ("min", "max"):
+            for one, two in combinations(node.arguments, 2):
+                yield from _cases(one - two)
+        elif isinstance(node, Call) and node.name in ("abs", "sign"):
+            yield from _cases(node.arguments[0])
+        elif isinstance(node, Call) and node.name in _ROUNDED:
+            yield node
+
+
+def _cases(expression: Expression) -> Iterable[Expression]:
+    """The expression with each minimum, maximum and condition inside replaced by one of its branches."""
+    made: dict[Expression, list[Expression]] = {}
+    for node in postorder(expression):
+        branches: list[Expression] = []
+        if isinstance(node, Call) and node.name in ("min", "max", "if"):
+            first = 1 if node.name == "if" else 0
+            branches = [case for arg in node.arguments[first:] for case in made[arg]]
+        elif isinstance(node, Relation) or not node.args:
+            branches = [node]
+        else:
+            branches = [rebuild(node, args) for args in product(*(made[arg] for arg in node.args))]
+        made[node] = list(islice(dict.fromkeys(branches), MOST_CASES))
+    return made[expression]
+
+
+def _break_of(difference: Expression) -> Break | None:
+    """Where a difference vanishes: once if it is linear in time, again and again with a rounding of time in it."""
+    if isinstance(difference, Call) and difference.name in _ROUNDED:
+        slope = _slope(difference.arguments[0])
+        if slope is None:
+            return None
+        return Break(-difference.arguments[0].substitute({TIME: 0}) / slope, 1 / slope)
+    rounded = [node for node in postorder(difference) if isinstance(node, Call) and node.name in _ROUNDED]
+    if not rounded:
+        slope = _slope(difference)
+        return None if slope is None else Break(-difference.substitute({TIME: 0}) / slope)
+    return _periodic(difference, rounded)
+
+
+def _periodic(difference: Expression, rounded: list[Call]) -> Break | None:
+    """a t + b + c floor(p t + q) repeats itself when a/p + c = 0; the zero of its first period is then the first of many."""
+    if len(set(rounded)) != 1:
+        return None
+    rate = _slope(rounded[0].arguments[0])
+    name = "@rounded"
+    plain = _replaced(difference, rounded[0], symbol(name))
+    slope, share = plain.derivative(TIME), plain.derivative(name)
+    if rate is None or slope is ZERO or {TIME, name} & {*slope.free_symbols, *share.free_symbols}:
+        return None
+    if not is_zero(slope / rate + share):
+        return None
+    return Break(-plain.substitute({TIME: 0, name: 0}) / slope, 1 / rate)
+
+
+def _replaced(expression: Expression, old: Expression, new: Expression) -> Expression:
+    made: dict[Expression, Expression] = {}
+    for node in postorder(expression):
+        if node is old:
+            made[node] = new
+        else:
+            made[node] = rebuild(node, tuple(made[arg] for arg in node.args)) if node.args else node
+    return made[expression]
+
+
+def _slope(expression: Expression) -> Expression | None:
+    """The rate of an expression that is linear in time, else None."""
+    slope = expression.derivative(TIME)
+    if slope is ZERO or TIME in slope.free_symbols or is_zero(slope):
+        return None
+    return slope

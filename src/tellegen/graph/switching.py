@@ -7,15 +7,21 @@ from collections.abc import Callable, Mapping
 
 from tellegen.core.domains import Side
 from tellegen.core.names import TIME, did_you_mean, listing, named_after
-from tellegen.description.model import Element, Switching
 from tellegen.elements import Behaviour
 from tellegen.expressions import ONE, ZERO, Expression, call, logic, relation, symbol
 from tellegen.graph import rules
-from tellegen.graph.breaks import breaks_of
-from tellegen.graph.laws import ARGUMENT, ResistiveLaw, argument
-from tellegen.graph.modes import ACROSS, THROUGH, SwitchingLaw, Transition
-from tellegen.graph.power_graph import PowerGraph
-from tellegen.graph.signals import Break, Value
+from tellegen.graph.power_graph import (
+    ACROSS,
+    ARGUMENT,
+    THROUGH,
+    PowerGraph,
+    ResistiveLaw,
+    SwitchingLaw,
+    Transition,
+    argument,
+)
+from tellegen.graph.signals import Break, Value, breaks_of
+from tellegen.model.model import Element, Switching
 
 Settings = Mapping[str, Expression]
 Laws = dict[str, ResistiveLaw]

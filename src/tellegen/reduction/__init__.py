@@ -1,18 +1,17 @@
 """Limits of parameters: a model with storages, resistances or couplings at zero or infinity is again a model, with fewer states."""
 
-from tellegen.reduction.account import Account
+from tellegen.reduction.account import PoleAccount
+from tellegen.reduction.congruent import Transformed, congruent_transformation
 from tellegen.reduction.limits import Limit, Limits, read_limits
-from tellegen.reduction.pictures import SchemePictures, scheme_pictures
-from tellegen.reduction.reducing import reduce_model
-from tellegen.reduction.reduction import Reduction
+from tellegen.reduction.reduction import Reduction, reduce_model
 from tellegen.reduction.scheme_operations import exchange_ports, similarity, transform_scheme
+from tellegen.reduction.steps import SchemePictures, scheme_pictures
 from tellegen.reduction.stiffening import Stiffened, stiffen_model
-from tellegen.reduction.transforming import Transformed, congruent_transformation
 
 __all__ = [
-    "Account",
     "Limit",
     "Limits",
+    "PoleAccount",
     "Reduction",
     "SchemePictures",
     "Stiffened",

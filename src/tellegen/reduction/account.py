@@ -6,11 +6,10 @@ from typing import final
 
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import TIME, listing
-from tellegen.description.model import Model
-from tellegen.equations.linearisation import linearise_equations
-from tellegen.equations.system import EquationSystem, MatrixName, parameter_values
-from tellegen.equations.values import number_of
+from tellegen.equations.forms.linearisation import linearise_equations
+from tellegen.equations.system import EquationSystem, MatrixName, number_of, parameter_values
 from tellegen.expressions import ZERO, Expression, Number
+from tellegen.model.model import Model
 from tellegen.reduction import rules
 
 ROUNDING = 1e-13
@@ -22,7 +21,7 @@ MOST_STATES = 400
 
 @final
 @dataclass(frozen=True)
-class Account:
+class PoleAccount:
     """The poles of the full model that have no counterpart in the reduced one, and those that have; empty without numbers.
 
     Poles are those of the linear model that touches the system at the start of its experiment.
@@ -40,26 +39,26 @@ class Account:
         return removed / kept if kept and removed else None
 
 
-def account_of(full: EquationSystem, reduced: EquationSystem, model: Model, small: Model) -> Account:
+def pole_account(full: EquationSystem, reduced: EquationSystem, model: Model, small: Model) -> PoleAccount:
     """Compare the poles of two models at the start of the experiment; an empty account where values are missing."""
     if len(full.states) > MOST_STATES:
-        return Account()
+        return PoleAccount()
     try:
-        before, after = poles_of(full, start_of(model, full)), poles_of(reduced, start_of(small, reduced))
+        before, after = poles_of(full, values_at_start(model, full)), poles_of(reduced, values_at_start(small, reduced))
     except (TellegenError, ArithmeticError, ValueError):
-        return Account()
-    kept, removed = paired(before, after)
-    return Account(tuple(removed), tuple(kept), tuple(after))
+        return PoleAccount()
+    kept, removed = paired_poles(before, after)
+    return PoleAccount(tuple(removed), tuple(kept), tuple(after))
 
 
-def numbers_of(model: Model) -> dict[str, float]:
+def values_of_parameters(model: Model) -> dict[str, float]:
     """The values of the parameters that have one."""
     return parameter_values({name: p.expression for name, p in model.parameters.items()})
 
 
-def start_of(model: Model, system: EquationSystem) -> dict[str, float]:
+def values_at_start(model: Model, system: EquationSystem) -> dict[str, float]:
     """Numbers for states, displacements and constant inputs at the start, where the model gives them."""
-    values = numbers_of(model)
+    values = values_of_parameters(model)
     found: dict[str, float] = {}
     given: dict[str, Expression] = {**system.initial, **model.experiment.initial}
     for name, signal in model.experiment.inputs.items():
@@ -73,7 +72,7 @@ def start_of(model: Model, system: EquationSystem) -> dict[str, float]:
 
 def inputs_at_start(model: Model) -> dict[str, float]:
     """Numbers for the inputs at the start, where they are formulas of time and parameters: a step has been made."""
-    values = {**numbers_of(model), TIME: 0.0}
+    values = {**values_of_parameters(model), TIME: 0.0}
     given = {name: signal.expression for name, signal in model.experiment.inputs.items()}
     return {n: e.evaluate(values) for n, e in given.items() if e is not None and e.free_symbols <= values.keys()}
 
@@ -115,7 +114,7 @@ def _number(e: Expression) -> float:
     return float(e.rational)
 
 
-def paired(before: Sequence[complex], after: Sequence[complex]) -> tuple[list[complex], list[complex]]:
+def paired_poles(before: Sequence[complex], after: Sequence[complex]) -> tuple[list[complex], list[complex]]:
     """The poles of `before` that have a counterpart in `after`, and the others: as many as are missing, conjugates together.
 
     Removed are those farthest, in proportion, from every pole that is left.
@@ -151,7 +150,7 @@ def _distance(pole: complex, others: Sequence[complex]) -> float:
     )
 
 
-def excited(
+def excitation_warnings(
     model: Model,
     system: EquationSystem,
     static: Mapping[str, Expression],
@@ -164,7 +163,7 @@ def excited(
     `starts` what the elements of the full model start with, by state.
     """
     found = []
-    full = numbers_of(model)
+    full = values_of_parameters(model)
     given_starts = {**starts, **model.experiment.initial}
     at_rest = {**values, **dict.fromkeys(system.inputs, 0.0)}
     for name, expression in static.items():

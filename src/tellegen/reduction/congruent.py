@@ -1,4 +1,5 @@
-"""The congruent transformation x = T z + T_u u of a system of equations, with all its terms.
+"""The congruent transformation x = T z + T_u u of a system of equations, with a T that the user gives; it may be singular or
+rectangular.
 
 T may be rectangular, which reduces and transforms at once, and may depend on displacements and states. With
 
@@ -6,21 +7,36 @@ T may be rectangular, which reduces and transforms at once, and may depend on di
 
 the reduced equations are T^T r = 0, and the outputs y = C x + D u + D_1 u' + f_y + T_u^T r: what the constraints carry answers the
 inputs that they follow.
+
+It keeps L symmetric and positive semidefinite and what A dissipates, and needs no inverse of T. A regular T is a change of
+coordinates, which no input notices; one with fewer columns imposes that x stays among its combinations.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from tellegen.equations.congruence import Congruence, Motion
-from tellegen.equations.matrices import Matrix, Sparse, Vector, dot, negative, plus, product
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, is_name
+from tellegen.equations.congruence import Congruence, ParameterRates
+from tellegen.equations.matrices import (
+    Matrix,
+    Sparse,
+    Vector,
+    dot,
+    negative,
+    plus,
+    product,
+    solved_linear_system,
+    zeros,
+)
 from tellegen.equations.system import Algebraic, EquationSystem, MatrixName
-from tellegen.expressions import ZERO, Expression, is_zero, symbol
-from tellegen.expressions.elimination import solve
-from tellegen.expressions.entries import NamedEntries, substituted
+from tellegen.expressions import ONE, ZERO, Expression, as_expression, is_zero, parse, symbol
+from tellegen.expressions.elimination import NamedEntries, solve, with_definitions
+from tellegen.reduction import rules
 
 
-def transformed(system: EquationSystem, T: Matrix, T_u: Matrix, states: Sequence[str]) -> EquationSystem:
+def in_congruent_coordinates(system: EquationSystem, T: Matrix, T_u: Matrix, states: Sequence[str]) -> EquationSystem:
     """The system in the coordinates z, named `states`; the rows of T and T_u are the states of the system."""
     return _Transformed(system, T, T_u, tuple(states)).system()
 
@@ -65,7 +81,7 @@ class _Transformed:
         """The equations in the new coordinates."""
         before, L = self.before, self.before.matrices["L"]
         energy: Sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if not is_zero(e)}
-        motion = Motion({}, self.rates)
+        motion = ParameterRates({}, self.rates)
         # The rates of the energy matrix itself stand in N of the system already.
         shared = Congruence(self.T, self.T_u, motion.rate(self.T), motion.rate(self.T_u), energy, {}, self.n, self.m)
         terms = self._terms(shared)
@@ -122,7 +138,7 @@ class _Transformed:
         """A matrix with names replaced where displacements move them, so that rates are seen."""
         if not self.before.displacements:
             return matrix
-        return tuple(tuple(substituted(e, self.before.where) for e in row) for row in matrix)
+        return tuple(tuple(with_definitions(e, self.before.where) for e in row) for row in matrix)
 
 
 def times_inverse(P: Matrix, L: Matrix, parameters: Mapping[str, Expression | None]) -> Matrix:
@@ -136,15 +152,15 @@ def times_inverse(P: Matrix, L: Matrix, parameters: Mapping[str, Expression | No
 
     def share(i: int, j: int) -> Expression:
         entry_found = found.get(j, {}).get(n + i)
-        return ZERO if entry_found is None else substituted(entry_found.expression, field.where)
+        return ZERO if entry_found is None else with_definitions(entry_found.expression, field.where)
 
     return tuple(tuple(share(i, j) for j in range(n)) for i in range(len(P)))
 
 
 def moved(system: EquationSystem, matrix: Matrix) -> Matrix:
     """The derivative of a matrix along the motion of the displacements of a system."""
-    written = tuple(tuple(substituted(e, system.where) for e in row) for row in matrix)
-    return Motion({}, system.displacements).rate(written)
+    written = tuple(tuple(with_definitions(e, system.where) for e in row) for row in matrix)
+    return ParameterRates({}, system.displacements).rate(written)
 
 
 def _transposed(matrix: Matrix, columns: int) -> Matrix:
@@ -153,3 +169,128 @@ def _transposed(matrix: Matrix, columns: int) -> Matrix:
 
 def _cleared(matrix: Matrix) -> Matrix:
     return tuple(tuple(ZERO if is_zero(e) else e for e in row) for row in matrix)
+
+
+Entry = Expression | str | int | float
+Given = Sequence[Sequence[Entry]]
+
+
+@final
+@dataclass(frozen=True)
+class Transformed:
+    """A system in new coordinates. `regular` tells whether T can be inverted, `energetic` whether each new state stores energy."""
+
+    equations: EquationSystem
+    T: Matrix
+    T_u: Matrix
+    regular: bool
+    energetic: bool
+    account: str
+
+    def __str__(self) -> str:
+        return self.account
+
+
+def congruent_transformation(
+    system: EquationSystem, T: Given, *, T_u: Given | None = None, states: Sequence[str] | None = None
+) -> Transformed:
+    """The system in the coordinates z of x = T z + T_u u.
+
+    Entries are formulas as text, numbers or expressions, over parameters and displacements. A column of T that is one state
+    keeps its name; others are z_1, z_2, ... unless `states` names them.
+
+    Raises: ReductionError (T130) for matrices of another shape, names that the system does not know, and a T_u whose outputs would
+    need rates of states that store nothing.
+    """
+    n, m = len(system.states), len(system.inputs)
+    given = _read(system, T, "T", None)
+    columns = len(given[0]) if given else 0
+    driven = zeros(n, m) if T_u is None else _read(system, T_u, "T_u", m)
+    names = _names(system, given, columns, states)
+    written = tuple(tuple(with_definitions(e, system.where) for e in row) for row in given)
+    regular = columns == n and solved_linear_system(written, zeros(n, 0), 0, system.parameters) is not None
+    energetic = _energetic(system, written, columns)
+    if not energetic and any(not is_zero(e) for row in driven for e in row):
+        what = "T^T L T is singular, and T_u ties states to inputs"
+        why = "the outputs then need rates of states that have none"
+        raise _refused(what, why=why, fix="leave out the states that store nothing, or T_u")
+    found = in_congruent_coordinates(system, given, driven, names)
+    return Transformed(found, given, driven, regular, energetic, _account(system, names, regular, energetic))
+
+
+def _refused(what: str, *, fix: str, why: str | None = None, where: str = "") -> TellegenError:
+    return rules.BAD_TRANSFORMATION.error(what, where=where, why=why, fix=fix)
+
+
+def _read(system: EquationSystem, matrix: Given, word: str, columns: int | None) -> Matrix:
+    rows = [list(row) for row in matrix]
+    if len(rows) != len(system.states):
+        what = f"{word} has {len(rows)} rows for {len(system.states)} states"
+        raise _refused(what, fix=f"give a row for each of {', '.join(system.states) or '(no state)'}")
+    widths = {len(row) for row in rows}
+    wanted = columns if columns is not None else max(widths, default=0)
+    if widths - {wanted}:
+        what = f"{word} has rows of {', '.join(map(str, sorted(widths)))} entries, where {wanted} are needed"
+        raise _refused(what, fix="give each row the same number of entries" if columns is None else "give one an input")
+    return tuple(tuple(_entry(system, e, word) for e in row) for row in rows)
+
+
+def _entry(system: EquationSystem, entry: Entry, word: str) -> Expression:
+    found = parse(entry) if isinstance(entry, str) else as_expression(entry)
+    known = [*system.parameters, *system.where, *system.displacements]
+    for name in sorted(found.free_symbols):
+        if name not in known:
+            fix = did_you_mean(name, known) or f"the parameters are {', '.join(known[:20])}"
+            raise _refused(f"{word} reads '{name}', which is no parameter of the system", where=name, fix=fix)
+    return found
+
+
+def _names(system: EquationSystem, T: Matrix, columns: int, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    taken = {*system.parameters, *system.where, *system.inputs, *system.displacements}
+    if wanted is None:
+        free = (name for k in range(1, 2 * columns + len(taken) + 2) if (name := f"z_{k}") not in taken)
+        return tuple(_same_state(system, T, j) or next(free) for j in range(columns))
+    if len(wanted) != columns or len(set(wanted)) < columns:
+        what = f"{len(wanted)} names are given for {columns} new states"
+        raise _refused(what, fix="give each column of T a name of its own")
+    for name in wanted:
+        if name in taken or not is_name(name):
+            raise _refused(
+                f"'{name}' cannot be the name of a state", where=name, fix="choose a name that is not in use"
+            )
+        if name in system.states and _same_state(system, T, wanted.index(name)) != name:
+            what = f"'{name}' is a state already, and its column of T makes another variable of it"
+            raise _refused(what, where=name, fix="choose a name that is not in use")
+    return tuple(wanted)
+
+
+def _same_state(system: EquationSystem, T: Matrix, column: int) -> str:
+    """The state that a new one equals: its row of T is one in this column and zero elsewhere."""
+    for name, row in zip(system.states, T, strict=True):
+        if row[column] is ONE and all(e is ZERO for j, e in enumerate(row) if j != column):
+            return name
+    return ""
+
+
+def _energetic(system: EquationSystem, T: Matrix, columns: int) -> bool:
+    L = [[with_definitions(e, system.where) for e in row] for row in system.matrices["L"]]
+    LT = [[_sum(row, [line[j] for line in T]) for j in range(columns)] for row in L]
+    energy = tuple(
+        tuple(_sum([line[i] for line in T], [row[j] for row in LT]) for j in range(columns)) for i in range(columns)
+    )
+    return solved_linear_system(energy, zeros(columns, 0), 0, system.parameters) is not None
+
+
+def _sum(a: Sequence[Expression], b: Sequence[Expression]) -> Expression:
+    found: Expression = ZERO
+    for x, y in zip(a, b, strict=True):
+        found = found + x * y
+    return found
+
+
+def _account(system: EquationSystem, names: Sequence[str], regular: bool, energetic: bool) -> str:
+    kind = "a change of coordinates" if regular else f"{len(system.states)} states tied to {len(names)}"
+    store = (
+        "" if energetic else "; the new energy matrix is singular: some combination of the new states stores nothing"
+    )
+    return f"x = T z with z = {', '.join(names) or '(nothing)'}: {kind}{store}"

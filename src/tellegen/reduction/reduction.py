@@ -1,27 +1,186 @@
-"""The reduced model as a value, with everything that an engineer asks about it."""
+"""From a model and limits to the reduced model, as a value with everything that an engineer asks about it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, final
 
-from tellegen.causality import CausalGraph
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.core.domains import other_side
 from tellegen.core.errors import Finding
-from tellegen.core.names import identifier
-from tellegen.description.model import Model
-from tellegen.equations.assembly import derive_equations
-from tellegen.equations.display import Sign
-from tellegen.equations.matrices import Matrix
-from tellegen.equations.record import equations_to_record
+from tellegen.core.names import identifier, listing
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.matrices import Matrix, dot
+from tellegen.equations.printing.latex import equations_to_latex, relation_to_latex
+from tellegen.equations.printing.record import equations_to_record
+from tellegen.equations.printing.terms import MatrixTerm, Sign, vanishes
+from tellegen.equations.printing.text import NO_UNITS, WIDTH, equations_to_text, relation_to_text
 from tellegen.equations.system import EquationSystem
-from tellegen.expressions import Expression, to_python
-from tellegen.expressions.entries import used_names
+from tellegen.expressions import Expression, symbol, to_python, to_text
+from tellegen.expressions.elimination import used_names
 from tellegen.expressions.sympy_view import matrix_to_sympy
-from tellegen.reduction.account import Account, account_of
-from tellegen.reduction.limits import Limit
-from tellegen.reduction.naming import Glossary
-from tellegen.reduction.recovery import Constraints, Recovered
-from tellegen.reduction.text import reduction_to_latex, reduction_to_text
+from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.reduction import rules
+from tellegen.reduction.account import PoleAccount, excitation_warnings, inputs_at_start, pole_account, values_at_start
+from tellegen.reduction.limited import model_at_limits
+from tellegen.reduction.limits import Limit, Limits, read_limits
+from tellegen.reduction.names import Glossary, without_index
+from tellegen.reduction.reduced_model import LimitStage, reduced_model, solvable
+from tellegen.reduction.transformation import (
+    LimitTransformation,
+    choose_states,
+    kept_elements,
+    limit_transformation,
+    with_limit_sources,
+)
+
+
+@final
+@dataclass(frozen=True)
+class RecoveredVariables:
+    """Variables by states, inputs and rates of inputs (`u_dot`, listed in `input_rates`), over the names of `where`."""
+
+    variables: Mapping[str, Expression] = field(default_factory=dict)
+    where: Mapping[str, Expression] = field(default_factory=dict)
+    input_rates: Mapping[str, str] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True)
+class ConstraintForces:
+    """The graph in which elements at their limit are sources (`zero`, by port); states of `idle` stand at a constant."""
+
+    causal: CausalGraph
+    zero: frozenset[int]
+    wanted: tuple[str, ...]
+    idle: Mapping[str, Expression]
+
+    def recovered(self, glossary: Glossary) -> RecoveredVariables:
+        """The wanted variables; rates of states are replaced from the equations."""
+        if not self.wanted:
+            return RecoveredVariables({}, glossary.where)
+        system = derive_equations(self.causal)
+        sources = self.causal.sources
+        columns = [j for j, k in enumerate(sources) if k not in self.zero]
+        inputs = [system.inputs[j] for j in columns]
+        x = [self.idle.get(n, symbol(n)) for n in system.states]
+        u, u_dot = ([symbol(n) for n in inputs], [symbol(f"{n}_dot") for n in inputs])
+        m, f_y = system.matrices, system.vectors["f_y"]
+        found: dict[str, Expression] = {}
+        for i, k in enumerate(sources):
+            name = without_index(self.causal.graph.ports[k].variable(self.causal.follows(k)))
+            if k in self.zero and name in self.wanted:
+                y = dot(m["C"][i], x) + f_y[i]
+                y += dot([m["D"][i][j] for j in columns], u) + dot([m["D_1"][i][j] for j in columns], u_dot)
+                found[name] = glossary.written(-y, system.where)  # a source answers with the sign of what it supplies
+        used = {n for e in (*found.values(), *glossary.where.values()) for n in e.free_symbols}
+        return RecoveredVariables(found, glossary.where, {f"{n}_dot": n for n in inputs if f"{n}_dot" in used})
+
+
+def reduction_to_text(
+    reduction: "Reduction",
+    *,
+    sign: Sign = "-",
+    width: int = WIDTH,
+    unicode: bool = True,
+    units: Mapping[str, str] = NO_UNITS,
+) -> str:
+    """The reduced equations, then x = T z + T_u u, the variables that were removed, the poles and the findings."""
+    equations = equations_to_text(reduction.equations, sign=sign, width=width, unicode=unicode, units=units)
+    needed = used_names([*reduction.recovered.values(), *_entries(reduction)], reduction.where)
+    new = {name: e for name, e in reduction.where.items() if name in needed}
+    parts = [equations.rstrip(), _limits(reduction), _transformation(reduction, width, unicode)]
+    parts += [_block("removed", {**reduction.recovered, **new}, width), _poles(reduction)]
+    parts += [str(finding) for finding in reduction.findings]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def reduction_to_latex(reduction: "Reduction", *, sign: Sign = "-", environment: str = "align*") -> tuple[str, ...]:
+    """The reduced equations and x = T z + T_u u, each in an amsmath environment."""
+    equations = equations_to_latex(reduction.equations, sign=sign, environment=environment)
+    if not _terms(reduction):
+        return (equations,)
+    names = used_names(_entries(reduction), reduction.glossary.where)
+    where = {name: e for name, e in reduction.glossary.where.items() if name in names}
+    return equations, relation_to_latex(reduction.full_states, _terms(reduction), where, environment=environment)
+
+
+def _entries(reduction: "Reduction") -> list[Expression]:
+    return [e for M in (reduction.transformation, reduction.input_transformation) for row in M for e in row]
+
+
+def _terms(reduction: "Reduction") -> tuple[MatrixTerm, ...]:
+    """T z + T_u u, without what is zero."""
+    small = reduction.equations
+    terms = (
+        MatrixTerm(False, "T", "z", False, reduction.transformation, small.states),
+        MatrixTerm(False, "T_u", "u", False, reduction.input_transformation, small.inputs),
+    )
+    return tuple(term for term in terms if term.factors and not vanishes(term.rows))
+
+
+def _transformation(reduction: "Reduction", width: int, unicode: bool) -> str:
+    terms = _terms(reduction)
+    if not terms:
+        return ""
+    sum_of_terms = " + ".join(f"{term.matrix} {term.vector}" for term in terms)
+    title = f"x = {sum_of_terms}   (x the full states{', z those kept' if terms[0].matrix == 'T' else ''})"
+    relation = relation_to_text(reduction.full_states, terms, width=width, unicode=unicode)
+    return "\n\n".join([title, relation, *_by_rates(reduction)])
+
+
+def _by_rates(reduction: "Reduction") -> list[str]:
+    """What the rows of constraint forces are: these are no sums of states."""
+    names = [name for name in reduction.full_states if name in reduction.constraints.wanted]
+    if not names:
+        return []
+    follow = "follows from rates: its row is free" if len(names) == 1 else "follow from rates: their rows are free"
+    return [f"{', '.join(names)} {follow}, and zero where it may be"]
+
+
+def _limits(reduction: "Reduction") -> str:
+    kept, frozen = reduction.equations.states, set(reduction.equations.inputs)
+    gone = [name for name in reduction.full_states if name not in kept]
+    lines = [
+        f"limits         {', '.join(map(str, reduction.limits))}",
+        f"full states    {', '.join(reduction.full_states) or '(none)'}",
+        f"states kept    {', '.join(kept) or '(none)'}",
+    ]
+    still = [name for name in gone if name in frozen]
+    lines += [f"frozen         {', '.join(still)}"] if still else []
+    gone = [name for name in gone if name not in frozen]
+    lines += [f"removed        {', '.join(gone)}"] if gone else []
+    lines += [f"indeterminate  {', '.join(reduction.indeterminate)}"] if reduction.indeterminate else []
+    return "\n".join(lines)
+
+
+def _block(title: str, names: Mapping[str, Expression], width: int) -> str:
+    if not names:
+        return ""
+    lines = [
+        "\n".join(textwrap.wrap(f"{name} = {to_text(e)}", width, initial_indent="  ", subsequent_indent=" " * 6))
+        for name, e in names.items()
+    ]
+    return "\n".join([title, *lines])
+
+
+def _poles(reduction: "Reduction") -> str:
+    account = reduction.account
+    rows = {"removed": account.removed_poles, "kept": account.kept_poles, "reduced": account.reduced_poles}
+    lines = [f"  {word:<8} {_written(poles)}" for word, poles in rows.items() if poles]
+    return "\n".join(["poles (rad/s)", *lines]) if lines else ""
+
+
+def _written(poles: tuple[complex, ...]) -> str:
+    texts = []
+    for pole in poles:
+        if pole.imag > 0:
+            texts.append(f"{pole.real + 0.0:.5g} ± {pole.imag:.5g}j")
+        elif pole.imag == 0:
+            texts.append(f"{pole.real + 0.0:.5g}")  # a zero without a sign
+    return ", ".join(texts)
 
 
 @final
@@ -43,7 +202,7 @@ class Reduction:
     transformation: Matrix
     input_transformation: Matrix
     static: Mapping[str, Expression]
-    constraints: Constraints
+    constraints: ConstraintForces
     glossary: Glossary = field(compare=False)
     indeterminate: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -54,12 +213,12 @@ class Reduction:
         return derive_equations(self.causal)
 
     @cached_property
-    def account(self) -> Account:
+    def account(self) -> PoleAccount:
         """The poles that were lost and kept, at the values of the model."""
-        return account_of(self.full, self.equations, self.original, self.model)
+        return pole_account(self.full, self.equations, self.original, self.model)
 
     @cached_property
-    def _by_rates(self) -> Recovered:
+    def _by_rates(self) -> RecoveredVariables:
         return self.constraints.recovered(self.glossary)
 
     @property
@@ -161,3 +320,91 @@ class Reduction:
 
 def _texts(matrix: Matrix) -> list[list[str]]:
     return [[to_python(e) for e in row] for row in matrix]
+
+
+def reduce_model(model: Model, limits: Limits, *, keep: Iterable[str] = ()) -> Reduction:
+    """The model with parameters at their limits, all at once.
+
+    `limits` maps parameters (or elements, or entries of fields) to 0, to infinity, or to a value or relation at which the energy
+    matrix loses rank. `keep` names states that should remain.
+
+    Raises: ReductionError when a limit names nothing, does not exist, contradicts another or leaves no solution.
+    """
+    stage = _stage(model, limits, (keep,) if isinstance(keep, str) else tuple(keep))
+    rows = list(dict.fromkeys([*map(stage.row_name, stage.full_states), *stage.removed]))
+    found = limit_transformation(stage.sources, stage.choice, rows, stage.states, stage.idle)
+    small, system = reduced_model(stage, found)
+    return _told(stage, found, small, system)
+
+
+def _stage(model: Model, limits: Limits, keep: tuple[str, ...]) -> LimitStage:
+    """What the limits do to the graph, and the states that are left."""
+    asked = read_limits(limits)
+    causal = assign_causality(lower(model))
+    limited = model_at_limits(model, causal.graph, asked)
+    ports = causal.graph.ports
+    sources = with_limit_sources(limited, causal.graph, (ports[k].element for k in causal.derivative))
+    kept = kept_elements(causal.graph, keep, {*limited.vanishing, *limited.frozen})
+    order = [ports[k].element for k in (*causal.integral, *causal.derivative)]
+    choice = solvable(asked, lambda: choose_states(sources, order, kept))
+    return LimitStage(model, asked, causal, limited, sources, choice)
+
+
+# -- what to tell ------------------------------------------------------------------------------------------------------------------
+
+
+def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: EquationSystem) -> Reduction:
+    ports = stage.causal.graph.ports
+    variables = [n for p in (*ports, *stage.choice.causal.graph.ports) for n in (p.across, p.through, p.state)]
+    glossary = Glossary([*variables, *stage.model.parameters, *system.displacements], system.where)
+    at = {name: k for k, name in enumerate(found.rows)}
+    order = [at[stage.row_name(s)] for s in stage.full_states]
+
+    def written(matrix: Matrix, columns: list[int]) -> Matrix:
+        return tuple(tuple(glossary.written(matrix[r][c], found.where) for c in columns) for r in order)
+
+    T = written(found.T, [found.states.index(s) for s in system.states])
+    T_u = written(found.T_u, [found.inputs.index(u) for u in system.inputs])
+    kept = {*system.states, *system.inputs}
+    static = {n: glossary.written(e, found.where) for n, e in found.static.items() if n not in kept} | stage.idle
+    vanishing = stage.limited.vanishing
+    indeterminate = tuple(
+        p.variable(other_side(vanishing[p.element])) for p in ports if p.element in stage.sources.indeterminate
+    )
+    return Reduction(
+        stage.limits,
+        stage.model,
+        small,
+        stage.causal,
+        system,
+        T,
+        T_u,
+        static,
+        _constraints(stage, found, system),
+        glossary,
+        indeterminate,
+        tuple(_findings(stage, small, system, static)),
+    )
+
+
+def _findings(stage: LimitStage, small: Model, system: EquationSystem, static: dict[str, Expression]) -> list[Finding]:
+    values = {**system.values(), **values_at_start(small, system), **inputs_at_start(small)}
+    values = {**dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0), **values}
+    starts = {p.state: p.initial for p in stage.causal.graph.ports if p.state and p.initial is not None}
+    shown = {s: static[s] for s in stage.full_states if s in static}
+    off = excitation_warnings(stage.model, system, shown, values, starts)
+    return [*stage.limited.findings, *stage.sources.findings, *_idle_notices(list(stage.rewired.idle)), *off]
+
+
+def _idle_notices(names: list[str]) -> list[Finding]:
+    if not names:
+        return []
+    what = f"{listing(names)} {'is' if len(names) == 1 else 'are'} idle after the limit, and left out"
+    return [rules.IDLE.finding(what, where=names[0], members=names)]
+
+
+def _constraints(stage: LimitStage, found: LimitTransformation, system: EquationSystem) -> ConstraintForces:
+    causal = stage.choice.causal
+    if system.displacements:  # rates of displacements may have read what is gone
+        causal = replace(causal, graph=replace(causal.graph, displacements=system.displacements))
+    return ConstraintForces(causal, frozenset(stage.sources.zero), found.rates, stage.idle)

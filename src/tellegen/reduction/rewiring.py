@@ -12,10 +12,10 @@ from typing import final
 
 from tellegen.core.domains import REFERENCES, Side, other_side
 from tellegen.core.union_find import UnionFind
-from tellegen.description.model import Element, Model
-from tellegen.description.relations import MatrixField
 from tellegen.elements import ElementKind, kinds_of
 from tellegen.expressions import ZERO
+from tellegen.model.laws import MatrixField
+from tellegen.model.model import Element, Model
 from tellegen.reduction import rules
 
 Node = tuple[str, str]

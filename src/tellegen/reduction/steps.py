@@ -1,26 +1,108 @@
-"""The reduction step by step: the six steps of the procedure for full and reduced POG models (corking machine, section 5.2)."""
+"""The reduction step by step: the six steps of the procedure for full and reduced POG models (corking machine, section 5.2),
+and its pictures on the POG scheme.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import final
 
+from tellegen.causality import assign_causality
+from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
-from tellegen.equations.display import Sign
-from tellegen.equations.explanation import Item, Relation, Section, Sentence, ShownMatrix
 from tellegen.equations.matrices import Matrix, negative
-from tellegen.equations.steps import Derivation
+from tellegen.equations.printing.explanation import ExplanationSection, Item, NamedFormula, Sentence, ShownMatrix
+from tellegen.equations.printing.terms import Sign
+from tellegen.equations.steps import Explanation
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression
-from tellegen.expressions.entries import used_names
-from tellegen.reduction.naming import Glossary
-from tellegen.reduction.pictures import scheme_pictures
+from tellegen.expressions.elimination import used_names
+from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.reduction.limited import ModelAtLimits, model_at_limits
+from tellegen.reduction.names import Glossary
 from tellegen.reduction.reduction import Reduction
+from tellegen.schemes import PogScheme, ReductionPictures, cut_pictures, frozen_pictures, pog, reduction_pictures
 
 
-def reduction_steps(reduction: Reduction, *, sign: Sign = "-") -> Derivation:
+@final
+@dataclass(frozen=True)
+class SchemePictures:
+    """The pictures of each element that goes, one after the other; `why_not` tells where the scheme cannot show the rest.
+
+    The scheme of one reduction is the first picture of the next one, so that `simplified` is the scheme of the reduced model.
+    `notes` tell what was done to the scheme before.
+    """
+
+    stages: tuple[ReductionPictures, ...]
+    why_not: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def simplified(self) -> PogScheme | None:
+        """The last scheme; None where no element could be taken out."""
+        return self.stages[-1].simplified if self.stages else None
+
+    def __str__(self) -> str:
+        lines = [f"{stage.element}:\n{stage}" for stage in self.stages]
+        return "\n".join([*self.notes, *lines, *([self.why_not] if self.why_not else [])])
+
+
+def scheme_pictures(reduction: Reduction) -> SchemePictures:
+    """How a reduction looks on the scheme of the full model: links that are cut, storages that freeze, then what vanishes.
+
+    A field that loses rank is split first into what vanishes and what is left. `why_not` says where a law admits no inverse.
+    """
+    graph = reduction.causal.graph
+    limited = model_at_limits(reduction.original, graph, reduction.limits)
+    known = {port.element for port in graph.ports}
+    split = [name for name in (*limited.vanishing, *limited.frozen) if name not in known]
+    model = _split_model(reduction, limited) if split else reduction.original
+    notes = (f"{', '.join(split)} first stand beside what is left of their field",) if split else ()
+    scheme = pog(assign_causality(lower(model)) if split else reduction.causal, derivative=True)
+    stages: list[ReductionPictures] = []
+    for name in (*_cut(reduction, limited), *limited.frozen, *limited.vanishing):
+        try:
+            if name in limited.frozen:
+                found = frozen_pictures(scheme, name)
+            elif name in limited.vanishing:
+                found = reduction_pictures(scheme, name, zero=limited.vanishing[name])
+            else:
+                model = _with_coupling(model, limited, name)
+                found = cut_pictures(scheme, name, pog(assign_causality(lower(model)), derivative=True))
+        except TellegenError as reason:
+            why_not = f"{name} is taken out of the equations only: {reason.what}"
+            return SchemePictures(tuple(stages), why_not, notes)
+        stages.append(found)
+        scheme = found.simplified
+    return SchemePictures(tuple(stages), notes=notes)
+
+
+def _cut(reduction: Reduction, limited: ModelAtLimits) -> list[str]:
+    """The couplings of which a modulus vanishes."""
+    before = {e.name: e for e in reduction.original.elements}
+    couplings = [e for e in limited.model.elements if e.kind.role == "coupling" and e.name in before]
+    return [e.name for e in couplings if e != before[e.name]]
+
+
+def _with_coupling(model: Model, limited: ModelAtLimits, name: str) -> Model:
+    at_limit = next(e for e in limited.model.elements if e.name == name)
+    return replace(model, elements=tuple(at_limit if e.name == name else e for e in model.elements))
+
+
+def _split_model(reduction: Reduction, limited: ModelAtLimits) -> Model:
+    """The model whose fields are split, in which nothing has gone yet."""
+    before = {e.name: e for e in reduction.original.elements}
+    inside = {m for f in limited.model.fields for m in f.members}
+    elements = tuple(e if e.name in inside else before.get(e.name, e) for e in limited.model.elements)
+    return replace(limited.model, elements=elements)
+
+
+def reduction_steps(reduction: Reduction, *, sign: Sign = "-") -> Explanation:
     """How the reduced equations follow from the full ones, as a teacher would write it."""
-    return _Teacher(reduction, sign).derivation()
+    return _ReductionSteps(reduction, sign).derivation()
 
 
-class _Teacher:
+class _ReductionSteps:
     def __init__(self, reduction: Reduction, sign: Sign) -> None:
         self.reduction = reduction
         self.sign = sign
@@ -29,21 +111,21 @@ class _Teacher:
         variables = (*self.full.states, *self.full.inputs, *self.full.outputs, *self.full.displacements)
         self.glossary = Glossary([*variables, *self.full.parameters], shared)
 
-    def derivation(self) -> Derivation:
+    def derivation(self) -> Explanation:
         """All six steps."""
         sections = (
-            Section("Power sections", tuple(self._sections())),
-            Section("Elements at their limit", tuple(self._elements())),
-            Section("Equations of the full model", tuple(self._full())),
-            Section("Static relations", tuple(self._relations())),
-            Section("Congruent transformation", tuple(self._transformation())),
-            Section("Reduced model", tuple(self._small())),
+            ExplanationSection("Power sections", tuple(self._sections())),
+            ExplanationSection("Elements at their limit", tuple(self._elements())),
+            ExplanationSection("Equations of the full model", tuple(self._full())),
+            ExplanationSection("Static relations", tuple(self._relations())),
+            ExplanationSection("Congruent transformation", tuple(self._transformation())),
+            ExplanationSection("Reduced model", tuple(self._small())),
         )
         small = self.small
         where = {**small.where, **self.reduction.where, **self.glossary.where}
         shown = [e for section in sections for item in section.items for e in _formulas(item)]
         needed = used_names(shown, where)
-        return Derivation(
+        return Explanation(
             self.full.name,
             self.sign,
             small.states,
@@ -79,7 +161,7 @@ class _Teacher:
                 "In the limit the equations of these states hold no rate any more, or tie states to each other:"
             )
             for name in static:
-                yield Relation(name, self.reduction.recovered[name])
+                yield NamedFormula(name, self.reduction.recovered[name])
         if others:
             yield Sentence(
                 f"{_names(others)} carry the constraints: they follow from rates, and drop out of the congruent transformation."
@@ -158,6 +240,6 @@ def _names(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _formulas(item: Item) -> list[Expression]:
-    if isinstance(item, Relation):
+    if isinstance(item, NamedFormula):
         return [item.value]
     return [e for row in item.rows for e in row] if isinstance(item, ShownMatrix) else []

@@ -11,17 +11,73 @@ from math import pi, sqrt
 from typing import final
 
 from tellegen.causality import assign_causality
-from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.domains import DOMAINS, REFERENCES, Side
 from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import parse_unit
-from tellegen.description.model import Element, Model, Parameter
 from tellegen.elements import ElementKind, kinds_of
-from tellegen.equations.assembly import derive_equations
+from tellegen.equations.derivation import derive_equations
 from tellegen.expressions import ONE, Expression, number, symbol
 from tellegen.graph import lower
+from tellegen.model.model import Element, Model, Parameter
 from tellegen.reduction import rules
-from tellegen.reduction.account import MOST_STATES, numbers_of, poles_of, start_of
-from tellegen.reduction.cutting import Cut, cut_of
+from tellegen.reduction.account import MOST_STATES, poles_of, values_at_start, values_of_parameters
+
+
+@final
+@dataclass(frozen=True)
+class RigidConnection:
+    """Elements that are parted from the node they share with others, or an element that gets a storage beside it."""
+
+    name: str
+    elements: tuple[Element, ...]
+    node: str
+    domain: str
+    series: bool
+    storage: Element | None
+
+
+def rigid_connection(model: Model, connection: str, apart: tuple[str, ...]) -> RigidConnection:
+    """Where a model is cut: at a storage, or at a node between the elements of `apart` and the others.
+
+    Raises: ReductionError (T111) when there is nothing to cut.
+    """
+    element = next((e for e in model.elements if e.name == connection), None)
+    if element is not None and not apart:
+        if element.kind.role != "storage":
+            raise rules.NOT_RIGID.error(
+                f"'{connection}' is no storage",
+                where=connection,
+                fix="name a storage, or a node and what is to be parted",
+            )
+        node = next((n for n in element.nodes if n not in REFERENCES), element.nodes[0])
+        return RigidConnection(
+            connection, (element,), node, element.kind.domains[0], element.kind.side == "across", element
+        )
+    return _node_cut(model, connection, apart)
+
+
+def _node_cut(model: Model, node: str, apart: tuple[str, ...]) -> RigidConnection:
+    joined = {e.name: e for e in model.elements if node in e.nodes}
+    if not joined or node in REFERENCES:
+        known = [*(e.name for e in model.elements if e.kind.role == "storage"), *_free_nodes(model)]
+        fix = did_you_mean(node, known) or f"some that are: {listing(known)}"
+        raise rules.NOT_RIGID.error(f"'{node}' is neither a storage nor a node", where=model.name, fix=fix)
+    unknown = [name for name in apart if name not in joined]
+    if unknown or not apart or len(set(apart)) == len(joined):
+        what = f"'{unknown[0]}' is not at the node '{node}'" if unknown else f"the node '{node}' is not parted by this"
+        raise rules.NOT_RIGID.error(what, where=node, fix=f"choose some, not all, of {listing(joined)}")
+    elements = tuple(joined[name] for name in dict.fromkeys(apart))
+    first = elements[0]
+    domain = first.kind.domains[min(first.nodes.index(node) // 2, len(first.kind.domains) - 1)]
+    storages = [e for e in joined.values() if e.kind.role == "storage" and e.kind.side == "across"]
+    parted = [e for e in storages if e in elements]
+    return RigidConnection(node, elements, node, domain, True, next(iter([*parted, *storages]), None))
+
+
+def _free_nodes(model: Model) -> list[str]:
+    return list(dict.fromkeys(n for e in model.elements for n in e.nodes if n not in REFERENCES))
+
 
 FASTER = 30.0
 """A fictitious resonance is at least so many times faster than the fastest pole of the rigid model."""
@@ -51,12 +107,12 @@ def stiffen_model(
 
     Raises: ReductionError for no such connection (T111), a value that does not follow (T112), a domain with one storage (T113).
     """
-    cut = cut_of(model, connection, tuple(apart))
+    cut = rigid_connection(model, connection, tuple(apart))
     return _Stiffening(model, cut, damped).stiffened(value)
 
 
 class _Stiffening:
-    def __init__(self, model: Model, cut: Cut, damped: bool) -> None:
+    def __init__(self, model: Model, cut: RigidConnection, damped: bool) -> None:
         self.model, self.cut, self.damped = model, cut, damped
         self.side: Side = "through" if cut.series else "across"
         self.storage = self._kind("storage", self.side)
@@ -88,7 +144,7 @@ class _Stiffening:
 
     def _inertia(self) -> float | None:
         """The energy parameter of the storage at the connection: a mass, or a compliance."""
-        storage, values = self.cut.storage, numbers_of(self.model)
+        storage, values = self.cut.storage, values_of_parameters(self.model)
         if storage is None or storage.value is None or not storage.value.free_symbols <= values.keys():
             return None
         found = storage.value.evaluate(values)
@@ -109,14 +165,14 @@ class _Stiffening:
     def _fastest(self) -> float | None:
         """The fastest pole of the rigid model, or what the duration of the experiment can show, in rad/s."""
         rates = []
-        values = numbers_of(self.model)
+        values = values_of_parameters(self.model)
         until = self.model.experiment.until
         if until is not None and until.free_symbols <= values.keys():
             rates.append(20 * pi / until.evaluate(values))
         try:
             system = derive_equations(assign_causality(lower(self.model)))
             if len(system.states) <= MOST_STATES:
-                rates += [abs(p) for p in poles_of(system, start_of(self.model, system))]
+                rates += [abs(p) for p in poles_of(system, values_at_start(self.model, system))]
         except (TellegenError, ArithmeticError, ValueError):
             pass  # a model that has no poles at its start still has a duration
         return max(rates, default=None)
@@ -195,7 +251,7 @@ class _Stiffening:
             system = derive_equations(assign_causality(lower(self.model)))
         except TellegenError:
             return model
-        starts = start_of(self.model, system)
+        starts = values_at_start(self.model, system)
         ports = lower(self.model).ports
         name = next(p.variable(storage.kind.side) for p in ports if p.element == storage.name)
         follows = system.dependent.get(name)
@@ -203,7 +259,7 @@ class _Stiffening:
             return model
         values = {
             **dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0),
-            **numbers_of(self.model),
+            **values_of_parameters(self.model),
         }
         values |= starts
         if not follows.free_symbols <= values.keys() or not (start := follows.evaluate(values)):

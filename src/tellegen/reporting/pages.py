@@ -6,7 +6,7 @@ from typing import final
 
 @final
 @dataclass(frozen=True, slots=True)
-class Words:
+class Paragraph:
     """A paragraph. `strong` for what must not be missed, `error` where that is a mistake."""
 
     text: str
@@ -16,7 +16,7 @@ class Words:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Formulas:
+class PageFormulas:
     """Formulas in LaTeX, one below the other."""
 
     lines: tuple[str, ...]
@@ -33,7 +33,7 @@ class Still:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PagePicture:
     """A figure as SVG, with what it shows in words for those who do not see it. One that moves is printed as its stills."""
 
     name: str
@@ -44,7 +44,7 @@ class Picture:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """Rows under a head."""
 
     head: tuple[str, ...]
@@ -66,19 +66,19 @@ class Folded:
     """What only some readers want to see: shown on request, and in print."""
 
     title: str
-    blocks: "tuple[Block, ...]"
+    blocks: "tuple[PageBlock, ...]"
 
 
-Block = Words | Formulas | Picture | Table | Listing | Folded
+PageBlock = Paragraph | PageFormulas | PagePicture | PageTable | Listing | Folded
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """A heading and what stands under it. Subsections are sections of `level` 3."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[PageBlock, ...]
     level: int = 2
 
     @property
@@ -94,9 +94,11 @@ class Report:
 
     title: str
     about: str
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
 
     @property
     def errors(self) -> int:
         """How many mistakes it shows: of the model, of sections that could not be made, and of a run that failed."""
-        return sum(isinstance(block, Words) and block.error for section in self.sections for block in section.blocks)
+        return sum(
+            isinstance(block, Paragraph) and block.error for section in self.sections for block in section.blocks
+        )

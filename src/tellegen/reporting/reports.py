@@ -1,20 +1,77 @@
-"""A report of any model, in one call."""
+"""A report of any model in one call, section by section; a section that cannot be made says why, and the others follow."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tellegen.core.errors import TellegenError
-from tellegen.description import Model, to_yaml
-from tellegen.description.opening import AnyModel, as_model
-from tellegen.description.parts.shelf import SYSTEMS
 from tellegen.equations.checking import Check, check
+from tellegen.model.model import Model
+from tellegen.notations.loading import AnyModel, as_model
+from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.writing import to_yaml
 from tellegen.reduction import Limits, read_limits
-from tellegen.reporting.building import build_report
-from tellegen.reporting.pages import Report
-from tellegen.reporting.subject import Subject
+from tellegen.reporting.pages import PageBlock, PageSection, Paragraph, Report
+from tellegen.reporting.sections import (
+    Subject,
+    commands_section,
+    energy_section,
+    equations_section,
+    experiment_section,
+    figures_section,
+    findings_section,
+    listing_section,
+    motion_section,
+    parameters_section,
+    properties_section,
+    reductions_section,
+)
 from tellegen.reporting.writing import check_report_target, write_report
+
+ProgressListener = Callable[[str], None]
+Maker = Callable[[Subject], Iterable[PageBlock]]
+
+MAKERS: dict[str, Maker] = {
+    "Figures": figures_section,
+    "Parameters": parameters_section,
+    "Equations": equations_section,
+    "Properties": properties_section,
+    "Reductions": reductions_section,
+    "Experiment": experiment_section,
+    "Energy": energy_section,
+    "Motion": motion_section,
+}
+"""The sections of a model, in order."""
+ALWAYS = ("Figures", "Parameters")
+"""What a model with errors has too: its bond graph shows where causality contradicts itself."""
+
+
+def build_report(subject: Subject, progress: ProgressListener = lambda _: None) -> Report:
+    """All sections of a report; `progress` hears the title of each before it is made."""
+    sections = list(_sections(subject, progress))
+    about = subject.model.about if subject.model is not None else ""
+    return Report(subject.name, about, tuple(sections))
+
+
+def _sections(subject: Subject, progress: ProgressListener) -> Iterator[PageSection]:
+    yield from _section("Findings", findings_section, subject, progress)
+    for title, maker in MAKERS.items():
+        if subject.is_sound or (subject.model is not None and title in ALWAYS):
+            yield from _section(title, maker, subject, progress)
+    yield from _section("The model", listing_section, subject, progress)
+    yield from _section("How to make this page again", commands_section, subject, progress)
+
+
+def _section(title: str, maker: Maker, subject: Subject, progress: ProgressListener) -> Iterator[PageSection]:
+    progress(title)
+    blocks: list[PageBlock] = []
+    try:
+        blocks.extend(maker(subject))
+    except TellegenError as error:
+        blocks.append(Paragraph(str(error), strong=True, error=True))
+    if blocks:
+        yield PageSection(title, tuple(blocks))
 
 
 def report(

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.core.errors import Finding
-from tellegen.results.figures import figure_of
-from tellegen.results.observing import segments
-from tellegen.results.ports import exchanges_heat, sources_of, supplying, transferring
-from tellegen.results.resampling import hermite
+from tellegen.results.channels import hermite, segments
+from tellegen.results.element_variables import exchanges_heat, sources_of, supplying, transferring
+from tellegen.results.plotting import figure_of
 from tellegen.simulation.rules import OPEN_BOOKS
 from tellegen.simulation.trajectory import Books
 

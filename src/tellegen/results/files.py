@@ -8,7 +8,7 @@ from pathlib import Path
 from tellegen.results import rules
 
 
-def written_whole(target: Path, write: Callable[[Path], object]) -> Path:
+def write_atomically(target: Path, write: Callable[[Path], object]) -> Path:
     """Let `write` fill a temporary file beside the target, then give it its name. What was there stays until then.
 
     Raises: ExportError (X202) when the system refuses.

@@ -1,15 +1,68 @@
-"""Runs as figures: variables over time with one axis for each unit, and one variable over another."""
+"""Runs as figures of matplotlib: variables over time with one axis for each unit, and one variable over another."""
 
 from collections.abc import Iterable, Mapping
 from itertools import cycle
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tellegen.results.display import DisplayUnits
-from tellegen.results.figures import figure_of, label
-from tellegen.results.labelling import Recorded
+from tellegen.results import rules
+from tellegen.results.files import write_atomically
+from tellegen.results.records import Recorded
+from tellegen.results.units import DisplayUnits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def figure_of(given: "Figure | None", *, width: float, height: float) -> "Figure":
+    """The figure to draw into: the one given, else a new one of pyplot, which notebooks and `plt.show()` know of."""
+    if given is not None:
+        given.set_size_inches(width, height)
+        given.set_layout_engine("constrained")
+        return given
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    return pyplot.figure(figsize=(width, height), layout="constrained")
+
+
+def blank_figure() -> "Figure":
+    """A figure that no window shows, for files and servers."""
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    return Figure()
+
+
+def save_figure(figure: "Figure", path: Path) -> Path:
+    """Write a figure to a file: `.png`, `.svg` or `.pdf`.
+
+    Raises: ExportError for another suffix (X201), or when the file cannot be written (X202).
+    """
+    suffix = check_suffix(path)
+    return write_atomically(path, lambda file: figure.savefig(file, format=suffix[1:], dpi=150))
+
+
+def check_suffix(path: Path) -> str:
+    """The suffix of a picture.
+
+    Raises: ExportError (X201) for another one.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in PICTURES:
+        raise rules.BAD_SUFFIX.error(
+            f"'{path.name}' is not known as a picture",
+            why="the suffix chooses the format",
+            fix=f"end the name in {', '.join(PICTURES)}",
+        )
+    return suffix
+
+
+def label(name: str, unit: str) -> str:
+    """`I_a [A]`; the name alone where it has no unit."""
+    return f"{name} [{unit}]" if unit and unit != "1" else name
+
 
 WIDTH, HEIGHT = 7.0, 2.2
 IN_SI = DisplayUnits()

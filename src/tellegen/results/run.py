@@ -1,10 +1,13 @@
-"""What happened in a simulation: variables with units, powers and energies, computed when asked for."""
+"""What happened in a simulation: variables with units, powers and energies, computed when asked for; and its text in a few
+lines.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +15,136 @@ from numpy.typing import NDArray
 from tellegen.causality import assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding
+from tellegen.core.names import listing
 from tellegen.graph import PowerGraph
 from tellegen.results import plotting, rules
-from tellegen.results.channels import Channels
-from tellegen.results.comparing import Comparison, compare_runs
-from tellegen.results.display import DisplayUnits, check_unit, in_unit
-from tellegen.results.element_variables import ElementVariables
+from tellegen.results.channels import Channels, Observer, trajectory_at
+from tellegen.results.element_variables import ElementVariables, ObservableCatalogue
 from tellegen.results.energy import EnergyBooks
-from tellegen.results.labelling import Recorded, data_array, data_set
-from tellegen.results.observing import Observer
-from tellegen.results.ports import Catalogue
-from tellegen.results.printing import run_to_html, run_to_text
-from tellegen.results.removed import Removed, table_with_removed
-from tellegen.results.resampling import interpolated
+from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set
 from tellegen.results.saving import save
-from tellegen.results.sections import SectionPowers
-from tellegen.schemes.pog_raising import pog
-from tellegen.simulation.trajectory import Happening, Status, Trajectory
+from tellegen.results.section_powers import SectionPowers
+from tellegen.results.units import DisplayUnits, check_unit, in_unit
+from tellegen.schemes.pog_construction import pog
+from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+
 Array = NDArray[np.float64]
+
+
+class RemovedVariables(Protocol):
+    """What a reduction knows of the variables that it removed. Nothing is computed before one of them is asked for."""
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The variables, with their SI units."""
+
+    def courses(self, run: "Run", names: Sequence[str]) -> Mapping[str, Array]:
+        """Their numbers along a run, row by row; those that the run cannot tell are left out."""
+
+
+def values_with_removed(run: "Run", removed: RemovedVariables, names: Sequence[str]) -> Array:
+    """The numbers of variables, removed ones among them: an array over row and name.
+
+    Raises: SimulationError (S201) for a name that means nothing.
+    """
+    gone = [name for name in names if not run.channels.knows(name) and name in removed.units]
+    found = dict(removed.courses(run, gone))
+    others = [name for name in names if name not in found]
+    found |= zip(others, run.channels.table(others).T, strict=True)
+    return np.stack([found[name] for name in names], axis=1)
+
+
+MOST_SHOWN = 24
+"""Final values beyond so many are counted, not shown."""
+
+
+def run_to_text(run: "Run", *, findings: bool = True) -> str:
+    """Solver and why, times, final values and the energy books; `findings` tells what was wrong below them."""
+    lines = [run.name, "", *table_lines(_facts(run))]
+    if len(run.t):
+        lines += ["", f"at t = {run.t[-1]:g} s", *table_lines(_finals(run))]
+    lines += ["", "energy [J]", *table_lines(_books(run))]
+    for finding in run_findings(run) if findings else ():
+        lines += ["", str(finding)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def run_to_html(run: "Run") -> str:
+    """The same for a notebook."""
+    parts = [f"<b>{escape(run.name)}</b>", _html_table(_facts(run))]
+    if len(run.t):
+        parts.append(f"at t = {run.t[-1]:g} s{_html_table(_finals(run))}")
+    parts.append(f"energy [J]{_html_table(_books(run))}")
+    parts += [f"<pre>{escape(str(finding))}</pre>" for finding in run_findings(run)]
+    return "<div>" + "\n".join(parts) + "</div>"
+
+
+def run_findings(run: "Run") -> list[Finding]:
+    """Why it ended early, what its energy books tell, and that nothing moved; books that are open are told once."""
+    of_books = run.energy.finding()
+    early = run.finding if of_books is None or run.status != "finished" else None
+    return [finding for finding in (early, of_books, _nothing_moves(run)) if finding is not None]
+
+
+def _nothing_moves(run: "Run") -> Finding | None:
+    """A notice where all states and inputs were zero: most likely an input was forgotten."""
+    inputs = run.input_names
+    if not inputs or run.trajectory.y.any() or any(run.values(name).any() for name in inputs):
+        return None
+    return rules.NOTHING_MOVES.finding(
+        f"nothing moves: the run starts at rest, and {listing(inputs, 4)} {'are' if len(inputs) > 1 else 'is'} zero throughout",
+        where=run.name,
+        fix=f"give an input, as {inputs[0]}: step(1) under 'inputs' of the experiment or --set {inputs[0]}=1, or an initial value",
+    )
+
+
+def _facts(run: "Run") -> list[tuple[str, ...]]:
+    made = run.trajectory
+    ended = "" if run.status == "finished" else f", {run.status}"
+    return [
+        ("solver", f"{made.solver} ({made.reason})" if made.reason else made.solver),
+        ("set-up", f"{made.setup_s:.3g} s"),
+        ("solving", f"{made.solve_s:.3g} s, {made.steps} steps, {made.rhs_calls} evaluations{ended}"),
+        *([("events", str(len(run.events)))] if run.events else []),
+    ]
+
+
+def _finals(run: "Run") -> list[tuple[str, ...]]:
+    final = run.final()
+    rows: list[tuple[str, ...]] = [
+        (name, f"{run.display.shown_value(name, value):.6g}", run.display.unit(name, run.unit(name)))
+        for name, value in list(final.items())[:MOST_SHOWN]
+    ]
+    return rows if len(final) <= MOST_SHOWN else [*rows, (f"and {len(final) - MOST_SHOWN} more", "", "")]
+
+
+def _books(run: "Run") -> list[tuple[str, ...]]:
+    books = run.energy
+    shown = [("supplied", books.supplied), ("stored", books.stored), ("dissipated", books.dissipated)]
+    rare = [("generated", books.generated), ("modulation", books.modulation), ("impulsive", books.impulsive)]
+    rare.append(("transferred", books.transferred))
+    rows = [(name, f"{value:.6g}") for name, value in [*shown, *((n, v) for n, v in rare if v)]]
+    missing, explained = abs(books.books.difference), books.books.explained
+    within = f", within the {explained:.1e} J that the tolerance leaves open" if 0.0 < missing <= explained else ""
+    return [*rows, ("residual", f"{books.residual:.1e} of the energy handled{within}")]
+
+
+def table_lines(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows of cells as lines of text, columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
+    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)) for row in rows]
+
+
+def _html_table(rows: list[tuple[str, ...]]) -> str:
+    lines = ("".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) for row in rows)
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
 Again = Callable[[Array], Trajectory]
 """Simulates the same problem again, with rows at the times given."""
 
@@ -59,7 +169,7 @@ class Run:
     described_signals: tuple[str, ...] = ()
     display: DisplayUnits = field(default_factory=DisplayUnits)
     described: PowerGraph | None = None
-    removed: Removed | None = None
+    removed: RemovedVariables | None = None
 
     # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
     # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.
@@ -88,7 +198,7 @@ class Run:
         return self.trajectory.solver
 
     @property
-    def events(self) -> tuple[Happening, ...]:
+    def events(self) -> tuple[RunEvent, ...]:
         """What happened on the way: when, at which element, what."""
         return self.trajectory.events
 
@@ -101,7 +211,7 @@ class Run:
         return Channels(self.name, self.trajectory, self.graph, self.parameters, inputs, signals, self.described)
 
     @property
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> ObservableCatalogue:
         """The observables by name and element."""
         return self.channels.catalogue
 
@@ -173,7 +283,7 @@ class Run:
         """
         if self.removed is None or all(map(self.channels.knows, names)):
             return self.channels.table(names)
-        return table_with_removed(self, self.removed, names)
+        return values_with_removed(self, self.removed, names)
 
     def unit(self, name: str) -> str:
         """The SI unit of a variable; empty where it is not known."""
@@ -292,7 +402,7 @@ class Run:
                 where=self.name,
                 fix=f"choose times from {old.t[0]:g} s to {old.t[-1]:g} s",
             )
-        return replace(self, trajectory=interpolated(old, at))
+        return replace(self, trajectory=trajectory_at(old, at))
 
     def refined(self, times: Array) -> "Run":
         """The same simulation again, with rows at other times.

@@ -1,18 +1,28 @@
-"""Runs as files: CSV, netCDF, Parquet and MATLAB. Each is written whole to a temporary name, and then renamed."""
+"""Runs as files: CSV, netCDF, Parquet and MATLAB, written and read back."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
-from tellegen.core.names import did_you_mean, identifier
-from tellegen.core.optional import needed
-from tellegen.results import rules
-from tellegen.results.figures import label
-from tellegen.results.files import written_whole
-from tellegen.results.labelling import column
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, identifier, listing
+from tellegen.core.packages import load_package
+from tellegen.results import plotting, rules
+from tellegen.results.files import write_atomically
+from tellegen.results.plotting import label
+from tellegen.results.records import Comparison, Recorded, column, compare_runs, data_array, data_set
+from tellegen.results.units import si_of, to_si
 
 if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
     from tellegen.results.run import Run
 
 
@@ -23,7 +33,7 @@ def save(run: "Run", path: str | Path, suffix: str | None = None) -> Path:
     """
     target = Path(path)
     write = writer_for(target, suffix)
-    return written_whole(target, lambda file: write(run, file))
+    return write_atomically(target, lambda file: write(run, file))
 
 
 def writer_for(path: Path, suffix: str | None = None) -> Callable[["Run", Path], None]:
@@ -66,7 +76,7 @@ def _write_csv(run: "Run", path: Path) -> None:
 
 def _write_netcdf(run: "Run", path: Path) -> None:
     """As xarray would write the dataset of the run, block by block."""
-    files = needed("h5netcdf", purpose="a netCDF file")
+    files = load_package("h5netcdf", purpose="a netCDF file")
     names = ["t", *run.names]
     with files.File(path, "w") as file:
         file.dimensions = {"t": len(run.t)}
@@ -80,8 +90,8 @@ def _write_netcdf(run: "Run", path: Path) -> None:
 
 
 def _write_parquet(run: "Run", path: Path) -> None:
-    arrow = needed("pyarrow", extra="parquet", purpose="a Parquet file")
-    parquet = needed("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+    arrow = load_package("pyarrow", extra="parquet", purpose="a Parquet file")
+    parquet = load_package("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
     names = ["t", *run.names]
     fields = [arrow.field(column(n), arrow.float64(), metadata={"units": run.unit(n), "long_name": n}) for n in names]
     schema = arrow.schema(fields, metadata=attributes(run))
@@ -91,7 +101,7 @@ def _write_parquet(run: "Run", path: Path) -> None:
 
 
 def _write_mat(run: "Run", path: Path) -> None:
-    mat = needed("scipy.io", purpose="a MATLAB file")
+    mat = load_package("scipy.io", purpose="a MATLAB file")
     mat.savemat(path, _MatVariables(run), long_field_names=True)
 
 
@@ -120,4 +130,182 @@ WRITERS: dict[str, Callable[["Run", Path], None]] = {
     ".nc": _write_netcdf,
     ".parquet": _write_parquet,
     ".mat": _write_mat,
+}
+
+
+Array = NDArray[np.float64]
+HDF5_MARK = b"\x89HDF\r\n\x1a\n"
+"""How a netCDF file of version 4 begins."""
+_SHOWN = re.compile(r"(\S+) \[(.+)\]")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SavedRun:
+    """The variables of a run that a file holds, by the names of its columns; names as in the model are understood too."""
+
+    name: str
+    t: Array
+    columns: Mapping[str, Array]
+    units: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns beside t."""
+        return tuple(self.columns)
+
+    def values(self, name: str) -> Array:
+        """The numbers of one variable.
+
+        Raises: SimulationError (S201) with the nearest name.
+        """
+        if name == "t":
+            return self.t
+        key = name if name in self.columns else column(name)
+        if key not in self.columns:
+            fix = did_you_mean(name, self.columns) or f"the file has {listing(self.columns)}"
+            raise rules.NO_SUCH_CHANNEL.error(f"the run has no '{name}'", where=self.name, fix=fix)
+        return self.columns[key]
+
+    def table(self, names: Sequence[str]) -> Array:
+        """The numbers of several variables: an array over row and name."""
+        found = np.empty((len(self.t), len(names)))
+        for k, name in enumerate(names):
+            found[:, k] = self.values(name)
+        return found
+
+    def unit(self, name: str) -> str:
+        """The unit of a variable; empty where the file does not say."""
+        return "s" if name == "t" else self.units.get(name, self.units.get(column(name), ""))
+
+    def __contains__(self, name: str) -> bool:
+        return name == "t" or name in self.columns or column(name) in self.columns
+
+    def __getitem__(self, name: str) -> "xarray.DataArray":
+        return data_array(self, name)
+
+    def dataset(self, *names: str) -> "xarray.Dataset":
+        """The variables named, else all, as one dataset."""
+        return data_set(self, names or self.names)
+
+    def compare(self, other: Recorded, *names: str) -> Comparison:
+        """How far another run is from this one, variable by variable."""
+        return compare_runs(self, other, *names)
+
+    def plot(
+        self, *names: str, beside: Mapping[str, Recorded] | None = None, figure: "Figure | None" = None
+    ) -> "Figure":
+        """Variables over time: one axis for each unit; other runs stand `beside` it in broken lines, each under its name."""
+        shown = names or [n for n in self.names if not n.startswith(("power.", "energy."))]
+        return plotting.plot(self, shown, beside=beside, figure=figure)
+
+    def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
+        """One variable over another."""
+        return plotting.plot_phase(self, x, y, figure=figure)
+
+
+def read_run(path: str | Path) -> SavedRun:
+    """The run in a file that `Run.save` wrote: `.csv`, `.nc`, `.parquet` or `.mat`.
+
+    Raises: ExportError for another suffix (X201), a missing package (X001), or a file that is no run (X203).
+    """
+    file = Path(path)
+    reader = READERS.get(file.suffix.lower())
+    if reader is None:
+        fix = did_you_mean(file.suffix, READERS) or f"runs are in files that end in {', '.join(READERS)}"
+        raise rules.BAD_SUFFIX.error(f"'{file.name}' is not known as a file of a run", fix=fix)
+    if not file.is_file():
+        raise _no_run(file, "it is a folder" if file.is_dir() else "there is no such file")
+    try:
+        found = reader(file)
+    except TellegenError:
+        raise
+    except Exception as reason:  # what libraries raise for a broken file has no common kind
+        raise _no_run(file, str(reason)) from reason
+    if found.t.ndim != 1 or not len(found.t) or np.any(np.diff(found.t) < 0):
+        raise _no_run(file, "it has no column t of increasing times")
+    return found
+
+
+def _no_run(file: Path, reason: str) -> Exception:
+    return rules.NOT_A_RUN.error(
+        f"'{file}' cannot be read as a run: {reason}", fix="choose a file that a run was saved to"
+    )
+
+
+def _read_csv(path: Path) -> SavedRun:
+    with path.open(encoding="utf-8") as lines:
+        names = lines.readline().strip().split(",")
+        rows = lines.readlines()
+    if names[0] != "t" or not rows:
+        raise ValueError("its first line does not name its columns, t first, with rows below")
+    table = np.loadtxt(rows, delimiter=",", ndmin=2)
+    if table.shape[1] != len(names):
+        raise ValueError(f"it names {len(names)} columns and has {table.shape[1]}")
+    columns: dict[str, Array] = {}
+    units: dict[str, str] = {}
+    for k, head in enumerate(names[1:], start=1):
+        shown = _SHOWN.fullmatch(head)  # `omega [rpm]`: a column that was written in a unit for people
+        name = head if shown is None else shown[1]
+        columns[name] = table[:, k] if shown is None else to_si(table[:, k], shown[2])
+        if shown is not None:
+            units[name] = si_of(shown[2])
+    return SavedRun(path.stem, table[:, 0], columns, units)
+
+
+def _read_netcdf(path: Path) -> SavedRun:
+    load_package("h5netcdf", purpose="a netCDF file")
+    xarray = load_package("xarray", purpose="a netCDF file")
+    with path.open("rb") as opened:
+        if opened.read(len(HDF5_MARK)) != HDF5_MARK:
+            raise ValueError("it is no netCDF file of version 4")
+    with xarray.open_dataset(path, engine="h5netcdf") as found:
+        columns = {str(name): np.array(found[name].values, dtype=float) for name in found.data_vars}
+        units = {name: str(found[name].attrs.get("units", "")) for name in columns}
+        attributes = {str(key): str(value) for key, value in found.attrs.items()}
+        return SavedRun(attributes.get("title", path.stem), np.array(found["t"].values), columns, units, attributes)
+
+
+def _read_parquet(path: Path) -> SavedRun:
+    parquet = load_package("pyarrow.parquet", extra="parquet", purpose="a Parquet file")
+    table = parquet.read_table(path)
+    columns = {name: np.asarray(table[name].to_numpy(), dtype=float) for name in table.column_names}
+    units = {f.name: (f.metadata or {}).get(b"units", b"").decode() for f in table.schema}
+    attributes = {k.decode(): v.decode() for k, v in (table.schema.metadata or {}).items()}
+    t = columns.pop("t")
+    return SavedRun(attributes.get("title", path.stem), t, columns, units, attributes)
+
+
+def _read_mat(path: Path) -> SavedRun:
+    mat = load_package("scipy.io", purpose="a MATLAB file")
+    found: dict[str, Any] = mat.loadmat(path, squeeze_me=True, simplify_cells=True)
+    about: dict[str, Any] = found.get("about", {})
+    units: dict[str, Any] = found.get("units", {})
+    skipped = {"t", "units", "about"}
+    columns = {
+        _dotted(name): np.atleast_1d(np.asarray(value, dtype=float))
+        for name, value in found.items()
+        if not name.startswith("__") and name not in skipped
+    }
+    return SavedRun(
+        str(about.get("title", path.stem)),
+        np.atleast_1d(np.asarray(found["t"], dtype=float)),
+        columns,
+        {_dotted(name): str(unit) if np.size(unit) else "" for name, unit in units.items()},
+        {name: str(value) for name, value in about.items()},
+    )
+
+
+def _dotted(name: str) -> str:
+    """MATLAB has no dots in names: `power__R` is `power.R`."""
+    kind, _, element = name.partition("__")
+    return f"{kind}.{element}" if element and kind in ("power", "energy") else name
+
+
+READERS: dict[str, Callable[[Path], SavedRun]] = {
+    ".csv": _read_csv,
+    ".nc": _read_netcdf,
+    ".parquet": _read_parquet,
+    ".mat": _read_mat,
 }

@@ -1,26 +1,51 @@
 """Bond graphs and Power-Oriented Graphs as values, raised from any causal model."""
 
+from tellegen.schemes.algebra.checks import SectionParity, SignCheck, check_signs, section_parity
+from tellegen.schemes.algebra.inversion import invert_path
+from tellegen.schemes.algebra.joining import join_in_chain, join_side_by_side
+from tellegen.schemes.algebra.mason import reduce_loop
+from tellegen.schemes.algebra.orientations import Orientation, change_sign, flip, orientations, switch_signs
+from tellegen.schemes.algebra.reduction_pictures import (
+    ReductionPictures,
+    cut_pictures,
+    frozen_pictures,
+    reduction_pictures,
+)
+from tellegen.schemes.algebra.signal_paths import (
+    Loop,
+    SignalPath,
+    elementary_loops,
+    lightest_path,
+    port_paths,
+    read_path,
+)
+from tellegen.schemes.algebra.vector_blocks import (
+    SchemeMatrices,
+    merge_blocks,
+    merge_scheme,
+    scheme_matrices,
+    split_block,
+    split_scheme,
+)
+from tellegen.schemes.bond_graph_construction import bond_graph
+from tellegen.schemes.bond_graph_draft import simplification_table
 from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, Junction, OnePort, TwoPort
-from tellegen.schemes.bond_lines import bond_graph_text, to_details, to_lines
+from tellegen.schemes.bond_graph_writing import bond_graph_text, to_details, to_lines
 from tellegen.schemes.gains import PathGains, path_gains
-from tellegen.schemes.inversion import invert_path
-from tellegen.schemes.joining import join_in_chain, join_side_by_side
-from tellegen.schemes.ladder_text import ladder_text, to_ladder, to_ladder_details
-from tellegen.schemes.loops import Loop, elementary_loops
-from tellegen.schemes.mason import reduce_loop
-from tellegen.schemes.networks import NetworkScheme, network_of
-from tellegen.schemes.orientations import Orientation, flip, orientations, switch_signs
-from tellegen.schemes.pog_raising import pog
-from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Section, Summation, VectorBlock
-from tellegen.schemes.raising import bond_graph
-from tellegen.schemes.reduction_pictures import ReductionPictures, cut_pictures, frozen_pictures, reduction_pictures
-from tellegen.schemes.rewriting import Rewriting
-from tellegen.schemes.scheme_matrices import SchemeMatrices, scheme_matrices
-from tellegen.schemes.sign_changes import change_sign
-from tellegen.schemes.signal_paths import SignalPath, lightest_path, port_paths, read_path
-from tellegen.schemes.signs import SectionParity, SignCheck, check_signs, section_parity
-from tellegen.schemes.simplification import simplification_table
-from tellegen.schemes.vector_blocks import merge_blocks, merge_scheme, split_block, split_scheme
+from tellegen.schemes.pog_construction import pog
+from tellegen.schemes.pog_scheme import (
+    Block,
+    Column,
+    Ladder,
+    Output,
+    PogScheme,
+    Rewriting,
+    Section,
+    Summation,
+    VectorBlock,
+)
+from tellegen.schemes.pog_writing import ladder_text, to_ladder, to_ladder_details
+from tellegen.schemes.translation import NetworkScheme, network_of
 
 __all__ = [
     "Block",

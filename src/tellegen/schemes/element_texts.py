@@ -1,13 +1,30 @@
-"""How an element of a scheme is written under `elements`: its kind, value, law, names, initial value and causality."""
+"""How elements, fields, moduli and the file around a scheme are written: kinds, values, laws, names, initial values and
+causality.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import final
 
 from tellegen.core.domains import DOMAINS, Domain, Side, Variable, other_side
-from tellegen.description.relations import Law, LawForm
+from tellegen.core.errors import TellegenError
+from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind, kinds_of
-from tellegen.expressions import ONE, ZERO, Expression, Pow, symbol, to_text
-from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.graph.laws import ARGUMENT
+from tellegen.expressions import ONE, ZERO, Expression, Number, Pow, symbol, to_text
+from tellegen.expressions.simplification import NamedParts
+from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph.power_graph import ARGUMENT
+from tellegen.model.dimensions import NoDimension
+from tellegen.model.laws import Law, LawForm
+from tellegen.model.model import Model
+from tellegen.model.model import Port as ModelPort
+from tellegen.model.variables import state_variables
+from tellegen.notations.network.fields import argument_letters, direct_kind, energy_law, energy_letters, stiff_kind
+from tellegen.notations.pog.matrices import modulus_dimension
+from tellegen.notations.quantities import UnitTexts
+from tellegen.notations.signals.formulas import readable_dimensions
+from tellegen.notations.yaml.quoting import quoted, sentence_text
 from tellegen.schemes import rules
 
 
@@ -145,3 +162,174 @@ def _causality(port: Port, decides: Side, ties: bool) -> str:
     if isinstance(port.law, StorageLaw) and ties and not port.law.keeps_energy_variable:
         return "integral" if decides == port.law.side else "derivative"
     return port.prefer or ""
+
+
+def member_kind(port: Port, *, stiff: bool = False) -> ElementKind:
+    """The kind of a port of a field: the one whose parameter multiplies, because the matrix does; else the `stiff` one."""
+    return (stiff_kind if stiff else direct_kind)(element_kind(port))
+
+
+def field_laws(field: Field, ports: Sequence[Port] | Mapping[int, Port]) -> tuple[Law, ...]:
+    """The law of each port of a field that has no matrix, in letters with the number of the port; empty for others.
+
+    Raises: GraphError (G207) when a parameter has the name of such a letter.
+    """
+    members = [ports[k] for k in field.ports]
+    kinds = [member_kind(port) for port in members]
+    if field.energy is not None:
+        letters = energy_letters(kinds)
+        states = [port.state for port in members]
+        own = dict(zip(states, map(symbol, letters), strict=True))
+        _refuse_clash(field, letters, field.energy.free_symbols - set(states))
+        return energy_law(kinds, field.energy.substitute(own)).laws
+    return _resistive(field, members, kinds) if field.by_laws else ()
+
+
+def _resistive(field: Field, members: Sequence[Port], kinds: Sequence[ElementKind]) -> tuple[Law, ...]:
+    letters = argument_letters(kinds, [port.law.side for port in members])
+    names = [port.variable(other_side(port.law.side)) for port in members]
+    told = dict(zip(names, map(symbol, letters), strict=True))
+    found = []
+    for k, (port, kind, letter) in enumerate(zip(members, kinds, letters, strict=True), 1):
+        assert isinstance(port.law, ResistiveLaw), "a field without energy is resistive"
+        written: Expression = port.law.value_at(symbol(ARGUMENT))
+        _refuse_clash(field, letters, written.free_symbols - {*names, ARGUMENT})
+        written = written.substitute({**told, ARGUMENT: symbol(letter)})
+        left = f"{kind.domain.power(port.law.side).letters[0]}_{k}"
+        found.append(Law("resistive", letter, written, port.law.side, f"{left} = {to_text(written)}"))
+    return tuple(found)
+
+
+def _refuse_clash(field: Field, letters: Sequence[str], used: frozenset[str]) -> None:
+    """A parameter that has the name of a letter would be read as the variable."""
+    if clash := sorted(used & set(letters)):
+        what = f"the law of '{field.element}' uses the parameter '{clash[0]}', which is a letter of its variables"
+        raise rules.NO_LAW_TEXT.error(what, where=field.element, fix=f"rename the parameter '{clash[0]}'")
+
+
+ModulusEnd = tuple[str, Side]
+"""A domain and one of its variables."""
+
+LONGEST = 1_000
+LONGEST_PART = 100
+"""A modulus of more than LONGEST characters is read by nobody, and beyond ten times that by no file: its parts get names."""
+
+
+@final
+class ModulusTexts:
+    """Writes K of `x_2 = K x_1`. Without a model, parameters are plain numbers, which fit any unit.
+
+    `parts` are parameters to be added to the file, each after those that it reads: parts of long moduli, under names that are none
+    of those `taken`. Where these are not said, moduli stay whole.
+    """
+
+    def __init__(self, model: Model | None, taken: Iterable[str] | None = None) -> None:
+        self._variables: dict[str, Dimension] = {}
+        if model is not None:
+            self._variables = {**state_variables(model.elements), **readable_dimensions(model)}
+        self._units = UnitTexts({} if model is None else model.parameters, self._variables)
+        self._whole = taken is None
+        used = frozenset(taken or ())
+        names = (name for n in count(1) if (name := f"k_{n}") not in used)
+        self._named = NamedParts(LONGEST_PART, lambda: next(names))
+        self.parts: dict[str, str] = {}
+
+    def text(self, K: Expression, one: ModulusEnd, two: ModulusEnd) -> str:
+        """The text of a modulus between two variables."""
+        wanted = modulus_dimension((DOMAINS[one[0]], one[1]), (DOMAINS[two[0]], two[1]))
+        found = self._units.measure(K)
+        agrees = isinstance(K, Number) or isinstance(found, NoDimension) or found == wanted
+        text = to_text(K) if agrees else self._units.text(K, wanted)
+        if self._whole or len(text) <= LONGEST:
+            return text
+        return self._by_parts(K if agrees else self._units.annotated(K, wanted, False))
+
+    def _by_parts(self, K: Expression) -> str:
+        """The text over parameters for parts of the modulus; K has its units in it, so that each part has the right ones."""
+        short = self._named.short(K)
+        for name, part in list(self._named.definitions.items())[len(self.parts) :]:
+            found = self._units.measure(part)
+            if isinstance(found, tuple):
+                self._variables[name] = found
+            self.parts[name] = self._units.text(part, None)
+        return self._units.text(short, None)
+
+    def of_bonds(self, K: Expression, kind: str, domains: tuple[str, str]) -> str:
+        """The text of a modulus from bond to bond: TF relates flows, GY the flow of one to the effort of the other."""
+        one, two = (DOMAINS[name] for name in domains)
+        return self.text(K, (one.name, one.flow), (two.name, two.flow if kind == "TF" else two.effort))
+
+
+Detail = str | Sequence["Detail"]
+"""What stands behind a key: a text, a list of them, or the rows of a matrix."""
+
+
+def with_ports(model: Model, nodes: Container[str], notation: str) -> Model:
+    """The model with ports that a notation can say: places of sources, nodes with a name, and the two nodes of an element.
+
+    Raises: GraphError (G240) for a port that is none of them.
+    """
+    ends = {(e.nodes[0], e.nodes[1]): e.name for e in reversed(model.elements) if len(e.nodes) == 2}
+    kept = {}
+    for name, port in model.ports.items():
+        if port.source or port.at or (port.nodes[0] in nodes and port.nodes[1] == DOMAINS[port.domain].reference):
+            kept[name] = port
+        elif port.nodes in ends:
+            kept[name] = replace(port, at=ends[port.nodes])
+        else:
+            raise _lost(port, notation)
+    return replace(model, ports=kept)
+
+
+def _lost(port: ModelPort, notation: str) -> TellegenError:
+    ends = " and ".join(f"'{node}'" for node in port.nodes if node != DOMAINS[port.domain].reference)
+    kind = next(k for k in kinds_of(port.domain, "source") if k.side == "through")
+    return rules.LOST_PORT.error(
+        f"the port '{port.name}' is at {ends}, where no element ends alone, and a {notation} has no names for nodes",
+        where=port.name,
+        fix=f"put a {kind.name} there and write '{port.name}: {{source: ...}}'",
+        place=port.place,
+    )
+
+
+def file_text(
+    graph: PowerGraph, scheme: str, details: Mapping[str, Mapping[str, Detail]], parameters: Mapping[str, str] | None
+) -> str:
+    """The text of a file; parameters whose text is not given are written as plain numbers in SI units."""
+    parts = [f"system: {sentence_text(graph.name)}\n", _parameters(graph, parameters or {})]
+    if graph.displacements:
+        rates = "".join(f"  {name}: {quoted(to_text(rate))}\n" for name, rate in graph.displacements.items())
+        parts.append("displacements:\n" + rates)
+    parts += [scheme, details_text(details)]
+    return "\n".join(part for part in parts if part)
+
+
+def _parameters(graph: PowerGraph, given: Mapping[str, str]) -> str:
+    lines = []
+    known = {**graph.parameters, **graph.moving}
+    for name in dict.fromkeys((*known, *given)):
+        value = known.get(name)
+        text = given.get(name, "" if value is None else quoted(to_text(value)))
+        lines.append(f"  {quoted(name)}: {text}".rstrip() + "\n")
+    return "parameters:\n" + "".join(lines) if lines else ""
+
+
+class PlainYaml(str):
+    """A text that stands in a file as it is."""
+
+    __slots__ = ()
+
+
+def _listed(text: Detail) -> str:
+    if isinstance(text, str):
+        return text if isinstance(text, PlainYaml) else quoted(text)
+    return "[" + ", ".join(map(_listed, text)) + "]"
+
+
+def details_text(details: Mapping[str, Mapping[str, Detail]]) -> str:
+    """The part `elements:` of a file; empty where there is nothing to say."""
+    lines = [
+        f"  {name}: {{" + ", ".join(f"{key}: {_listed(text)}" for key, text in keys.items()) + "}\n"
+        for name, keys in details.items()
+    ]
+    return "elements:\n" + "".join(lines) if lines else ""

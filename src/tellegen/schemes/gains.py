@@ -1,15 +1,93 @@
-"""Gains between signals of a POG: sums over paths, by elimination, which is Mason's rule where algebraic loops exist."""
+"""Gains between signals of a POG: sums over paths by elimination, outlines of gains too long to be written, and the vector
+block they make.
+
+The value is taken modulo a prime at two random points. A name differs from that of another gain where their values do, and a gain
+of the opposite value has the same name with a minus sign. So one sees what is zero, what is equal and what is skew.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tellegen.expressions import ONE, ZERO, Expression
-from tellegen.expressions.elimination import Elimination
-from tellegen.expressions.entries import Entry, NamedEntries, TooManyNamesError, settled
-from tellegen.graph import StorageLaw
+from tellegen.expressions import ONE, ZERO, Expression, symbol, total
+from tellegen.expressions.elimination import (
+    Elimination,
+    Entry,
+    NamedEntries,
+    ResidueField,
+    TooManyNamesError,
+    resolved_definitions,
+    with_definitions,
+)
+from tellegen.expressions.nodes import PRIME
+from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.schemes import rules
-from tellegen.schemes.gain_outlines import Equation, UndeterminedError, outlined_gains
-from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, Summation
+from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme, Summation, VectorBlock
+
+Equation = tuple[str, list[tuple[str, Expression]]]
+"""A signal, and the signals that it is the sum of, each with its gain."""
+OUTLINE = "gain "
+"""How the names of outlines begin; no name of a model has a space."""
+
+
+class UndeterminedError(Exception):
+    """Some signals of a scheme follow from nothing: causes were turned that cannot be."""
+
+
+def is_outlined(expression: Expression) -> bool:
+    """Whether something in an expression is known by its value only."""
+    return any(name.startswith(OUTLINE) for name in expression.free_symbols)
+
+
+def outlined_gains(
+    equations: Sequence[Equation], signals: Iterable[str], ends: Sequence[str]
+) -> dict[str, dict[str, Expression]]:
+    """For each signal asked for, its gains from the signals that no equation decides, as outlines."""
+    names = list(signals)
+    column = {name: k for k, name in enumerate(names)}
+    one, two = (_expressed(equations, column, ends, which) for which in (0, 1))
+    return {
+        end: {
+            names[c]: _outline(one[column[end]].get(c, 0), two[column[end]].get(c, 0))
+            for c in sorted(one[column[end]].keys() | two[column[end]].keys())
+        }
+        if column[end] in one
+        else {end: ONE}
+        for end in ends
+    }
+
+
+def _expressed(
+    equations: Sequence[Equation], column: dict[str, int], ends: Sequence[str], which: int
+) -> dict[int, dict[int, int]]:
+    """The rows of the signals asked for, at one of the two random points."""
+    rows = []
+    for output, terms in equations:
+        row = {column[output]: PRIME - 1}
+        for name, gain in terms:
+            if gain is not ZERO:
+                row[column[name]] = _residue(gain, which)
+        rows.append(row)
+    elimination: Elimination[int] = Elimination(rows, ResidueField())
+    if elimination.eliminate_all([column[output] for output, _ in equations]):
+        raise UndeterminedError
+    return {c: dict(row) for c, row in elimination.express([column[end] for end in ends]).items()}
+
+
+def _residue(gain: Expression, which: int) -> int:
+    found = gain.residues()
+    if found is None:
+        raise ZeroDivisionError("an expression has a pole at a random point")
+    return found[which]
+
+
+def _outline(first: int, second: int) -> Expression:
+    """A number for zero and one, else a name; of a value and its opposite, the smaller gives the name."""
+    if first > PRIME - first:
+        return -_outline(-first % PRIME, -second % PRIME)
+    if first == second and first <= 1:
+        return ONE if first else ZERO
+    return symbol(f"{OUTLINE}{first:x}_{second:x}")
+
 
 MOST_NAMES = 4000
 """Gains that need more names for their parts than this are told by their values only: nobody could read them."""
@@ -97,7 +175,7 @@ def _written_gains(
     if left:
         raise UndeterminedError
     found = elimination.express([column[end] for end in ends])
-    where = settled(field.where)
+    where = resolved_definitions(field.where)
     return {
         end: {names[c]: e.expression.substitute(where) for c, e in found[column[end]].items()}
         if column[end] in found
@@ -115,3 +193,81 @@ def _static(blocks: Iterable[Block], cut_static: bool) -> Iterable[Equation]:
         wanted = block.kind == "connection" or (block.kind == "static" and not cut_static)
         if wanted and block.gain is not None:
             yield block.output, [(block.input, block.gain), *block.terms]
+
+
+Rows = tuple[tuple[Expression, ...], ...]
+
+
+def vector_block(scheme: PogScheme) -> VectorBlock:
+    """The dependent storages brought in by the congruent transformation x = T z + T_u u; a T that moves gives N = T^T L T'."""
+    A, B = path_gains(scheme)
+    states = [scheme.blocks[name] for name in scheme.states]
+    dependent, T, T_u = dependent_gains(scheme)
+    n, m = len(states), len(scheme.inputs)
+    identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+    whole: Rows = (*identity, *T)
+    whole_u: Rows = (*((ZERO,) * m for _ in states), *T_u)
+    energy = _energy(scheme, [*states, *dependent])
+    B_1 = _congruent(whole, energy, whole_u, n, m)
+    graph = scheme.causal.graph
+    rates: Rows = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole)
+    rates_u: Rows = tuple(tuple(_rate(entry, graph) for entry in row) for row in whole_u)
+    driven = _congruent(whole, energy, rates_u, n, m)
+    return VectorBlock(
+        states=tuple(scheme.elements[block.name].port.state for block in states),
+        inputs=scheme.inputs,
+        L=_congruent(whole, energy, whole, n, n),
+        A=A,
+        B=tuple(tuple(b - d for b, d in zip(row, line, strict=True)) for row, line in zip(B, driven, strict=True)),
+        B_1=tuple(tuple(-e for e in row) for row in B_1),
+        N=_congruent(whole, energy, rates, n, n),
+    )
+
+
+def _energy(scheme: PogScheme, blocks: list[Block]) -> dict[tuple[int, int], Expression]:
+    """The energy matrix of storages: diagonal but for fields."""
+    items = scheme.elements
+    at = {items[block.name].port.element: k for k, block in enumerate(blocks)}
+    found = {}
+    for k, block in enumerate(blocks):
+        law = block.law
+        assert isinstance(law, StorageLaw), "only storages hold energy"
+        port = items[block.name].port
+        found[k, k] = ONE if law.keeps_energy_variable else law.inertia_at(symbol(port.variable(law.side)))
+    ports = scheme.causal.graph.ports
+    for field in scheme.causal.graph.fields:
+        names = [ports[k].element for k in field.ports]
+        for a, row in zip(names, field.matrix, strict=True):
+            for b, entry in zip(names, row, strict=True):
+                if a in at and b in at:
+                    found[at[a], at[b]] = entry
+    return found
+
+
+def _rate(entry: Expression, graph: PowerGraph) -> Expression:
+    """The derivative of a gain along the motion, by the chain rule through moving parameters."""
+    if entry is ZERO or entry is ONE or not graph.displacements:
+        return ZERO
+    moved = entry
+    for name in reversed(list(graph.moving)):  # each after those it uses
+        if name in moved.free_symbols:
+            moved = with_definitions(moved, {name: graph.moving[name]})
+    return total(
+        moved.derivative(name) * rate for name, rate in graph.displacements.items() if name in moved.free_symbols
+    )
+
+
+def _congruent(left: Rows, middle: dict[tuple[int, int], Expression], right: Rows, rows: int, columns: int) -> Matrix:
+    """left^T * middle * right, by the entries that are not zero."""
+    lefts, rights = _sparse(left), _sparse(right)
+    terms: dict[tuple[int, int], list[Expression]] = {}
+    for (a, b), e in middle.items():
+        for i, first in lefts[a].items():
+            for j, last in rights[b].items():
+                terms.setdefault((i, j), []).append(first * e * last)
+    found = {place: total(several) for place, several in terms.items()}
+    return tuple(tuple(found.get((i, j), ZERO) for j in range(columns)) for i in range(rows))
+
+
+def _sparse(rows: Rows) -> list[dict[int, Expression]]:
+    return [{j: entry for j, entry in enumerate(row) if entry is not ZERO} for row in rows]

@@ -1,25 +1,225 @@
-"""Ladders of columns from the tree of a bond graph: one element a column, sections between columns, side ladders at branches."""
+"""Blocks and summations from the items of a bond graph, and ladders of columns laid along its trees."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.graph import SourceLaw, StorageLaw
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, Junction
-from tellegen.schemes.flow import Flow, Joint, joint
+from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
+from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, with_definitions
+from tellegen.graph import Field, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import (
+    Bond,
+    BondGraphScheme,
+    ConnectedPart,
+    Junction,
+    OnePort,
+    TwoPort,
+    heavy_children,
+)
 from tellegen.schemes.names import UniqueNames
-from tellegen.schemes.pog_scheme import Column, Ladder, Section
-from tellegen.schemes.trees import Part, heavy_children
+from tellegen.schemes.pog_scheme import Block, Column, Ladder, Matrix, Output, Section, Summation
+
+Terms = tuple[tuple[str, Expression], ...]
+
+
+class JunctionBond(NamedTuple):
+    """One bond at a junction: its own variable, which is not the shared one, whether power leaves, and whether it decides."""
+
+    own: str
+    leaves: bool
+    brings: bool
+
+
+def junction_bond(bond: Bond, junction: str, shares: Side) -> JunctionBond:
+    """A bond as its junction sees it."""
+    return JunctionBond(bond.variable(other_side(shares)), bond.tail == junction, bond.receives(junction) == shares)
+
+
+def resistive_gain(item: OnePort) -> Expression | None:
+    """What a resistive element decides over what it is told; None where its law is not linear."""
+    law = item.port.law
+    assert isinstance(law, ResistiveLaw), "only resistive elements have a static gain"
+    if law.coefficient is None or item.decides == law.side:
+        return law.coefficient
+    return ONE / law.coefficient
+
+
+def storage_gain(law: StorageLaw, integral: bool) -> Expression | None:
+    """The gain behind the integrator, or before the derivative; None where the law is not linear.
+
+    None too where a storage of its own coefficient zero has a state: it carries the energy of those that depend on it.
+    """
+    if not integral or law.inertia is None:
+        return law.inertia
+    return None if law.inertia is ZERO else ONE / law.inertia
+
+
+def energy_name(item: OnePort, law: StorageLaw) -> str:
+    """The energy variable of a storage."""
+    if law.keeps_energy_variable:
+        return item.port.state
+    return f"{DOMAINS[item.domain].energy(law.side).symbol}_{item.name}"
+
+
+def decided_by_told(field: Field, causal: CausalGraph) -> Matrix:
+    """What the ports of a resistive field decide, by what they are told: its matrix, solved for the ports asked backwards.
+
+    Raises: GraphError where it cannot be solved.
+    """
+    ports, n = causal.graph.ports, len(field.ports)
+    arithmetic = NamedEntries(causal.graph.parameters, [p.element for p in ports])
+    rows = []
+    for i in range(n):  # h_i = sum of M_ij g_j; columns are what ports decide, then what they are told
+        row: dict[int, Expression] = {}
+        for j, k_j in enumerate(field.ports):
+            direct = causal.decides[k_j] == ports[k_j].law.side
+            row[j if not direct else n + j] = -field.matrix[i][j]
+            if i == j:
+                row[j if direct else n + j] = row.get(j if direct else n + j, ZERO) + ONE
+        rows.append({c: arithmetic.entry(e) for c, e in row.items() if e is not ZERO})
+    elimination: Elimination[Entry] = Elimination(rows, arithmetic)
+    if elimination.eliminate_all(range(n)):
+        what = f"the field '{field.element}' cannot be solved for what its ports decide"
+        raise rules.NO_SCALAR_BOND.error(what, where=field.element, fix="check its matrix")
+    found = elimination.express(range(n))
+
+    def gain(i: int, j: int) -> Expression:
+        entry = found[i].get(n + j) if i in found else None
+        return ZERO if entry is None else with_definitions(entry.expression, arithmetic.where)
+
+    return tuple(tuple(gain(i, j) for j in range(n)) for i in range(n))
+
+
+def finished_block(block: Block, item: OnePort | None, unit_of: Mapping[str, str]) -> Block:
+    """A block with its sign, its field and the units of its variables."""
+    # An active element has a negative law: that turns no variable, as a minus sign in a connection does.
+    negative = item is None and block.gain is not None and split_coefficient(block.gain)[0] < 0
+    energy = ""
+    if item is not None and isinstance(item.port.law, StorageLaw):
+        energy = DOMAINS[item.domain].energy(item.port.law.side).unit
+    return replace(
+        block,
+        sign=-1 if negative else 1,
+        field="" if item is None else item.field,
+        input_unit=unit_of.get(block.input, ""),
+        output_unit=unit_of.get(block.output, ""),
+        energy_unit=energy,
+    )
+
+
+class SignalFlow:
+    """Collects blocks and summations."""
+
+    def __init__(self, graph: BondGraphScheme) -> None:
+        self.graph = graph
+        self.blocks: dict[str, Block] = {}
+        self.summations: dict[str, Summation] = {}
+        self._unit_of: dict[str, str] = {}
+        self._rows = {name: row for field in graph.causal.graph.fields for name, row in self._field_rows(field)}
+
+    def sum(self, joints: Sequence[JunctionBond]) -> str:
+        """The summation of a junction: the conjugate of the shared variable at the bond that decides it. Gives its output."""
+        (decider,) = (j for j in joints if j.brings)
+        terms: dict[str, int] = {}
+        for j in joints:
+            if j is not decider:  # two bonds between the same junctions have one variable, and may cancel
+                terms[j.own] = terms.get(j.own, 0) + (1 if j.leaves != decider.leaves else -1)
+        inputs = tuple((name, sign) for name, sign in terms.items() if sign)
+        if not terms:
+            return ""
+        self.summations[decider.own] = Summation(decider.own, inputs)
+        return decider.own
+
+    def one_port(self, item: OnePort) -> tuple[str, ...]:
+        """The block of an element; sources have none."""
+        law = item.port.law
+        if isinstance(law, SourceLaw):
+            return ()
+        (bond,) = self.graph.bonds_of(item.name)
+        given, told = bond.variable(item.decides), bond.variable(other_side(item.decides))
+        if isinstance(law, ResistiveLaw):
+            row = self._rows.get(item.name)
+            gain, terms = (resistive_gain(item), ()) if row is None else row
+            self._add(Block(item.name, "static", told, given, gain, False, item.name, law=law, terms=terms))
+        else:
+            integral = item.causality == "integral"
+            kind = "storage" if integral else "derivative"
+            gain = None if item.field else storage_gain(law, integral)
+            self._add(Block(item.name, kind, told, given, gain, integral, item.name, energy_name(item, law), law))  # type: ignore[arg-type]
+        return (item.name,)
+
+    def two_port(self, item: TwoPort) -> tuple[str, ...]:
+        """The two blocks of a connection: K on one line, its transpose on the other."""
+        bonds = self.graph.bonds_of(item.name)
+        a, b = bonds if bonds[0].head == item.name else bonds[::-1]
+        m, inverse = item.modulus, ONE / item.modulus
+        effort_enters = a.receives(item.name) == DOMAINS[a.domain].effort
+        if item.kind == "TF":
+            pairs = (
+                ((a.effort, b.effort), (b.flow, a.flow)) if effort_enters else ((b.effort, a.effort), (a.flow, b.flow))
+            )
+        else:
+            pairs = (
+                ((a.effort, b.flow), (b.effort, a.flow)) if effort_enters else ((b.flow, a.effort), (a.flow, b.effort))
+            )
+        gain = inverse if effort_enters else m
+        # The block of the line that leads away from side a comes first.
+        forward = pairs if pairs[0][0] in (a.effort, a.flow) else pairs[::-1]
+        names = (item.name, f"{item.name}_transposed")
+        for name, (told, given) in zip(names, forward, strict=True):
+            self._add(Block(name, "connection", told, given, gain, False, item.name))
+        return names
+
+    def _field_rows(self, field: Field) -> Iterator[tuple[str, tuple[Expression, Terms]]]:
+        """For each port of a resistive field its gain, and the gains from what the other ports are told."""
+        ports = self.graph.causal.graph.ports
+        if not isinstance(ports[field.ports[0]].law, ResistiveLaw) or field.by_laws:
+            return
+        items = [next(i for i in self.graph.one_ports.values() if i.port is ports[k]) for k in field.ports]
+        told = [self.graph.bonds_of(i.name)[0].variable(other_side(i.decides)) for i in items]
+        for k, row in enumerate(decided_by_told(field, self.graph.causal)):
+            terms = tuple((told[j], gain) for j, gain in enumerate(row) if j != k and gain is not ZERO)
+            yield items[k].name, (row[k], terms)
+
+    def _add(self, block: Block) -> None:
+        self.blocks[block.name] = finished_block(block, self.graph.one_ports.get(block.name), self._units())
+
+    def _units(self) -> Mapping[str, str]:
+        if not self._unit_of:
+            for bond in self.graph.bonds:
+                domain = DOMAINS[bond.domain]
+                self._unit_of[bond.across] = domain.across.unit
+                self._unit_of[bond.through] = domain.through.unit
+        return self._unit_of
+
+    def outputs(self) -> tuple[Output, ...]:
+        """The conjugates of the inputs."""
+        found = []
+        for item in self.graph.sources():
+            (bond,) = self.graph.bonds_of(item.name)
+            sign = 1 if bond.tail == item.name else -1
+            found.append(Output(bond.variable(other_side(item.decides)), sign))
+        return tuple(found)
+
+    def inputs(self) -> tuple[str, ...]:
+        """The signals of the sources."""
+        return tuple(self.graph.bonds_of(i.name)[0].variable(i.decides) for i in self.graph.sources())
 
 
 class LadderBuilder:
     """Lays the ladders of a tree-like bond graph, and collects sections, blocks and summations on the way."""
 
-    def __init__(self, graph: BondGraphScheme, flow: Flow) -> None:
+    def __init__(self, graph: BondGraphScheme, flow: SignalFlow) -> None:
         self.graph = graph
         self.flow = flow
         self.sections: dict[str, Section] = {}
         self.signals = UniqueNames(name for bond in graph.bonds for name in (bond.across, bond.through))
         self._away: dict[str, list[Bond]] = {}
 
-    def ladder_of(self, part: Part) -> Ladder:
+    def ladder_of(self, part: ConnectedPart) -> Ladder:
         """The main ladder of a part."""
         start = part.start()
         self._away = heavy_children(part, start)
@@ -110,9 +310,9 @@ class LadderBuilder:
         """The columns of a junction, and the section behind them."""
         junction = self.graph.junctions[name]
         items = self._items(junction, left, right, branches)
-        joints = [joint(bond, name, junction.shares) for bond in items]
-        start = None if left is None else joint(left, name, junction.shares)
-        end = None if right is None else joint(right, name, junction.shares)
+        joints = [junction_bond(bond, name, junction.shares) for bond in items]
+        start = None if left is None else junction_bond(left, name, junction.shares)
+        end = None if right is None else junction_bond(right, name, junction.shares)
         forward = not start.leaves if start else end.leaves if end else True
         columns: list[Column] = []
         decided = bool(start and start.brings)
@@ -127,8 +327,8 @@ class LadderBuilder:
             else:
                 behind = self._link(junction, items[k], items[k + 1], forward, decided, upper)
                 own = behind.variable(other_side(junction.shares))
-                here.append(Joint(own, forward, not decided))
-                start = Joint(own, not forward, decided)
+                here.append(JunctionBond(own, forward, not decided))
+                start = JunctionBond(own, not forward, decided)
             columns.append(self._column(junction, items[k] if items else None, here, section, behind))
             section = behind
         return columns, section
@@ -172,7 +372,12 @@ class LadderBuilder:
         )
 
     def _column(
-        self, junction: Junction, bond: Bond | None, joints: list[Joint], left: Section | None, right: Section | None
+        self,
+        junction: Junction,
+        bond: Bond | None,
+        joints: list[JunctionBond],
+        left: Section | None,
+        right: Section | None,
     ) -> Column:
         output = self.flow.sum(joints)
         name = "" if bond is None else bond.other(junction.name)

@@ -42,6 +42,6 @@ class UniqueNames:
         return name
 
 
-def listed(names: str | Iterable[str]) -> list[str]:
+def each_once(names: str | Iterable[str]) -> list[str]:
     """The names, each once; a text is one name, not its letters."""
     return [names] if isinstance(names, str) else list(dict.fromkeys(names))

@@ -5,14 +5,14 @@ sections; a junction with further neighbours has branch columns from which side 
 dependent storages, is shown as one vector block, L x' + N x = -A x + B u; its blocks and summations are there all the same.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.expressions import ZERO, Expression
-from tellegen.graph.laws import PortLaw, SourceLaw
+from tellegen.graph.power_graph import PortLaw, SourceLaw
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 
 BlockKind = Literal["storage", "derivative", "static", "connection", "transfer"]
@@ -235,3 +235,45 @@ class PogScheme:
 def _sum_text(summation: Summation) -> str:
     terms = " ".join(f"{'+' if sign > 0 else '-'} {name}" for name, sign in summation.inputs)
     return f"{summation.output} = {terms.removeprefix('+ ') or '0'}"
+
+
+def ladder_with(scheme: PogScheme, wanted: Callable[[Column], bool]) -> tuple[Ladder, list[int]] | None:
+    """The only ladder that has such columns, with their places; None where several have, or none."""
+    found = [(ladder, places) for ladder in _all(scheme.ladders) if (places := _places(ladder, wanted))]
+    return found[0] if len(found) == 1 else None
+
+
+def _places(ladder: Ladder, wanted: Callable[[Column], bool]) -> list[int]:
+    return [k for k, column in enumerate(ladder.columns) if wanted(column)]
+
+
+def _all(ladders: Iterable[Ladder]) -> Iterable[Ladder]:
+    for ladder in ladders:
+        yield ladder
+        yield from _all(column.branch for column in ladder.columns if column.branch is not None)
+
+
+def with_ladder(scheme: PogScheme, old: Ladder, columns: Sequence[Column]) -> PogScheme:
+    """The scheme with the columns of one ladder replaced."""
+
+    def changed(ladder: Ladder) -> Ladder:
+        if ladder is old:
+            return replace(ladder, columns=tuple(columns))
+        return replace(ladder, columns=tuple(_with_branch(column) for column in ladder.columns))
+
+    def _with_branch(column: Column) -> Column:
+        return column if column.branch is None else replace(column, branch=changed(column.branch))
+
+    return replace(scheme, ladders=tuple(map(changed, scheme.ladders)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A scheme after one step, and the step in words."""
+
+    scheme: PogScheme
+    account: str
+
+    def __str__(self) -> str:
+        return self.account

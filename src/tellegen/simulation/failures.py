@@ -1,16 +1,188 @@
-"""From the status of a solver in C to a finding that names the time, the variable and what to do."""
+"""Why a run ended early: from the status of a solver to a finding that names the time, the element and what to do.
 
-from collections import Counter
+A relay on a plant of second order switches ever faster, though never in no time. Where the number of events doubles again and again
+in equal times, and would pass all bounds before the end of the run, the run ends there. A count that grows otherwise is no matter:
+a pulse width modulator, early or late, or a comparator behind a chirp may switch as often as it likes.
+
+Steps of CVODE and IDA are known to their tolerance only: where thousands of events come and go within it, such a run ends, too.
+"""
+
+from collections import Counter, defaultdict, deque
+from itertools import pairwise
+from math import log2
+from typing import Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tellegen.compiler.context import Context
+from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
-from tellegen.simulation import hybrid_rules, jobs, rules
-from tellegen.simulation.chatter import LATELY, ever_faster, within_tolerance
-from tellegen.simulation.culprits import culprits, running_away
-from tellegen.simulation.stretch import Settings, Standing, StretchEnd
+from tellegen.core.names import listing
+from tellegen.simulation import rules
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd
+from tellegen.simulation.trajectory import RunEvent
+
+Array = NDArray[np.float64]
+
+STEPS = (0.0, *(10.0**k for k in range(-15, -2)))
+"""How far ahead of the last good point to look, beside the time that has passed: the point that failed was not kept."""
+
+SHARES = ((1e-3, 0.3), (1e-5, 1e2), (1e-7, 1e2), (1e-9, 1e2))
+LITTLE = 0.1
+"""What runs away grows so many times as fast at least as the fastest variable, which changes by a share of itself, and its cause by
+little beside it. A pole that is closer than a share of that variable is seen with a smaller one."""
+
+
+def culprits(model: NumericModel, context: ModelContext, last: StatePoint) -> tuple[str, str]:
+    """What has no value near a point, in words, and the element or signal itself; both empty where nothing can be said."""
+    if not model.observables or not np.isfinite(last.yp).all():
+        return "", ""
+    failed = context.struct.failed
+    try:
+        for step in STEPS:
+            ahead = step * max(1.0, abs(last.t))
+            observed = model.observe_unchecked(last.t + ahead, last.y + ahead * last.yp, last.yp, context)
+            if not np.isfinite(observed).all():
+                return _first(model, np.isfinite(observed))
+    finally:
+        context.struct.failed = failed
+    return "", ""
+
+
+def running_away(model: NumericModel, context: ModelContext, last: StatePoint) -> str:
+    """The resistive element of which one power variable grows without bound while the other does not: its law has a pole ahead.
+
+    Empty where there is none: where both grow, it is the motion that runs away.
+    """
+    moving = (last.y != 0.0) & (last.yp != 0.0) & np.isfinite(last.yp)
+    if not model.observables or not moving.any():
+        return ""
+    pace = float(np.min(np.abs(last.y[moving] / last.yp[moving])))
+    return next(
+        (found for share, least in SHARES if (found := _with_a_pole(model, context, last, pace, share, least))), ""
+    )
+
+
+def _with_a_pole(
+    model: NumericModel, context: ModelContext, last: StatePoint, pace: float, share: float, least: float
+) -> str:
+    failed, steps = context.struct.failed, (0.0, share * pace)
+    here, ahead = (model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in steps)
+    context.struct.failed = failed
+    with np.errstate(all="ignore"):
+        growth = np.log(np.abs(ahead / here)) / share
+    best, fastest = "", least
+    for element, (across, through) in _resistive(model).items():
+        one, other = sorted((growth[across], growth[through]), reverse=True)
+        if one > fastest and other < LITTLE * one:
+            best, fastest = element, float(one)
+    return best
+
+
+def _resistive(model: NumericModel) -> dict[str, tuple[int, int]]:
+    """The places of the power variables of elements with one port that are neither storages nor sources."""
+    places: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for k, observable in enumerate(model.observables):
+        places[observable.element][observable.kind].append(k)
+    return {
+        element: (of["across"][0], of["through"][0])
+        for element, of in places.items()
+        if element and not {"energy", "output"} & of.keys() and len(of["across"]) == len(of["through"]) == 1
+    }
+
+
+def _first(model: NumericModel, finite: NDArray[np.bool_]) -> tuple[str, str]:
+    """Laws before signals before storages: what a law without a value decides makes the others not finite, not the reverse."""
+    laws = _broken_laws(model, finite)
+    if laws:
+        return f"the law of {listing(laws)} has no value there", laws[0]
+    for word, kind in (
+        ("the signal '{}' has no value there", "signal"),
+        ("the energy of '{}' has no value there", "energy"),
+    ):
+        for observable, good in zip(model.observables, finite, strict=True):
+            if observable.kind == kind and not good:
+                name = observable.element or observable.name
+                return word.format(name), name
+    return "", ""
+
+
+def _broken_laws(model: NumericModel, finite: NDArray[np.bool_]) -> list[str]:
+    """Resistive elements that are told a finite value and give one that is not.
+
+    Storages and sources are left out: what others tell them may be without a value while their own variable has one.
+    """
+    sides: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for observable, good in zip(model.observables, finite, strict=True):
+        sides[observable.element][observable.kind].append(bool(good))
+    return [
+        element
+        for element, of in sides.items()
+        if element and not {"energy", "output"} & of.keys() and any(map(bool.__ne__, of["across"], of["through"]))
+    ]
+
+
+MANY_CHANGES: Final = 4096
+"""Changes of mode take longer than events that stay in one: those are counted in native/job.h, further."""
+MOST_EVENTS: Final = 1e9
+LONGER: Final = 1.1
+SHORTER: Final = 0.5
+DOUBLINGS: Final = 6
+LATELY: Final = 100
+
+
+@final
+class ChatterDetector:
+    """Counts changes of mode, and knows when their number doubled."""
+
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.count = 0
+        self.at: deque[float] = deque(maxlen=DOUBLINGS)
+        self.lately: deque[str] = deque(maxlen=LATELY)
+
+    def note(self, happening: RunEvent) -> Finding | None:
+        """Count a change; gives a finding where changes follow each other ever faster."""
+        self.count += 1
+        self.lately.append(happening.element)
+        if self.count & (self.count - 1):
+            return None
+        self.at.append(happening.t)
+        if self.count < MANY_CHANGES or not self._endless():
+            return None
+        return chatter_ever_faster(happening.t, self.count, list(self.lately), "changed its mode")
+
+    def _endless(self) -> bool:
+        spans = [after - before for before, after in pairwise(self.at)]
+        steady = all(SHORTER * before <= after <= LONGER * before for before, after in pairwise(spans))
+        return steady and self.until - self.at[-1] > spans[-1] * log2(MOST_EVENTS / self.count)
+
+
+def chatter_within_tolerance(t: float, count: int, lately: list[str], where: str) -> Finding:
+    """The finding for so many events by a time, between which no variable moves by its tolerance any more."""
+    element = Counter(lately).most_common(1)[0][0]
+    return rules.CHATTERING.finding(
+        f"by t = {t:.6g} s there were {count} events, and between the last ones nothing moves by more than its tolerance: "
+        f"'{element}' jumped to and fro again and again",
+        where=where,
+        fix=f"ask for a finer tolerance, or let 'auto' choose the solver, if the condition of '{element}' has a narrow hysteresis; "
+        "else give it one, sample it, or replace the jump by a steep slope with limits",
+        members=sorted(set(lately)),
+    )
+
+
+def chatter_ever_faster(t: float, count: int, lately: list[str], what: str, where: str = "") -> Finding:
+    """The finding for so many events by a time; `lately` names the elements behind the last ones."""
+    element = Counter(lately).most_common(1)[0][0]
+    return rules.CHATTERING.finding(
+        f"by t = {t:.6g} s there were {count} events, and they follow each other ever faster: '{element}' {what} again and again",
+        where=where or element,
+        fix=f"give the condition of '{element}' a hysteresis, sample it, or replace the jump by a steep slope with limits",
+        members=sorted(set(lately)),
+    )
+
 
 CHATTER_EVENTS = 5
 CHATTER_SHARE = 1e-6
@@ -18,7 +190,7 @@ CHATTER_SHARE = 1e-6
 
 
 def finding_of(
-    end: StretchEnd, model: NumericModel, context: Context, settings: Settings, solver: str
+    end: StretchEnd, model: NumericModel, context: ModelContext, settings: SolverSettings, solver: str
 ) -> Finding | None:
     """Why a stretch did not reach its end; None when it did."""
     t = end.standing.t
@@ -38,8 +210,8 @@ def finding_of(
     if end.status == jobs.CHATTERING:
         lately = [model.events[k].element for _, k in end.events[-LATELY:]]
         if end.detail:
-            return within_tolerance(t, len(end.events), lately, model.name)
-        return ever_faster(t, len(end.events), lately, "jumped to and fro", model.name)
+            return chatter_within_tolerance(t, len(end.events), lately, model.name)
+        return chatter_ever_faster(t, len(end.events), lately, "jumped to and fro", model.name)
     if end.status == jobs.STIFF:
         return rules.STIFF.finding(
             f"{at} the steps of '{solver}' have shrunk to {end.last_step:.3g} s for stability alone",
@@ -66,9 +238,11 @@ def finding_of(
     return _stuck(end, model, context, settings, solver)
 
 
-def _stuck(end: StretchEnd, model: NumericModel, context: Context, settings: Settings, solver: str) -> Finding:
+def _stuck(
+    end: StretchEnd, model: NumericModel, context: ModelContext, settings: SolverSettings, solver: str
+) -> Finding:
     standing = end.standing
-    name = fastest(model, standing, settings)
+    name = fastest_variable(model, standing, settings)
     at = f"at t = {standing.t:.6g} s"
     if end.status == jobs.TINY_STEP:
         if (finding := _chattering(end, model)) is not None:
@@ -88,10 +262,10 @@ def _stuck(end: StretchEnd, model: NumericModel, context: Context, settings: Set
         )
     if end.status == jobs.SINGULAR:
         return rules.SINGULAR.finding(
-            f"{at} the equations do not decide '{decided(model, end.detail)}'",
+            f"{at} the equations do not decide '{undecided_variable(model, end.detail)}'",
             where=model.name,
             fix="look for a loop of ideal elements, or give one of them a small storage or loss",
-            members=(decided(model, end.detail),),
+            members=(undecided_variable(model, end.detail),),
         )
     if end.status == jobs.NO_CONVERGENCE:
         return rules.NO_CONVERGENCE.finding(
@@ -112,7 +286,7 @@ def _chattering(end: StretchEnd, model: NumericModel) -> Finding | None:
     if len(recent) < CHATTER_EVENTS:
         return None
     name, count = Counter(element for _, element in recent).most_common(1)[0]
-    return hybrid_rules.CHATTERING.finding(
+    return rules.CHATTERING.finding(
         f"at t = {now:.6g} s '{name}' jumped to and fro {count} times in {now - recent[0][0]:.2g} s",
         where=model.name,
         fix=f"give the condition of '{name}' a hysteresis, sample it, or replace the jump by a steep slope with limits",
@@ -121,11 +295,11 @@ def _chattering(end: StretchEnd, model: NumericModel) -> Finding | None:
 
 
 def without_value(
-    model: NumericModel, context: Context, last: Standing, failed: int | None
+    model: NumericModel, context: ModelContext, last: StatePoint, failed: int | None
 ) -> tuple[str, tuple[str, ...]]:
     """What is not finite near a point, and the element behind it where that can be found; and the names of both."""
     words, element = culprits(model, context, last)
-    name = variable_name(model, failed)
+    name = failed_variable(model, failed)
     if not words:
         element = next((o.element for o in model.observables if o.name == name.strip("'") and o.element), "")
         name += f" of '{element}'" if element else ""
@@ -139,19 +313,19 @@ def _said(model: NumericModel, words: str) -> str:
     return f" (its function raised {said})" if said and words.startswith("the signal") else ""
 
 
-def variable_name(model: NumericModel, failed: int | None) -> str:
+def failed_variable(model: NumericModel, failed: int | None) -> str:
     """The program variable that was not finite, as it is called in messages."""
     if failed is None or failed >= len(model.variables):
         return "a variable"
     return f"'{model.variables[failed]}'"
 
 
-def decided(model: NumericModel, detail: int) -> str:
+def undecided_variable(model: NumericModel, detail: int) -> str:
     """The variable that a singular column belongs to."""
     return model.names[detail - 1] if 0 < detail <= model.size else "a variable"
 
 
-def fastest(model: NumericModel, standing: Standing, settings: Settings) -> str:
+def fastest_variable(model: NumericModel, standing: StatePoint, settings: SolverSettings) -> str:
     """The variable that changes fastest beside its tolerance."""
     n = model.size
     scale = settings.atol[:n] + settings.rtol * np.abs(standing.y[:n])
@@ -159,7 +333,7 @@ def fastest(model: NumericModel, standing: Standing, settings: Settings) -> str:
     return model.names[int(np.argmax(np.nan_to_num(rates, nan=np.inf)))] if n else "nothing"
 
 
-def _change(model: NumericModel, standing: Standing, name: str) -> str:
+def _change(model: NumericModel, standing: StatePoint, name: str) -> str:
     k = model.names.index(name)
     return f"value {standing.y[k]:.3g}, rate {standing.yp[k]:.3g} per second"
 

@@ -8,34 +8,39 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import Context
+from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.simulation import jobs, rules
-from tellegen.simulation.choice import Choice, choose, spoken
-from tellegen.simulation.delays import Past, past_of
-from tellegen.simulation.error_growth import missed_tolerance
+from tellegen.simulation import rules
+from tellegen.simulation.energy_books import ModelRows, checked_books
 from tellegen.simulation.failures import finding_of
-from tellegen.simulation.jobs import Job
-from tellegen.simulation.native_library import Run, solver
-from tellegen.simulation.open_books import Part, closed
+from tellegen.simulation.global_error import (
+    Attempt,
+    AttemptFunction,
+    has_memory,
+    missed_tolerance,
+    run_within_tolerance,
+    whole_run_within_tolerance,
+)
 from tellegen.simulation.problem import FIXED_STEP, Problem
-from tellegen.simulation.runge_kutta import runge_kutta
-from tellegen.simulation.second_run import Attempt, Attempting, has_memory, keeping_tolerance
-from tellegen.simulation.starting import consistent_start, recall, take_first_samples
-from tellegen.simulation.stretch import (
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
+from tellegen.simulation.solvers.delays import Past, past_of
+from tellegen.simulation.solvers.jobs import Job
+from tellegen.simulation.solvers.library import Run, runge_kutta, solver
+from tellegen.simulation.solvers.stretch import (
+    OutputRows,
     PreparedModel,
-    Rows,
-    Settings,
-    Standing,
+    SolverSettings,
+    StatePoint,
     StretchEnd,
     Watch,
     prepare,
     run_stretch,
     watched,
 )
-from tellegen.simulation.taylor import taylor_stretch
-from tellegen.simulation.trajectory import Books, Effort, Happening, Segment, Status, Trajectory
-from tellegen.simulation.whole_runs import keeping_tolerance_throughout
+from tellegen.simulation.solvers.taylor import taylor_stretch
+from tellegen.simulation.starting import consistent_start, restore_memory, take_first_samples
+from tellegen.simulation.trajectory import Books, Effort, RunEvent, Segment, Status, Trajectory
 
 Array = NDArray[np.float64]
 
@@ -51,9 +56,9 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
 
     Raises: SimulationError when the problem makes no sense or there is no start to advance from.
     """
-    watch = forwards(watch)
+    watch = monotonic_watch(watch)
     if has_memory(problem.model) and problem.context is None:
-        return keeping_tolerance_throughout(problem, lambda asked: _integrated(asked, watch))
+        return whole_run_within_tolerance(problem, lambda asked: _integrated(asked, watch))
     return _integrated(problem, watch)
 
 
@@ -64,24 +69,24 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     context = problem.context or model.new_context(*problem.given)
     settings = settings_of(problem)
     prepared, past = prepare(model), past_of(model, context, problem.before)
-    recall(model, context, problem.before)
+    restore_memory(model, context, problem.before)
     start = consistent_start(prepared, context, settings, problem.t0, problem.start(), problem.yp0)
     if problem.context is None and take_first_samples(model, context, start):
         start = consistent_start(prepared, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
     choice = choose(model, problem.solver, context, start, problem.until)
-    rows = Rows.at(problem.output_times(), model.size)
-    before = stored_energy(model, context, start) if problem.books else 0.0
+    rows = OutputRows.at(problem.output_times(), model.size)
+    before = stored_energy_at(model, context, start) if problem.books else 0.0
 
     def keeping(given: Watch | None) -> Attempt:
         attempt = _attempting(problem, prepared, context, start, choice, given, past)
-        return keeping_tolerance(model, attempt, settings, rows, choice.solver)
+        return run_within_tolerance(model, attempt, settings, rows, choice.solver)
 
     def directly(running: list[Job]) -> Attempt:
         return keeping(Watch(running=running))
 
     if choice.solver != "heyoka":
-        solver_run(
+        solver_function(
             choice.solver, model, stiff=choice.stiff
         )  # where it is new it is compiled, which is no part of solving
     ready = time.perf_counter()
@@ -108,16 +113,18 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
 def _attempting(
     problem: Problem,
     prepared: PreparedModel,
-    context: Context,
-    start: Standing,
-    first: Choice,
+    context: ModelContext,
+    start: StatePoint,
+    first: SolverChoice,
     watch: Watch | None,
     past: Past | None,
-) -> Attempting:
+) -> AttemptFunction:
     """How to go from the start to the end, with settings and rows that may differ from one time to the next."""
     automatic = problem.solver == "auto"
 
-    def attempt(settings: Settings, rows: Rows, *, until: float | None = None, after: Attempt | None = None) -> Attempt:
+    def attempt(
+        settings: SolverSettings, rows: OutputRows, *, until: float | None = None, after: Attempt | None = None
+    ) -> Attempt:
         choice, at, ends = first, start, list[StretchEnd]()
         if after is not None:
             choice, at, ends = after.choice, after.ends[-1].standing, list(after.ends)
@@ -135,7 +142,7 @@ def _attempting(
     return attempt
 
 
-def forwards(watch: Watch | None) -> Watch | None:
+def monotonic_watch(watch: Watch | None) -> Watch | None:
     """The same watch, told of no time before one that it knows: a second run begins again."""
     if watch is None or watch.progress is None:
         return watch
@@ -148,39 +155,39 @@ def forwards(watch: Watch | None) -> Watch | None:
     return replace(watch, progress=told)
 
 
-def _next_choice(choice: Choice, status: int, t: float, *, automatic: bool) -> Choice | None:
+def _next_choice(choice: SolverChoice, status: int, t: float, *, automatic: bool) -> SolverChoice | None:
     """The solver that goes on where another one had to stop; None at the end."""
     if status in (jobs.NOT_FINITE, jobs.TINY_STEP) and choice.solver == "exponential" and automatic:
         # the exponential reads inputs far ahead: small steps lead up to where one has no value
-        return Choice("runge-kutta", "an input is not a number later")
+        return SolverChoice("runge-kutta", "an input is not a number later")
     if status == jobs.UNSUITED:
         if automatic:
-            return Choice("cvode", choice.reason.replace("linear and stiff", "stiff"))
+            return SolverChoice("cvode", choice.reason.replace("linear and stiff", "stiff"))
         return replace(choice, stiff=False) if choice.may_switch else None
     if status == jobs.STIFF and choice.may_switch:
-        return Choice("cvode", f"stiff from t = {t:.3g} s on, where Runge-Kutta stopped")
+        return SolverChoice("cvode", f"stiff from t = {t:.3g} s on, where Runge-Kutta stopped")
     return None
 
 
 def _advancing(
-    choice: Choice,
-    asked: Settings,
+    choice: SolverChoice,
+    asked: SolverSettings,
     prepared: PreparedModel,
-    context: Context,
-    rows: Rows,
+    context: ModelContext,
+    rows: OutputRows,
     until: float,
     watch: Watch | None,
     past: Past | None,
-) -> Callable[[Standing], StretchEnd]:
+) -> Callable[[StatePoint], StretchEnd]:
     """How a choice becomes a stretch: by one of our solvers, or by heyoka."""
     model, settings = prepared.model, settings_for(choice, asked)
     if choice.solver == "heyoka":
         return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch())
-    run = solver_run(choice.solver, model, stiff=choice.stiff)
+    run = solver_function(choice.solver, model, stiff=choice.stiff)
     return lambda at: run_stretch(run, prepared, context, settings, rows, at, until, watch=watch, past=past)
 
 
-def settings_of(problem: Problem) -> Settings:
+def settings_of(problem: Problem) -> SolverSettings:
     """What a problem asks of its solver.
 
     Raises: SimulationError (S122) when a method of fixed step has none.
@@ -192,7 +199,7 @@ def settings_of(problem: Problem) -> Settings:
             fix=f"give a step, for example {(problem.until - problem.t0) / 1000.0:.3g} s",
         )
     span = problem.until - problem.t0
-    return Settings(
+    return SolverSettings(
         problem.rtol,
         problem.tolerances(),
         # without states no error limits the step: the books still want points
@@ -203,14 +210,14 @@ def settings_of(problem: Problem) -> Settings:
     )
 
 
-def settings_for(choice: Choice, settings: Settings) -> Settings:
+def settings_for(choice: SolverChoice, settings: SolverSettings) -> SolverSettings:
     """The settings with what an explicit solver has to mind, and whether one may give way to another."""
     longest = min(settings.max_step, choice.longest_step)
     watched = choice.solver == "runge-kutta" or (choice.stiff and choice.may_switch)
     return replace(settings, watch_stiffness=watched, max_step=longest, work=choice.work)
 
 
-def solver_run(name: str, model: NumericModel, *, stiff: bool = False) -> Run:
+def solver_function(name: str, model: NumericModel, *, stiff: bool = False) -> Run:
     """The solver of a name; of the exponential, the one for what dies away fast."""
     if name == "runge-kutta":
         return runge_kutta(model)
@@ -222,7 +229,7 @@ def solver_run(name: str, model: NumericModel, *, stiff: bool = False) -> Run:
     return solver("fixed_step", f"tg_{name.replace('-', '_')}")
 
 
-def stored_energy(model: NumericModel, context: Context, at: Standing) -> float:
+def stored_energy_at(model: NumericModel, context: ModelContext, at: StatePoint) -> float:
     """The energy in all storages; zero for a model without books."""
     if "balance" not in model.addresses:
         return 0.0
@@ -235,10 +242,10 @@ def stored_energy(model: NumericModel, context: Context, at: Standing) -> float:
 def trajectory_of(
     ends: list[StretchEnd],
     prepared: PreparedModel,
-    context: Context,
-    rows: Rows,
-    choice: Choice,
-    settings: Settings,
+    context: ModelContext,
+    rows: OutputRows,
+    choice: SolverChoice,
+    settings: SolverSettings,
     *,
     books: float | None,
     seconds: tuple[float, float],
@@ -247,10 +254,12 @@ def trajectory_of(
 ) -> Trajectory:
     """The rows that were written, with the account of all stretches."""
     model, last = prepared.model, ends[-1]
-    account = None if books is None else _books(ends, books, stored_energy(model, context, last.standing))
+    account = None if books is None else _books(ends, books, stored_energy_at(model, context, last.standing))
     n = model.size
-    seen = Part(model, context, settings.atol, rows.t[: rows.done], rows.y[: rows.done, :n], rows.yp[: rows.done, :n])
-    account, gap = closed(account, settings.rtol, model.name, lambda: (seen,))
+    seen = ModelRows(
+        model, context, settings.atol, rows.t[: rows.done], rows.y[: rows.done, :n], rows.yp[: rows.done, :n]
+    )
+    account, gap = checked_books(account, settings.rtol, model.name, lambda: (seen,))
     finding = finding_of(last, model, context, settings, choice.solver) or gap
     status: dict[int, Literal["finished", "cancelled"]] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
     ending: Status = status.get(last.status, "failed")
@@ -260,7 +269,7 @@ def trajectory_of(
         seen.yp,
         (Segment(0, model),),
         choice.solver,
-        spoken(choice),
+        reason_in_words(choice),
         account,
         tuple(_happening(model, t, k) for end in ends for t, k in end.events),
         sum((end.effort for end in ends), Effort()),
@@ -278,6 +287,6 @@ def _books(ends: list[StretchEnd], before: float, after: float) -> Books:
     return Books(supplied, dissipated, generated, modulation, 0.0, before, after)
 
 
-def _happening(model: NumericModel, t: float, number: int) -> Happening:
+def _happening(model: NumericModel, t: float, number: int) -> RunEvent:
     event = model.events[number]
-    return Happening(t, event.element, event.name.removeprefix(f"{event.element} "))
+    return RunEvent(t, event.element, event.name.removeprefix(f"{event.element} "))

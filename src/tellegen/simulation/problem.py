@@ -9,7 +9,7 @@ from typing import Final, Literal, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import Context
+from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
@@ -55,7 +55,7 @@ class Problem:
     parameters: Mapping[str, float] | Array | None = None
     inputs: Mapping[str, float] | Array | None = None
     books: bool = True
-    context: Context | None = None
+    context: ModelContext | None = None
     before: Mapping[str, float] = field(default_factory=dict)
     rows_at_changes: bool = False
 

@@ -1,4 +1,4 @@
-"""The rules of time advancing (codes S)."""
+"""The rules of time advancing (codes S): solvers, tolerances, starts, and runs through several modes."""
 
 from tellegen.core.errors import Rulebook
 
@@ -174,4 +174,20 @@ GRAZING = RULES.rule(
     "event that only touches its limit",
     meaning="Sensitivities are asked for a run in which an event function reaches zero without passing through it.",
     why="for values a little different the event would not happen at all: its time has no derivative",
+)
+
+
+NO_MODE = RULES.rule(
+    "S130",
+    "no mode that agrees with itself",
+    meaning="At an instant every combination of modes would be left again at once, or cannot be.",
+    why="ideal elements leave no way for what must flow, or command each other",
+)
+CHATTERING = RULES.rule(
+    "S131",
+    "chattering",
+    meaning="Modes changed, or formulas jumped, again and again: a hundred times within a billionth of the run while nothing moved by more "
+    "than its tolerance (with 'cvode' and 'ida' thousands of times, however long it took), or ever faster, so that their number doubled "
+    "in equal times and would pass a billion before the end.",
+    why="two modes send each other back: the motion stays on the border between them, which neither of them describes",
 )

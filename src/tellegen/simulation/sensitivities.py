@@ -1,40 +1,227 @@
-"""Forward sensitivities: how the variables of a run change with parameters, integrated beside them."""
+"""Forward sensitivities: a model with its derivatives along parameters as one wider model, and its integration."""
 
+import ctypes
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.numeric_model import NumericModel
-from tellegen.simulation import jobs, rules
-from tellegen.simulation.break_slopes import NOTHING_MOVES, MovingBreaks
-from tellegen.simulation.choice import Choice, choose
-from tellegen.simulation.held_rows import HeldRows
-from tellegen.simulation.integration import settings_for, settings_of, solver_run, stored_energy, trajectory_of
+from tellegen.compiler.context import ModelContext, TgContext
+from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_addresses
+from tellegen.core.names import did_you_mean, listing
+from tellegen.simulation import rules
+from tellegen.simulation.integration import settings_for, settings_of, solver_function, stored_energy_at, trajectory_of
+from tellegen.simulation.plain.slopes import MOVED_PAST, plain_addresses
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.slope_jumps import ASIDE, first_held, instant_slopes, moved, nudge, rates_aside
-from tellegen.simulation.slope_models import DelaySlopes, SlopeModel, parameter_numbers
+from tellegen.simulation.sensitivity_jumps import (
+    ASIDE,
+    NOTHING_MOVES,
+    MovingBreaks,
+    context_with_parameter,
+    difference_step,
+    event_time_slopes,
+    first_sample_slopes,
+    rates_on_both_sides,
+)
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.choice import SolverChoice, choose
+from tellegen.simulation.solvers.delays import Past, new_past
+from tellegen.simulation.solvers.jobs import FUNCTIONS, SlopeWrapper
+from tellegen.simulation.solvers.library import can_compile, native_library, solver
+from tellegen.simulation.solvers.stretch import (
+    OutputRows,
+    PreparedModel,
+    SolverSettings,
+    StatePoint,
+    StretchEnd,
+    Watch,
+    make_job,
+    prepare,
+    run_stretch,
+    sampling_instants,
+)
 from tellegen.simulation.starting import consistent_start
-from tellegen.simulation.stretch import Rows, Standing, StretchEnd, Watch, prepare, run_stretch
-from tellegen.simulation.trajectory import Trajectory
+from tellegen.simulation.trajectory import HeldRows, Trajectory
 
 Array = NDArray[np.float64]
+Integers = NDArray[np.int32]
+
+DelaySlopes = Mapping[str, tuple[Array, Array]]
+"""How delays and their initial values change with each parameter, by the names of the delayed signals."""
+
+
+@final
+class SensitivityModel:
+    """y of a model, then dy/dp for each parameter p asked for.
+
+    `held` is d(memory)/dp, a row for each parameter. `settings` have the tolerances of the wider model: those of dy/dp are those of
+    y over the size of the parameter.
+    """
+
+    def __init__(
+        self,
+        plain: PreparedModel,
+        context: ModelContext,
+        numbers: Integers,
+        settings: SolverSettings,
+        *,
+        through_modes: bool,
+    ) -> None:
+        model, count = plain.model, len(numbers)
+        self.model, self.context, self.numbers, self.plain = model, context, numbers, plain
+        self.prepared = replace(
+            plain, blocks=1 + count, addresses=_addresses(model), terminal=_terminal(plain, through_modes=through_modes)
+        )
+        sizes = [abs(context.parameters[k]) or 1.0 for k in numbers]
+        self.settings = replace(
+            settings, atol=np.concatenate([settings.atol, *(settings.atol / size for size in sizes)])
+        )
+        self.held = np.zeros((count, max(len(model.memory), 1)))
+        self._held_before = np.zeros_like(self.held)
+        self._room = np.zeros(5 * max(model.size, len(model.memory), 1))
+        self._direction = np.zeros(max(len(model.parameters), 1))
+        self._log = np.zeros((0, 1))
+        self._struct = self._wrapped()
+        self.past: Past | None = None
+        if model.sample_groups:
+            self._look_beside()
+
+    def delay(self, slopes: DelaySlopes, past: Past | None = None) -> None:
+        """Let delayed signals be repeated with their sensitivities, from the start of a run on; `past` is that of another mode."""
+        model, count = self.model, len(self.numbers)
+        if not model.delays:
+            return
+        by, initial = (np.zeros((count, len(model.delays))) for _ in range(2))
+        for i, delayed in enumerate(model.delays):
+            by[:, i], initial[:, i] = slopes.get(delayed.name, (0.0, 0.0))
+        self.past, self._by_slopes = past or new_past(model, self.context, initial), by
+        self._observed = np.zeros(2 * len(model.observables))
+        self._struct.history, self._struct.by_slopes = self.past.address, by.ctypes.data
+        self._struct.n_delays, self._struct.n_observables = len(model.delays), len(model.observables)
+        self._struct.observed = self._observed.ctypes.data
+        told = native_library("sensitivities").tg_moved_past if can_compile() else MOVED_PAST
+        self.context.remember(ctypes.cast(told, ctypes.c_void_p).value, self.address)
+        self._look_beside()
+
+    def _look_beside(self) -> None:
+        """Contexts with a little more and a little less of each parameter, for what no tangent tells: samples and delays."""
+        steps = [difference_step(self.context.parameters[k]) for k in self.numbers]
+        self._contexts = [
+            context_with_parameter(self.model, self.context, int(k), by)
+            for k, step in zip(self.numbers, steps, strict=True)
+            for by in (step, -step)
+        ]
+        self._beside = (ctypes.c_void_p * len(self._contexts))(*(c.address for c in self._contexts))
+        self._struct.beside = ctypes.addressof(self._beside)
+
+    @property
+    def address(self) -> int:
+        """Where the context that solvers are given lies."""
+        return ctypes.addressof(self._struct)
+
+    def begin(self, start: StatePoint, slopes: Array) -> StatePoint:
+        """The start with its sensitivities (parameters by variables); those of algebraic unknowns and rates follow."""
+        model, count = self.model, len(self.numbers)
+        y = np.concatenate([start.y, np.ascontiguousarray(slopes).ravel()])
+        wide = StatePoint(start.t, y, np.concatenate([start.yp, np.zeros(count * model.size)]))
+        if model.explicit:
+            return wide
+        empty = OutputRows.at(np.zeros(0), self.prepared.width)
+        job, arrays = make_job(self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address)
+        if solver("steady", "tg_consistent")(job) != jobs.FINISHED:
+            raise rules.NOT_CONSISTENT.error(
+                f"the sensitivities of the algebraic unknowns at t = {start.t:g} s were not found", where=model.name
+            )
+        return StatePoint(start.t, arrays.y, arrays.yp)
+
+    @contextmanager
+    def moved_past(self, k: int, by: float) -> Iterator[None]:
+        """Delayed signals as they would have been with parameter k moved by a little; whoever reads moves the parameter itself."""
+        self._struct.along, self._struct.shift = k, by
+        try:
+            yield
+        finally:
+            self._struct.shift = 0.0
+
+    def expect_samples(self, duration: float) -> None:
+        """Room for the sampling instants of a stretch; forgets those before it."""
+        self._log = np.zeros((len(self.model.sample_groups) * sampling_instants(self.model, duration), 1 + self._entry))
+        self._struct.log = self._log.ctypes.data
+        self._struct.log_room, self._struct.log_count = len(self._log), 0
+        self._struct.sampled_at = -np.inf
+
+    def held_at(self, times: Array, first: Array) -> Array:
+        """d(memory)/dp at times of the stretch: rows, parameters, places; `first` is what it was at its start."""
+        places = len(self.model.memory)
+        start = np.concatenate([[-np.inf], first[:, :places].ravel()])
+        log = np.vstack([start, self._log[: self._struct.log_count]])
+        found = log[np.searchsorted(log[:, 0], times, side="right") - 1, 1:]
+        return np.asarray(found.reshape(len(times), len(self.numbers), places))
+
+    @property
+    def _entry(self) -> int:
+        return len(self.numbers) * len(self.model.memory)
+
+    def _wrapped(self) -> SlopeWrapper:
+        model, struct = self.model, SlopeWrapper()
+        ctypes.memmove(ctypes.addressof(struct.head), self.context.address, ctypes.sizeof(TgContext))
+        struct.model = self.context.address
+        for name in FUNCTIONS:
+            setattr(struct, name, model.addresses.get(name))
+        struct.n, struct.count, struct.n_memory = model.size, len(self.numbers), len(model.memory)
+        struct.parameters, struct.direction = self.numbers.ctypes.data, self._direction.ctypes.data
+        struct.held, struct.held_before = self.held.ctypes.data, self._held_before.ctypes.data
+        struct.room, struct.sampled_at = self._room.ctypes.data, -np.inf
+        return struct
+
+
+def parameter_numbers(model: NumericModel, parameters: Sequence[str]) -> Integers:
+    """The places of parameters in a model.
+
+    Raises: SimulationError (S126) for a name that is none.
+    """
+    for name in parameters:
+        if name not in model.parameters:
+            raise rules.NO_SENSITIVITY.error(
+                f"there is no parameter '{name}'",
+                where=model.name,
+                fix=did_you_mean(name, model.parameters) or f"the parameters are {listing(model.parameters)}",
+            )
+    return np.array([model.parameters.index(name) for name in parameters], dtype=np.int32)
+
+
+def _terminal(plain: PreparedModel, *, through_modes: bool) -> Integers:
+    """Which events end a stretch: those where rates jump; transitions are known from the run before, where there are any."""
+    kinds = [event.kind for event in plain.model.events]
+    if through_modes:
+        return np.array([int(kind != "transition") for kind in kinds] or [0], dtype=np.int32)
+    return np.ones_like(plain.terminal)
+
+
+def _addresses(model: NumericModel) -> dict[str, int]:
+    ours = native_addresses(native_library("sensitivities")) if can_compile() else plain_addresses()
+    # rates and powers of a model side by side would have the powers where the slopes belong
+    assert ours.keys() == PROTOTYPES.keys() - {"rhs_powers"}, "the wrapper passes on every other function of a model"
+    return {name: address for name, address in ours.items() if name in model.addresses}
+
+
 NO_DELAYS: Final[DelaySlopes] = {}
 
 
 @final
 @dataclass(frozen=True)
-class SlopePart:
+class SensitivityRows:
     """Rows of one model: variables and rates, and how they and what is held change with each parameter.
 
     `slopes` and `rate_slopes` are by row, variable and parameter; `held` by row, parameter and place in the memory. `wide` is the
     model that they come from, which keeps the past of delayed signals.
     """
 
-    wide: SlopeModel
+    wide: SensitivityModel
     t: Array
     y: Array
     yp: Array
@@ -71,14 +258,14 @@ def integrate_sensitivities(
     return _integrated(problem, parameters, start_slopes, moving, delays, watch)[0]
 
 
-def integrate_slopes(
+def integrate_sensitivity_rows(
     problem: Problem,
     parameters: Sequence[str],
     *,
     start_slopes: Array | None = None,
     moving: MovingBreaks = NOTHING_MOVES,
     delays: DelaySlopes = NO_DELAYS,
-) -> tuple[Trajectory, SlopePart]:
+) -> tuple[Trajectory, SensitivityRows]:
     """As `integrate_sensitivities`, with all that observing the rows needs."""
     return _integrated(problem, parameters, start_slopes, moving, delays, None)
 
@@ -90,7 +277,7 @@ def _integrated(
     moving: MovingBreaks,
     delays: DelaySlopes,
     watch: Watch | None,
-) -> tuple[Trajectory, SlopePart]:
+) -> tuple[Trajectory, SensitivityRows]:
     began = time.perf_counter()
     problem.checked()
     model = problem.model
@@ -104,30 +291,30 @@ def _integrated(
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
     settings, plain = settings_of(problem), prepare(model)
     start = consistent_start(plain, context, settings, problem.t0, problem.start(), problem.yp0)
-    wide = SlopeModel(plain, context, numbers, settings, through_modes=False)
+    wide = SensitivityModel(plain, context, numbers, settings, through_modes=False)
     wide.delay(delays)
     if problem.context is None and model.sample_groups:
-        wide.held[:] = first_held(model, context, start, numbers, start_slopes)
+        wide.held[:] = first_sample_slopes(model, context, start, numbers, start_slopes)
         start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
-    choice = suited(choose(model, problem.solver, context, start, problem.until))
-    rows = Rows.at(problem.output_times(), wide.prepared.width)
-    before = stored_energy(model, context, start)
+    choice = solver_with_sensitivities(choose(model, problem.solver, context, start, problem.until))
+    rows = OutputRows.at(problem.output_times(), wide.prepared.width)
+    before = stored_energy_at(model, context, start)
     ready = time.perf_counter()
     slopes = np.zeros((len(numbers), model.size)) if start_slopes is None else np.asarray(start_slopes, dtype=float).T
-    advance = SlopeAdvance(problem, moving, watch)
+    advance = SensitivityIntegration(problem, moving, watch)
     first_slopes = wide.held.copy()
     ends, choice = advance.through(wide, choice, rows, wide.begin(start, slopes), problem.until)
     seconds = (ready - began, time.perf_counter() - ready)
     books = before if problem.books else None
     made = trajectory_of(ends, wide.prepared, context, rows, choice, settings, books=books, seconds=seconds, held=held)
-    part = part_of(wide, rows, made.memory, first_slopes)
+    part = sensitivity_rows(wide, rows, made.memory, first_slopes)
     return replace(made, sensitivities=part.slopes), part
 
 
 @final
 @dataclass(frozen=True)
-class SlopeAdvance:
+class SensitivityIntegration:
     """Advances models with their sensitivities through all that makes these jump while the mode stays."""
 
     problem: Problem
@@ -135,15 +322,15 @@ class SlopeAdvance:
     watch: Watch | None = None
 
     def through(
-        self, wide: SlopeModel, choice: Choice, rows: Rows, standing: Standing, until: float
-    ) -> tuple[list[StretchEnd], Choice]:
+        self, wide: SensitivityModel, choice: SolverChoice, rows: OutputRows, standing: StatePoint, until: float
+    ) -> tuple[list[StretchEnd], SolverChoice]:
         """From where it stands to `until`: how each stretch ended, and the solver of the last one."""
         ends: list[StretchEnd] = []
         wide.expect_samples(until - standing.t)
         for instant in (*self.moving.between(standing.t, until).tolist(), np.inf):
             goal = min(instant + _gap(instant), until)
             while True:
-                run, asked = solver_run(choice.solver, wide.model), settings_for(choice, wide.settings)
+                run, asked = solver_function(choice.solver, wide.model), settings_for(choice, wide.settings)
                 ends.append(
                     run_stretch(
                         run,
@@ -164,7 +351,7 @@ class SlopeAdvance:
                         wide.past.mark_break()
                     standing = self._after_event(wide, ends[-1])
                 elif status == jobs.STIFF and self.problem.solver == "auto":
-                    choice = Choice("cvode", f"stiff from t = {standing.t:.3g} s on, where Runge-Kutta stopped")
+                    choice = SolverChoice("cvode", f"stiff from t = {standing.t:.3g} s on, where Runge-Kutta stopped")
                 else:
                     break
             if ends[-1].status != jobs.FINISHED:
@@ -180,35 +367,37 @@ class SlopeAdvance:
         """How far from an instant both its sides are looked at."""
         return ASIDE * (self.problem.until - self.problem.t0)
 
-    def _after_event(self, wide: SlopeModel, end: StretchEnd) -> Standing:
+    def _after_event(self, wide: SensitivityModel, end: StretchEnd) -> StatePoint:
         """Where a run goes on after the rates jumped; several events at once are one jump of the rates."""
-        at, slopes = split(wide, end.standing)
-        earlier, later = rates_aside(wide.plain, wide.context, at, self.aside)
+        at, slopes = split_sensitivities(wide, end.standing)
+        earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
         if np.allclose(earlier, later, rtol=1e-6, atol=0.0):
             return end.standing
         event = int(np.flatnonzero(end.signs)[0])
-        by = instant_slopes(
+        by = event_time_slopes(
             wide.plain, wide.context, at, slopes, wide.held, wide.numbers, event, self.aside, wide.moved_past
         )
         return self._jumped(wide, end.standing, by)
 
-    def _jumped(self, wide: SlopeModel, standing: Standing, by: Array) -> Standing:
+    def _jumped(self, wide: SensitivityModel, standing: StatePoint, by: Array) -> StatePoint:
         """The sensitivities after an instant that moves with the parameters by `by`."""
-        at, slopes = split(wide, standing)
-        earlier, later = rates_aside(wide.plain, wide.context, at, self.aside)
+        at, slopes = split_sensitivities(wide, standing)
+        earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
         moving = wide.model.size - len(wide.model.unknowns)
         slopes[:, :moving] += np.outer(by, (earlier - later)[:moving])
         return wide.begin(at, slopes)
 
 
-def split(wide: SlopeModel, standing: Standing) -> tuple[Standing, Array]:
+def split_sensitivities(wide: SensitivityModel, standing: StatePoint) -> tuple[StatePoint, Array]:
     """Where the model stands, and its sensitivities by parameter."""
     n = wide.model.size
     slopes = standing.y[n:].reshape(len(wide.numbers), n).copy()
-    return Standing(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
+    return StatePoint(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
 
 
-def part_of(wide: SlopeModel, rows: Rows, memory: HeldRows | None, first: Array) -> SlopePart:
+def sensitivity_rows(
+    wide: SensitivityModel, rows: OutputRows, memory: HeldRows | None, first: Array
+) -> SensitivityRows:
     """The rows of a stretch."""
     n, done, count = wide.model.size, rows.done, len(wide.numbers)
 
@@ -217,10 +406,12 @@ def part_of(wide: SlopeModel, rows: Rows, memory: HeldRows | None, first: Array)
 
     t = rows.t[:done]
     held = wide.held_at(t, first)
-    return SlopePart(wide, t, rows.y[:done, :n], rows.yp[:done, :n], blocks(rows.y), blocks(rows.yp), memory, held)
+    return SensitivityRows(
+        wide, t, rows.y[:done, :n], rows.yp[:done, :n], blocks(rows.y), blocks(rows.yp), memory, held
+    )
 
 
-def observable_slopes(part: SlopePart, parameters: Sequence[str]) -> Array:
+def observable_slopes(part: SensitivityRows, parameters: Sequence[str]) -> Array:
     """d(observable)/dp by row, observable and parameter.
 
     Observables are differentiated along the known slopes by central differences, good to about nine digits.
@@ -228,9 +419,9 @@ def observable_slopes(part: SlopePart, parameters: Sequence[str]) -> Array:
     model, wide = part.model, part.wide
     found = np.zeros((len(part.t), len(model.observables), len(parameters)))
     for k, number in enumerate(parameter_numbers(model, parameters)):
-        step = nudge(wide.context.parameters[number])
+        step = difference_step(wide.context.parameters[number])
         for by in (step, -step):
-            context = moved(model, wide.context, int(number), by)
+            context = context_with_parameter(model, wide.context, int(number), by)
             with wide.moved_past(k, by):
                 for i, t in enumerate(part.t):
                     if part.memory is not None:
@@ -241,13 +432,13 @@ def observable_slopes(part: SlopePart, parameters: Sequence[str]) -> Array:
     return found
 
 
-def suited(choice: Choice) -> Choice:
+def solver_with_sensitivities(choice: SolverChoice) -> SolverChoice:
     """The exponential, heyoka and the methods of fixed step have no sensitivities: their neighbours have.
 
     Raises: SimulationError (S126) for a solver that was asked for and has none.
     """
     if choice.solver == "exponential":
-        return Choice("runge-kutta", "sensitivities of a linear model", may_switch=True)
+        return SolverChoice("runge-kutta", "sensitivities of a linear model", may_switch=True)
     if choice.solver in ("midpoint", "discrete-gradient", "heyoka"):
         raise rules.NO_SENSITIVITY.error(
             f"'{choice.solver}' gives no sensitivities", fix="choose 'runge-kutta', 'cvode' or 'ida'"

@@ -5,14 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import Context
+from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError, TellegenError
-from tellegen.simulation import jobs, rules
-from tellegen.simulation.failures import decided, variable_name, without_value
-from tellegen.simulation.native_library import solver
+from tellegen.simulation import rules
+from tellegen.simulation.failures import failed_variable, undecided_variable, without_value
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.stretch import PreparedModel, Rows, Settings, Standing, make_job, prepare
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.library import solver
+from tellegen.simulation.solvers.stretch import OutputRows, PreparedModel, SolverSettings, StatePoint, make_job, prepare
 
 Array = NDArray[np.float64]
 
@@ -20,8 +21,13 @@ EQUILIBRIUM_STEPS = 400
 
 
 def consistent_start(
-    prepared: PreparedModel, context: Context, settings: Settings, t: float, y: Array, yp: Array | None = None
-) -> Standing:
+    prepared: PreparedModel,
+    context: ModelContext,
+    settings: SolverSettings,
+    t: float,
+    y: Array,
+    yp: Array | None = None,
+) -> StatePoint:
     """y and yp at t such that 0 = F(t, y, yp): the states are kept, rates and algebraic unknowns are solved for.
 
     Raises: SimulationError (S108) where a law has no value at the start, (S113) naming a variable that the equations do not decide,
@@ -30,15 +36,15 @@ def consistent_start(
     model = prepared.model
     if model.explicit:
         return _explicit_start(model, context, t, y)
-    given = Standing(t, y, np.zeros(model.size) if yp is None else yp)
-    job, arrays = make_job(prepared, context, settings, Rows.at(np.zeros(0), model.size), given, np.inf)
+    given = StatePoint(t, y, np.zeros(model.size) if yp is None else yp)
+    job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), given, np.inf)
     status = solver("steady", "tg_consistent")(job)
     if status == jobs.FINISHED:
-        return Standing(t, arrays.y, arrays.yp)
+        return StatePoint(t, arrays.y, arrays.yp)
     if status == jobs.NOT_FINITE:
         raise _outside(model, context, given)
     if status == jobs.SINGULAR:
-        name = decided(model, job.detail)
+        name = undecided_variable(model, job.detail)
         word = "value" if name in model.unknowns else "rate"
         raise rules.SINGULAR.error(
             f"at the start the equations do not decide the {word} of '{name}'",
@@ -55,13 +61,13 @@ def consistent_start(
     )
 
 
-def recall(model: NumericModel, context: Context, before: Mapping[str, float]) -> None:
+def restore_memory(model: NumericModel, context: ModelContext, before: Mapping[str, float]) -> None:
     """Let sampled signals hold what they held before the start, where that is given by name."""
     for k, name in enumerate(model.memory):
         context.memory[k] = before.get(name, context.memory[k])
 
 
-def take_first_samples(model: NumericModel, context: Context, start: Standing) -> bool:
+def take_first_samples(model: NumericModel, context: ModelContext, start: StatePoint) -> bool:
     """Let the groups that are due at the start take their samples; whether there were any."""
     memory, due = context.memory.copy(), False
     for number, group in enumerate(model.sample_groups):
@@ -73,7 +79,7 @@ def take_first_samples(model: NumericModel, context: Context, start: Standing) -
     return due
 
 
-def steady_state(problem: Problem) -> Standing:
+def find_equilibrium(problem: Problem) -> StatePoint:
     """An equilibrium near the start: 0 = F(t0, y, 0), inputs and time held.
 
     Newton's method first; where it fails, implicit steps in time that grow while the motion dies away.
@@ -84,14 +90,14 @@ def steady_state(problem: Problem) -> Standing:
     model, y = problem.model, problem.start()
     prepared = prepare(model)
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
-    settings = Settings(
+    settings = SolverSettings(
         problem.rtol, problem.tolerances(), max_steps=EQUILIBRIUM_STEPS, first_step=_first_step(problem)
     )
-    start = Standing(problem.t0, y, np.zeros(model.size))
-    job, arrays = make_job(prepared, context, settings, Rows.at(np.zeros(0), model.size), start, np.inf)
+    start = StatePoint(problem.t0, y, np.zeros(model.size))
+    job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), start, np.inf)
     status = solver("steady", "tg_equilibrium")(job)
     if status == jobs.FINISHED:
-        return Standing(problem.t0, arrays.y, np.zeros(model.size))
+        return StatePoint(problem.t0, arrays.y, np.zeros(model.size))
     if status == jobs.NOT_FINITE:
         raise _outside(model, context, start)
     name, rate = _drifting(model, context, problem.t0, arrays.y, settings)
@@ -107,14 +113,14 @@ def _first_step(problem: Problem) -> float:
     return problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
 
 
-def _explicit_start(model: NumericModel, context: Context, t: float, y: Array) -> Standing:
+def _explicit_start(model: NumericModel, context: ModelContext, t: float, y: Array) -> StatePoint:
     try:
-        return Standing(t, y, model.rhs(t, y, context))
+        return StatePoint(t, y, model.rhs(t, y, context))
     except FloatingPointError:
-        raise _outside(model, context, Standing(t, y, np.zeros(model.size))) from None
+        raise _outside(model, context, StatePoint(t, y, np.zeros(model.size))) from None
 
 
-def _outside(model: NumericModel, context: Context, start: Standing) -> TellegenError:
+def _outside(model: NumericModel, context: ModelContext, start: StatePoint) -> TellegenError:
     what, members = without_value(model, context, start, context.failed)
     return rules.BAD_START.error(
         f"at the start (t = {start.t:g} s) {what}",
@@ -124,15 +130,17 @@ def _outside(model: NumericModel, context: Context, start: Standing) -> Tellegen
     )
 
 
-def _largest_residual(model: NumericModel, context: Context, t: float, y: Array, yp: Array) -> str:
+def _largest_residual(model: NumericModel, context: ModelContext, t: float, y: Array, yp: Array) -> str:
     try:
         residual = np.abs(model.residual(t, y, yp, context))
     except FloatingPointError:
-        return variable_name(model, context.failed).strip("'")
+        return failed_variable(model, context.failed).strip("'")
     return model.names[int(np.argmax(residual))]
 
 
-def _drifting(model: NumericModel, context: Context, t: float, y: Array, settings: Settings) -> tuple[str, float]:
+def _drifting(
+    model: NumericModel, context: ModelContext, t: float, y: Array, settings: SolverSettings
+) -> tuple[str, float]:
     """The variable that changes fastest beside its tolerance, with rates that follow from the states."""
     try:
         rates = consistent_start(prepare(model), context, settings, t, y).yp

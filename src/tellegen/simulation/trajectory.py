@@ -1,18 +1,113 @@
-"""What a run gives back: rows of the variables at the output times, the energy books and an account of the work."""
+"""What a run gives back: rows of variables, what sampled signals held there, energy books and an account of the work."""
 
+import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, final
+from functools import cache
+from typing import Any, Literal, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import Context
+from tellegen.compiler.context import ModelContext, address_of
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
-from tellegen.simulation.held_rows import HeldRows
+from tellegen.simulation.solvers.library import native_library
 
 Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeldRows:
+    """An array over row and place in the memory that is made where somebody reads it: samples are far fewer than rows.
+
+    `values[k]` was held from row `since[k]` on, up to that of the next one; the first row is held from the beginning.
+    """
+
+    since: NDArray[np.intp]
+    values: Array
+    count: int
+
+    @classmethod
+    def of(cls, rows: Array) -> "HeldRows":
+        """Rows that are written out."""
+        return cls(np.arange(len(rows), dtype=np.intp), rows, len(rows))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and places."""
+        return self.count, self.values.shape[1]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def row(self, number: int) -> Array:
+        """One row; negative numbers count from the end."""
+        at = number + self.count if number < 0 else number
+        return np.asarray(self.values[np.searchsorted(self.since, at, side="right") - 1])
+
+    def part(self, rows: slice) -> "HeldRows":
+        """Rows that follow each other."""
+        start, stop, _ = rows.indices(self.count)
+        first = max(int(np.searchsorted(self.since, start, side="right")) - 1, 0)
+        last = max(int(np.searchsorted(self.since, stop, side="left")), first + 1)
+        since = np.maximum(self.since[first:last] - start, 0)
+        return HeldRows(since, self.values[first:last], max(stop - start, 0))
+
+    def chosen(self, rows: NDArray[np.intp]) -> "HeldRows":
+        """Rows by number, in any order."""
+        return HeldRows.of(self.values[np.searchsorted(self.since, rows, side="right") - 1])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        made = np.repeat(self.values, np.diff(self.since, append=self.count), axis=0)
+        return made if dtype is None else made.astype(dtype, copy=False)
+
+
+def observe_rows(
+    model: NumericModel,
+    context: ModelContext,
+    t: Array,
+    y: Array,
+    yp: Array,
+    memory: HeldRows | None,
+    places: NDArray[np.intp],
+    into: Array,
+) -> None:
+    """Write the observables at `places` into the rows of `into`; one at a place below zero is left as it is.
+
+    `memory` is what was sampled at each row. Outside the domain of a law an observable is not a number.
+    """
+    floats = [np.ascontiguousarray(a, dtype=float) for a in (t, y, yp)]
+    held = np.zeros((len(t), 0)) if memory is None else np.ascontiguousarray(memory, dtype=float)
+    everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(places, dtype=ctypes.c_long)
+    assert into.flags.c_contiguous, "rows of an array that was just made"
+    _function()(
+        model.addresses["observe"],
+        context.address,
+        len(t),
+        *map(address_of, floats),
+        y.shape[1],
+        address_of(held),
+        held.shape[1],
+        address_of(everything),
+        len(everything),
+        address_of(chosen),
+        len(chosen),
+        address_of(into),
+    )
+
+
+@cache
+def _function() -> Any:
+    function = native_library("observing").tg_observe_rows
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    model_and_rows: list[Any] = [pointer, pointer, ctypes.c_long, pointer, pointer, pointer, number]
+    function.argtypes = [*model_and_rows, pointer, number, pointer, number, pointer, number, pointer]
+    function.restype = None
+    return function
+
+
 Status = Literal["finished", "cancelled", "failed"]
 
 
@@ -61,7 +156,7 @@ class Books:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Happening:
+class RunEvent:
     """An event: when, at which element, what."""
 
     t: float
@@ -102,7 +197,7 @@ class Effort:
 class TellsPast(Protocol):
     """What delayed signals were."""
 
-    def tie(self, context: Context, /) -> None:
+    def tie(self, context: ModelContext, /) -> None:
         """Let a context read it."""
         ...
 
@@ -122,7 +217,7 @@ class Trajectory:
     solver: str
     reason: str
     books: Books | None = None
-    events: tuple[Happening, ...] = ()
+    events: tuple[RunEvent, ...] = ()
     effort: Effort = field(default_factory=Effort)
     setup_s: float = 0.0
     solve_s: float = 0.0

@@ -5,25 +5,20 @@ from typing import Literal, overload
 
 from tellegen.causality import assign_causality
 from tellegen.conditioning import LagrangeSystem, lagrange_form
-from tellegen.conditioning.karnopp import lagrange_steps
+from tellegen.conditioning.lagrange import lagrange_steps
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
-from tellegen.description.opening import AnyModel, as_model
-from tellegen.equations.assembly import derive_equations
-from tellegen.equations.closed_loop import close_loop, following_inputs, hold_signals
-from tellegen.equations.descriptor import DescriptorSystem, descriptor_form
-from tellegen.equations.hamiltonian import port_hamiltonian
-from tellegen.equations.hamiltonian_system import HamiltonianSystem
-from tellegen.equations.linear_loop import linearise_loop
-from tellegen.equations.linearisation import linearise_equations
-from tellegen.equations.measured import with_measured_outputs
-from tellegen.equations.measuring import linear_outputs, measured_equations
-from tellegen.equations.numeric import with_values
-from tellegen.equations.steps import Derivation, derivation_steps
-from tellegen.equations.system import EquationSystem
-from tellegen.equations.transfer import TransferMatrix, transfer_matrix
+from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
+from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals, linearise_loop
+from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
+from tellegen.equations.forms.hamiltonian import HamiltonianSystem, port_hamiltonian
+from tellegen.equations.forms.linearisation import linearise_equations
+from tellegen.equations.forms.transfer import TransferMatrix, transfer_matrix
+from tellegen.equations.steps import Explanation, derivation_steps
+from tellegen.equations.system import EquationSystem, with_measured_outputs, with_values
 from tellegen.graph import PowerGraph, lower, put_into_mode
-from tellegen.graph.signal_lowering import drive_some
+from tellegen.graph.signal_lowering import drive_given_inputs
+from tellegen.notations.loading import AnyModel, as_model
 from tellegen.workflow.rules import NO_SUCH_FORM, NO_SUCH_VARIABLE
 
 Form = Literal["pog", "ph", "lagrange", "dae", "tf"]
@@ -83,7 +78,7 @@ def derive(
 @overload
 def derive(
     model: AnyModel, *, steps: Literal[True], form: Literal["pog", "lagrange"] = "pog", mode: Modes = ...
-) -> Derivation: ...
+) -> Explanation: ...
 
 
 @overload
@@ -124,7 +119,7 @@ def derive(
     at: Mapping[str, float] | None = None,
     inputs: Mapping[str, float] | None = None,
     outputs: Iterable[str] | None = None,
-) -> Derived | Derivation:
+) -> Derived | Explanation:
     """The equations of a model, with symbols.
 
     `form` is "pog" (`L x' = -A x + B u`), "ph" (port-Hamiltonian, `x' = (J - R) grad_H + (g - P) u`), "lagrange"
@@ -219,7 +214,7 @@ def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | 
     follows = following_inputs(described)
 
     def driven(graph: PowerGraph) -> PowerGraph:
-        return drive_some(put_into_mode(graph, mode), follows)
+        return drive_given_inputs(put_into_mode(graph, mode), follows)
 
     loop = close_loop(derive_equations(assign_causality(driven(lower(described)))), time)
     further = [name for name in outputs or () if name not in (*loop.outputs, *loop.states, *loop.displacements)]
@@ -229,7 +224,7 @@ def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | 
     return close_loop(with_measured_outputs(system, (*system.outputs, *further)), time)
 
 
-def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Derivation:
+def _steps(model: AnyModel, form: Form, numeric: bool, mode: Modes) -> Explanation:
     if form == "lagrange" and not numeric:
         return lagrange_steps(as_model(model))
     if form != "pog" or numeric:

@@ -1,11 +1,46 @@
-"""Model files that are written: never over another one unasked; and files of other tools as model files."""
+"""Model files: the built-in examples, files of other tools as model files, and none written over another one unasked."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
-from tellegen.description import read_netlist, to_yaml
-from tellegen.description.document import write_text
+from tellegen.notations.netlist.loading import read_netlist
+from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.writing import to_yaml
+from tellegen.notations.yaml.document import write_text
 from tellegen.workflow.rules import NOTHING_TO_IMPORT, WOULD_OVERWRITE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A built-in system: its name, and what it is in one line."""
+
+    name: str
+    about: str
+
+
+def examples() -> tuple[Example, ...]:
+    """The built-in systems, by name. No model is built: only the line that describes each is read.
+
+    >>> [example.name for example in examples()][:2]
+    ['cauer_low_pass', 'dc_motor']
+    """
+    return tuple(Example(path.stem, _about(path)) for path in sorted(SYSTEMS.glob("*.yaml")))
+
+
+def _about(path: Path) -> str:
+    """The text of `about`, else of `system`, read up to the first line that is neither."""
+    found: dict[str, str] = {}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            key, colon, text = line.partition(":")
+            if colon and key in {"system", "about"}:
+                found[key] = text.strip().strip("\"'")
+            elif colon and not key.startswith("#"):
+                break
+    return found.get("about") or found.get("system", "")
 
 
 def write_new(text: str, output: str | os.PathLike[str], *, force: bool) -> str:

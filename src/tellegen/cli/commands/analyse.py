@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, Force, ModelText
-from tellegen.cli.pairs import name_list, pairs
+from tellegen.cli.options import AsJson, Force, ModelText, name_list, pairs
 
 EXAMPLES = (
     "tellegen analyse dc_motor_pump --plot bode.svg",

@@ -4,8 +4,16 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, ModelText, RelativeTolerance, Settings, Until, refuse_two_languages
-from tellegen.cli.pairs import name_list, pairs
+from tellegen.cli.options import (
+    AsJson,
+    ModelText,
+    RelativeTolerance,
+    SettingsOption,
+    Until,
+    name_list,
+    pairs,
+    refuse_two_languages,
+)
 
 EXAMPLES = (
     "tellegen condition crank_rod",
@@ -23,7 +31,7 @@ def command(
             help="derivative, residual, parasitic, field, lagrange, hamilton; without it, all that the model has.",
         ),
     ] = "",
-    settings: Settings = None,
+    settings: SettingsOption = None,
     until: Until = None,
     rtol: RelativeTolerance = None,
     coordinates: Annotated[

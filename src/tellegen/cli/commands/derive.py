@@ -5,8 +5,16 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, AsLatex, ModelText, Sign, SignName, refuse_two_languages
-from tellegen.cli.pairs import name_list, pairs
+from tellegen.cli.options import (
+    AsJson,
+    AsLatex,
+    ModelText,
+    SignName,
+    SignOption,
+    name_list,
+    pairs,
+    refuse_two_languages,
+)
 
 EXAMPLES = (
     "tellegen derive dc_motor_pump",
@@ -34,7 +42,7 @@ def command(
             "nothing eliminated; tf: transfer matrix."
         ),
     ] = None,
-    sign: Sign = SignName.MINUS,
+    sign: SignOption = SignName.MINUS,
     numeric: Annotated[
         bool,
         typer.Option("--numeric", help="Numbers for parameters: the sparse descriptor form, or the form asked for."),

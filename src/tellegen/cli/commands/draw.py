@@ -114,7 +114,7 @@ def command(
     force: Force = False,
 ) -> None:
     """Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment."""
-    from tellegen.cli.drawing import DrawOptions, keep_places, save_animation, save_figure
+    from tellegen.cli.figures import DrawOptions, keep_places, save_animation, save_figure
 
     chosen = DrawOptions(
         theme,

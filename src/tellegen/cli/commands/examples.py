@@ -8,7 +8,7 @@ EXAMPLES = ("tellegen examples",)
 
 def command(as_json: AsJson = False) -> None:
     """List the built-in systems."""
-    from tellegen.workflow.catalogue import examples
+    from tellegen.workflow.files import examples
 
     found = examples()
     if as_json:

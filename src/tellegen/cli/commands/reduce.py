@@ -6,8 +6,16 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, AsLatex, Force, ModelText, Sign, SignName, refuse_two_languages
-from tellegen.cli.pairs import name_list
+from tellegen.cli.options import (
+    AsJson,
+    AsLatex,
+    Force,
+    ModelText,
+    SignName,
+    SignOption,
+    name_list,
+    refuse_two_languages,
+)
 
 EXAMPLES = (
     "tellegen reduce dc_motor_pump --limit J_m=0 --steps",
@@ -29,7 +37,7 @@ def command(
         typer.Option(metavar="J_m=0", help="A parameter that tends to 0, to inf, or to another one; once for each."),
     ] = None,
     keep: Annotated[str, typer.Option(metavar="x,y", help="States that should remain, by name.")] = "",
-    sign: Sign = SignName.MINUS,
+    sign: SignOption = SignName.MINUS,
     steps: Annotated[bool, typer.Option("--steps", help="The reduction step by step.")] = False,
     as_json: AsJson = False,
     as_latex: AsLatex = False,
@@ -63,7 +71,7 @@ def command(
         raise typer.BadParameter("--method goes with --order")
     if not suggest and order is None and not limit:
         raise typer.BadParameter("give a limit, such as --limit J_m=0, or ask for proposals (--suggest)")
-    from tellegen.cli.reducing import ReduceOptions, show_projection, show_reduction
+    from tellegen.cli.reductions import ReduceOptions, show_projection, show_reduction
 
     kept = name_list(keep)
     wanted = ReduceOptions(tuple(limit or ()), kept, sign.value, steps, as_json, as_latex, target, force)

@@ -1,12 +1,27 @@
-"""The command `report`."""
+"""The command `report`, and what a terminal shows while a report is made."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from tellegen.cli import output
 from tellegen.cli.options import Force, ModelText
+
+
+@contextmanager
+def reporting_progress() -> Iterator[Callable[[str], None]]:
+    """Names the section that is being made, on a terminal; says nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with Console(stderr=True).status("reading the model") as status:
+        yield lambda title: status.update(f"{title} ...")
+
 
 EXAMPLES = ("tellegen report dc_motor_pump -o report.html",)
 
@@ -25,7 +40,6 @@ def command(
     force: Force = False,
 ) -> None:
     """Show a model whole on one page: figures, equations, properties, its experiment and the energy books."""
-    from tellegen.cli.reports import reporting_progress
     from tellegen.reporting.reports import report
     from tellegen.workflow.files import refuse_overwriting
 

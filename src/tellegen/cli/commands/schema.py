@@ -12,6 +12,6 @@ def command() -> None:
 
     Editors use it to complete and to check what is typed.
     """
-    from tellegen.description import schema
+    from tellegen.notations.schema import schema
 
     output.write(json.dumps(schema(), indent=2))

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, Force, ModelText, RelativeTolerance, Settings, Until
-from tellegen.cli.pairs import pairs
+from tellegen.cli.options import AsJson, Force, ModelText, RelativeTolerance, SettingsOption, Until, pairs
 
 EXAMPLES = (
     "tellegen simulate dc_motor_pump --set R_a=0.7 --plot run.png",
@@ -16,7 +15,7 @@ EXAMPLES = (
 
 def command(
     model: ModelText,
-    settings: Settings = None,
+    settings: SettingsOption = None,
     until: Until = None,
     rtol: RelativeTolerance = None,
     atol: Annotated[float | None, typer.Option(help="The absolute tolerance, in SI.")] = None,

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tellegen.cli.options import AsJson, Force, ModelFile, ModelText
-from tellegen.cli.pairs import name_list
+from tellegen.cli.options import AsJson, Force, ModelFile, ModelText, name_list
 
 EXAMPLES = ("tellegen stiffen planetary_gear J_s -o elastic.yaml",)
 
@@ -28,6 +27,6 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Make a rigid connection elastic: the reverse of a limit."""
-    from tellegen.cli.reducing import StiffenOptions, show_stiffened
+    from tellegen.cli.reductions import StiffenOptions, show_stiffened
 
     show_stiffened(model, connection, StiffenOptions(name_list(apart), value, not undamped, target, force, as_json))

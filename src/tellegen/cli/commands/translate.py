@@ -29,7 +29,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."""
-    from tellegen.workflow.raising import translate
+    from tellegen.workflow.transforming import translate
 
     text = translate(model, notation.value, target, force=force)
     output.show_model(text, target, as_json=as_json)

@@ -5,7 +5,6 @@ from typing import Final, final
 
 import numpy as np
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.books import GAUSS_POINTS, GAUSS_WEIGHTS
 from tellegen.simulation.plain.crossings import Crossing, first_crossing
 from tellegen.simulation.plain.explicit_control import SMALL_ERROR, Stiffness, first_step, next_step, shorter_step
@@ -24,6 +23,7 @@ from tellegen.simulation.plain.job_view import Array, JobView, StoppedError
 from tellegen.simulation.plain.past import POINTS, known_past
 from tellegen.simulation.plain.remembering import before_event, remember, remember_break
 from tellegen.simulation.plain.turns import Turns
+from tellegen.simulation.solvers import jobs
 
 _LARGEST_DEFECT: Final = 100.0
 _MOST_FAILURES: Final = 60

@@ -7,7 +7,7 @@ from typing import Final, final
 import numpy as np
 
 from tellegen.simulation.plain.job_view import Array, JobView
-from tellegen.simulation.tableaus import DORMAND_PRINCE_8, Row, Tableau
+from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8, Row, Tableau
 
 SHARE: Final = 0.25
 """Of the tolerance that a single step may use, for errors of steps add up."""

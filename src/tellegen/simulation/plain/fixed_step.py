@@ -9,13 +9,13 @@ from typing import Final, final
 
 import numpy as np
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.halts import ends_at, go_on_after, next_halt, pass_halt, stop_before, take_samples
 from tellegen.simulation.plain.job_view import Array, JobView, StoppedError
 from tellegen.simulation.plain.linear import Factors
 from tellegen.simulation.plain.newton import NewtonMethod
 from tellegen.simulation.plain.past import known_past
 from tellegen.simulation.plain.remembering import remember, remember_break
+from tellegen.simulation.solvers import jobs
 
 _EPSILON: Final = float(np.finfo(float).eps)
 _MOST_ROUNDS: Final = 40

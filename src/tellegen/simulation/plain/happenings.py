@@ -6,9 +6,9 @@ from typing import Final, final
 
 import numpy as np
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.crossings import Crossing
 from tellegen.simulation.plain.job_view import Array, Integers, JobView, StoppedError, doubles, integers
+from tellegen.simulation.solvers import jobs
 
 _MANY_INSTANTS: Final = 16384
 _MOST_INSTANTS: Final = 1e9

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import TgContext, address_of
 from tellegen.compiler.numeric_model import PROTOTYPES
-from tellegen.simulation import jobs
-from tellegen.simulation.jobs import Job
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.jobs import Job
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]

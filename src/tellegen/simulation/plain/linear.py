@@ -4,8 +4,8 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.job_view import Array, JobView, StoppedError, integers
+from tellegen.simulation.solvers import jobs
 
 FULL: Final = 200
 """Systems up to this size are factored as full ones."""

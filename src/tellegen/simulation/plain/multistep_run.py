@@ -5,7 +5,6 @@ from typing import Final, final
 
 import numpy as np
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.books import GAUSS_POINTS, GAUSS_WEIGHTS, KeptPowers
 from tellegen.simulation.plain.crossings import Crossing, first_crossing
 from tellegen.simulation.plain.halts import ends_at, gap, go_on_after, next_halt, pass_halt, stop_before, take_samples
@@ -25,6 +24,7 @@ from tellegen.simulation.plain.newton import NewtonMethod
 from tellegen.simulation.plain.past import known_past
 from tellegen.simulation.plain.remembering import before_event, remember, remember_break
 from tellegen.simulation.plain.turns import Turns
+from tellegen.simulation.solvers import jobs
 
 _HIGHEST_ORDER: Final = 5
 _MARGIN: Final = 4.0

@@ -9,8 +9,6 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from tellegen.simulation import jobs
-from tellegen.simulation.jobs import Job
 from tellegen.simulation.plain.job_view import Array, JobView, StoppedError, doubles
 from tellegen.simulation.plain.linear import Factors, Jacobian
 from tellegen.simulation.plain.sundials_functions import (
@@ -24,6 +22,8 @@ from tellegen.simulation.plain.sundials_functions import (
     replace_operation,
     sundials_function,
 )
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.jobs import Job
 
 SHARE: Final = 0.5
 SHARE_ANEW: Final = 0.1

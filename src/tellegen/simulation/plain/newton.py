@@ -8,9 +8,9 @@ from typing import Final, final
 
 import numpy as np
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.job_view import Array, JobView, StoppedError
 from tellegen.simulation.plain.linear import Factors, Jacobian
+from tellegen.simulation.solvers import jobs
 
 PRECISION: Final = 1e-10
 _MOST_STEPS: Final = 60

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import PAST, Context
+from tellegen.compiler.context import PAST, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 
 Array = NDArray[np.float64]
@@ -50,7 +50,7 @@ class PlainPast:
 
     # -- what whoever looks after a run does with it ---------------------------------------------------------------------------
 
-    def tie(self, context: Context) -> None:
+    def tie(self, context: ModelContext) -> None:
         """Let the context of another mode of the same graph read this past."""
         context.remember(_TELL, self.address)
 

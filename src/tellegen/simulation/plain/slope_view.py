@@ -11,7 +11,7 @@ from tellegen.compiler.numeric_model import PROTOTYPES
 from tellegen.simulation.plain.halts import gap
 from tellegen.simulation.plain.job_view import Array, doubles, integers
 from tellegen.simulation.plain.past import PlainPast, known_past
-from tellegen.simulation.slope_wrapper import SlopeWrapper
+from tellegen.simulation.solvers.jobs import SlopeWrapper
 
 _NUDGE: Final = 6e-6
 """Of central differences: the cube root of the rounding unit."""

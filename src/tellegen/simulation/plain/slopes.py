@@ -16,7 +16,7 @@ from tellegen.compiler.numeric_model import PROTOTYPES
 from tellegen.simulation.plain.job_view import Array, doubles
 from tellegen.simulation.plain.past import known_past
 from tellegen.simulation.plain.slope_view import FailedError, SlopeView
-from tellegen.simulation.slope_wrapper import SlopeWrapper
+from tellegen.simulation.solvers.jobs import SlopeWrapper
 
 _UNCHANGED: Final = 1e-9
 

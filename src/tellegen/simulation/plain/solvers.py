@@ -5,12 +5,12 @@ from typing import Final
 
 import numpy as np
 
-from tellegen.simulation.jobs import Job
 from tellegen.simulation.plain.explicit_run import runge_kutta_run
 from tellegen.simulation.plain.fixed_step import discrete_gradient_run, midpoint_run
 from tellegen.simulation.plain.job_view import JobView, StoppedError
 from tellegen.simulation.plain.multistep_run import cvode_run, ida_run
 from tellegen.simulation.plain.starts import consistent, equilibrium
+from tellegen.simulation.solvers.jobs import Job
 
 SOLVERS: Final[Mapping[str, Callable[[JobView], int]]] = {
     "tg_runge_kutta": runge_kutta_run,

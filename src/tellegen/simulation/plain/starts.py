@@ -4,9 +4,9 @@ from typing import Final
 
 import numpy as np
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.job_view import Array, JobView, StoppedError
 from tellegen.simulation.plain.newton import PRECISION, NewtonMethod
+from tellegen.simulation.solvers import jobs
 
 _QUIET: Final = 3
 """So many long steps that change nothing are rest."""

@@ -4,9 +4,9 @@ import ctypes
 from functools import cache
 from typing import Any, Final
 
-from tellegen.simulation import jobs
 from tellegen.simulation.plain.job_view import StoppedError
-from tellegen.simulation.sundials import FUNCTIONS, sundials_table
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.sundials import FUNCTIONS, sundials_table
 
 _OPERATIONS: Final = 24
 """Among so many of the first operations of an object the one to replace is found."""

@@ -1,0 +1,329 @@
+"""From a causal graph to code, written out or as loops over tables; and code kept between runs.
+
+What is kept belongs to one causal graph and to one state of the generator. It lies in the folder of the libraries, and holds
+values alone: whatever else a file asks for when it is opened is refused, and the code is generated again.
+"""
+
+import contextlib
+import hashlib
+import io
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, final
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler.builder import build_program
+from tellegen.compiler.c_source import c_source
+from tellegen.compiler.context import EXTERNAL, packed_tables
+from tellegen.compiler.forms import explicit_form, flatten, implicit_form
+from tellegen.compiler.looped_source import looped
+from tellegen.compiler.numeric_model import ModelData, SparsityPattern, pattern_of_rows
+from tellegen.compiler.program import DensePatternError, Program
+from tellegen.compiler.program import is_linear_program as is_affine
+from tellegen.compiler.routines import LONG_RATES, Routine, Routines, sample_groups
+from tellegen.compiler.statements import RateFormulas, Read, operation_count, targets_of, variables_in, variables_read
+from tellegen.compiler.toolchain import CODE_SUFFIX, cache_folder, prune
+from tellegen.graph.signals import External
+
+
+@final
+@dataclass(frozen=True)
+class Code:
+    """A program as C source, and what its functions need beside it.
+
+    `routines` are there where the code is written out; `base` names the parameters that are not given by others, `places` says
+    where each table begins.
+    """
+
+    program: Program
+    source: str
+    routines: list[Routine]
+    base: list[str]
+    places: list[int]
+    y: list[int]
+    explicit: bool
+    linear: bool
+    pattern: SparsityPattern
+    data: ModelData
+    slopes_later: bool = False
+    """Whether tangents are left out: `slopes_code` has them."""
+
+
+def unrolled_code(causal: CausalGraph) -> Code:
+    """Every statement written out."""
+    return _Unrolled(causal).code(slopes_later=False)
+
+
+def first_code(causal: CausalGraph) -> Code:
+    """Every statement written out that a run begins with: slopes of long explicit models are left for later."""
+    made = _Unrolled(causal)
+    return made.code(slopes_later=made.is_long)
+
+
+def slopes_code(causal: CausalGraph) -> Code:
+    """The same with the source of the slopes that `first_code` has left out."""
+    made = _Unrolled(causal)
+    return replace(made.code(slopes_later=True), source=c_source(made.routines.slopes(), made.places, 0))
+
+
+@final
+class _Unrolled:
+    """A program on its way to code that is written out."""
+
+    def __init__(self, causal: CausalGraph) -> None:
+        self.program = build_program(causal)
+        self.base = _base(self.program)
+        self.tables, self.places = packed_tables(self.program.tables)
+        flat = flatten(self.program)
+        self.form = implicit_form(flat)
+        self.explicit = explicit_form(flat, self.form)
+        self.routines = Routines(flat, self.form, self.explicit, self.base)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the model is explicit, and its rates take many operations."""
+        return self.explicit is not None and operation_count(self.explicit.statements, self.explicit.rates) > LONG_RATES
+
+    def code(self, *, slopes_later: bool) -> Code:
+        """The code, with or without slopes."""
+        program, form = self.program, self.form
+        routines = self.routines.values() if slopes_later else self.routines.all()
+        samples = len(sample_groups(program.samples))
+        return Code(
+            program,
+            source=c_source(routines, self.places, samples, slopes_later=slopes_later),
+            routines=routines,
+            base=self.base,
+            places=self.places,
+            y=form.y,
+            explicit=self.explicit is not None,
+            linear=is_affine(program) if slopes_later else are_linear_routines(routines),
+            pattern=_pattern(routines, len(form.y)),
+            data=ModelData(
+                scratch=max(len(form.hidden), 1),
+                tables=self.tables,
+                external=_externals(program.externals),
+                rates=_rates(routines),
+                powers_read_rates=_reads_rates(routines),
+            ),
+            slopes_later=slopes_later,
+        )
+
+
+def _reads_rates(routines: Sequence[Routine]) -> bool:
+    """Whether the powers read yp."""
+    return any("yp" in routine.words_read() for routine in routines if routine.name == "powers")
+
+
+def _rates(routines: Sequence[Routine]) -> RateFormulas | None:
+    for routine in routines:
+        if routine.name == "rhs":
+            return RateFormulas(tuple(routine.statements), tuple(routine.results), routine.leaves)
+    return None
+
+
+def looped_code(causal: CausalGraph) -> Code:
+    """Loops over tables; a model whose equations would be long keeps its sums as unknowns.
+
+    Where that does not help, as in a long chain whose forces are solved for all at once, everything depends on everything.
+    """
+    plain = build_program(causal)
+    try:
+        return _looped_code(plain)
+    except DensePatternError:
+        pass
+    try:
+        return _looped_code(build_program(causal, cut=True))
+    except DensePatternError:
+        return _looped_code(plain, dense=True)
+
+
+def _looped_code(program: Program, *, dense: bool = False) -> Code:
+    base = _base(program)
+    tables, places = packed_tables(program.tables)
+    found = looped(program, base, places, dense=dense)
+    data = ModelData(
+        scratch=found.scratch,
+        structure=found.structure,
+        coefficients=found.constants.at,
+        tables=tables,
+        external=_externals(program.externals),
+        powers_read_rates=found.powers_read_rates,
+    )
+    return Code(program, found.source, [], base, places, program.y, found.explicit, found.linear, found.pattern, data)
+
+
+def _base(program: Program) -> list[str]:
+    return [name for name in program.parameters if name not in program.formulas]
+
+
+def are_linear_routines(routines: Sequence[Routine]) -> bool:
+    """Whether the tangent of F by y and yp holds neither of them, nor time, nor inputs; of a function of the host that reads states
+    it tells nothing."""
+    tangent = next(r for r in routines if r.name == "tangent_y")
+    residual = next(r for r in routines if r.name == "residual")
+    moving = _moving(residual)
+    if any(isinstance(s, Read) and any(k in moving for k in variables_read(s)) for s in residual.statements):
+        return False
+    used = variables_in(tangent.results).union(*map(variables_read, tangent.statements))
+    return not any(tangent.leaves[k][0] in ("t", "y", "yp", "u", "m") for k in used if k in tangent.leaves)
+
+
+def _pattern(routines: Sequence[Routine], size: int) -> SparsityPattern:
+    """Where F, and f where there is one, depends on y: a coupled mass matrix makes f depend on more than F."""
+    rows: list[set[int]] = [set() for _ in range(size)]
+    for routine in routines:
+        if routine.name in ("residual", "rhs"):
+            for row, found in zip(rows, _dependence(routine), strict=True):
+                row.update(found)
+    return pattern_of_rows([sorted(row) for row in rows], size)
+
+
+def _dependence(residual: Routine) -> list[list[int]]:
+    """For each result the indices of y and yp that it depends on."""
+    found, nothing = _moving(residual), frozenset[int]()
+    rows = []
+    for result in residual.results:
+        rows.append(sorted(nothing.union(*(found.get(k, nothing) for k in variables_in((result,))))))
+    return rows
+
+
+def _moving(routine: Routine) -> dict[int, frozenset[int]]:
+    """The variables of a routine that depend on y and yp, and on which of them."""
+    found: dict[int, frozenset[int]] = {
+        k: frozenset((i,)) for k, (word, i) in routine.leaves.items() if word in ("y", "yp")
+    }
+    nothing: frozenset[int] = frozenset()
+    for statement in routine.statements:
+        here = nothing.union(*(found.get(k, nothing) for k in variables_read(statement)))
+        if here:
+            found.update((k, here) for k in targets_of(statement))
+    return found
+
+
+def _externals(externals: Sequence[External]) -> object:
+    if not externals:
+        return None
+    functions = [(law.function, len(law.arguments)) for law in externals]
+
+    def external(k: int, arguments: object) -> float:
+        function, count = functions[k]
+        try:
+            return float(function(*[arguments[i] for i in range(count)]))  # type: ignore[index]
+        except (
+            Exception
+        ) as error:  # C cannot raise it: a value that is not a number ends the run, whose finding tells it
+            made.said = f"{type(error).__name__}: {error}"
+            return float("nan")
+
+    made: Any = EXTERNAL(external)
+    made.said = ""
+    return made
+
+
+SMALL = 1_500
+"""Bytes of a graph whose code is generated in no time."""
+
+GENERATOR = ("core", "expressions", "elements", "model", "graph", "causality", "equations", "compiler")
+"""The folders whose modules decide what the code of a graph is."""
+
+
+OUTSIDE: Final = {
+    ("fractions", "Fraction"),
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
+    ("numpy._core.multiarray", "_reconstruct"),
+}
+VALUES: Final = {
+    *(f"tellegen.compiler.{name}" for name in ("code", "numeric_model", "program", "statements")),
+    *(f"tellegen.expressions.{name}" for name in ("calculus", "canonical", "nodes")),
+    "tellegen.core.errors",
+    "tellegen.graph.signals",
+}
+"""The modules whose own classes and makers of expressions stand for values."""
+
+
+@final
+class _Values(pickle.Unpickler):
+    """Restores values, and calls nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class or maker of a value. Raises: UnpicklingError for anything else."""
+        if (module, name) in OUTSIDE or (module in VALUES and "." not in name):
+            found = super().find_class(module, name)
+            if module not in VALUES or found.__module__ == module:
+                return found
+        raise pickle.UnpicklingError(f"'{module}.{name}' is no value")
+
+
+@final
+class _Alike(pickle.Pickler):
+    """Writes equal values alike: which of their equal texts are one object depends on where each was read."""
+
+    def persistent_id(self, value: object) -> str | None:
+        """The one text that stands for all equal ones; None for anything else."""
+        return sys.intern(value) if type(value) is str else None
+
+
+def kept_code(causal: CausalGraph, generate: Callable[[CausalGraph], Code], part: str = "") -> Code:
+    """The code of a graph, or a part of it, from the cache where it is there. What only the interpreter reads is left out then."""
+    key = _key(causal)
+    if key is None:
+        return generate(causal)
+    path = cache_folder() / f"{key}{part}{CODE_SUFFIX}"
+    found = _read(path)
+    if found is None:
+        found = generate(causal)
+        with contextlib.suppress(OSError):  # a cache that cannot be written is told of by the library
+            _write(path, found)
+    return found
+
+
+def _key(causal: CausalGraph) -> str | None:
+    """The name of the code of a graph; None where it is small, or holds functions of Python."""
+    written = io.BytesIO()
+    try:
+        _Alike(written).dump(causal)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+    content = written.getvalue()
+    if len(content) < SMALL:
+        return None
+    return hashlib.sha256(_generator() + content).hexdigest()[:40]
+
+
+@cache
+def _generator() -> bytes:
+    """What tells one state of the generator from another."""
+    top = Path(__file__).parents[1]
+    files = sorted(path for folder in GENERATOR for path in (top / folder).rglob("*.py"))
+    states = [(str(path.relative_to(top)), s.st_size, s.st_mtime_ns) for path in files for s in [path.stat()]]
+    return repr((sys.version, states)).encode()
+
+
+def _read(path: Path) -> Code | None:
+    """What is kept in a whole, unchanged file."""
+    with contextlib.suppress(Exception):  # whatever is wrong with the file, the code is generated again
+        content = path.read_bytes()
+        digest, body = content[:32], content[32:]
+        if hashlib.sha256(body).digest() == digest:
+            os.utime(path)
+            found = _Values(io.BytesIO(body)).load()
+            return found if isinstance(found, Code) else None
+    return None
+
+
+def _write(path: Path, code: Code) -> None:
+    """Keep what a model is made from: not the steps that the source was written from."""
+    body = pickle.dumps(replace(code, routines=[], program=replace(code.program, core=[], observing=[])))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix="making-", delete=False) as made:
+        made.write(hashlib.sha256(body).digest() + body)
+    os.replace(made.name, path)
+    prune(path.parent, keep=path)

@@ -1,1 +1,0 @@
-"""Signals as they are described: formulas and blocks that are causal and carry no power."""

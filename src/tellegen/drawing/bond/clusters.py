@@ -1,0 +1,404 @@
+"""A junction or multiport with the elements round it, drawn about its own centre.
+
+Storages stand above, resistive elements below, sources left or right; what finds its place taken goes to another side or to a
+corner. An item that cannot be split and has many bonds is a wide box with bonds along its lower side.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, inf
+from typing import Literal, final
+
+from tellegen.drawing.bond.pen import CAP, ITEM, OTHER_END, VARIABLE, BondPen, upright_room
+from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan
+from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.options import Options
+from tellegen.drawing.scene import Block, Label, Origin, Wire, label_box
+from tellegen.drawing.strokes import direction
+from tellegen.drawing.typesetting import COLON, set_math
+
+Side = Literal["N", "S", "E", "W"]
+Slot = Literal["N", "S", "E", "W", "NE", "NW", "SE", "SW"]
+
+PITCH, ONE_PORT = 150.0, 105.0
+"""Between the items of a row, and from a row to the elements above and below it."""
+CORNER = (105.0, 92.0)
+CORNER_GAP = (28.0, 28.0)
+JUNCTION_GAP = (12.0, 14.0)
+TEXT_GAP = (7.0, 6.0)
+ROOM = 34.0
+"""What a level bond needs beside its widest label, for barb and stroke."""
+MODULUS, DOTS, NOTE = 31.0, 18.0, 12.0
+DESCENT = 4.0
+"""How far letters with a subscript go below their baseline."""
+MOST_AT_TEXT = 3
+"""Bonds at an item that cannot be split: left, right and below; with more it is a box."""
+BOX_HALF, LEAF_ROOM = 17.0, 50.0
+CHANNEL, STUB = 8.0, 44.0
+RAISED = 30.0
+"""Between the bonds that come to a wide box from above, right of its middle."""
+SIGNAL = 24.0
+"""The least length of the arrow of a signal."""
+
+_VECTOR: dict[Slot, tuple[int, int]] = {
+    "N": (0, -1),
+    "S": (0, 1),
+    "E": (1, 0),
+    "W": (-1, 0),
+    "NE": (1, -1),
+    "NW": (-1, -1),
+    "SE": (1, 1),
+    "SW": (-1, 1),
+}
+_FIRST: Mapping[str, tuple[Slot, ...]] = {
+    "source": ("W", "E"),
+    "storage": ("N",),
+    "resistive": ("S",),
+    "elsewhere": ("S", "N"),
+}
+_THEN: Mapping[str, tuple[Slot, ...]] = {
+    "source": ("S", "N", "SW", "SE", "NW", "NE"),
+    "storage": ("E", "W", "S", "NE", "NW", "SE", "SW"),
+    "resistive": ("E", "W", "N", "SE", "SW", "NE", "NW"),
+    "elsewhere": ("E", "W", "SE", "SW", "NE", "NW"),
+}
+_SIDES: Mapping[str, tuple[Slot, ...]] = {
+    kind: tuple(slot for slot in slots if len(slot) == 1) for kind, slots in _THEN.items()
+}
+_ANY: Mapping[str, tuple[Slot, ...]] = {kind: tuple(_VECTOR) for kind in _THEN}
+
+
+@final
+@dataclass(frozen=True)
+class Cluster:
+    """What is drawn about a node; `gap` is the box, about its centre, at which its bonds stop.
+
+    `ports` tells for the bonds under a wide node, by the identity of their links, where they end.
+    """
+
+    pen: BondPen
+    gap: Box
+    ports: Mapping[int, Point]
+
+
+Port = tuple[BondLink, float, float]
+"""A bond at a wide node, with the space that it needs to its left and right."""
+
+
+def level_length(link: BondLink, options: Options) -> float:
+    """The least length of a level bond: its labels, its barb and its stroke."""
+    texts = [text for text in (link.effort, link.flow) if text] if options.variables else []
+    return max((set_math(text, VARIABLE).box.width for text in texts), default=0.0) + ROOM
+
+
+def ceil_to_grid(value: float) -> float:
+    """The next multiple of ten."""
+    return 10.0 * ceil(value / 10 - 1e-9)
+
+
+def is_wide(plan: BondPlan, name: str) -> bool:
+    """Whether a node is a box with bonds along its lower side."""
+    return plan.nodes[name].role == "multiport" and len(plan.edges[name]) + len(plan.leaves[name]) > MOST_AT_TEXT
+
+
+def cluster_of(
+    plan: BondPlan,
+    name: str,
+    taken: Iterable[Side],
+    options: Options,
+    *,
+    against: bool = False,
+    avoided: tuple[Side, ...] = (),
+    closing: tuple[Side, ...] = (),
+    ports: Sequence[Port] = (),
+    raised: Sequence[int] = (),
+) -> Cluster:
+    """A node with its elements.
+
+    `taken` are the sides that its other bonds need, `closing` those of bonds that close meshes, `avoided` those to be used last;
+    `against` tells that its row runs to the left. `ports` are the bonds under a wide node, each with the space that it needs to its
+    left and right; those that are `raised`, by the identity of their links, are above it.
+    """
+    node = plan.nodes[name]
+    if is_wide(plan, name):
+        covered = list(taken).count("N") > closing.count("N")
+        return _wide_cluster(plan, node, ports, raised, options, against=against, covered=covered)
+    pen = BondPen()
+    taken = list(taken)
+    gap = gap_of(node, (0, 0), "N")
+    if node.text.modulus and "N" in taken:
+        sides: tuple[Side, Side] = ("E", "W") if against else ("W", "E")
+        beside = next((side for side in sides if side not in taken), sides[0])
+        gap = draw_beside(pen, node, gap, right=beside == "E")
+        taken.append(beside)
+    else:
+        draw_text(pen, node, (0, 0), "name")
+    for side in taken:
+        if side in ("N", "S") or side in closing:
+            _keep_free(pen, gap, side)
+    links = plan.leaves[name]
+    leaves = [plan.nodes[link.other(name)] for link in links]
+    slots = _choose_slots(leaves, {*taken}, {*avoided}, node, against=against)
+    for link in links:
+        _draw_leaf(pen, plan, name, link, slots[link.other(name)], gap, options)
+    pen.label()
+    if node.text.note:
+        _draw_note(pen, node)
+    return Cluster(pen, gap, {})
+
+
+def _keep_free(pen: BondPen, gap: Box, side: Side, x: float = 0.0) -> None:
+    """Room for the first piece of a bond on a side."""
+    room: dict[Side, Box] = {
+        "N": Box(x - CHANNEL, gap.top - STUB, x + CHANNEL, gap.top),
+        "S": Box(x - CHANNEL, gap.bottom, x + CHANNEL, gap.bottom + STUB),
+        "E": Box(gap.right, -CHANNEL, gap.right + STUB, CHANNEL),
+        "W": Box(gap.left - STUB, -CHANNEL, gap.left, CHANNEL),
+    }
+    pen.keep_free(room[side])
+
+
+def _wide_cluster(
+    plan: BondPlan,
+    node: BondNode,
+    ports: Sequence[Port],
+    raised: Sequence[int],
+    options: Options,
+    *,
+    against: bool,
+    covered: bool,
+) -> Cluster:
+    """A box with its text in the middle, and elements and bonds under it; bonds that lead elsewhere stand above it too.
+
+    `covered` tells that a bond comes from above.
+    """
+    way = -1 if against else 1
+    below_it = [port for port in ports if id(port[0]) not in raised]
+    wanted = [*below_it, *(_room_below(plan, node, link, options, way) for link in plan.leaves[node.name])]
+    upper = [] if covered else _above(plan, node, wanted)
+    lower = [port for port in wanted if port not in upper]
+    signal = set_math(node.text.signals, VARIABLE).box.width / 2 + 10 if node.text.signals and upper else 0.0
+    below, above = _spread(lower), _spread(upper, signal)
+    across = max((*below, *above, 0.0))
+    half = ceil_to_grid(
+        max(across / 2 + 20, set_math(_boxed(node), ITEM).box.width / 2 + 12, RAISED * (len(raised) + 1))
+    )
+    found = {id(link): (way * (x - half + 20), BOX_HALF) for (link, _, _), x in zip(lower, below, strict=True)}
+    found |= {key: (way * RAISED * k, -BOX_HALF) for k, key in enumerate(raised[::way], 1)}
+    over = {id(link): way * (x - half + 20) for (link, _, _), x in zip(upper, above, strict=True)}
+    pen = BondPen()
+    pen.put(Block(Box(-half, -BOX_HALF, half, BOX_HALF), origin=_origin(node, "box")))
+    pen.put(Label(_boxed(node), (0, CAP), ITEM, level="baseline", origin=_origin(node, "name")))
+    if node.text.signals:
+        at = way * (20 - half) if upper else -way * half / 2
+        _draw_signal(pen, node, at, Box(-half, 4 - BOX_HALF, half, BOX_HALF), upwards=False)
+    gap = Box(-half - 4, -BOX_HALF - 4, half + 4, BOX_HALF + 4)
+    for link, _, _ in ports:
+        _keep_free(pen, gap, "N" if id(link) in raised else "S", found[id(link)][0])
+    for link in plan.leaves[node.name]:
+        leaf, up = plan.nodes[link.other(node.name)], id(link) in over
+        x, y = (over[id(link)], -ONE_PORT) if up else (found[id(link)][0], ONE_PORT)
+        slot: Slot = "N" if up else "S"
+        draw_text(pen, leaf, (x, y), "name", slot)
+        inner, outer = clipped((x, 0), (x, y), gap, gap_of(leaf, (x, y), slot))
+        pen.bond(link, (inner, outer) if link.tail == node.name else (outer, inner), options, element=leaf.element)
+    return Cluster(pen, gap, found)
+
+
+def _above(plan: BondPlan, node: BondNode, ports: Sequence[Port]) -> list[Port]:
+    """Those of the bonds that lead elsewhere which stand above a wide node, so that it is half as wide."""
+    free = [port for port in ports if not plan.nodes[port[0].other(node.name)].text.letters]
+    count = min(len(free), len(ports) // 2)
+    return free[len(free) - count :]
+
+
+def _spread(ports: Sequence[Port], start: float = 0.0) -> list[float]:
+    """How far along a wide node each bond stands; the first one keeps clear of what is at the start."""
+    places: list[float] = []
+    for k, (_, left, _) in enumerate(ports):
+        before = places[-1] + ports[k - 1][2] if k else start
+        places.append(ceil_to_grid(before + left) if k or start else 0.0)
+    return places
+
+
+def _room_below(plan: BondPlan, node: BondNode, link: BondLink, options: Options, way: int) -> Port:
+    """The space along the row for an element below a wide node; where the bond leads elsewhere, for its labels and its name."""
+    leaf = plan.nodes[link.other(node.name)]
+    if leaf.text.letters:
+        return link, LEAF_ROOM, LEAF_ROOM
+    half = set_math(leaf.text.latex(), VARIABLE).box.width / 2 + TEXT_GAP[0]
+    left, right = (max(half, side) for side in upright_room(link, options))
+    return (link, left, right) if way > 0 else (link, right, left)
+
+
+def _boxed(node: BondNode) -> str:
+    """The text in a box: there the modulus follows the letters."""
+    letters = rf"\mathrm{{{node.text.letters}}}"
+    inside = node.text.modulus or node.text.parameter
+    return f"{letters}{COLON}{inside}" if inside else letters
+
+
+def _choose_slots(
+    leaves: list[BondNode], taken: set[Side], avoided: set[Side], node: BondNode, *, against: bool = False
+) -> dict[str, Slot]:
+    """A place for every element at a node."""
+    used: set[Slot] = {*taken, *avoided}
+    if node.text.modulus:
+        used.add("N")
+    slots: dict[str, Slot] = {}
+    for table in (_FIRST, _SIDES, _THEN, _ANY):
+        used -= {*avoided} - taken if table is _THEN else set()
+        for leaf in leaves:
+            if leaf.name in slots:
+                continue
+            wanted: tuple[Slot, ...] = table[_kind(leaf)]
+            turned: tuple[Slot, ...] = tuple(_turned(slot) for slot in wanted) if against else wanted
+            free = next((slot for slot in turned if slot not in used), None)
+            if free is not None:
+                slots[leaf.name] = free
+                used.add(free)
+    assert len(slots) == len(leaves), "the plan splits junctions with more elements than places"
+    return slots
+
+
+def _turned(slot: Slot) -> Slot:
+    swapped: dict[Slot, Slot] = {"E": "W", "W": "E", "NE": "NW", "NW": "NE", "SE": "SW", "SW": "SE"}
+    return swapped.get(slot, slot)
+
+
+def _kind(leaf: BondNode) -> str:
+    letters = leaf.text.letters
+    if not letters:
+        return "elsewhere"
+    if letters in ("I", "C", "IC"):
+        return "storage"
+    return "resistive" if letters.endswith("R") or letters == "Sw" else "source"
+
+
+def clipped(start: Point, end: Point, start_gap: Box, end_gap: Box) -> tuple[Point, Point]:
+    """A straight bond between two centres, cut off where it leaves the one box and enters the other."""
+    there, back = direction(start, end), direction(end, start)
+    one, two = _exit(start, there, start_gap), _exit(end, back, end_gap)
+    return (start[0] + there[0] * one, start[1] + there[1] * one), (end[0] + back[0] * two, end[1] + back[1] * two)
+
+
+def _exit(point: Point, unit: Point, box: Box) -> float:
+    reach = inf
+    for place, step, low, high in ((point[0], unit[0], box.left, box.right), (point[1], unit[1], box.top, box.bottom)):
+        if abs(step) > 1e-9:
+            reach = min(reach, ((high if step > 0 else low) - place) / step)
+    return max(reach, 0.0)
+
+
+def gap_of(node: BondNode, centre: Point, slot: Slot) -> Box:
+    """The box about a node at which bonds stop."""
+    x, y = centre
+    if node.role == "junction":
+        across, up = JUNCTION_GAP
+        return Box(x - across, y - up, x + across, y + up)
+    ink = label_box(_text_label(node, centre, slot, "name"))
+    across, up = TEXT_GAP
+    return Box(ink.left - across, ink.top - up, ink.right + across, ink.bottom + up)
+
+
+def _corner_gap(gap: Box) -> Box:
+    """Bonds to corners stop farther out, so that their strokes clear those of the sides."""
+    return Box(
+        min(gap.left, -CORNER_GAP[0]),
+        min(gap.top, -CORNER_GAP[1]),
+        max(gap.right, CORNER_GAP[0]),
+        max(gap.bottom, CORNER_GAP[1]),
+    )
+
+
+def _text_label(node: BondNode, centre: Point, slot: Slot, part: str) -> Label:
+    latex = node.text.latex(reversed_="W" in slot)
+    if not node.text.letters:
+        origin = Origin(part=OTHER_END, port=node.name, domain=node.domain)
+        return Label(latex, (centre[0], centre[1] + CAP), VARIABLE, level="baseline", tone="quiet", origin=origin)
+    origin = Origin(node.element, part, "" if node.name == node.element else node.name, 1, node.domain)
+    return Label(latex, (centre[0], centre[1] + CAP), ITEM, level="baseline", origin=origin)
+
+
+def draw_text(pen: BondPen, node: BondNode, centre: Point, part: str, slot: Slot = "N") -> Box:
+    """The text of an item, with its modulus above and the signals that move it."""
+    label = _text_label(node, centre, slot, part)
+    pen.put(label)
+    target = label_box(label)
+    x, y = centre
+    if node.text.modulus:
+        pen.put(Label("{:}", (x, y - DOTS), ITEM, origin=_origin(node, "dots")))
+        below = set_math(node.text.modulus, VARIABLE).box.bottom  # fractions stand higher
+        at = (x, y - MODULUS - max(0.0, below - DESCENT))
+        modulus = Label(node.text.modulus, at, VARIABLE, level="baseline", origin=_origin(node, "modulus"))
+        pen.put(modulus)
+        target = label_box(modulus)
+    if node.text.signals:
+        _draw_signal(pen, node, x, target, upwards=slot.startswith("S"))
+    return target
+
+
+def draw_beside(pen: BondPen, node: BondNode, gap: Box, *, right: bool, centre: Point = (0.0, 0.0)) -> Box:
+    """An item with its modulus beside it, since a bond comes from above; `gap` is about the centre."""
+    way = 1 if right else -1
+    x, y = centre
+    pen.put(_text_label(node, centre, "N", "name"))
+    edge = x + (gap.right if right else gap.left) - way * TEXT_GAP[0]
+    pen.put(Label(r"{\cdot}\,{\cdot}", (edge + way * 9, y), VARIABLE, origin=_origin(node, "dots")))
+    align: Literal["left", "right"] = "left" if right else "right"
+    modulus = Label(
+        node.text.modulus, (edge + way * 18, y + CAP - 1), VARIABLE, align, "baseline", origin=_origin(node, "modulus")
+    )
+    pen.put(modulus)
+    if node.text.signals:
+        box = label_box(modulus)
+        _draw_signal(pen, node, (box.left + box.right) / 2, box, upwards=True)
+    return gap
+
+
+def _draw_signal(pen: BondPen, node: BondNode, x: float, target: Box, *, upwards: bool) -> None:
+    """An arrow from the name of a signal to what it moves."""
+    size = label_box(Label(node.text.signals, (0, 0), VARIABLE)).height
+    tip = target.bottom + 4 if upwards else target.top - 4
+    tail = tip + SIGNAL if upwards else tip - SIGNAL
+    middle = tail + 4 + size / 2 if upwards else tail - 4 - size / 2
+    pen.put(Label(node.text.signals, (x, middle), VARIABLE, tone="quiet", origin=_origin(node, "signal")))
+    pen.put(Wire(((x, tail), (x, tip)), True, "signal", "quiet", _origin(node, "signal")))
+
+
+def _origin(node: BondNode, part: str) -> Origin:
+    return Origin(node.element, part, "", 1, node.domain)
+
+
+def _draw_leaf(pen: BondPen, plan: BondPlan, name: str, link: BondLink, slot: Slot, gap: Box, options: Options) -> None:
+    leaf = plan.nodes[link.other(name)]
+    centre = _leaf_centre(leaf, link, slot, gap, options)
+    draw_text(pen, leaf, centre, "name", slot)
+    inner_gap, outer_gap = gap, gap_of(leaf, centre, slot)
+    if len(slot) > 1:
+        inner_gap, outer_gap = _corner_gap(gap), outer_gap.grown(4)
+    inner, outer = clipped((0, 0), centre, inner_gap, outer_gap)
+    points = (inner, outer) if link.tail == name else (outer, inner)
+    pen.bond(link, points, options, element=leaf.element, later=True)
+
+
+def _leaf_centre(leaf: BondNode, link: BondLink, slot: Slot, gap: Box, options: Options) -> Point:
+    right, down = _VECTOR[slot]
+    half = set_math(leaf.text.latex(reversed_="W" in slot), ITEM).box.width / 2
+    if down == 0:
+        reach = (gap.right if right > 0 else -gap.left) + level_length(link, options) + TEXT_GAP[0] + half
+        return right * max(PITCH, ceil_to_grid(reach)), 0
+    if right == 0:
+        return 0, down * ONE_PORT
+    return right * (CORNER[0] + max(0.0, half - 25)), down * CORNER[1]
+
+
+def _draw_note(pen: BondPen, node: BondNode) -> None:
+    """The name of a junction at the first of its corners that is free."""
+    for right, down in ((1, -1), (-1, -1), (1, 1), (-1, 1)):
+        align: Literal["left", "right"] = "left" if right > 0 else "right"
+        at = (right * 9.0, down * 17.0)
+        label = Label(node.text.note, at, NOTE, align, tone="quiet", origin=_origin(node, "note"))
+        if pen.is_free(label_box(label), 1):
+            pen.put(label)
+            return

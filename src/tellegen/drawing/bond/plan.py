@@ -1,0 +1,386 @@
+"""A bond graph as what a figure has to place: nodes with texts, links with variables, and which bonds are marked.
+
+Elements with one bond are leaves; everything else is the skeleton. A junction with more bonds than fit round it becomes several
+equal ones in a row.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from tellegen.core.domains import DOMAINS
+from tellegen.core.union_find import UnionFind
+from tellegen.drawing.formulas import (
+    ParameterValues,
+    bold_latex,
+    dotted_latex,
+    energy_names,
+    formula_latex,
+    listed_latex,
+    name_latex,
+    short_names,
+    signals_read_by,
+    unit_ratio,
+)
+from tellegen.drawing.options import Options
+from tellegen.drawing.typesetting import COLON, set_math
+from tellegen.expressions import ONE, ZERO, Expression, Number
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.model.bond_graph import SINKS
+from tellegen.results.units import ratio_unit
+from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
+
+
+@final
+class _BondWarnings:
+    """What is marked in one bond graph."""
+
+    def __init__(self, scheme: BondGraphScheme) -> None:
+        self.scheme = scheme
+        causal = scheme.causal
+        self.conflicts = {causal.graph.ports[k].element for k in causal.conflicts}.union(causal.rigid)
+        shown = {name for item in scheme.two_ports.values() for name in item.origins}.union(scheme.one_ports)
+        # A coupling that only joins junctions is no item: then the loop of junctions itself is marked.
+        self._loops = self._round() if not shown.issuperset(causal.rigid) else frozenset[int]()
+
+    def marks(self, bond: Bond) -> bool:
+        """Whether a bond is drawn as a warning."""
+        return bond.number in self._loops or self._is_warned(bond.tail) or self._is_warned(bond.head)
+
+    def is_sink(self, bond: Bond) -> bool:
+        """Whether a bond leads to a residual sink that decides a force of its own; one that only reads a force is none."""
+        ends = [self.scheme.one_ports[name] for name in (bond.tail, bond.head) if name in self.scheme.one_ports]
+        return any(item.letters in SINKS and isinstance(item.port.law, SourceLaw) for item in ends)
+
+    def _is_warned(self, name: str) -> bool:
+        if name in self.scheme.two_ports:
+            return not self.conflicts.isdisjoint(self.scheme.two_ports[name].origins)
+        if name not in self.scheme.one_ports:
+            return False
+        return name in self.conflicts or self.scheme.one_ports[name].causality == "derivative"
+
+    def _round(self) -> frozenset[int]:
+        """The bonds between junctions that lie on a loop: their ends hang together without them."""
+        number = {name: k for k, name in enumerate(self.scheme.junctions)}
+        between = [bond for bond in self.scheme.bonds if bond.tail in number and bond.head in number]
+        found: set[int] = set()
+        for bond in between:
+            groups = UnionFind(len(number))
+            for other in between:
+                if other is not bond:
+                    groups.join(number[other.tail], number[other.head])
+            if groups.find(number[bond.tail]) == groups.find(number[bond.head]):
+                found.add(bond.number)
+        return frozenset(found)
+
+
+WIDEST = 90.0
+"""A parameter that is wider than this is replaced by the name of its element."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ItemText:
+    """The texts of an item: letters, what follows them after a colon, a modulus above, and the signals that move it.
+
+    What has no letters is no item: the name of what a bond that is cut leads to.
+    """
+
+    letters: str
+    parameter: str = ""
+    modulus: str = ""
+    signals: str = ""
+    note: str = ""
+
+    def latex(self, *, reversed_: bool = False) -> str:
+        """`I: L_a`; or `V_a: Se` where the bond comes from the right."""
+        if not self.letters:
+            return self.parameter
+        letters = rf"\mathrm{{{self.letters}}}"
+        if not self.parameter:
+            return letters
+        return f"{self.parameter}{COLON}{letters}" if reversed_ else f"{letters}{COLON}{self.parameter}"
+
+
+@final
+class BondTexts:
+    """Texts of one bond graph."""
+
+    def __init__(self, scheme: BondGraphScheme, options: Options) -> None:
+        self.scheme, self.options = scheme, options
+        self.graph = scheme.causal.graph
+        self.values = ParameterValues(self.graph)
+        parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
+        self.energies = energy_names([*scheme.one_ports.values(), *parts])
+        self.short = short_names(scheme)
+
+    def domain(self, element: str) -> str:
+        """The domain of an item; empty for a two-port between domains."""
+        if element in self.scheme.two_ports:
+            domains = set(self.scheme.two_ports[element].domains)
+            return domains.pop() if len(domains) == 1 else ""
+        item = self.scheme.junctions.get(element) or self.scheme.one_ports[element]
+        return item.domain
+
+    def item(self, element: str, *, named: bool = True) -> ItemText:
+        """The texts of an item; only one of several equal junctions is named."""
+        letters = self.scheme.kind_of(element)
+        if element in self.scheme.junctions:
+            note = name_latex(self.scheme.junctions[element].name) if self.options.names and named else ""
+            return ItemText(letters, note=note)
+        if element in self.scheme.two_ports:
+            return self._two_port(letters, self.scheme.two_ports[element])
+        return self._one_port(letters, self.scheme.one_ports[element])
+
+    def shared(self, junction: str) -> str:
+        """The variable that the bonds of a junction share."""
+        item = self.scheme.junctions[junction]
+        return bold_latex(item.name) if item.parts else name_latex(item.variable)
+
+    def variables(self, bond: Bond) -> tuple[str, str]:
+        """Effort and flow of a bond: rates of energy variables at storages, bold letters on vector bonds."""
+        storage = next((self.scheme.one_ports[end] for end in (bond.head, bond.tail) if self._stores(end)), None)
+        effort, flow = self._vector(bond, bond.effort), self._vector(bond, bond.flow)
+        if storage is None:
+            return effort, flow
+        energy = self.energies[self._component(storage, bond).name]
+        rate = dotted_latex(bold_latex(energy) if bond.size > 1 else name_latex(energy))
+        return (rate, flow) if storage.kind == "I" else (effort, rate)
+
+    def _stores(self, name: str) -> bool:
+        item = self.scheme.one_ports.get(name)
+        return item is not None and item.kind in ("I", "C") and name in self.energies and item.letters != "IC"
+
+    @staticmethod
+    def _component(storage: OnePort, bond: Bond) -> OnePort:
+        """The storage of a field that a scalar bond ends at; the whole on a vector bond."""
+        port = bond.head_port if bond.head == storage.name else bond.tail_port
+        return storage.parts[port - 1] if storage.parts and port and bond.size == 1 else storage
+
+    def _vector(self, bond: Bond, name: str) -> str:
+        if bond.size == 1:
+            return name_latex(self.short.get(name, name))
+        # The name of a vector bond lists its components: `[I_1, I_2, I_3]` is the vector I.
+        first = name.strip("[]").split(",")[0].strip().partition("[")[0]
+        stem = first.rstrip("0123456789").rstrip("_") or first
+        return bold_latex(stem)
+
+    # -- parameters ------------------------------------------------------------------------------------------------------------
+
+    def _one_port(self, letters: str, item: OnePort) -> ItemText:
+        if item.parts:
+            return ItemText(letters, bold_latex(item.name))
+        expression, unit = self._expression(item)
+        return ItemText(letters, self._parameter(item.name, expression, unit), signals=self._signals(item))
+
+    def _two_port(self, letters: str, item: TwoPort) -> ItemText:
+        entries = [entry for row in item.matrix for entry in row] or [item.modulus]
+        moved = dict.fromkeys(name for entry in entries for name in signals_read_by(self.graph, entry))
+        signals = listed_latex(moved)
+        if item.matrix:
+            return ItemText(letters, modulus=bold_latex(item.name), signals=signals)
+        return ItemText(letters, modulus=self._parameter(item.name, item.modulus, _modulus_unit(item)), signals=signals)
+
+    def _parameter(self, name: str, expression: Expression | None, unit: str) -> str:
+        if expression is None:
+            return name_latex(name)
+        symbol = name_latex(name) if isinstance(expression, Number) else formula_latex(expression)
+        if set_math(symbol, 18).box.width > WIDEST:
+            symbol = name_latex(name)
+        value = self.values.latex(expression, unit) if self.options.labels != "symbols" else None
+        if value is None:
+            return symbol
+        return value if self.options.labels == "values" else f"{symbol} = {value}"
+
+    def _expression(self, item: OnePort) -> tuple[Expression | None, str]:
+        """The coefficient in the reading of bond graphs, and its unit: R = e/f, C = q/e, I = p/f."""
+        law, domain = item.port.law, DOMAINS[item.domain]
+        effort, flow = domain.power(domain.effort).unit, domain.power(domain.flow).unit
+        if isinstance(law, StorageLaw) and law.inertia is not None:
+            return law.inertia, unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
+        if isinstance(law, ResistiveLaw) and law.coefficient not in (None, ZERO):
+            assert law.coefficient is not None, "just asked"
+            own = law.coefficient if law.side == domain.effort else ONE / law.coefficient
+            return own, unit_ratio(effort, flow)
+        return None, ""
+
+    def _signals(self, item: OnePort) -> str:
+        law = item.port.law
+        if isinstance(law, SourceLaw):
+            if item.letters in SINKS:
+                return ""  # it reads its own force
+            return listed_latex(signals_read_by(self.graph, law.signal)) if law.signal is not None else ""
+        moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
+        return listed_latex(signals_read_by(self.graph, moved)) if moved is not None else ""
+
+
+def _modulus_unit(item: TwoPort) -> str:
+    """The unit of a modulus: f_b over f_a of a transformer, e_b over f_a of a gyrator. An electric machine has N*m/A, not Wb."""
+    here, there = (DOMAINS[name] for name in item.domains)
+    electric = next((k for k, domain in enumerate((here, there)) if domain.name == "electrical"), None)
+    if item.kind == "GY" and electric is not None and here is not there:
+        wires, shaft = (here, there) if electric == 0 else (there, here)
+        unit = ratio_unit(shaft.power(shaft.effort).unit, wires.power(wires.flow).unit)
+    else:
+        side = there.flow if item.kind == "TF" else there.effort
+        unit = unit_ratio(there.power(side).unit, here.power(here.flow).unit)
+    return "" if unit == "1" else unit
+
+
+Role = Literal["junction", "multiport", "leaf"]
+
+MOST_LEAVES = 6
+MOST_LINKS = 4
+"""Of the skeleton, at one junction: one on each side."""
+MOST_BONDS = 8
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BondNode:
+    """Something that a figure shows as a text. `name` is unique; `element` is the item that it stands for."""
+
+    name: str
+    element: str
+    role: Role
+    text: ItemText
+    domain: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BondLink:
+    """A bond of the figure, from tail to head. `stroke` is the name of the node that receives the effort.
+
+    A link between two halves of a split junction has no bond of its own: `number` is 0. `sink` is one to a residual sink, which
+    stands out though nothing is wrong with it.
+    """
+
+    number: int
+    tail: str
+    head: str
+    stroke: str
+    domain: str
+    effort: str
+    flow: str
+    size: int = 1
+    warned: bool = False
+    sink: bool = False
+
+    def other(self, name: str) -> str:
+        """The node at the other end."""
+        return self.head if self.tail == name else self.tail
+
+
+@final
+@dataclass(frozen=True)
+class BondPlan:
+    """Nodes by name and links in order; `leaves` and `edges` list the links of each node of the skeleton."""
+
+    nodes: Mapping[str, BondNode]
+    links: tuple[BondLink, ...]
+    leaves: Mapping[str, tuple[BondLink, ...]] = field(repr=False)
+    edges: Mapping[str, tuple[BondLink, ...]] = field(repr=False)
+
+
+def plan_bonds(scheme: BondGraphScheme, options: Options) -> BondPlan:
+    """What a figure of a bond graph has to place."""
+    return _BondPlanner(scheme, options).plan()
+
+
+class _BondPlanner:
+    """Collects nodes and links."""
+
+    def __init__(self, scheme: BondGraphScheme, options: Options) -> None:
+        self.scheme = scheme
+        self.texts = BondTexts(scheme, options)
+        self.warnings = _BondWarnings(scheme)
+        self.nodes: dict[str, BondNode] = {}
+        self.home: dict[tuple[str, int], str] = {}  # the node that a bond of a split junction ends at
+        self.joints: list[BondLink] = []
+
+    def plan(self) -> BondPlan:
+        scheme = self.scheme
+        skeleton = [*scheme.junctions, *scheme.two_ports]
+        self.skeleton = {*skeleton, *filter(self._holds_others, scheme.one_ports)}
+        for name in (*scheme.junctions, *scheme.two_ports, *scheme.one_ports):
+            self._node(name)
+        links = [self._link(bond) for bond in scheme.bonds] + self.joints
+        leaves: dict[str, list[BondLink]] = {name: [] for name, node in self.nodes.items() if node.role != "leaf"}
+        edges: dict[str, list[BondLink]] = {name: [] for name in leaves}
+        for link in links:
+            for name in (link.tail, link.head):
+                if name in leaves:
+                    other = self.nodes[link.other(name)]
+                    (leaves if other.role == "leaf" else edges)[name].append(link)
+        return BondPlan(
+            self.nodes,
+            tuple(links),
+            {name: tuple(found) for name, found in leaves.items()},
+            {name: tuple(found) for name, found in edges.items()},
+        )
+
+    def _holds_others(self, name: str) -> bool:
+        """Whether a one-port belongs to the skeleton: a field with several bonds, or the first of a pair without a junction."""
+        bonds = self.scheme.bonds_of(name)
+        return len(bonds) != 1 or (bonds[0].tail == name and bonds[0].head in self.scheme.one_ports)
+
+    def _node(self, name: str) -> None:
+        bonds = self.scheme.bonds_of(name)
+        if name not in self.skeleton:
+            self._add(name, name, "leaf")
+            return
+        if name not in self.scheme.junctions:
+            self._add(name, name, "multiport")
+            return
+        groups = self._groups(name, bonds)
+        for k, group in enumerate(groups):
+            own = name if k == 0 else f"{name}#{k + 1}"
+            self._add(own, name, "junction")
+            for bond in group:
+                self.home[name, bond.number] = own
+        self._join(name, groups)
+
+    def _add(self, own: str, element: str, role: Role) -> None:
+        text = self.texts.item(element, named=own == element)
+        self.nodes[own] = BondNode(own, element, role, text, self.texts.domain(element))
+
+    def _groups(self, name: str, bonds: tuple[Bond, ...]) -> list[list[Bond]]:
+        """The bonds of a junction, in groups that fit round one text each."""
+        links = [bond for bond in bonds if bond.other(name) in self.skeleton]
+        leaves = [bond for bond in bonds if bond.other(name) not in self.skeleton]
+        if len(links) <= MOST_LINKS and len(leaves) <= MOST_LEAVES and len(bonds) <= MOST_BONDS:
+            return [list(bonds)]
+        # Each of several has one or two links to its like, so two links of its own, and leaves on the corners and a side.
+        count = max(1, -(-len(links) // 2), -(-len(leaves) // 4))
+        groups: list[list[Bond]] = [[] for _ in range(count)]
+        for items in (links, leaves):
+            share = -(-len(items) // count) if items else 1
+            for k, bond in enumerate(items):
+                groups[min(k // share, count - 1)].append(bond)
+        return [sorted(group, key=lambda bond: bond.number) for group in groups if group]
+
+    def _join(self, name: str, groups: list[list[Bond]]) -> None:
+        """Bonds between the equal junctions: what one bond decides for all runs away from its group."""
+        junction = self.scheme.junctions[name]
+        effort_shared = DOMAINS[junction.domain].effort == junction.shares
+        deciding = next(
+            (k for k, group in enumerate(groups) for bond in group if bond.brings(bond.other(name)) == junction.shares),
+            0,
+        )
+        shared = self.texts.shared(name)
+        size = self.scheme.size_of(name)
+        for k in range(len(groups) - 1):
+            first, second = (name if n == 0 else f"{name}#{n + 1}" for n in (k, k + 1))
+            told = second if deciding <= k else first  # the one that is told the shared variable
+            stroke = told if effort_shared else (first if told == second else second)
+            effort, flow = (shared, "") if effort_shared else ("", shared)
+            self.joints.append(BondLink(0, first, second, stroke, junction.domain, effort, flow, size))
+
+    def _link(self, bond: Bond) -> BondLink:
+        tail = self.home.get((bond.tail, bond.number), bond.tail)
+        head = self.home.get((bond.head, bond.number), bond.head)
+        effort, flow = self.texts.variables(bond)
+        stroke = head if bond.stroke == "head" else tail
+        marked = self.warnings.marks(bond), self.warnings.is_sink(bond)
+        return BondLink(bond.number, tail, head, stroke, bond.domain, effort, flow, bond.size, *marked)

@@ -1,0 +1,271 @@
+"""Vector bond graphs: the lanes of a vector ladder as one chain of vector bonds, under the letters of the POG.
+
+A block becomes a junction with its elements, a connection a transformer or gyrator with a matrix, a source at an end a vector
+source. Signals give the strokes: the end that an effort runs to has it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+from tellegen.core.domains import DOMAINS
+from tellegen.drawing import rules
+from tellegen.drawing.bond.bands import bands_of
+from tellegen.drawing.bond.layout import PLAIN, lay_out_bonds
+from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondTexts, ItemText, Role
+from tellegen.drawing.bond.scene import MARGIN
+from tellegen.drawing.bond.skeleton import skeleton_of
+from tellegen.drawing.formulas import dotted_latex
+from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.pog.plan import (
+    LINES,
+    ColumnPlan,
+    ConnectionPlan,
+    ElementPlan,
+    FigurePlan,
+    LadderPlan,
+    Line,
+    SectionPlan,
+    other_line,
+)
+from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
+from tellegen.drawing.scene import Label, Scene, Shape, label_box, moved, tidy
+from tellegen.schemes import PogScheme, bond_graph
+from tellegen.schemes.lanes import NoLanesError
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _ElementText:
+    """How a scalar bond graph writes an element: letters and parameter, effort and flow of its bond."""
+
+    item: ItemText
+    effort: str
+    flow: str
+
+
+Elements = Mapping[str, _ElementText]
+"""The elements by name."""
+
+
+def _plan_vector_bonds(ladder: LadderPlan, elements: Elements) -> BondPlan:
+    """What a figure of a vector bond graph has to place.
+
+    Raises: NoLanesError where the vectors mix efforts with flows, so that no half arrow fits.
+    """
+    return _Chain(ladder, elements).plan()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where the chain goes on: a node, and the section behind it."""
+
+    node: str
+    section: SectionPlan
+
+
+@final
+class _Chain:
+    """Collects nodes and links from left to right."""
+
+    def __init__(self, ladder: LadderPlan, elements: Elements) -> None:
+        self.ladder, self.elements = ladder, elements
+        self.nodes: dict[str, BondNode] = {}
+        self.links: list[BondLink] = []
+        self.shared: Line = "upper"
+        """The line whose variable the elements of a column share."""
+
+    def plan(self) -> BondPlan:
+        """The whole chain, with what hangs on it."""
+        entry = self.ladder.entry
+        if entry is None:
+            raise NoLanesError
+        end = _End(self._source(entry, rightward=True), entry)
+        for column in self.ladder.columns:
+            end = self._column(column, end)
+        if self.ladder.columns[-1].right is not None:
+            source = self._source(end.section, rightward=False)
+            self._link(end.node, source, end.section)
+        roles = {name: node.role for name, node in self.nodes.items()}
+        hanging: dict[str, list[BondLink]] = {name: [] for name, role in roles.items() if role != "leaf"}
+        edges: dict[str, list[BondLink]] = {name: [] for name in hanging}
+        for link in self.links:
+            for name in (link.tail, link.head):
+                if name in hanging:
+                    (hanging if roles[link.other(name)] == "leaf" else edges)[name].append(link)
+        return BondPlan(self.nodes, tuple(self.links), _frozen(hanging), _frozen(edges))
+
+    # -- along the chain -------------------------------------------------------------------------------------------------------
+
+    def _column(self, column: ColumnPlan, end: _End) -> _End:
+        match column.content:
+            case ElementPlan() as element:
+                # Without a summation the column ends the ladder, and shares what those before it share.
+                self.shared = next((other_line(n) for n in LINES if column.node_kind(n) == "sum"), self.shared)
+                node = self._junction(column, end)
+                self._element(element, node, column)
+                return _End(node, column.right or end.section)
+            case ConnectionPlan() as connection:
+                node = self._connection(connection, column)
+                self._link(end.node, node, end.section)
+                assert column.right is not None, "a connection leads somewhere"
+                return _End(node, column.right)
+            case _:
+                raise NoLanesError
+
+    def _junction(self, column: ColumnPlan, end: _End) -> str:
+        """The junction of a column: that of the column before where both share one variable."""
+        assert column.left is not None, "a ladder begins with a section"
+        shares_effort = self.shared == _effort_line(column.left)
+        letters = "0" if shares_effort else "1"
+        before = self.nodes[end.node]
+        if before.role == "junction" and before.text.letters == letters:
+            return end.node
+        node = self._add(f"junction {len(self.nodes)}", "junction", ItemText(letters), column.left.domain)
+        self._link(end.node, node, end.section)
+        return node
+
+    def _connection(self, connection: ConnectionPlan, column: ColumnPlan) -> str:
+        assert column.left is not None, "a connection stands between sections"
+        assert column.right is not None, "a connection stands between sections"
+        line = _effort_line(column.left)
+        letters = "TF" if line == _effort_line(column.right) else "GY"
+        text = next(box.text for box in (connection.upper, connection.lower) if box.part == "K")
+        moving = text.partition("(")
+        item = ItemText(f"M{letters}" if moving[1] else letters, modulus=moving[0], signals=moving[2].rstrip(")"))
+        return self._add(connection.element, "multiport", item, "")
+
+    def _link(self, tail: str, head: str, section: SectionPlan) -> None:
+        """A bond of the chain: power counts as positive to the right, as in the section of the POG."""
+        line = _effort_line(section)
+        stroke = head if section.goes_right(line) else tail
+        self.links.append(
+            BondLink(
+                len(self.links) + 1,
+                tail,
+                head,
+                stroke,
+                section.domain.partition(",")[0],
+                section.label(line),
+                section.label(other_line(line)),
+                len(section.lanes),
+            )
+        )
+
+    # -- what hangs on it ------------------------------------------------------------------------------------------------------
+
+    def _source(self, section: SectionPlan, *, rightward: bool) -> str:
+        line = _effort_line(section)
+        gives_effort = section.goes_right(line) == rightward
+        given = section.label(line if gives_effort else other_line(line))
+        text = ItemText("Se" if gives_effort else "Sf", given)
+        name = "first source" if rightward else "last source"
+        return self._add(name, "leaf", text, section.domain.partition(",")[0])
+
+    def _element(self, element: ElementPlan, junction: str, column: ColumnPlan) -> None:
+        section = column.left
+        assert section is not None, "a ladder begins with a section"
+        members = [self.elements[name] for name in element.element.split()]
+        line = _effort_line(section)
+        takes_effort = (line == "upper") == (element.way == "down")
+        shared = section.label(self.shared)
+        if len(members) == 1:
+            item = members[0].item
+            own = members[0].flow if self.shared == line else members[0].effort
+        else:
+            letters = "".join(sorted({member.item.letters for member in members}))
+            item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
+            own = dotted_latex(element.energy) if element.energy else _named_after(item, section, self.shared)
+        effort, flow = (shared, own) if self.shared == line else (own, shared)
+        node = self._add(element.element, "leaf", item, section.domain.partition(",")[0])
+        self.links.append(
+            BondLink(
+                len(self.links) + 1,
+                junction,
+                node,
+                node if takes_effort else junction,
+                section.domain.partition(",")[0],
+                effort,
+                flow,
+                len(section.lanes),
+                element.tone == "warning",
+            )
+        )
+
+    def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
+        self.nodes[name] = BondNode(name, name, role, text, domain.partition(",")[0])
+        return name
+
+
+def _named_after(item: ItemText, section: SectionPlan, shared: Line) -> str:
+    """The own variable of a vector element: the letter of its line in the section, with the name of its matrix."""
+    letter = section.label(other_line(shared)).partition("_")[0]
+    return f"{letter}_{{{item.parameter.partition('(')[0]}}}"
+
+
+def _effort_line(section: SectionPlan) -> Line:
+    """The line that carries the efforts of a section.
+
+    Raises: NoLanesError where some lanes have their efforts on the other one.
+    """
+    above = {DOMAINS[domain].effort == side for domain, side in section.lanes}
+    if len(above) != 1:
+        raise NoLanesError
+    return "upper" if above.pop() else "lower"
+
+
+def _frozen(links: Mapping[str, list[BondLink]]) -> dict[str, tuple[BondLink, ...]]:
+    return {name: tuple(found) for name, found in links.items()}
+
+
+def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
+    """The figure of a bond graph whose bonds are vectors: like branches of the model as one chain, with matrices below.
+
+    Raises: FigureError (F153) where the branches of the model do not run side by side.
+    """
+    figure, plan = vector_plans(scheme, options)
+    layout = lay_out_bonds(plan, skeleton_of(plan), options, PLAIN[0])
+    layout.pen.settle()
+    bands, box = bands_of(plan, layout, layout.extent(), options)
+    legend = legend_shapes(figure, box, options)
+    shapes: list[Shape] = [*bands, *layout.pen.shapes, *legend]
+    texts = [label_box(shape) for shape in legend if isinstance(shape, Label)]
+    whole = union([layout.extent(), box, *texts]).grown(MARGIN)
+    placed = tuple(moved(shape, -whole.left, -whole.top) for shape in shapes)
+    title = f"Vector bond graph: {scheme.name}" if scheme.name else "Vector bond graph"
+    return tidy(Scene(title, _about(plan), Box(0, 0, whole.width, whole.height), placed))
+
+
+def vector_plans(scheme: PogScheme, options: Options) -> tuple[FigurePlan, BondPlan]:
+    """The POG of vectors, whose legend the figure has, and what there is to place of its bond graph.
+
+    Raises: FigureError (F153) where the branches of the model do not run side by side.
+    """
+    figure = lanes_plan(scheme, options) or star_plan(scheme, options)
+    try:
+        if figure is None:
+            raise NoLanesError
+        return figure, _plan_vector_bonds(figure.ladders[0], _elements(scheme, options))
+    except NoLanesError:
+        raise rules.NO_LANES.error(
+            f"'{scheme.name}' has no branches that run side by side from its sources", fix="draw it without `vectorial`"
+        ) from None
+
+
+def _elements(scheme: PogScheme, options: Options) -> dict[str, _ElementText]:
+    graph = bond_graph(scheme.causal)
+    texts = BondTexts(graph, options)
+    return {
+        item.port.element: _ElementText(texts.item(name), *texts.variables(graph.bonds_of(name)[0]))
+        for name, item in graph.one_ports.items()
+    }
+
+
+def _about(plan: BondPlan) -> str:
+    """The bonds in words, for those who cannot see the figure."""
+    return ", ".join(
+        f"{plan.nodes[link.tail].text.letters} to {plan.nodes[link.head].text.letters} ({link.size})"
+        for link in plan.links
+    )

@@ -1,0 +1,232 @@
+r"""Names, formulas and values of a model as LaTeX, the same in all figures, and its equations as a figure of their own.
+
+Names are set as in equations. The rate of an energy variable takes the subscript of its element, \dot{\phi}_a for L_a, as long as
+no other storage of the figure would get the same.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Protocol
+
+from tellegen.core.domains import DOMAINS
+from tellegen.core.errors import TellegenError
+from tellegen.core.units import describe, parse_unit
+from tellegen.drawing.geometry import Box
+from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.scene import Label, Origin, Scene, label_box, tidy
+from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
+from tellegen.expressions.evaluation import evaluate
+from tellegen.graph import PowerGraph, StorageLaw
+from tellegen.results.units import ratio_unit
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
+
+_BRACED = re.compile(r"_\{(\w|\\[A-Za-z]+|\\text\{[\w,]*\})\}")
+"""A subscript that is one thing: a letter, a Greek letter, or a text."""
+_PREFIXES = {-12: "p", -9: "n", -6: r"\mu ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
+_WITHOUT_PREFIX = {"kg", "s", "rad", ""}
+"""Units whose prefixes nobody reads aloud: a mass of 2 g may be the inertia of something measured in kg."""
+
+
+@lru_cache(maxsize=10_000)
+def name_latex(name: str) -> str:
+    """A name or path as it stands in a figure, without braces that LaTeX does not need: each pair doubles the work of setting."""
+    return _BRACED.sub(lambda found: f"_{found[1]}", latex_name(name))
+
+
+def dotted_latex(latex: str) -> str:
+    r"""The rate of a variable: the dot stands over its letter."""
+    letter, mark, subscript = latex.partition("_")
+    return rf"\dot{{{letter}}}{mark}{subscript}"
+
+
+def bold_latex(name: str) -> str:
+    """The name of a vector: its letter is bold and upright."""
+    symbol, mark, subscript = name_latex(name).partition("_")
+    word = symbol.removeprefix(r"\mathrm{").removesuffix("}") if symbol.startswith(r"\mathrm{") else symbol
+    if word.startswith("\\"):
+        letter = rf"\boldsymbol{{{word}}}"
+    else:
+        letter = rf"\mathbf{{{word}}}" if len(word) == 1 else rf"\textbf{{{word}}}"
+    return f"{letter}{mark}{subscript}"
+
+
+def formula_latex(expression: Expression) -> str:
+    """A formula on one line: a plain reciprocal has a slash instead of a fraction bar."""
+    for sign, form in (("", expression), ("-", -expression)):
+        if form is not ZERO and isinstance(inverse := ONE / form, Symbol):
+            return f"{sign}1/{name_latex(inverse.name)}"
+    return figure_latex(expression)
+
+
+def figure_latex(expression: Expression) -> str:
+    """A formula with names as they stand in figures."""
+    return to_latex(expression, name_latex)
+
+
+def energy_names(items: Iterable[OnePort]) -> dict[str, str]:
+    """The energy variable of each storage, by its name."""
+    storages = [(item, item.port.law) for item in items if isinstance(item.port.law, StorageLaw)]
+    short: dict[str, str] = {}
+    for item, law in storages:
+        symbol = DOMAINS[item.domain].energy(law.side).symbol
+        _, _, subscript = item.name.partition("_")
+        short[item.name] = f"{symbol}_{subscript}" if subscript else f"{symbol}_{item.name}"
+    taken = Counter(short.values())
+    names: dict[str, str] = {}
+    for item, law in storages:
+        symbol = DOMAINS[item.domain].energy(law.side).symbol
+        long = item.port.state if law.keeps_energy_variable else f"{symbol}_{item.name}"
+        names[item.name] = long if law.keeps_energy_variable or taken[short[item.name]] > 1 else short[item.name]
+    return names
+
+
+def short_names(scheme: BondGraphScheme) -> dict[str, str]:
+    """Variables of two-ports without the number of their side, where the number tells nothing: `tau_motor_2` is `tau_motor`."""
+    names = {name for bond in scheme.bonds for name in (bond.effort, bond.flow) if bond.size == 1}
+    ends = tuple(f"_{name}" for name in scheme.two_ports)
+    short = {name: stem for name in names if (stem := re.sub(r"_\d+$", "", name)) != name and stem.endswith(ends)}
+    taken = Counter([*short.values(), *names])
+    return {name: stem for name, stem in short.items() if taken[stem] == 1}
+
+
+def signals_read_by(graph: PowerGraph, expression: Expression) -> tuple[str, ...]:
+    """The displacements, states and signals that a formula reads, through moving parameters too."""
+    found: dict[str, None] = {}
+    for name in sorted(expression.free_symbols):
+        if name in graph.moving:
+            found |= dict.fromkeys(signals_read_by(graph, graph.moving[name]))
+        elif name not in graph.parameters:
+            found[name] = None
+    return tuple(found)
+
+
+def listed_latex(names: Iterable[str], most: int = 2) -> str:
+    """A few names, and dots for the rest."""
+    shown = list(names)
+    return ",\\,".join(map(name_latex, shown[:most])) + (r",\ldots" if len(shown) > most else "")
+
+
+class ParameterValues:
+    """The numbers of a model's parameters, and what they make of formulas."""
+
+    def __init__(self, graph: PowerGraph) -> None:
+        self._numbers = dict(_numbers(graph.parameters))
+
+    def value(self, expression: Expression) -> float | None:
+        """The value of a formula, or None where something in it has none."""
+        if not expression.free_symbols <= self._numbers.keys():
+            return None
+        try:
+            return evaluate(expression, self._numbers)
+        except (TellegenError, ArithmeticError, ValueError):
+            return None
+
+    def latex(self, expression: Expression, unit: str) -> str | None:
+        """The value of a formula with its unit: 2 mH."""
+        value = self.value(expression)
+        return None if value is None else quantity_latex(value, unit)
+
+
+def _numbers(parameters: Mapping[str, Expression | None]) -> Iterator[tuple[str, float]]:
+    found: dict[str, float] = {}
+    for name, expression in parameters.items():
+        if expression is None or not expression.free_symbols <= found.keys():
+            continue
+        try:
+            found[name] = evaluate(expression, found)
+        except (TellegenError, ArithmeticError, ValueError):
+            continue
+        yield name, found[name]
+
+
+def number_latex(value: float) -> str:
+    """A number with four digits that count."""
+    mantissa, _, exponent = f"{value:.4g}".partition("e")
+    if not exponent:
+        return mantissa
+    scale = f"10^{{{int(exponent)}}}"
+    return scale if mantissa == "1" else rf"{mantissa} \cdot {scale}"
+
+
+def quantity_latex(value: float, unit: str) -> str:
+    """A value in SI with its unit, and a prefix where the unit is one word that takes one."""
+    if unit.isalpha() and unit not in _WITHOUT_PREFIX and not 0.1 <= abs(value) < 1000 and value:
+        digits, _, exponent = f"{value:.3e}".partition("e")
+        power = 3 * (int(exponent) // 3)
+        if power in _PREFIXES:
+            number = float(digits) * 10 ** (int(exponent) - power)
+            return rf"{number:.4g}\,{unit_latex(unit, _PREFIXES[power])}"
+    return rf"{number_latex(value)}\,{unit_latex(unit)}" if unit else number_latex(value)
+
+
+def unit_ratio(above: str, below: str) -> str:
+    """The unit of one quantity over another, under its own name where it has one."""
+    return describe(parse_unit(ratio_unit(above, below)).dimension).split(" ", 1)[0]
+
+
+def unit_latex(unit: str, prefix: str = "") -> str:
+    """A unit in upright letters."""
+    if unit == "ohm":
+        return rf"\mathrm{{{prefix}}}\Omega" if prefix else r"\Omega"
+    text = unit.replace("ohm", r"\Omega ").replace("*", r"\,")
+    text = re.sub(r"\^\(?(-?\d+)\)?", r"^{\1}", text)
+    return rf"\mathrm{{{prefix}{text}}}"
+
+
+SIZE, GAP, MARGIN, SPACE = 17.0, 18.0, 26.0, 6.0
+
+
+class LatexEquations(Protocol):
+    """Anything that can write itself as lines of LaTeX in an `align*` environment."""
+
+    def to_latex(self) -> str:
+        """The equations in LaTeX."""
+
+
+def equation_scene(equations: LatexEquations, options: Options = DEFAULTS, *, title: str = "Equations") -> Scene:
+    """The figure of a set of equations, in glyphs of its own: no LaTeX is needed to see it."""
+    del options  # equations have no options of their own; the theme is a matter of the back end
+    source = equations.to_latex()
+    lines = [_sides(line) for line in _align_lines(source)]
+    labels: list[Label] = []
+    top = 0.0
+    for number, (left, right) in enumerate(lines, 1):
+        pair = [label for label in _line(number, left, right) if label.text]
+        boxes = [label_box(label) for label in pair]
+        baseline = top - min(box.top for box in boxes)
+        labels += [_moved(label, 0, baseline) for label in pair]
+        top = baseline + max(box.bottom for box in boxes) + GAP
+    inks = [label_box(label) for label in labels]
+    start, stop = min((box.left for box in inks), default=0.0), max((box.right for box in inks), default=0.0)
+    shapes = tuple(_moved(label, MARGIN - start, MARGIN) for label in labels)
+    box = Box(0, 0, stop - start + 2 * MARGIN, max(top - GAP, 0.0) + 2 * MARGIN)
+    return tidy(Scene(title, " ".join(source.split()), box, shapes))
+
+
+def _align_lines(source: str) -> list[str]:
+    r"""The lines of an `align*`; the `\\` inside a matrix does not end one."""
+    body = re.sub(r"\\(?:begin|end)\{align\*?\}", "", source)
+    return [line.strip() for line in body.split(" \\\\\n") if line.strip()]
+
+
+def _sides(line: str) -> tuple[str, str]:
+    if line.startswith("&"):  # a long sum goes on
+        return "", line[1:].strip()
+    left, mark, right = line.partition("&=")
+    # A minus behind the sign of equality is a sign, not an operation: it stands close.
+    text = re.sub(r"^-", "{-}", right.strip())
+    return (left.strip(), f"= {text}") if mark else (line, "")
+
+
+def _line(number: int, left: str, right: str) -> tuple[Label, Label]:
+    """Both sides of an equation about the left end of its sign of equality."""
+    one = Label(left, (-SPACE, 0), SIZE, "right", "baseline", origin=Origin(part="left", port=str(number)))
+    two = Label(right, (0, 0), SIZE, "left", "baseline", origin=Origin(part="right", port=str(number)))
+    return one, two
+
+
+def _moved(label: Label, dx: float, dy: float) -> Label:
+    x, y = label.at
+    return Label(label.text, (x + dx, y + dy), label.size, label.align, label.level, origin=label.origin)

@@ -1,0 +1,305 @@
+"""Mechanisms as scenes: bodies, joints, forces and torques, with labels where there is room."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from math import cos, hypot, pi, sin
+from typing import final
+
+from tellegen.core.domains import DOMAINS, REFERENCES
+from tellegen.drawing.formulas import name_latex
+from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.ink import Grid, Ink, ink_box, inks, touch
+from tellegen.drawing.mechanism import symbols as parts
+from tellegen.drawing.mechanism.pose import (
+    MARGIN,
+    MechanismPose,
+    PageView,
+    cam_lifts,
+    direction_between,
+    joint_ends,
+    shown_points,
+)
+from tellegen.drawing.mechanism.solid import solid_shapes
+from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.scene import Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
+from tellegen.drawing.schematic.plan import SchematicLabels
+from tellegen.drawing.schematic.scene import BETWEEN, schematic_shapes
+from tellegen.elements import ElementKind
+from tellegen.expressions import ZERO
+from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
+from tellegen.model.model import MECHANISM, Element, Model
+
+SIZE, NEAR = 15.0, 3.0
+"""Of the labels, and the least distance between a label and anything else."""
+
+
+def labels_beside(shapes: Iterable[Shape], wanted: Iterable[tuple[str, Point, Origin]]) -> list[Label]:
+    """Each wanted text at the nearest place to its point where neither a shape nor another label is."""
+    grid = Grid()
+    found: list[Ink] = []
+    for shape in shapes:
+        for ink in inks(shape):
+            grid.add(ink if isinstance(ink, Box) else ink.box, len(found))
+            found.append(ink)
+    labels: list[Label] = []
+    for text, at, origin in wanted:
+        tried = (Label(text, place, SIZE, origin=origin) for place in _around(at))
+        label = next(label for label in tried if _is_free(label_box(label).grown(NEAR), grid, found))
+        grid.add(label_box(label), len(found))
+        found.append(label_box(label))
+        labels.append(label)
+    return labels
+
+
+def _is_free(box: Box, grid: Grid, found: list[Ink]) -> bool:
+    return not any(touch(box, found[k]) for k in grid.near(box))
+
+
+def _around(at: Point) -> Iterator[Point]:
+    """Places round a point, further and further out: above and below first, then beside."""
+    radius = 14.0
+    while True:
+        for k in (-4, 4, -2, -6, 2, 6, 0, 8, -3, -5, 3, 5, -1, -7, 1, 7):
+            angle = k * pi / 8
+            yield at[0] + 1.4 * radius * cos(angle), at[1] + radius * sin(angle)
+        radius += 4.0
+
+
+NODE = ElementKind(MECHANISM, "storage", ("rotational",), "a body or a joint that a network is tied to", "")
+SLIDING = ("prismatic", "guide")
+
+
+def mechanism_scene(model: Model, options: Options = DEFAULTS, coordinates: Mapping[str, float] | None = None) -> Scene:
+    """The bodies and joints of a model where it starts, or where `coordinates` put them.
+
+    The scale and the place of the origin are those of the start, so that scenes of one motion lie on each other.
+
+    Raises: FigureError for a model without a mechanism (F181) or with lengths that have no value (F182).
+    """
+    start = MechanismPose(model)
+    view = PageView(start)
+    picture = MechanismPicture(
+        model, start if coordinates is None else MechanismPose(model, coordinates), view, options
+    )
+    shapes = picture.shapes
+    box = ink_box(shapes).grown(MARGIN)
+    dx, dy = view.origin
+    title = f"Mechanism: {model.name}" if model.name else "Mechanism"
+    return tidy(Scene(title, _words(start), box.moved(dx, dy), tuple(moved(shape, dx, dy) for shape in shapes)))
+
+
+def _words(pose: MechanismPose) -> str:
+    """The joints in words, for those who cannot see the figure."""
+    return "; ".join(f"{j.kind} {name}: {j.first}, {j.second}" for name, j in pose.mechanism.joints.items())
+
+
+@final
+class MechanismPicture:
+    """The shapes of a mechanism at one pose: bodies first, then joints on them, then labels where there is room."""
+
+    def __init__(self, model: Model, pose: MechanismPose, view: PageView, options: Options) -> None:
+        self.pose, self.view, self.options = pose, view, options
+        self.shapes: list[Shape] = []
+        self._wanted: list[tuple[str, Point, Origin]] = []
+        self._acted: dict[str, str] = {}
+        self._marks = shown_points(pose)
+        order = {name: k for k, name in enumerate(pose.mechanism.bodies)}
+        self._turning: Counter[Point] = Counter()
+        # What slides on the ground lies under the links that it is joined to.
+        slides = {j.second.body for j in pose.mechanism.joints.values() if j.kind in SLIDING and j.first.body == GROUND}
+        for name in sorted(pose.mechanism.bodies.keys() - {GROUND}, key=lambda name: (name not in slides, order[name])):
+            self._body(name, self._marks[name])
+        for joint in pose.mechanism.joints.values():
+            self._joint(joint)
+        for name, body in pose.mechanism.bodies.items():
+            if body.mass is not ZERO and name != GROUND:
+                self._add(parts.centre_of_mass(), self._at(BodyPoint(name, CENTRE)), (1, 0), Origin(name, "centre"))
+        drawn = {element.name for element in model.elements if self._source(element)}
+        if options.style == "solid":
+            self.shapes = solid_shapes(self.shapes, pose.mechanism, self._acted)
+        self.shapes += labels_beside(self.shapes, self._wanted)
+        if model.geometry is None:  # else the network has a schematic of its own
+            self._network(model, [element for element in model.elements if element.name not in drawn])
+
+    # -- bodies and joints -----------------------------------------------------------------------------------------------------
+
+    def _body(self, name: str, marks: list[BodyPoint]) -> None:
+        points = [self._at(mark) for mark in marks]
+        joints = self.pose.mechanism.joints.values()
+        slide = next((j for j in joints if j.kind in SLIDING and j.second.body == name), None)
+        origin = Origin(name, "body")
+        carried = [joint for joint in joints if joint.kind in SLIDING and joint.first.body == name]
+        points += map(self._beyond, carried)
+        if slide is not None and self._is_block(name):
+            outline, at, way = parts.sliding_block(), self._at(slide.second), self._axis(slide)
+        else:
+            if slide is not None and slide.first.body == GROUND:
+                (x, y), (dx, dy) = self._at(slide.second), self._axis(slide)
+                points += [(x + side * 34 * dx, y + side * 34 * dy) for side in (-1, 1)]
+            is_barrel = any(not self._is_block(joint.second.body) for joint in carried)
+            outline, at, way = (
+                [parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK)],
+                (0.0, 0.0),
+                (1.0, 0.0),
+            )
+        self.shapes += (
+            replace(curve, tone="translational", pale=True) for curve in curves(outline, placed(at, way), origin)
+        )
+        self._add(outline, at, way, origin)
+        middle = union(Box(*p, *p) for p in points).centre
+        self._wanted.append((name_latex(name), middle, Origin(name, "body name")))
+
+    def _is_block(self, name: str) -> bool:
+        """Whether a body is no longer than a block."""
+        points = [self._at(mark) for mark in self._marks[name]]
+        return max(hypot(p[0] - q[0], p[1] - q[1]) for p in points for q in points) < 2 * parts.LINK
+
+    def _beyond(self, joint: Joint) -> Point:
+        """Behind a block that slides on a body: the body is at least that long."""
+        (x, y), (dx, dy) = self._at(joint.second), self._axis(joint)
+        start = self._at(joint.first)
+        sense = 1 if (x - start[0]) * dx + (y - start[1]) * dy >= 0 else -1
+        return x + sense * 40 * dx, y + sense * 40 * dy
+
+    def _joint(self, joint: Joint) -> None:
+        origin = Origin(joint.name, "joint")
+        at = self._at(joint_ends(self.pose.mechanism, joint)[1])
+        grounded = GROUND in (joint.first.body, joint.second.body)
+        match joint.kind:
+            case "revolute":
+                self._add([*parts.pin(), *(parts.support() if grounded else [])], at, (1, 0), origin)
+            case "fixed":
+                self._add(parts.weld(), at, (1, 0), origin)
+            case "pad":
+                self._add(
+                    [*parts.pin(), *parts.elastic_support(), *(parts.support() if grounded else [])], at, (1, 0), origin
+                )
+            case "prismatic" | "guide":
+                self._slide(joint, at, grounded, origin)
+            case "spring":
+                self._spring(joint, origin)
+            case "wheel" | "omniwheel" | "skate":
+                radius = self.pose.size(joint, "radius") * self.view.scale
+                own = parts.skate() if joint.kind == "skate" else parts.wheel(radius, rollers=joint.kind == "omniwheel")
+                self._add(own, self._at(joint.first), self._axis(joint), origin)
+            case "contact":
+                self._contact(joint, origin)
+            case "cam":
+                self._cam(joint, at, origin)
+        if self.options.names:
+            self._wanted.append((name_latex(joint.name), at, Origin(joint.name, "joint name")))
+
+    def _slide(self, joint: Joint, at: Point, grounded: bool, origin: Origin) -> None:
+        axis = self._axis(joint)
+        if joint.kind == "guide":
+            half = self.pose.size(joint, "length") * self.view.scale / 2
+            self._add(parts.elastic_contacts(half), at, axis, origin)
+        if grounded:
+            lone = self._is_block(joint.second.body)
+            offset = parts.BLOCK[1] if lone else parts.LINK + 2 * parts.ROLLER
+            self._add(parts.rails(both=lone, offset=offset), at, axis, origin)
+
+    def _spring(self, joint: Joint, origin: Origin) -> None:
+        first, second = self._at(joint.first), self._at(joint.second)
+        length = hypot(second[0] - first[0], second[1] - first[1])
+        damped = joint.settings.get("b", ZERO) is not ZERO
+        self._add(parts.spring(length, damped=damped), first, direction_between(first, second), origin)
+        if joint.first.body == GROUND:
+            self._add(parts.support(), first, (1, 0), origin)
+        middle = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
+        if not self.options.names:
+            self._wanted.append((name_latex(joint.name), middle, Origin(joint.name, "joint name")))
+
+    def _contact(self, joint: Joint, origin: Origin) -> None:
+        radius = self.pose.size(joint, "radius") * self.view.scale
+        normal = self.view.way(
+            self.pose.along(self.pose.tree.poses[joint.second.body].angle.turned(joint.settings["direction"]))
+        )
+        if radius > 1:
+            x, y = self._at(joint.first)
+            self._add([parts.rounded_hull([(0.0, 0.0)], radius)], (x, y), (1, 0), origin)
+        self._add(parts.wall(0.0), self._at(joint.second), normal, origin)
+
+    def _cam(self, joint: Joint, follower: Point, origin: Origin) -> None:
+        """The profile that lifts a follower, about the axis of the cam, and a dashed line to what follows it."""
+        lifts = [self.view.scale * lift for lift in cam_lifts(self.pose, joint)]
+        first, _ = joint_ends(self.pose.mechanism, joint)
+        at = self._at(self.pose.tree.base.get(joint.first.body, first))
+        if lifts:
+            slide = self.pose.mechanism.joints.get(joint.second.body)
+            self._add(
+                parts.cam(lifts), at, direction_between(at, follower) if slide is None else self._axis(slide), origin
+            )
+        self._add([line(at, follower, weight="hair", dashed=True)], (0, 0), (1, 0), origin)
+
+    # -- what acts on the bodies -----------------------------------------------------------------------------------------------
+
+    def _source(self, element: Element) -> bool:
+        """Draw the arrow of a force or a torque that acts on a body; say whether there was one to draw."""
+        # What a mechanism brings itself, such as its weights, has the name of its body before it.
+        if element.kind.name not in ("torque source", "force source") or "." in element.name:
+            return False
+        first, second = element.nodes
+        node, sense = (first, -1) if second in REFERENCES else (second, 1)
+        found = self._place_of(node)
+        is_torque = element.kind.name == "torque source"
+        if found is None or (is_torque and node not in self.pose.mechanism.bodies):
+            return False
+        at, (dx, dy) = found
+        joint = self.pose.mechanism.joints.get(node)
+        self._acted[element.name] = node.partition(".")[0] if joint is None else joint.second.body
+        origin = Origin(element.name, "source")
+        if is_torque:
+            self._add(parts.torque(-sense, 19.0 + 8.0 * self._turning[at]), at, (1, 0), origin)
+            self._turning[at] += 1
+        else:
+            at = at[0] - dx * sense * 30, at[1] - dy * sense * 30
+            self._add(parts.force(), at, (dx * sense, dy * sense), origin)
+        self._wanted.append((name_latex(element.name), at, Origin(element.name, "name")))
+        return True
+
+    def _place_of(self, node: str) -> tuple[Point, Point] | None:
+        """Where a node of the network is on the mechanism, and along what it moves."""
+        mechanism, tree = self.pose.mechanism, self.pose.tree
+        if node in mechanism.bodies:
+            base = tree.base.get(node, BodyPoint(node, ORIGIN))
+            return self._at(base), (1.0, 0.0)
+        if node in mechanism.joints:
+            joint = mechanism.joints[node]
+            return self._at(joint.second), self._axis(joint)
+        body, _, rest = node.partition(".")
+        point, _, axis = rest.rpartition(".")
+        if body in mechanism.bodies and point in mechanism.bodies[body].points and axis in ("x", "y"):
+            return self._at(BodyPoint(body, point)), (1.0, 0.0) if axis == "x" else (0.0, -1.0)
+        return None
+
+    # -- shapes ----------------------------------------------------------------------------------------------------------------
+
+    def _at(self, mark: BodyPoint) -> Point:
+        return self.view.page(self.pose.point(mark))
+
+    def _axis(self, joint: Joint) -> Point:
+        return self.view.way(self.pose.axis(joint))
+
+    def _add(self, own: Iterable[SymbolOutline], at: Point, towards: Point, origin: Origin) -> None:
+        self.shapes += curves(own, placed(at, towards), origin)
+
+    def _network(self, model: Model, elements: list[Element]) -> None:
+        """The schematic of what else the network has, below; bodies and joints that it is tied to are blocks there."""
+        own = self.pose.mechanism.bodies.keys() | self.pose.mechanism.joints.keys()
+        rest = [element for element in elements if element.name.partition(".")[0] not in own]
+        # A form that opens a constraint cuts the node of a body in two; the half that a joint keeps is named after the force.
+        inside = {node for e in elements if e.name.partition(".")[0] in own for node in e.nodes} - REFERENCES
+        tied: dict[str, Element] = {}
+        for element in rest:
+            for terminal, node in enumerate(element.nodes):
+                if node in inside or node.partition(".")[0] in own:
+                    domain = element.kind.domains[terminal // 2]
+                    tied[node] = Element(node, replace(NODE, domains=(domain,)), (node, DOMAINS[domain].reference))
+        if not rest:
+            return
+        shapes = schematic_shapes([*rest, *tied.values()], SchematicLabels(model, self.options))
+        above, below = ink_box(self.shapes), ink_box(shapes)
+        self.shapes += (moved(shape, above.left - below.left, above.bottom + BETWEEN - below.top) for shape in shapes)

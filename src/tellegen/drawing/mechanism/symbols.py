@@ -1,0 +1,179 @@
+"""Symbols that mechanisms are drawn with: links, pins, slides, springs, wheels, cams, marks of centres of mass and of the
+ground.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import cos, hypot, pi, sin
+
+from tellegen.drawing.geometry import Point
+from tellegen.drawing.mechanism.pose import angle_in_quarters, direction_between
+from tellegen.drawing.schematic.outlines import (
+    SymbolOutline,
+    arc,
+    arrow,
+    circle,
+    closed_polygon,
+    hatching,
+    line,
+    rectangle,
+)
+from tellegen.drawing.typesetting import Command
+
+LINK = 8.0
+"""Half the width of a link."""
+PIN = 3.6
+BLOCK = (24.0, 15.0)
+"""Half the length and half the height of a sliding block."""
+ROLLER = 5.0
+"""Radius of the wheels of a trolley."""
+BARREL = 15.0
+"""Half the width of a body in which another one slides."""
+SPRING, COILS = 7.0, 8
+CAM = 24.0
+"""The least radius of a cam."""
+
+
+def rounded_hull(points: Iterable[Point], radius: float = LINK) -> SymbolOutline:
+    """The outline at a distance round the convex hull of some points: a disc, a link, a plate."""
+    corners = _hull(points)
+    if len(corners) == 1:
+        return circle(*corners[0], radius)
+    steps: list[Command] = []
+    count = len(corners)
+    for k, corner in enumerate(corners):
+        before, after = direction_between(corners[k - 1], corner), direction_between(corner, corners[(k + 1) % count])
+        # On the page a hull that runs clockwise has its outside on the left.
+        first, last = angle_in_quarters((before[1], -before[0])), angle_in_quarters((after[1], -after[0]))
+        turn = (last - first) % 4
+        piece = arc(*corner, radius, first, turn).outline
+        steps += piece if not steps else (("L", piece[0][1]), *piece[1:])
+    steps += [("L", steps[0][1]), ("Z", ())]
+    return SymbolOutline(tuple(steps))
+
+
+def _hull(points: Iterable[Point]) -> list[Point]:
+    """The corners of the convex hull, clockwise on the page (Andrew 1979)."""
+    found = sorted({(round(x, 1), round(y, 1)) for x, y in points})
+    if len(found) <= 2:
+        return found
+    halves = []
+    for order in (found, found[::-1]):
+        half: list[Point] = []
+        for point in order:
+            while len(half) > 1 and _side(half[-2], half[-1], point) <= 0:
+                half.pop()
+            half.append(point)
+        halves.append(half[:-1])
+    return [*halves[0], *halves[1]]
+
+
+def _side(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def pin() -> list[SymbolOutline]:
+    """A pin about the origin."""
+    return [circle(0, 0, PIN)]
+
+
+def support() -> list[SymbolOutline]:
+    """A pin that the ground holds."""
+    foot = line((-2.5, 3), (-10, 17), (10, 17), (2.5, 3))
+    return [foot, *hatching((14, 17), (-14, 17), -1)]
+
+
+def sliding_block() -> list[SymbolOutline]:
+    """A block that slides along +x."""
+    return [rectangle(-BLOCK[0], -BLOCK[1], BLOCK[0], BLOCK[1])]
+
+
+def rails(*, both: bool, offset: float = BLOCK[1]) -> list[SymbolOutline]:
+    """What guides a block along +x: the ground below it, and above it too where `both`; else it has rollers."""
+    parts = list(hatching((52, offset), (-52, offset), -1))
+    if both:
+        return [*parts, *hatching((-52, -offset), (52, -offset), -1)]
+    return [*parts, circle(-22, offset - ROLLER, ROLLER), circle(22, offset - ROLLER, ROLLER)]
+
+
+def elastic_contacts(half: float) -> list[SymbolOutline]:
+    """Two elastic contacts at both ends of a sliding block."""
+    return [circle(x, y, 2.4, filled=True) for x in (-half, half) for y in (-LINK, LINK)]
+
+
+def centre_of_mass() -> list[SymbolOutline]:
+    """The mark of a centre of mass."""
+    r = 5.0
+    quarters = [
+        SymbolOutline((*arc(0, 0, r, k, 1).outline, ("L", ((0.0, 0.0),)), ("Z", ())), filled=True) for k in (0, 2)
+    ]
+    return [circle(0, 0, r), *quarters]
+
+
+def spring(length: float, *, damped: bool) -> list[SymbolOutline]:
+    """A spring from the origin along +x, with a damper beside it where it has one."""
+    lead = min(12.0, length / 5)
+    step = (length - 2 * lead) / COILS
+    points = [(0.0, 0.0), (lead, 0.0)]
+    points += [(lead + (k + 0.5) * step, SPRING if k % 2 else -SPRING) for k in range(COILS)]
+    found = [line(*points, (length - lead, 0), (length, 0))]
+    if damped:
+        a, b, y = length * 0.42, length * 0.58, 20.0
+        cup = line((b, y - 6), (a, y - 6), (a, y + 6), (b, y + 6))
+        found += [line((lead, 0), (lead, y), (a, y)), cup, line((a + 4, y - 4), (a + 4, y + 4), weight="bold")]
+        found += [line((a + 4, y), (length - lead, y), (length - lead, 0))]
+    return found
+
+
+def elastic_support() -> list[SymbolOutline]:
+    """An elastic support: a pin in a ring that gives way."""
+    return [SymbolOutline(circle(0, 0, 11).outline, dashed=True)]
+
+
+def wheel(radius: float, *, rollers: bool) -> list[SymbolOutline]:
+    """A wheel from above, rolling along +x; an omniwheel shows its rollers."""
+    half = max(12.0, radius)
+    found = [rectangle(-half, -5, half, 5)]
+    if rollers:
+        found += [line((x, -5), (x, 5), weight="hair") for x in (-half / 2, 0, half / 2)]
+    return found
+
+
+def skate() -> list[SymbolOutline]:
+    """A knife edge along +x."""
+    return [line((-16, 0), (16, 0), weight="bold")]
+
+
+def wall(radius: float) -> list[SymbolOutline]:
+    """A wall whose outward normal is +x, at a distance from what it touches."""
+    return list(hatching((-radius, 34), (-radius, -34), -1))
+
+
+def cam(lifts: Sequence[float]) -> list[SymbolOutline]:
+    """A cam about the origin by its lifts over one turn, the first along +x, where the follower is.
+
+    Its base circle is chosen, since the lift alone does not tell it.
+    """
+    least, count = min(lifts), len(lifts)
+    radii = [CAM + lift - least for lift in lifts]
+    # When the cam turns on, against the clock, what comes to the follower has stood clockwise of it on the page.
+    points = [(r * cos(2 * pi * k / count), r * sin(2 * pi * k / count)) for k, r in enumerate(radii)]
+    return [closed_polygon(*points)]
+
+
+def force(length: float = 44.0) -> list[SymbolOutline]:
+    """A force that ends at the origin and acts along +x."""
+    return [line((-length, 0), (-9, 0), weight="bold"), arrow((0, 0), (1, 0), 12, 10)]
+
+
+def torque(sense: int, radius: float = 19.0) -> list[SymbolOutline]:
+    """A torque about the origin: an arrow over a good half turn; `sense` is -1 against the clock."""
+    start, quarters = (-2.4, 2.7) if sense > 0 else (-2.6 + 3, -2.7)
+    turn = arc(0, 0, radius, start, quarters)
+    tip = turn.outline[-1][1][-1]
+    length = hypot(*tip)
+    return [turn, arrow(tip, (-tip[1] / length * sense, tip[0] / length * sense), 9, 8)]
+
+
+def weld() -> list[SymbolOutline]:
+    """What holds two bodies together."""
+    return [closed_polygon((-4, -4), (4, -4), (4, 4), (-4, 4), filled=True)]

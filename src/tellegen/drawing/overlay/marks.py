@@ -1,0 +1,333 @@
+"""The marks of power, stored energy and losses in a finished figure: what is drawn for a value, and where there is room for it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import hypot, sqrt
+from typing import Literal, final, get_args
+
+from tellegen.drawing.bond.pen import BondPen
+from tellegen.drawing.geometry import Box, Point, hull
+from tellegen.drawing.overlay.flows import LOST, SUPPLIED, PowerFlows
+from tellegen.drawing.pog.ladder_drawing import LEAD_PART
+from tellegen.drawing.pog.measures import ARROW_BELOW, SECTION_OVERHANG
+from tellegen.drawing.pog.vector_blocks import BEHIND, BEHIND_N, DRIVEN, INPUT
+from tellegen.drawing.scene import Block, Bond, Curve, Label, Origin, Scene, Section, Shape, Tone, Wire, label_box
+from tellegen.drawing.strokes import along, box_outline, direction, polyline
+
+MarkKind = Literal["power", "stored", "lost"]
+
+NARROWEST, WIDEST = 1.0, 8.0
+"""Widths of power arrows."""
+HEAD_LENGTH, HEAD_BESIDE = 9.0, 2.6
+"""Of an arrow: its head, and how far the head stands out on each side of the shaft."""
+LENGTH = 28.0
+NOTHING = 1e-6
+"""Less than this part of the largest power shows no arrow."""
+BAR = 6.0
+"""The width of an energy bar."""
+LOSS_LENGTH, LOSS_DOTS = 22.0, 3
+"""A loss: dots that lead away, and a head."""
+LOSS_SCALE = 0.5
+"""Losses are drawn so much narrower than powers, so that they fit beside blocks."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OverlayMark:
+    """A place: `unit` is the direction in which power counts as positive, `box` the outline of an energy bar.
+
+    `keys` are the rows of the flows that count here; a vector block shows the sum of its elements.
+    """
+
+    kind: MarkKind
+    keys: tuple[str, ...]
+    centre: Point
+    unit: Point = (1.0, 0.0)
+    length: float = LENGTH
+    box: Box | None = None
+    domain: str = ""
+    numbered: bool = False
+    """Whether there is room for a number under it."""
+
+    def moved(self, dx: float, dy: float) -> "OverlayMark":
+        """The same mark elsewhere."""
+        centre = self.centre[0] + dx, self.centre[1] + dy
+        return replace(self, centre=centre, box=None if self.box is None else self.box.moved(dx, dy))
+
+    @property
+    def tone(self) -> Tone:
+        """The colour of the domain."""
+        return domain_tone(self.domain)
+
+
+def domain_tone(domain: str) -> Tone:
+    """The tone of a domain; that of power where it has none of its own."""
+    name = "thermal" if domain == "heat" else domain
+    tones: tuple[Tone, ...] = get_args(Tone)
+    return next((tone for tone in tones if tone == name), "power")
+
+
+def arrow_width(power: float, most: float) -> float:
+    """The width of an arrow: as the root of the power, so that small ones can be seen beside large ones."""
+    share = min(1.0, abs(power) / most) if most else 0.0
+    return NARROWEST + (WIDEST - NARROWEST) * sqrt(share)
+
+
+def mark_shapes(mark: OverlayMark, value: float, most: float) -> Iterator[Shape]:
+    """What a mark shows for a value, the largest of the run being `most`."""
+    match mark.kind:
+        case "power":
+            if abs(value) > NOTHING * most:
+                yield _arrow(mark, value, arrow_width(value, most))
+        case "stored":
+            yield from _bar(mark, value / most if most else 0.0)
+        case "lost":
+            if abs(value) > NOTHING * most:
+                yield from _loss(mark, LOSS_SCALE * arrow_width(value, most), value)
+
+
+def _origin(mark: OverlayMark, part: str, sign: int = 1) -> Origin:
+    name = " ".join(mark.keys)
+    element, port = ("", name) if mark.kind == "power" else (name, "")
+    return Origin(element, part, port, sign, mark.domain)
+
+
+def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
+    unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
+    tail = along(mark.centre, unit, -mark.length / 2)
+    neck, half = mark.length - HEAD_LENGTH, width / 2
+    points = [(0, half), (neck, half), (neck, half + HEAD_BESIDE), (mark.length, 0)]
+    corners = [*points, *((forward, -right) for forward, right in reversed(points[:3]))]
+    outline = polyline(tuple(along(tail, unit, forward, right) for forward, right in corners), closed=True)
+    return Curve(
+        outline, filled=True, closed=True, tone=mark.tone, origin=_origin(mark, "flow", 1 if value > 0 else -1)
+    )
+
+
+def _bar(mark: OverlayMark, share: float) -> Iterator[Shape]:
+    assert mark.box is not None, "an energy bar has a place"
+    box = mark.box
+    full = min(1.0, max(0.0, share))
+    filled = Box(box.left, box.bottom - full * box.height, box.right, box.bottom)
+    if filled.height > 0:
+        yield Curve(
+            box_outline(filled), filled=True, closed=True, tone=mark.tone, origin=_origin(mark, "stored energy")
+        )
+    yield Curve(box_outline(box), "hair", closed=True, tone="quiet", origin=_origin(mark, "energy bar"))
+
+
+def _loss(mark: OverlayMark, width: float, value: float) -> Iterator[Shape]:
+    """Squares that lead away, then a head; towards the element where it gives power."""
+    unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
+    tail = along(mark.centre, unit, -mark.length / 2)
+    half, shaft = width / 2, mark.length - HEAD_LENGTH
+    origin = _origin(mark, "loss", 1 if value > 0 else -1)
+    step = shaft / LOSS_DOTS
+    for k in range(LOSS_DOTS):
+        yield _dot(along(tail, unit, k * step), unit, 0.55 * step, half, mark.tone, origin)
+    head = ((shaft, half + HEAD_BESIDE), (mark.length, 0), (shaft, -half - HEAD_BESIDE))
+    corners = tuple(along(tail, unit, forward, right) for forward, right in head)
+    yield Curve(polyline(corners, closed=True), filled=True, closed=True, tone=mark.tone, origin=origin)
+
+
+def _dot(start: Point, unit: Point, length: float, half: float, tone: Tone, origin: Origin) -> Curve:
+    corners = ((0, half), (length, half), (length, -half), (0, -half))
+    outline = polyline(tuple(along(start, unit, forward, right) for forward, right in corners), closed=True)
+    return Curve(outline, filled=True, closed=True, tone=tone, origin=origin)
+
+
+BESIDE = 6.0
+"""From a block or a text to the bar or the loss beside it."""
+ON_BOND = (0.5, 0.3, 0.7, 0.24, 0.76, 0.4, 0.6, 0.19, 0.81, 0.15, 0.85, 0.11, 0.89)
+"""Where along a bond its arrow may stand."""
+SHORT = 14.0
+"""The least length of an arrow on a bond."""
+HALF_HEAD = WIDEST / 2 + HEAD_BESIDE
+TALLEST = 30.0
+
+
+def pog_marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
+    """The marks of a POG figure: under its sections, and at the left of its blocks."""
+    sections = _vector_marks if SUPPLIED in flows.powers else _section_marks
+    return (*sections(scene, flows), *_block_marks(scene, flows))
+
+
+def bond_marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
+    """The marks of a bond graph: on its bonds, and beside the texts of storages and resistive elements."""
+    pen = BondPen()
+    for shape in scene.shapes:
+        pen.put(shape)
+    return (*_bond_arrows(scene, flows, pen), *_text_marks(scene, flows, pen))
+
+
+# -- sections --------------------------------------------------------------------------------------------------------------------
+
+
+def _section_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
+    for shape in scene.shapes:
+        if not isinstance(shape, Section) or shape.origin.port not in flows.powers:
+            continue
+        (x, _), (end, y) = shape.start, shape.end
+        name, domain = shape.origin.port, shape.origin.domain
+        if x == end:
+            yield OverlayMark("power", (name,), (x, y - SECTION_OVERHANG + ARROW_BELOW), domain=domain, numbered=True)
+        else:
+            unit = (0.0, 1.0 if _leads_down(scene, shape) else -1.0)
+            yield OverlayMark("power", (name,), ((x + end) / 2, y), unit, domain=domain)
+
+
+def _vector_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
+    """What comes in at the first section of a vector block, and before its integrators; what is lost behind them.
+
+    N gives back a share of what the integrators take, so that what is lost passes behind it. With losses between inputs alone, by
+    a matrix D, no section behind that has all of what comes in or goes.
+    """
+    parts = {shape.origin.part for shape in scene.shapes if isinstance(shape, Block)}
+    names = {INPUT: SUPPLIED}
+    if "D" not in parts:
+        names |= {DRIVEN: SUPPLIED, BEHIND_N if "N" in parts else BEHIND: LOST}
+    for section in (shape for shape in scene.shapes if isinstance(shape, Section)):
+        if section.origin.port in names:
+            x, y = section.end
+            centre = (x, y - SECTION_OVERHANG + ARROW_BELOW)
+            key = names[section.origin.port]
+            yield OverlayMark("power", (key,), centre, domain=section.origin.domain, numbered=True)
+
+
+def _leads_down(scene: Scene, section: Section) -> bool:
+    """Whether the side ladder of a level section is under it."""
+    name, y = section.origin.port, section.start[1]
+    for shape in scene.shapes:
+        if isinstance(shape, Section) and shape is not section and shape.origin.port == name:
+            return shape.start[1] > y
+    # A source has no ladder; its wires are longer on the side of the trunk.
+    stubs = [s for s in scene.shapes if isinstance(s, Wire) and s.origin.port == name and s.origin.part == LEAD_PART]
+    middles = [(stub.points[0][1] + stub.points[-1][1]) / 2 for stub in stubs]
+    return not middles or sum(middles) / len(middles) < y
+
+
+def _block_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
+    # What the matrix A of a whole model takes leaves by a section already, unless D takes some of it.
+    whole = SUPPLIED in flows.powers and not any(s.origin.part == "D" for s in scene.shapes)
+    shown = ("gain",) if whole else ("gain", "A")
+    for shape in scene.shapes:
+        if not isinstance(shape, Block) or shape.origin.part not in shown:
+            continue
+        # A vector block names elements as the model does, connections among them.
+        names = tuple(flows.items.get(name, name) for name in shape.origin.element.split())
+        holding, taking = ([name for name in names if name in rows] for rows in (flows.stored, flows.lost))
+        box, domain = shape.box, shape.origin.domain
+        if holding:
+            bar = Box(box.left - BESIDE - BAR, box.top, box.left - BESIDE, box.bottom)
+            yield OverlayMark("stored", tuple(holding), bar.centre, box=bar, domain=domain)
+        if taking:  # springs and dampers may share a block
+            side, away = (box.right, 1.0) if holding else (box.left, -1.0)
+            centre = side + away * (BESIDE + LOSS_LENGTH) / 2, box.centre[1]
+            yield OverlayMark("lost", tuple(taking), centre, (away, 0.0), LOSS_LENGTH, domain=domain)
+
+
+# -- bonds -----------------------------------------------------------------------------------------------------------------------
+
+
+def _bond_arrows(scene: Scene, flows: PowerFlows, pen: BondPen) -> Iterator[OverlayMark]:
+    labels = [label_box(shape) for shape in scene.shapes if isinstance(shape, Label)]
+    for shape in scene.shapes:
+        if isinstance(shape, Bond) and shape.origin.port in flows.powers:
+            mark = _on_bond(shape, labels)
+            if mark is not None:
+                pen.keep_free(_extent(mark))
+                yield mark
+
+
+def _on_bond(bond: Bond, labels: list[Box]) -> OverlayMark | None:
+    """An arrow on the longest piece of a bond, where no label is; None where there is no such place."""
+    start, end = max(pairwise(bond.points), key=lambda piece: hypot(*_step(*piece)))
+    unit, whole = direction(start, end), hypot(*_step(start, end))
+    origin = bond.origin
+    for length in (LENGTH, (LENGTH + SHORT) / 2, SHORT):
+        for place in ON_BOND:
+            centre = along(start, unit, place * whole)
+            mark = OverlayMark("power", (origin.port,), centre, unit, length, domain=origin.domain)
+            inside = length / 2 + 3 <= place * whole <= whole - length / 2 - 3
+            if inside and not any(_extent(mark).overlaps(box) for box in labels):
+                return mark
+    return None
+
+
+def _step(start: Point, end: Point) -> Point:
+    return end[0] - start[0], end[1] - start[1]
+
+
+def _extent(mark: OverlayMark, half: float = HALF_HEAD) -> Box:
+    ends = (-mark.length / 2, mark.length / 2)
+    return hull(along(mark.centre, mark.unit, forward, side) for forward in ends for side in (-half, half))
+
+
+def _text_marks(scene: Scene, flows: PowerFlows, pen: BondPen) -> Iterator[OverlayMark]:
+    for shape in scene.shapes:
+        name = shape.origin.element
+        if not isinstance(shape, Label) or shape.origin.part not in ("name", "item") or shape.origin.port:
+            continue
+        if name in flows.stored:
+            yield from first_free(bars_beside(shape), pen)
+        elif name in flows.lost:
+            yield from first_free(losses_beside(shape), pen)
+
+
+def first_free(marks: Iterable[tuple[OverlayMark, Box]], pen: BondPen) -> Iterator[OverlayMark]:
+    """The first mark that stands where nothing is; none where there is no such place."""
+    for mark, extent in marks:
+        if pen.is_free(extent, 1):
+            pen.keep_free(extent)
+            yield mark
+            return
+
+
+def bars_beside(label: Label) -> Iterator[tuple[OverlayMark, Box]]:
+    """Places for an energy bar: beside the text, right or left, then over and under it."""
+    text, origin = label_box(label), label.origin
+    x, y = text.centre
+    height = min(TALLEST, max(26.0, text.height + 8))
+    lefts = [(text.right + BESIDE, y), (text.left - BESIDE - BAR, y)]
+    beyond = [(x - BAR / 2, text.top - BESIDE - height / 2), (x - BAR / 2, text.bottom + BESIDE + height / 2)]
+    for left, middle in (*lefts, *beyond):
+        box = Box(left, middle - height / 2, left + BAR, middle + height / 2)
+        yield OverlayMark("stored", (origin.element,), box.centre, box=box, domain=origin.domain), box
+
+
+def losses_beside(label: Label) -> Iterator[tuple[OverlayMark, Box]]:
+    """Places for a loss: away from the text downwards, to a side, upwards."""
+    text, origin = label_box(label), label.origin
+    x, y = text.centre
+    half = LOSS_LENGTH / 2 + BESIDE / 2
+    places: Mapping[Point, Point] = {
+        (0.0, 1.0): (x, text.bottom + half),
+        (1.0, 0.0): (text.right + half, y),
+        (-1.0, 0.0): (text.left - half, y),
+        (0.0, -1.0): (x, text.top - half),
+    }
+    for unit, centre in places.items():
+        mark = OverlayMark("lost", (origin.element,), centre, unit, LOSS_LENGTH, domain=origin.domain)
+        yield mark, _extent(mark, LOSS_SCALE * WIDEST / 2 + HEAD_BESIDE)
+
+
+def arrows_beside(label: Label) -> Iterator[tuple[OverlayMark, Box]]:
+    """Places for the power of a source beside its name: at a side, then further away."""
+    text, origin = label_box(label), label.origin
+    for gap in (BESIDE, 3 * BESIDE, 5 * BESIDE):
+        for x in (text.right + gap + HALF_HEAD, text.left - gap - HALF_HEAD):
+            mark = OverlayMark(
+                "power", (origin.element,), (x, text.centre[1]), (0.0, -1.0), LENGTH, domain=origin.domain
+            )
+            yield mark, _extent(mark)
+
+
+def without_power_directions(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Shapes without the thin arrows that say where power counts as positive: the marks take their places."""
+    return tuple(
+        shape
+        for shape in shapes
+        if not (isinstance(shape, Wire) and shape.tone == "power")
+        and not (isinstance(shape, Label) and shape.origin.part == "power")
+    )

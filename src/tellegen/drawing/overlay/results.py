@@ -1,0 +1,387 @@
+"""A result as a figure: powers and energies of a run laid over a POG, a bond graph, a schematic or a mechanism, at one time or
+at many.
+
+A bar is the energy of a storage, or of all that a body holds; a dotted arrow is what a resistive element takes; a plain arrow
+beside a source points up where it gives power, down where it takes some. A mechanism is drawn where it is at that time.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeGuard, final, get_args
+
+import numpy as np
+
+from tellegen.causality import assign_causality
+from tellegen.core.names import did_you_mean, listing
+from tellegen.drawing import rules
+from tellegen.drawing.bond.pen import BondPen
+from tellegen.drawing.bond.scene import bond_scene
+from tellegen.drawing.formulas import quantity_latex
+from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.ink import inks
+from tellegen.drawing.mechanism.motion import coordinates_at
+from tellegen.drawing.mechanism.pose import MechanismPose
+from tellegen.drawing.mechanism.scene import mechanism_scene
+from tellegen.drawing.options import Options, with_layout
+from tellegen.drawing.overlay.flows import Array, PowerFlows, bond_flows, pog_flows
+from tellegen.drawing.overlay.marks import (
+    LENGTH,
+    NOTHING,
+    OverlayMark,
+    arrows_beside,
+    bars_beside,
+    bond_marks,
+    first_free,
+    losses_beside,
+    mark_shapes,
+    pog_marks,
+    without_power_directions,
+)
+from tellegen.drawing.overlay.sankey import sankey_scene
+from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
+from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
+from tellegen.drawing.recall import earlier_lines
+from tellegen.drawing.scene import Curve, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.experiments.quantities import SECOND, Quantity, value_of
+from tellegen.experiments.simulating import simulate
+from tellegen.graph import PowerGraph, ResistiveLaw, StorageLaw, lower
+from tellegen.model.model import Model
+from tellegen.notations.loading import Modelled, as_model
+from tellegen.notations.network.builder import Network
+from tellegen.results import Run
+from tellegen.results.element_variables import supplying
+from tellegen.schemes import bond_graph
+
+OverlaidNotation = Literal["pog", "bond"]
+OVERLAID_NOTATIONS: tuple[OverlaidNotation, ...] = get_args(OverlaidNotation)
+"""The notations that a result can be laid over."""
+LEGEND, LEGEND_WIDTH = 26.0, 230.0
+"""The row under a figure that tells the time and the scale."""
+NOTE, VALUE = 13.0, 11.0
+"""Sizes of texts."""
+MARGIN = 26.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Overlay:
+    """A figure with places for what a run measured. The widest arrow and the full bars are the largest values of the whole run."""
+
+    still: Scene
+    marks: tuple[OverlayMark, ...]
+    run: Run
+    measure: Callable[[Run], PowerFlows]
+    most_power: float
+    spans: tuple[tuple[float, float], ...]
+    """For each mark of stored energy, its least and its largest value; zero to `most_power` for the others."""
+
+    def frames(self, times: Array, *, values: bool = False) -> list[tuple[Shape, ...]]:
+        """What the marks show at some times; with `values`, the powers of sections in numbers.
+
+        Raises: SimulationError (S205) for times outside the run.
+        """
+        flows = self.measure(self.run.resampled(times))
+        rows = [_rows(mark, flows) for mark in self.marks]
+        return [(*self._shapes([row[k] for row in rows], values), *self._time(t)) for k, t in enumerate(times)]
+
+    def at(self, time: float) -> Scene:
+        """The figure at one time.
+
+        Raises: SimulationError (S205) for a time outside the run.
+        """
+        (shapes,) = self.frames(np.array([time]), values=True)
+        about = f"{self.still.about} Powers and energies at t = {time:g} s."
+        return tidy(replace(self.still, about=about.strip(), shapes=(*self.still.shapes, *shapes)))
+
+    def _shapes(self, values: list[float], with_numbers: bool) -> list[Shape]:
+        found: list[Shape] = []
+        for mark, (least, most), value in zip(self.marks, self.spans, values, strict=True):
+            found += mark_shapes(mark, value - least, most - least)
+            if with_numbers and mark.kind == "power" and mark.numbered:
+                found.append(self._number(mark, value))
+        return found
+
+    def _number(self, mark: OverlayMark, value: float) -> Label:
+        """The power of a section, under its arrow."""
+        (x, y), origin = mark.centre, Origin(part="flow value", port=mark.keys[0], domain=mark.domain)
+        text = quantity_latex(_shown(value, self.most_power), "W")
+        return Label(text, (x, y + 15), VALUE, tone=mark.tone, origin=origin)
+
+    def _time(self, time: float) -> list[Shape]:
+        at = (self.still.box.left + MARGIN, self.still.box.bottom - LEGEND / 2 + 4)
+        origin = Origin(part="time")
+        return [Label(rf"t = {quantity_latex(float(f'{time:.4g}'), 's')}", at, NOTE, "left", "baseline", origin=origin)]
+
+
+def overlay_of(run: Run, notation: OverlaidNotation, options: Options, graph: PowerGraph | None = None) -> Overlay:
+    """The figure of a run in a notation, with places for its powers and energies.
+
+    `graph` is the model that is drawn: that of the run, or the same one without its experiment.
+    """
+    drawn = run.graph if graph is None else graph
+    scene, measure = _pog(drawn, options) if notation == "pog" else _bond(drawn, options)
+    return overlay_on(scene, run, measure, pog_marks if notation == "pog" else bond_marks)
+
+
+def overlay_on(
+    scene: Scene,
+    run: Run,
+    measure: Callable[[Run], PowerFlows],
+    places: Callable[[Scene, PowerFlows], tuple[OverlayMark, ...]],
+) -> Overlay:
+    """A scene with what a run measured at the places that are found for it."""
+    flows = measure(run)
+    marks = places(scene, flows)
+    rows = [_rows(mark, flows) for mark in marks]
+    powers = [row for mark, row in zip(marks, rows, strict=True) if mark.kind != "stored"]
+    most = max((float(np.nanmax(np.abs(row), initial=0.0)) for row in powers), default=0.0)
+    spans = tuple(_span(row) if mark.kind == "stored" else (0.0, most) for mark, row in zip(marks, rows, strict=True))
+    return Overlay(*_framed(scene, marks, most), run, measure, most, spans)
+
+
+def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
+    """The ladder of a run, where it has one. A section of vector lanes shows the power of all lanes together."""
+    wanted = replace(options, power_directions=True)
+    plan, scheme = plan_model_pog(assign_causality(graph), wanted)
+    sections = [section for ladder in plan.ladders for section in ladder.all_sections()]
+    meshed = scheme.vectorial and options.meshes != "vector" and not any(section.lanes for section in sections)
+    most = FEW_CUTS if options.meshes == "auto" else MANY_CUTS
+    linked = linked_ladders(scheme, most, earlier_lines(options)) if meshed else None
+    shown = scheme if linked is None else linked.scheme
+    carried = {section.name: section.carries for section in sections if section.carries}
+    scene = plan_scene(plan, wanted)
+    return replace(scene, shapes=without_power_directions(scene.shapes)), lambda at: pog_flows(shown, at, carried)
+
+
+def _bond(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
+    scheme = bond_graph(assign_causality(graph), vectors=True)
+    return bond_scene(scheme, options), lambda at: bond_flows(scheme, at)
+
+
+def _rows(mark: OverlayMark, flows: PowerFlows) -> Array:
+    table = {"power": flows.powers, "stored": flows.stored, "lost": flows.lost}[mark.kind]
+    found: Array = np.sum([table[key] for key in mark.keys], axis=0)
+    return found
+
+
+def _span(row: Array) -> tuple[float, float]:
+    """From empty to full: energies may be counted from a level in the middle."""
+    least = float(np.nanmin(row, initial=0.0))
+    return min(0.0, least), float(np.nanmax(row, initial=least))
+
+
+def _framed(scene: Scene, marks: tuple[OverlayMark, ...], most: float) -> tuple[Scene, tuple[OverlayMark, ...]]:
+    """Room for the marks, and a row under the figure: the time at its left, the scale of the arrows at its right."""
+    shapes = [shape for mark in marks for shape in mark_shapes(mark, 1.0, 1.0)]
+    extents = [ink if isinstance(ink, Box) else ink.box for shape in shapes for ink in inks(shape)]
+    full = union([scene.box, *(box.grown(2) for box in extents)])
+    dx, dy = -full.left, -full.top
+    box = Box(0, 0, max(full.width, LEGEND_WIDTH), full.height + LEGEND)
+    placed = tuple(moved(shape, dx, dy) for shape in scene.shapes)
+    return replace(scene, box=box, shapes=(*placed, *_scale(box, most))), tuple(mark.moved(dx, dy) for mark in marks)
+
+
+def _scale(box: Box, most: float) -> list[Shape]:
+    """The widest arrow and what it stands for."""
+    if not most:
+        return []
+    y = box.bottom - LEGEND / 2
+    origin = Origin(part="scale")
+    text = quantity_latex(_shown(most, most), "W")
+    label = Label(text, (box.right - MARGIN, y + 4), NOTE, "right", "baseline", origin=origin)
+    widest = OverlayMark("power", ("scale",), (label_box(label).left - 8 - LENGTH / 2, y))
+    return [*mark_shapes(widest, 1.0, 1.0), label]
+
+
+def _shown(value: float, most: float) -> float:
+    """A value with three digits, and zero for what is nothing beside the largest one."""
+    return float(f"{value:.3g}") if abs(value) > NOTHING * most else 0.0
+
+
+NAMED = ("name", "body name", "joint name")
+MECHANICAL = "translational"
+"""The colour of bodies."""
+PANEL, ROW, NAME = 60.0, 40.0, 15.0
+"""Where the names of a panel begin, the height of its rows, and the size of its texts."""
+
+
+def network_overlay(model: Model, run: Run, options: Options, time: float, *, bodies: bool = False) -> Overlay:
+    """The schematic of a model, or its mechanism at a time of a run, with places for powers and energies.
+
+    `bodies` asks for those of a network that has a schematic too.
+    """
+    if model.mechanism is None and not bodies:
+        scene = schematic_scene(model, options)
+    else:
+        (row,) = coordinates_at(MechanismPose(model), run.resampled(np.array([time])))
+        scene = mechanism_scene(model, options, row)
+    names = [s.origin.element for s in scene.shapes if isinstance(s, Label) and s.origin.part in NAMED]
+
+    def measure(at: Run) -> PowerFlows:
+        return _flows(names, at)
+
+    return overlay_on(scene, run, measure, _marks)
+
+
+def panel_overlay(model: Model, run: Run, options: Options) -> Overlay | None:
+    """The names of what a mechanism shows in a column, with places for powers and energies.
+
+    Beside bodies that move, marks would jump about. None where a run measured nothing of them.
+    """
+    named = [s for s in mechanism_scene(model, options).shapes if isinstance(s, Label) and s.origin.part in NAMED]
+    flows = _flows([label.origin.element for label in named], run)
+    kept = {name for table in (flows.powers, flows.stored, flows.lost) for name in table}
+    texts = {label.origin.element: label.text for label in named if label.origin.element in kept}
+    if not texts:
+        return None
+    labels = tuple(
+        Label(text, (PANEL, ROW * (k + 1)), NAME, "left", origin=Origin(name, "name"))
+        for k, (name, text) in enumerate(texts.items())
+    )
+    scene = Scene("", "", Box(0, 0, 2 * PANEL, ROW * (len(labels) + 1)), labels)
+    return overlay_on(scene, run, lambda at: _flows(texts, at), _marks)
+
+
+def _flows(names: Iterable[str], run: Run) -> PowerFlows:
+    """What elements and bodies hold, take and give, by the names that they have in the figure."""
+    graph = run.graph
+    powers: dict[str, Array] = {}
+    stored: dict[str, Array] = {}
+    lost: dict[str, Array] = {}
+    sources = supplying(graph)
+    for name in names:
+        members = _members(name, graph)
+        holding = [e for e, law in members.items() if isinstance(law, StorageLaw) and run.catalogue.of("energy", e)]
+        taking = [e for e, law in members.items() if isinstance(law, ResistiveLaw) and run.catalogue.of("power", e)]
+        if name in sources and run.catalogue.of("power", name):
+            powers[name] = run.power_values(name)
+        elif holding:
+            stored[name] = sum((run.values(f"energy.{e}") for e in holding), start=np.zeros(len(run.t)))
+        elif taking:
+            lost[name] = sum((run.power_values(e) for e in taking), start=np.zeros(len(run.t)))
+    return PowerFlows(powers, stored, lost)
+
+
+def _members(name: str, graph: PowerGraph) -> dict[str, object]:
+    """The laws of the ports that an element or a body has, by the names that a run gives them."""
+    return {
+        p.element: p.law for p in graph.ports if p.element == name or p.element.startswith((f"{name}.", f"{name}["))
+    }
+
+
+def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
+    """Marks beside the names, each where nothing else is."""
+    pen = BondPen()
+    domains: dict[str, str] = {}
+    for shape in scene.shapes:
+        pen.put(shape)
+        if isinstance(shape, Curve) and shape.origin.domain:
+            domains.setdefault(shape.origin.element, shape.origin.domain)
+    found: list[OverlayMark] = []
+    for shape in scene.shapes:
+        if not isinstance(shape, Label) or shape.origin.part not in NAMED:
+            continue
+        name = shape.origin.element
+        label = replace(shape, origin=replace(shape.origin, domain=domains.get(name, MECHANICAL)))
+        if name in flows.powers:
+            found += first_free(arrows_beside(label), pen)
+        elif name in flows.stored:
+            found += first_free(bars_beside(label), pen)
+        elif name in flows.lost:
+            found += first_free(losses_beside(label), pen)
+    return tuple(found)
+
+
+SANKEY = "sankey"
+PHYSICAL = ("network", "mechanism")
+"""The notations that show the parts of a model themselves."""
+
+
+def result_scene(what: object, notation: str, run: object, at: Quantity | None, options: Options) -> Scene:
+    """The figure of a run, or of a model with one. Without a time, the end of the run is shown.
+
+    Raises: FigureError (F200, F201, F205, F206); SimulationError (S205) for a time outside the run.
+    """
+    word = notation or (SANKEY if isinstance(what, Run) and at is None else "pog")
+    if word == SANKEY:
+        if at is not None:
+            what_ = "a Sankey diagram shows the energy of a whole run"
+            raise rules.NO_OVERLAY.error(what_, fix="leave the time out, or draw a 'pog' or a 'bond' graph")
+        return sankey_scene(shown_run(what, run)[0])
+    if word not in PHYSICAL:
+        overlaid_notation(word)
+    model = drawn_model(what) if word in PHYSICAL else None
+    if model is not None and word == "mechanism":
+        MechanismPose(model)  # a model without a mechanism is refused before it is simulated
+    shown, graph = shown_run(what, run)
+    time = float(shown.t[-1]) if at is None else value_of(at, SECOND, "the time of the figure")
+    if model is not None:
+        return network_overlay(model, shown, options, time, bodies=word == "mechanism").at(time)
+    if not isinstance(what, Run):
+        options = with_layout(options, as_model(what), word)  # type: ignore[arg-type]  # `run_of` refused what else it may be
+    return overlay_of(shown, overlaid_notation(word), options, graph).at(time)
+
+
+def drawn_model(what: object) -> Model:
+    """The model whose schematic or mechanism is drawn.
+
+    Raises: FigureError (F200) for a run alone, which does not know the shape of its model.
+    """
+    if isinstance(what, Run):
+        told = "a run alone does not know the shape of its model"
+        raise rules.NO_OVERLAY.error(told, where=what.name, fix="give the model too: draw(model, 'network', run=run)")
+    return as_model(what)  # type: ignore[arg-type]  # what else is given is refused by `run_of`
+
+
+def overlaid_notation(word: str) -> OverlaidNotation:
+    """A notation that a result can be laid over.
+
+    Raises: FigureError (F200) for another one.
+    """
+    if not _is_overlaid(word):
+        known = (*OVERLAID_NOTATIONS, *PHYSICAL)
+        fix = did_you_mean(word, known) or f"draw it as {listing(known)}"
+        raise rules.NO_OVERLAY.error(f"'{word}' figures have no place for powers", fix=fix)
+    return word
+
+
+def _is_overlaid(word: str) -> TypeGuard[OverlaidNotation]:
+    return word in OVERLAID_NOTATIONS
+
+
+def shown_run(what: object, run: object) -> tuple[Run, PowerGraph | None]:
+    """The run that is shown, and the model that is drawn: None where that is the run's own.
+
+    A model without a run is simulated with the experiment that it describes.
+
+    Raises: FigureError for a run of another model (F201), or something that is neither (F205).
+    """
+    if isinstance(what, Run) and run is None:
+        return what, None
+    if not isinstance(what, Model | Network | Modelled | str) and not hasattr(what, "__fspath__"):
+        kind = type(what).__name__
+        raise rules.NOT_A_RUN.error(f"a {kind} has no result", fix="give the model and its run, or the run alone")
+    model = as_model(what)
+    graph = lower(model)
+    if run is None:
+        return simulate(model, progress=False), graph
+    if not isinstance(run, Run):
+        kind = type(run).__name__
+        raise rules.NOT_A_RUN.error(
+            f"what was given as 'run' is of the kind '{kind}'", fix="give what tellegen.simulate(model) gives back"
+        )
+    _check_same(graph, run)
+    return run, graph
+
+
+def _check_same(graph: PowerGraph, run: Run) -> None:
+    drawn, measured = ({port.element for port in one.ports} for one in (graph, run.graph))
+    apart = sorted(drawn ^ measured)
+    if apart:
+        raise rules.OTHER_RUN.error(
+            f"the run of '{run.name}' is not one of '{graph.name}': {listing(apart)} "
+            f"{'is' if len(apart) == 1 else 'are'} in one of them only",
+            where=graph.name,
+            fix="simulate the model that is drawn, or draw the run: tellegen.draw(run, 'pog')",
+        )

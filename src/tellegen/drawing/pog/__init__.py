@@ -1,0 +1,1 @@
+"""Figures of Power-Oriented Graphs: the plan of a scheme as ladders, their places and their shapes."""

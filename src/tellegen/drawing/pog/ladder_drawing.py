@@ -1,0 +1,466 @@
+"""Draws a placed POG ladder: its columns, the wires between them, its power sections and its side ladders."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal, final
+
+from tellegen.drawing.geometry import Box, Point, box_about
+from tellegen.drawing.options import Options
+from tellegen.drawing.pog.measures import (
+    ARROW_BELOW,
+    ARROW_LENGTH,
+    BRANCH_OVERHANG,
+    LEAD,
+    LOWER_LABEL,
+    NOTE,
+    PORT_HALF,
+    SECTION_OVERHANG,
+    SIDE_WIRE,
+    SMALL,
+    STUB,
+    SUM_RADIUS,
+    TEXT,
+    UPPER_LABEL,
+    box_size,
+    text_size,
+)
+from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
+from tellegen.drawing.pog.plan import (
+    LINES,
+    BoxPlan,
+    BranchPlan,
+    ColumnPlan,
+    ConnectionPlan,
+    ElementPlan,
+    End,
+    IntegralPlan,
+    Line,
+    NodeKind,
+    SectionPlan,
+)
+from tellegen.drawing.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
+from tellegen.expressions import latex_name
+
+NodeSide = Literal["left", "right", "up", "down"]
+STEP: dict[NodeSide, Point] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+ZERO_RADIUS = 9.0
+LEAD_PART = "lead"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WireNode:
+    """Where wires meet on a line: a summation, a dot, a bare corner, a zero, an end, or a box."""
+
+    x: float
+    y: float
+    kind: NodeKind | Literal["box"]
+    half: float = 0
+    """Half the width of a box."""
+
+    @property
+    def takes_head(self) -> bool:
+        """Whether a wire that comes here has an arrowhead."""
+        return self.kind in ("sum", "box", "end")
+
+    def edge(self, side: NodeSide) -> Point:
+        """Where a wire touches it."""
+        radius = {"sum": SUM_RADIUS, "zero": ZERO_RADIUS, "box": self.half}.get(self.kind, 0)
+        dx, dy = STEP[side]
+        return self.x + dx * radius, self.y + dy * radius
+
+
+@final
+class PogPen:
+    """Draws into a list of shapes, moved by the origin of the ladder that is drawn."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.shapes: list[Shape] = []
+        self._wires: list[Wire] = []
+        self._bends: set[Point] = set()
+
+    def weight(self, weight: Weight) -> Weight:
+        """Vectors are bold, or double where the options ask for it."""
+        return self.options.vectors if weight == "bold" else weight
+
+    def add(self, *shapes: Shape) -> None:
+        """Draw shapes as they are."""
+        self.shapes.extend(shapes)
+
+    def wire(self, points: Iterable[Point], head: bool, weight: Weight, origin: Origin) -> None:
+        """A piece of a wire in the direction of its signal."""
+        found = tuple(points)
+        if found[0] != found[-1]:
+            self._wires.append(Wire(found, head, self.weight(weight), origin=origin))
+
+    def node(self, node: WireNode, spots: tuple[Point, ...], weight: Weight, origin: Origin) -> None:
+        """The mark of a node, where it has one."""
+        at = (node.x, node.y)
+        match node.kind:
+            case "sum":
+                self.add(Sum(at, spots, origin=origin))
+            case "dot":
+                self.add(Dot(at, self.weight(weight), origin=replace(origin, part="dot")))
+            case "zero":
+                self.add(Label("0", at, size=14, origin=replace(origin, part="zero")))
+            case "bend":
+                self._bends.add(at)
+            case _:
+                pass
+
+    def box(self, block: Block, text: str, size: float) -> None:
+        """A block and its text."""
+        origin = replace(block.origin, part=f"{block.origin.part} text")
+        self.add(block, Label(text, block.box.centre, size=size, tone=block.tone, origin=origin))
+
+    def finished(self) -> list[Shape]:
+        """All shapes, with wires joined at bare corners."""
+        return [*self.shapes, *_joined(self._wires, self._bends)]
+
+
+def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
+    """Wires that meet in a bend as one."""
+    after = {wire.points[0]: k for k, wire in enumerate(wires) if wire.points[0] in bends}
+    found: list[Wire] = []
+    gone: set[int] = set(after.values())
+    begun = [k for k in range(len(wires)) if k not in gone]
+    # A ring of wires without a beginning is begun anywhere.
+    for k in (*begun, *sorted(gone)):
+        if k in gone and k not in after.values():
+            continue
+        wire = wires[k]
+        if k in gone:
+            gone.discard(k)
+            after.pop(wire.points[0], None)
+        while not wire.head and (next_ := after.pop(wire.points[-1], None)) is not None:
+            wire = _one(wire, wires[next_])
+        found.append(wire)
+    return found
+
+
+def _one(first: Wire, second: Wire) -> Wire:
+    origin = second.origin if second.origin.part == LEAD_PART else first.origin
+    return Wire(_straightened((*first.points, *second.points[1:])), second.head, first.weight, origin=origin)
+
+
+def _straightened(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """Without points in the middle of a straight piece."""
+    found = [points[0]]
+    for here, ahead in pairwise(points[1:]):
+        (x, y), (u, v), (a, b) = found[-1], here, ahead
+        if not (x == u == a or y == v == b):
+            found.append(here)
+    return (*found, points[-1])
+
+
+TICK, TICK_HALF, TICK_NUMBER = 11.0, 5.0, 10.0
+"""From a section to the slash through a wire, half its height, and from the wire to the middle of its number."""
+LINK_RADIUS, LONG_LINK_RADIUS = 10.0, 14.0
+"""Of the ring round one letter, and round several."""
+
+
+def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) -> None:
+    """A section at a place on the upper line, down to the lower line."""
+    x, upper = at
+    origin = Origin(part="section", port=section.name, domain=section.domain)
+    pen.add(Section((x, upper - SECTION_OVERHANG), (x, lower + SECTION_OVERHANG), origin))
+    named = Origin(part="variable", port=section.name, domain=section.domain)
+    pen.add(Label(section.upper, (x, upper - UPPER_LABEL), size=TEXT, level="baseline", origin=named))
+    pen.add(Label(section.lower, (x, lower + LOWER_LABEL), size=TEXT, level="baseline", origin=named))
+    if pen.options.section_numbers:
+        number = Origin(part="number", port=section.name)
+        pen.add(
+            Label(section.name, (x, upper - UPPER_LABEL - 22), size=11, level="baseline", tone="quiet", origin=number)
+        )
+    if pen.options.dimensions and section.size > 1:
+        _tick(pen, section, (x, upper), -1)
+        _tick(pen, section, (x, lower), 1)
+    if pen.options.power_directions:
+        _power_arrow(pen, section, x, lower)
+
+
+def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
+    """A slash through a wire beside its section, with the number of variables on the outer side."""
+    x, y = at
+    slash = (x + TICK - TICK_HALF, y + TICK_HALF), (x + TICK + TICK_HALF, y - TICK_HALF)
+    pen.add(Wire(slash, False, "hair", origin=Origin(part=LEAD_PART, port=section.name, domain=section.domain)))
+    origin = Origin(part="dimension", port=section.name, domain=section.domain)
+    place = x + TICK + (TICK_HALF + 2 if outwards < 0 else 2), y + outwards * TICK_NUMBER
+    pen.add(Label(str(section.size), place, size=11, align="left", origin=origin))
+
+
+def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> None:
+    """An arrow in the direction in which power counts as positive."""
+    half = ARROW_LENGTH / 2 if section.direction == "right" else -ARROW_LENGTH / 2
+    y = lower + ARROW_BELOW
+    origin = Origin(part=LEAD_PART, port=section.name, domain=section.domain)
+    pen.add(Wire(((x - half, y), (x + half, y)), True, "hair", "power", origin))
+    label = Origin(part="power", port=section.name, domain=section.domain)
+    pen.add(
+        Label(latex_name(f"P_{section.name}"), (x, y + 14), size=SMALL - 2, level="middle", tone="power", origin=label)
+    )
+
+
+def _draw_link(pen: PogPen, section: SectionPlan, x: float, y: float, *, right: bool) -> None:
+    """The letter under which a ladder goes on elsewhere, at the outer end of the wires of a section."""
+    radius = _link_radius(section.link)
+    away = LEAD + radius + 4
+    _mark_link(pen, section, (x + away if right else x - away, y))
+
+
+def _link_radius(letters: str) -> float:
+    """The radius of the ring round the letters of a link."""
+    return LINK_RADIUS if len(letters.rstrip("'")) == 1 else LONG_LINK_RADIUS
+
+
+def _mark_link(pen: PogPen, section: SectionPlan, at: Point) -> None:
+    """The letters of a link in a ring."""
+    origin = Origin(part="link", port=section.name)
+    ring = Ring(at, _link_radius(section.link), origin=origin)
+    pen.add(ring, Label(section.link, at, size=NOTE, math=False, origin=origin))
+
+
+def _draw_integral(pen: PogPen, plan: IntegralPlan, node: WireNode) -> None:
+    """The blocks to the right of a node, one after the other, and the name of what comes out."""
+    start = node.edge("right")
+    for box in plan.boxes:
+        width, height = box_size(box.text)
+        left = start[0] + LEAD
+        frame = box_about((left + width / 2, node.y), width, height)
+        pen.wire((start, (left, node.y)), True, plan.weight, Origin(part="wire"))
+        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, text_size(box.text))
+        start = (frame.right, node.y)
+    end = start[0] + LEAD
+    pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD_PART))
+    pen.add(Label(plan.label, (end + 6, node.y), size=SMALL, align="left", origin=Origin(part="displacements")))
+
+
+Nodes = dict[Line, WireNode]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Elbow:
+    """The wire that comes from the node of a branch column to a line of its side ladder."""
+
+    node: WireNode
+    side: Literal["up", "down"]
+
+
+@final
+class LadderDrawing:
+    """Draws one ladder, and its side ladders through further drawings."""
+
+    def __init__(self, pen: PogPen, ladder: PlacedLadder, space: LadderSpacing, at: Point) -> None:
+        self.pen = pen
+        self.ladder = ladder
+        self.space = space
+        self.x, self.upper = at
+        self.lower = self.upper + ladder.height
+        self.branches = {branch.column: branch for branch in ladder.branches}
+
+    def y(self, line: Line) -> float:
+        """The y of a line."""
+        return self.upper if line == "upper" else self.lower
+
+    def draw(self, elbows: dict[Line, _Elbow] | None = None) -> None:
+        """Everything of the ladder; `elbows` lead to it from the ladder it belongs to."""
+        columns = self.ladder.plan.columns
+        nodes = [self._column(k, column) for k, column in enumerate(columns)]
+        sections = self.ladder.plan.sections()
+        for k, section in enumerate(sections):
+            if section is None:
+                continue
+            at = self.x + self.ladder.borders[k]
+            _draw_section(self.pen, section, (at, self.upper), self.lower)
+            if section.link and (k == len(nodes) or (k == 0 and elbows is None)):
+                _draw_link(self.pen, section, at, (self.upper + self.lower) / 2, right=k > 0)
+            before = nodes[k - 1] if k else None
+            after = nodes[k] if k < len(nodes) else None
+            for line in LINES:
+                self._wire(section, line, at, before, after, elbows if k == 0 else None)
+
+    # -- wires -----------------------------------------------------------------------------------------------------------------
+
+    def _wire(
+        self,
+        section: SectionPlan,
+        line: Line,
+        at: float,
+        before: Nodes | None,
+        after: Nodes | None,
+        elbows: dict[Line, _Elbow] | None,
+    ) -> None:
+        """The wire through a section on one line, in the direction of its signal."""
+        y = self.y(line)
+        left: list[Point] = [(at - LEAD, y)] if before is None else [before[line].edge("right")]
+        right: Point = (at + LEAD, y) if after is None else after[line].edge("left")
+        left_head = before is None or before[line].takes_head
+        if elbows is not None:
+            elbow = elbows[line]
+            left = [(elbow.node.x, y), elbow.node.edge(elbow.side)]
+            left_head = elbow.node.takes_head
+        right_head = after is None or after[line].takes_head
+        outside = (before is None and elbows is None) or after is None
+        outside = outside or any(nodes is not None and nodes[line].kind == "end" for nodes in (before, after))
+        origin = Origin(part=LEAD_PART if outside else "wire", port=section.name, domain=section.domain)
+        points = [*reversed(left), right]
+        if section.goes_right(line):
+            self.pen.wire(points, right_head, section.weight, origin)
+        else:
+            self.pen.wire(reversed(points), left_head, section.weight, origin)
+
+    # -- columns ---------------------------------------------------------------------------------------------------------------
+
+    def _column(self, k: int, column: ColumnPlan) -> Nodes:
+        middle = self.x + self.ladder.middle(k)
+        match column.content:
+            case ConnectionPlan() as connection:
+                return self._connection(connection, column, middle)
+            case BranchPlan() as branch:
+                return self._branch(branch, self.branches[k], column, middle)
+            case ElementPlan() as element:
+                nodes = self._nodes(column, {"upper": middle, "lower": middle}, {"upper": "down", "lower": "up"})
+                self._element(element, nodes, middle)
+                if column.integral is not None:
+                    _draw_integral(self.pen, column.integral, nodes["lower"])
+                return nodes
+            case None:
+                return self._nodes(column, {"upper": middle, "lower": middle}, {"upper": "down", "lower": "up"})
+
+    def _nodes(self, column: ColumnPlan, x: dict[Line, float], side: dict[Line, NodeSide]) -> Nodes:
+        """The nodes of a column, drawn; `side` is where its vertical wire is."""
+        found: Nodes = {}
+        element = column.content.element if isinstance(column.content, ElementPlan) else ""
+        for line in LINES:
+            node = WireNode(x[line], self.y(line), column.node_kind(line))
+            sides: dict[End, NodeSide] = {"left": "left", "right": "right", "vertical": side[line]}
+            spots = tuple(STEP[sides[end]] for at, end in sorted(column.minus) if at == line)
+            origin = Origin(element, "sum", port=line, sign=-1 if spots else 1, domain=column.wire_domain)
+            self.pen.node(node, spots, _weight(column), origin)
+            found[line] = node
+        return found
+
+    # -- elaboration blocks ----------------------------------------------------------------------------------------------------
+
+    def _element(self, element: ElementPlan, nodes: Nodes, x: float) -> None:
+        """The boxes of an elaboration block between the lines, with equal free gaps, and the wires between them."""
+        sizes = [box_size(box.text) for box in element.boxes]
+        gap = (self.ladder.height - sum(h for _, h in sizes)) / (len(sizes) + 1)
+        down = element.way == "down"
+        first, last = (nodes["upper"], nodes["lower"]) if down else (nodes["lower"], nodes["upper"])
+        forth: NodeSide = "down" if down else "up"
+        back: NodeSide = "up" if down else "down"
+        origin = Origin(element.element, "wire", domain=element.domain)
+        y, start = (first.y, first.edge(forth))
+        for k, (box, (width, height)) in enumerate(zip(element.boxes, sizes, strict=True)):
+            near = y + gap if down else y - gap
+            far = near + height if down else near - height
+            frame = Box(x - width / 2, min(near, far), x + width / 2, max(near, far))
+            self.pen.wire((start, (x, near)), True, element.weight, origin)
+            if k == 1 and element.energy:
+                self._energy(element, (x + 8, (y + near) / 2))
+            self._box(element.element, box, frame, element.domain, element.tone)
+            y, start = far, (x, far)
+        if last.kind == "end":
+            origin = replace(origin, part=LEAD_PART)
+        self.pen.wire((start, last.edge(back)), last.takes_head, element.weight, origin)
+
+    def _energy(self, element: ElementPlan, at: Point) -> None:
+        origin = Origin(element.element, "energy", domain=element.domain)
+        self.pen.add(Label(element.energy, at, size=SMALL, align="left", origin=origin))
+
+    def _box(self, element: str, box: BoxPlan, frame: Box, domain: str, tone: Tone = "ink") -> None:
+        origin = Origin(element, box.part, domain=domain)
+        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, text_size(box.text))
+        y = frame.centre[1]
+        if box.side:
+            start = frame.right + SIDE_WIRE
+            self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD_PART, domain=domain))
+            label = Origin(element, "further inputs", domain=domain)
+            self.pen.add(Label(box.side, (start + 4, y), size=SMALL, align="left", origin=label))
+        if box.value:
+            label = Origin(element, "value", domain=domain)
+            self.pen.add(Label(box.value, (frame.right + 5, y), size=SMALL, align="left", origin=label))
+
+    # -- connection blocks -----------------------------------------------------------------------------------------------------
+
+    def _connection(self, connection: ConnectionPlan, column: ColumnPlan, x: float) -> Nodes:
+        found: Nodes = {}
+        for line in LINES:
+            box = connection.box(line)
+            width, height = box_size(box.text, connection=True)
+            frame = box_about((x, self.y(line)), width, height)
+            origin = Origin(connection.element, box.part, domain=column.wire_domain)
+            self.pen.box(Block(frame, origin=origin), box.text, text_size(box.text))
+            if box.value:
+                inwards = frame.bottom + 12 if line == "upper" else frame.top - 12
+                label = Origin(connection.element, "value", domain=column.wire_domain)
+                self.pen.add(Label(box.value, (x, inwards), size=SMALL, origin=label))
+            found[line] = WireNode(x, self.y(line), "box", width / 2)
+        return found
+
+    # -- branches --------------------------------------------------------------------------------------------------------------
+
+    def _branch(self, branch: BranchPlan, placed: PlacedBranch, column: ColumnPlan, middle: float) -> Nodes:
+        """A branch column: its two nodes, the section across its wires, and the side ladder."""
+        side: Literal["up", "down"] = "up" if placed.above else "down"
+        near: Line = "lower" if placed.above else "upper"
+        # The line of the side ladder that is nearer goes in by the right wire, so that the wires do not cross.
+        x: dict[Line, float] = {}
+        for line in LINES:
+            right = branch.line_there(line) == near if branch.ladder.columns else column.node_kind(line) != "dot"
+            x[line] = middle + (PORT_HALF if right else -PORT_HALF)
+        if x["upper"] == x["lower"]:
+            x["upper"] = 2 * middle - x["lower"]
+        nodes = self._nodes(column, x, {"upper": side, "lower": side})
+        self._branch_section(branch, placed, x)
+        if branch.ladder.columns:
+            elbows = {branch.line_there(line): _Elbow(nodes[line], side) for line in LINES}
+            at = self.x + placed.x, self.upper + placed.y
+            LadderDrawing(self.pen, placed.ladder, self.space, at).draw(elbows)
+        else:
+            self._stubs(branch, placed, nodes, side)
+        return nodes
+
+    def _branch_section(self, branch: BranchPlan, placed: PlacedBranch, x: dict[Line, float]) -> None:
+        section = branch.ladder.entry
+        if section is None:
+            return
+        y = self.upper - self.space.raised_section if placed.above else self.lower + self.space.branch_section
+        left, right = sorted(x.values())
+        start, end = left - BRANCH_OVERHANG, right + BRANCH_OVERHANG
+        origin = Origin(part="section", port=section.name, domain=section.domain)
+        self.pen.add(Section((start, y), (end, y), origin))
+        for line in LINES:
+            text = section.label(branch.line_there(line))
+            at_left = x[line] == left
+            label = Origin(part="variable", port=section.name, domain=section.domain)
+            place = (start - 6, y) if at_left else (end + 6, y)
+            self.pen.add(Label(text, place, size=TEXT, align="right" if at_left else "left", origin=label))
+
+    def _stubs(self, branch: BranchPlan, placed: PlacedBranch, nodes: Nodes, side: Literal["up", "down"]) -> None:
+        """The wires of a source at a branch."""
+        section = branch.ladder.entry
+        weight: Weight = "thin" if section is None else section.weight
+        far = self.upper + placed.y + (0 if placed.above else STUB)
+        origin = Origin(part=LEAD_PART, port="" if section is None else section.name)
+        if section is not None and section.link:
+            radius = _link_radius(section.link)
+            middle = (nodes["upper"].x + nodes["lower"].x) / 2
+            _mark_link(self.pen, section, (middle, far + (-radius - 4 if placed.above else radius + 4)))
+        for line, node in nodes.items():
+            points = [node.edge(side), (node.x, far)]
+            if branch.comes_in[line]:
+                self.pen.wire(reversed(points), node.takes_head, weight, origin)
+            else:
+                self.pen.wire(points, True, weight, origin)
+
+
+def _weight(column: ColumnPlan) -> Weight:
+    if isinstance(column.content, ElementPlan):
+        return column.content.weight
+    section = column.left or column.right
+    return "thin" if section is None else section.weight

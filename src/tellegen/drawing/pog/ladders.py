@@ -1,0 +1,361 @@
+"""The plan of a scalar POG: ladders column by column, with the signs of summations; a mesh is cut at linked sections.
+
+Nobody draws them by hand. The sections on both sides of such a column have the same power, so that one of them is enough; what a
+sensor reads is told under the figure.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import final
+
+from tellegen.core.domains import DOMAINS
+from tellegen.drawing import rules
+from tellegen.drawing.formulas import name_latex
+from tellegen.drawing.pog.plan import (
+    LINES,
+    BoxPlan,
+    BranchPlan,
+    ColumnPlan,
+    ConnectionPlan,
+    ElementPlan,
+    End,
+    LadderPlan,
+    Line,
+    SectionPlan,
+    Way,
+)
+from tellegen.drawing.pog.texts import PogTexts
+from tellegen.drawing.scene import Tone
+from tellegen.graph import Port, SourceLaw
+from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, ConnectedPart, OnePort, connected_parts
+from tellegen.schemes.ladders import LadderBuilder, SignalFlow
+from tellegen.schemes.names import UniqueNames
+from tellegen.schemes.pog_scheme import Block, Column, Ladder, PogScheme, Section
+
+IsSensor = Callable[[str], bool]
+
+
+def _without_bare_columns(ladder: LadderPlan, is_sensor: IsSensor) -> LadderPlan:
+    """The ladder without the columns that say nothing; the ladder itself where no others would be left."""
+    kept: list[ColumnPlan] = []
+    before: SectionPlan | None = None  # the section that stands for that behind a column left out
+    for column in ladder.columns:
+        moved = column if before is None else replace(column, left=before)
+        if not _is_bare(moved, is_sensor):
+            kept.append(moved)
+            before = None
+        elif moved.right is not None:
+            before = moved.left
+        elif kept and isinstance(kept[-1].content, ElementPlan):
+            kept[-1] = replace(kept[-1], right=None, minus=_without_right(kept[-1]))
+        else:
+            return ladder
+    return replace(ladder, columns=tuple(kept)) if kept else ladder
+
+
+def _is_bare(column: ColumnPlan, is_sensor: IsSensor) -> bool:
+    if column.left is None or column.left.link or (column.right is not None and column.right.link):
+        return False
+    if isinstance(column.content, ElementPlan):
+        return is_sensor(column.content.element)
+    return column.content is None and column.right is not None and not column.minus
+
+
+def _without_right(column: ColumnPlan) -> frozenset[tuple[Line, End]]:
+    """The negated inputs of a column behind which nothing stands any more."""
+    return frozenset(place for place in column.minus if place[1] != "right")
+
+
+SENSORS = ("De", "Df")
+Names = dict[Line, dict[End, str]]
+"""The variables at the ends of the nodes of a column."""
+
+
+@final
+class ScalarPlanner:
+    """Turns ladders of a scheme into plans."""
+
+    def __init__(self, scheme: PogScheme, texts: PogTexts, links: Mapping[str, str] | None = None) -> None:
+        self.scheme = scheme
+        self.texts = texts
+        self.links = links or {}
+
+    def ladder(self, ladder: Ladder) -> LadderPlan:
+        """The plan of a ladder and of its side ladders."""
+        plan = LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
+        shown = _without_bare_columns(plan, self._is_sensor)
+        self._tell_sensors({*_elements(plan)} - {*_elements(shown)})
+        return shown
+
+    def _is_sensor(self, element: str) -> bool:
+        item = self.scheme.elements.get(element)
+        return item is not None and item.letters in SENSORS
+
+    def _tell_sensors(self, elements: Set[str]) -> None:
+        """What the sensors that have no column read, under the figure."""
+        for block in self.scheme.blocks.values():
+            if block.element in elements:
+                self.texts.legend.setdefault(name_latex(block.element), self.texts.names.variable(block.input))
+
+    def section(self, name: str) -> SectionPlan | None:
+        """The plan of a section; None where nothing stands there."""
+        section = self.scheme.sections.get(name)
+        if section is None:
+            return None
+        upper, lower = (self.texts.names.variable(_variable(section, line)) for line in LINES)
+        goes_right = section.rightward == section.upper
+        link = self.links.get(name, "")
+        return SectionPlan(
+            name, upper, lower, goes_right, section.direction, section.domain, link=link, carries=(name,)
+        )
+
+    # -- columns ---------------------------------------------------------------------------------------------------------------
+
+    def _column(self, column: Column) -> ColumnPlan:
+        left, right = self.section(column.left), self.section(column.right)
+        content: ElementPlan | ConnectionPlan | BranchPlan | None
+        names = self._names(column)
+        if column.kind == "connection":
+            content = self._connection(column)
+        elif column.branch is not None:
+            content = self._branch(column, column.branch, names)
+        else:
+            content = self._element(column, names)
+        plan = ColumnPlan(left, right, content, wire_domain=self._domain(column))
+        return ColumnPlan(left, right, content, self._minus(plan, names), plan.wire_domain)
+
+    def _names(self, column: Column) -> Names:
+        """The variables on both sides of a column, line by line."""
+        names: Names = {"upper": {}, "lower": {}}
+        sides: tuple[tuple[End, str], ...] = (("left", column.left), ("right", column.right))
+        for end, name in sides:
+            if name in self.scheme.sections:
+                for line in LINES:
+                    names[line][end] = _variable(self.scheme.sections[name], line)
+        return names
+
+    def _domain(self, column: Column) -> str:
+        section = self.scheme.sections.get(column.left) or self.scheme.sections.get(column.right)
+        return "" if section is None else section.domain
+
+    def _shared_line(self, column: Column, names: Names) -> Line:
+        """The line of the variable that a junction shares; the lower one where no section tells."""
+        return next((line for line in LINES if column.shared in names[line].values()), "lower")
+
+    def _connection(self, column: Column) -> ConnectionPlan:
+        left = self.scheme.sections[column.left]
+        blocks = [self.scheme.blocks[name] for name in column.blocks]
+        upper = next(b for b in blocks if _variable(left, "upper") in (b.input, b.output))
+        lower = next(b for b in blocks if b is not upper)
+        box = self.texts.gain_box(blocks[0])
+        boxes = {blocks[0].name: BoxPlan("K", box.text, box.side, box.value)}
+        boxes[blocks[1].name] = self.texts.transposed(self.texts.gain_box(blocks[1]))
+        return ConnectionPlan(blocks[0].element, boxes[upper.name], boxes[lower.name])
+
+    def _element(self, column: Column, names: Names) -> ElementPlan | None:
+        shared = self._shared_line(column, names)
+        away: Way = "down" if shared == "upper" else "up"
+        back: Way = "up" if shared == "upper" else "down"
+        if not column.blocks:
+            held = self.scheme.summations.get(column.shared)
+            if held is None or held.inputs or column.shared not in column.summations:
+                return None
+            # What the junction shares is held at zero, whatever comes in.
+            running: Line = "lower" if shared == "upper" else "upper"
+            names[running]["vertical"] = next((name for name in column.summations if name != column.shared), "")
+            return ElementPlan(column.name, (BoxPlan("gain", "0"),), back, self._domain(column))
+        block = self.scheme.blocks[column.blocks[0]]
+        to_shared = block.output == column.shared
+        start, end = (block.input, block.output)
+        names[shared]["vertical"] = end if to_shared else start
+        names["lower" if shared == "upper" else "upper"]["vertical"] = start if to_shared else end
+        tone: Tone = "warning" if block.kind == "derivative" else "ink"
+        energy = self.texts.names.energy(block) if block.kind in ("storage", "derivative") else ""
+        domain = self._domain(column) or self._element_domain(block)
+        return ElementPlan(
+            block.element, self.texts.boxes(block), back if to_shared else away, domain, energy, tone=tone
+        )
+
+    def _element_domain(self, block: Block) -> str:
+        item = self.scheme.elements.get(block.element)
+        return "" if item is None else item.domain
+
+    def _branch(self, column: Column, ladder: Ladder, names: Names) -> BranchPlan:
+        """The two wires of a side ladder: its entry section has them, on whichever of its lines."""
+        section = self.scheme.sections[ladder.entry]
+        shared = self._shared_line(column, names)
+        comes_in: dict[Line, bool] = {}
+        for line in LINES:
+            name = column.shared if line == shared else _other(section, column.shared)
+            names[line]["vertical"] = name
+            comes_in[line] = name == section.into_left
+        crossed = names["upper"]["vertical"] != _variable(section, "upper")
+        return BranchPlan(self.ladder(ladder), comes_in, crossed)
+
+    # -- signs -----------------------------------------------------------------------------------------------------------------
+
+    def _minus(self, plan: ColumnPlan, names: Names) -> frozenset[tuple[Line, End]]:
+        """The negated inputs at the nodes of a column, by the summations of the scheme."""
+        found: set[tuple[Line, End]] = set()
+        if isinstance(plan.content, ConnectionPlan):
+            return frozenset()
+        for line in LINES:
+            comes, goes = plan.ends(line)
+            if len(goes) != 1:
+                continue
+            output = names[line].get(goes[0], "")
+            summation = self.scheme.summations.get(output)
+            if summation is None:
+                continue
+            signs = dict(summation.inputs)
+            for end in comes:
+                name = names[line].get(end, "")
+                if name == output:
+                    continue  # the line passes by
+                self._check(name, output, signs)
+                if signs.get(name, 1) < 0:
+                    found.add((line, end))
+        return frozenset(found)
+
+    def _check(self, name: str, output: str, signs: Mapping[str, int]) -> None:
+        if name and signs and name not in signs:
+            raise rules.NO_LADDER_PICTURE.error(
+                f"'{name}' comes to the summation of '{output}', which does not count it",
+                where=output,
+                fix="make the scheme with `pog`, or by the operations of the algebra",
+            )
+
+
+def _elements(ladder: LadderPlan) -> Iterator[str]:
+    return (column.content.element for column in ladder.columns if isinstance(column.content, ElementPlan))
+
+
+def _variable(section: Section, line: Line) -> str:
+    upper = section.variable(section.upper)
+    return upper if line == "upper" else section.across if upper == section.through else section.through
+
+
+def _other(section: Section, name: str) -> str:
+    return section.across if section.through == name else section.through
+
+
+FEW_CUTS = 2
+"""So many cuts a reader follows without effort."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LinkedLadders:
+    """A meshed scheme as ladders; `links` gives the letters of the sections at cuts."""
+
+    scheme: PogScheme
+    links: Mapping[str, str]
+
+
+def linked_ladders(scheme: PogScheme, most: int, earlier: Sequence[Sequence[str]] = ()) -> LinkedLadders | None:
+    """The ladders of a meshed scheme with at most so many cuts; None where there is no such ladder.
+
+    `earlier` are the elements along the ladders of a figure drawn before.
+    """
+    graph = scheme.bond_graph
+    if graph is None or scheme.causal.derivative or any(item.matrix for item in graph.two_ports.values()):
+        return None
+    cuts: list[Bond] = []
+    for part in connected_parts(graph, earlier):
+        found = _closing(part)
+        if found is None:
+            return None
+        cuts += found
+    if not cuts or len(cuts) > min(most, len(ascii_lowercase)):
+        return None
+    opened, letters = _opened(graph, cuts)
+    flow = SignalFlow(opened)
+    builder = LadderBuilder(opened, flow)
+    ladders = tuple(builder.ladder_of(part) for part in connected_parts(opened, earlier))
+    laddered = replace(
+        scheme,
+        ladders=ladders,
+        sections=builder.sections,
+        blocks=flow.blocks,
+        summations=flow.summations,
+        vector=None,
+    )
+    return LinkedLadders(laddered, _sections_at(opened, builder, letters))
+
+
+def _closing(part: ConnectedPart) -> list[Bond] | None:
+    """The bonds that close the meshes of a part: those furthest from its start, and none at a two-port."""
+    root: dict[str, str] = {name: name for name in part.members}
+
+    def find(name: str) -> str:
+        while root[name] != name:
+            root[name] = name = root[root[name]]
+        return name
+
+    def joined(bond: Bond) -> bool:
+        one, two = find(bond.tail), find(bond.head)
+        root[one] = two
+        return one != two
+
+    bonds = _from_the_start(part)
+    two_ports = part.graph.two_ports
+    at_two_ports = [b for b in bonds if b.tail in two_ports or b.head in two_ports]
+    if sum(map(joined, at_two_ports)) < len(at_two_ports):
+        return None
+    return [bond for bond in bonds if bond not in at_two_ports and not joined(bond)]
+
+
+def _from_the_start(part: ConnectedPart) -> list[Bond]:
+    """The bonds between the members of a part, the nearest to its start first."""
+    start = part.start()
+    seen, queue = {start}, [start]
+    found: dict[int, Bond] = {}
+    for name in queue:
+        for bond in part.bonds(name):
+            found[bond.number] = bond
+            other = bond.other(name)
+            if other not in seen:
+                seen.add(other)
+                queue.append(other)
+    return list(found.values())
+
+
+def _opened(graph: BondGraphScheme, cuts: list[Bond]) -> tuple[BondGraphScheme, dict[str, str]]:
+    """The bond graph with a pair of sources in the place of each cut bond, and their letters."""
+    names = UniqueNames((*graph.junctions, *graph.one_ports, *graph.two_ports))
+    bonds = [bond for bond in graph.bonds if bond not in cuts]
+    one_ports, letters = dict(graph.one_ports), {}
+    for bond, letter in zip(cuts, ascii_lowercase, strict=False):
+        for end, mark in ((bond.tail, letter), (bond.head, f"{letter}'")):
+            item = _stand_in(names.take(f"link_{letter}"), bond, end)
+            one_ports[item.name] = item
+            letters[item.name] = mark
+            bonds.append(
+                replace(bond, head=item.name, head_port=0)
+                if end == bond.tail
+                else replace(bond, tail=item.name, tail_port=0)
+            )
+    return replace(graph, one_ports=one_ports, bonds=tuple(bonds)), letters
+
+
+def _stand_in(name: str, bond: Bond, end: str) -> OnePort:
+    """A source that tells one end of a cut bond what the other end would."""
+    side = bond.receives(end)
+    port = Port(name, bond.domain, 0, 0, SourceLaw(side, bond.variable(side)), bond.across, bond.through)
+    return OnePort(name, "Se" if side == DOMAINS[bond.domain].effort else "Sf", port, side)
+
+
+def _sections_at(graph: BondGraphScheme, builder: LadderBuilder, letters: Mapping[str, str]) -> dict[str, str]:
+    """The letters of the sections behind which a cut bond goes on."""
+    found: dict[str, str] = {}
+    for name, letter in letters.items():
+        (bond,) = graph.bonds_of(name)
+        near = bond.other(name)
+        outside = (s for s in builder.sections.values() if _ends(s.left, s.right, near))
+        found |= {s.name: letter for s in outside if (s.across, s.through) == (bond.across, bond.through)}
+    return found
+
+
+def _ends(left: str, right: str, near: str) -> bool:
+    return (not left and right == near) or (not right and left == near)

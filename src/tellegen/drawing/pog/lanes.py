@@ -1,0 +1,511 @@
+"""The plan of a vector ladder: lanes that run side by side as bold wires, with a matrix in every block.
+
+Power counts as positive to the right. The signals of all lanes must go the same way along each line; a model in which they do not
+is drawn as one vector block instead.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.drawing.formulas import name_latex
+from tellegen.drawing.pog.plan import (
+    LINES,
+    BoxPlan,
+    ColumnPlan,
+    ConnectionPlan,
+    ElementPlan,
+    End,
+    LadderPlan,
+    Line,
+    SectionPlan,
+)
+from tellegen.drawing.pog.texts import (
+    DERIVATIVE,
+    INTEGRATOR,
+    MOST_ENTRIES,
+    PogTexts,
+    bold,
+    entries_latex,
+    formula_size,
+    is_too_long,
+    listed_names,
+    matrix_latex,
+)
+from tellegen.drawing.scene import Weight
+from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
+from tellegen.graph import ResistiveLaw, StorageLaw
+from tellegen.schemes.lanes import NoLanesError, lane_ladder
+from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
+from tellegen.schemes.written_ladders import (
+    LanePiece,
+    WrittenBlock,
+    WrittenConnection,
+    WrittenField,
+    WrittenSection,
+    given_side,
+)
+from tellegen.schemes.written_ladders import Way as BlockWay
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _LaneSignals:
+    """The signals at a section: of each lane the variable that goes to the right, and the one on the upper line."""
+
+    domains: tuple[str, ...]
+    rightward: tuple[Side, ...]
+    upper: tuple[Side, ...]
+
+    @property
+    def upper_goes_right(self) -> bool:
+        """Whether the upper line goes to the right; all lanes must agree.
+
+        Raises: NoLanesError.
+        """
+        ways = {right == upper for right, upper in zip(self.rightward, self.upper, strict=True)}
+        if len(ways) != 1:
+            raise NoLanesError
+        return ways.pop()
+
+    def line_of(self, sides: Sequence[Side]) -> Line:
+        """The line on which all lanes have the variables asked for.
+
+        Raises: NoLanesError where they are on different lines.
+        """
+        found: set[Line] = {
+            "upper" if side == upper else "lower" for side, upper in zip(sides, self.upper, strict=True)
+        }
+        if len(found) != 1:
+            raise NoLanesError
+        return found.pop()
+
+    def side(self, line: Line) -> tuple[Side, ...]:
+        """The variables on a line."""
+        return self.upper if line == "upper" else tuple(map(other_side, self.upper))
+
+
+LONGEST_MATRIX = 250
+
+Cells = dict[int, LanePiece]
+"""Pieces by lane; the lanes of a field have a piece each."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _LaneRow:
+    """What one elaboration block holds: a piece for each lane that has one, and the fields among them."""
+
+    cells: Cells
+    fields: tuple[WrittenField, ...] = ()
+
+
+def _row_of(item: WrittenField | tuple[LanePiece | None, ...]) -> _LaneRow:
+    """An item of a written block as a row."""
+    if isinstance(item, WrittenField):
+        return _LaneRow(dict(zip(item.lanes, item.pieces, strict=True)), (item,))
+    return _LaneRow({j: piece for j, piece in enumerate(item) if piece is not None})
+
+
+def _all_storages(row: _LaneRow) -> bool:
+    """Whether every piece stores energy."""
+    return all(isinstance(piece.item.port.law, StorageLaw) for piece in row.cells.values())
+
+
+@final
+class _LaneTexts:
+    """The texts of one vector ladder. Vectors come first in the legend, then matrices, then what moves in them."""
+
+    def __init__(self, scheme: PogScheme, texts: PogTexts) -> None:
+        self.scheme = scheme
+        self.texts = texts
+        self._matrices: dict[str, Matrix] = {}
+        self._letters: dict[str, int] = {}
+
+    def vector(self, letter: str, entries: Sequence[str] = ()) -> str:
+        """A letter with the next number, and its entries in the legend."""
+        self._letters[letter] = number = self._letters.get(letter, 0) + 1
+        text = rf"{letter}_{{{number}}}"
+        if entries:
+            self.texts.legend[text] = entries_latex(entries)
+        return text
+
+    def explain(self) -> None:
+        """The matrices in the legend, unless only their letters are asked for."""
+        if self.texts.options.matrices == "named":
+            return
+        for letter, matrix in self._matrices.items():
+            entries = [entry for row in matrix for entry in row if entry is not ZERO]
+            wide = max(len(matrix), len(matrix[0])) > MOST_ENTRIES
+            if wide or any(map(is_too_long, entries)) or sum(map(formula_size, entries)) > LONGEST_MATRIX:
+                self.texts.left_out[letter] = None
+            else:
+                self.texts.legend[letter] = _diagonal(matrix, self.texts.entry) or matrix_latex(
+                    matrix, self.texts.entry
+                )
+        self.texts.explain_moving(entry for matrix in self._matrices.values() for row in matrix for entry in row)
+
+    # -- elaboration blocks ----------------------------------------------------------------------------------------------------
+
+    def element(self, row: _LaneRow, width: int) -> tuple[tuple[BoxPlan, ...], str]:
+        """The boxes of a row, and its energy variable.
+
+        They are an integrator and the inverse of an energy matrix, the reverse of it where all of them differentiate, a matrix of
+        static gains, or one of transfer functions.
+
+        Raises: NoLanesError for laws that no matrix says.
+        """
+        blocks = {j: self.scheme.blocks[piece.item.name] for j, piece in row.cells.items()}
+        if width == 1:
+            return self.texts.boxes(blocks[0]), self.texts.names.energy(blocks[0])
+        kinds = {block.kind for block in blocks.values()}
+        if len(kinds) == 1 and kinds <= {"storage", "derivative"}:
+            matrix = self._filled(row, width, {j: self._energy(block) for j, block in blocks.items()})
+            letter = self._matrix("L", matrix)
+            if kinds == {"derivative"}:
+                return (BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)), self.vector(bold("q"))
+            return (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", _power(letter, "-1"))), self.vector(bold("q"))
+        if not kinds & {"storage", "derivative"}:
+            for piece in row.cells.values():
+                law = piece.item.port.law
+                if row.fields and isinstance(law, ResistiveLaw) and law.side != piece.item.decides:
+                    raise NoLanesError  # the matrix of a field, asked the other way
+            return (BoxPlan("gain", self._matrix("R", self._filled(row, width, _gains(blocks)))),), ""
+        if row.fields:
+            raise NoLanesError
+        letter = self._matrix("G", self._filled(row, width, _transfers(blocks)), "(s)")
+        return (BoxPlan("gain", letter),), ""
+
+    def _energy(self, block: Block) -> Expression:
+        if block.field:
+            return ZERO  # the matrix of the field says it
+        if block.gain is None or block.gain is ZERO:
+            raise NoLanesError
+        return block.gain if block.kind == "derivative" else ONE / block.gain
+
+    def _filled(self, row: _LaneRow, width: int, diagonal: dict[int, Expression]) -> Matrix:
+        """The matrix of a row: diagonal, but for fields."""
+        entries: list[list[Expression]] = [[ZERO] * width for _ in range(width)]
+        for j, entry in diagonal.items():
+            entries[j][j] = entry
+        for field in row.fields:
+            for i, line in zip(field.lanes, field.matrix, strict=True):
+                for j, entry in zip(field.lanes, line, strict=True):
+                    entries[i][j] = entry
+        return tuple(map(tuple, entries))
+
+    def _matrix(self, letter: str, matrix: Matrix, argument: str = "") -> str:
+        """A letter for a matrix, with what it depends on."""
+        text = self.vector(bold(letter))
+        read = self.texts.read_by_all(entry for row in matrix for entry in row)
+        moving = tuple(name for name in read if name != "s" or not argument)
+        text += argument or (f"({listed_names(moving)})" if moving else "")
+        self._matrices[text] = matrix
+        return text
+
+    # -- connections -----------------------------------------------------------------------------------------------------------
+
+    def connection(self, K: Matrix, *, forward: bool) -> tuple[str, str]:
+        """The texts of x_2 = K x_1 and of its conjugate; backwards they are inverses."""
+        if len(K) == len(K[0]) == 1:
+            text = self.texts.expression(K[0][0] if forward else ONE / K[0][0])
+            return text, text
+        letter = self._matrix("K", K)
+        if forward:
+            return letter, _power(letter, r"\mathrm{T}")
+        return _power(letter, "-1"), _power(letter, r"-\mathrm{T}")
+
+
+def _gains(blocks: dict[int, Block]) -> dict[int, Expression]:
+    return {j: _linear(block) for j, block in blocks.items()}
+
+
+def _linear(block: Block) -> Expression:
+    if block.gain is None:
+        raise NoLanesError
+    return block.gain
+
+
+def _transfers(blocks: dict[int, Block]) -> dict[int, Expression]:
+    s = symbol("s")
+    power = {"storage": ONE / s, "derivative": s}
+    return {j: _linear(block) * power.get(block.kind, ONE) for j, block in blocks.items()}
+
+
+def _diagonal(matrix: Matrix, text: Callable[[Expression], str]) -> str:
+    """A diagonal matrix by its entries; empty where it is none."""
+    off = any(entry is not ZERO for i, row in enumerate(matrix) for j, entry in enumerate(row) if i != j)
+    if off or len(matrix) != len(matrix[0]):
+        return ""
+    listed = ",\\,".join(text(row[i]) for i, row in enumerate(matrix))
+    return rf"\mathrm{{diag}}\left({listed}\right)"
+
+
+def _power(letter: str, exponent: str) -> str:
+    """A letter with an exponent before its arguments."""
+    head, bracket, arguments = letter.partition("(")
+    return f"{head}^{{{exponent}}}{bracket}{arguments}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _LaneVariable:
+    """What a label will say: a letter that gets its number at the end, and the entries where they have names."""
+
+    letter: str
+    entries: tuple[str, ...]
+    single: bool
+
+
+@final
+class LanePlanner:
+    """Turns the vector ladder of a scheme into a plan."""
+
+    def __init__(self, scheme: PogScheme, texts: PogTexts) -> None:
+        self.scheme = scheme
+        self.texts = texts
+        self.boxes = _LaneTexts(scheme, texts)
+        self.columns: list[ColumnPlan] = []
+        self.count = 0
+        self.variables: dict[str, _LaneVariable] = {}
+        self.beyond: tuple[str, ...] = ()
+        """The sources behind the last column."""
+
+    def ladder(self) -> LadderPlan:
+        """The plan of the lanes.
+
+        Raises: NoLanesError where the model has none, or where their signals go different ways.
+        """
+        written = lane_ladder(self.scheme)
+        first = written.parts[0]
+        if not isinstance(first, WrittenSection) or None in first.lanes:
+            raise NoLanesError
+        sources = [piece for piece in first.lanes if piece is not None]
+        rightward = tuple(piece.item.decides for piece in sources)
+        across: tuple[Side, ...] = tuple("across" for _ in sources)
+        lanes = _LaneSignals(written.domains, rightward, across)
+        decided = lanes.line_of(rightward)
+        names = self._names(sources, rightward)
+        labels = {line: self._variable(lanes, line, names if line == decided else ()) for line in LINES}
+        section = entry = self._section(lanes, labels)
+        for k, part in enumerate(written.parts[1:], 1):
+            last = k == len(written.parts) - 1
+            match part:
+                case WrittenBlock():
+                    lanes, section = self._block(part, lanes, section, closed=last)
+                case WrittenConnection():
+                    lanes, section = self._connection(part, lanes, section)
+                case WrittenSection() if last:
+                    self._end(part, lanes)
+                case _:
+                    raise NoLanesError
+        return self._labelled(self._carrying(LadderPlan(tuple(self.columns), entry)))
+
+    def _carrying(self, ladder: LadderPlan) -> LadderPlan:
+        """The ladder whose sections carry the power of all that stands to the right of them."""
+        columns: list[ColumnPlan] = []
+        carries = self.beyond
+        for column in reversed(ladder.columns):
+            right = None if column.right is None else replace(column.right, carries=carries)
+            if isinstance(column.content, ElementPlan):
+                carries = (*column.content.element.split(), *carries)
+            left = None if column.left is None else replace(column.left, carries=carries)
+            columns.append(replace(column, left=left, right=right))
+        entry = None if ladder.entry is None else replace(ladder.entry, carries=carries)
+        return LadderPlan(tuple(reversed(columns)), entry)
+
+    # -- labels ----------------------------------------------------------------------------------------------------------------
+
+    def _symbol(self, lanes: _LaneSignals, line: Line) -> str:
+        """The letter of the variables on a line: the one of their domain, or a neutral one for several."""
+        sides = lanes.side(line)
+        symbols = {DOMAINS[d].power(side).symbol for d, side in zip(lanes.domains, sides, strict=True)}
+        letter = symbols.pop() if len(symbols) == 1 else "a" if sides[0] == "across" else "t"
+        if len(sides) == 1:
+            return latex_name(letter)
+        return bold(letter) if len(letter) == 1 else rf"\boldsymbol{{{latex_name(letter)}}}"
+
+    def _variable(self, lanes: _LaneSignals, line: Line, entries: Sequence[str] = ()) -> str:
+        """A token for a variable whose label follows when the ladder is complete: what decides it may stand further on."""
+        token = f"@{len(self.variables)}"
+        self.variables[token] = _LaneVariable(self._symbol(lanes, line), tuple(entries), len(lanes.domains) == 1)
+        return token
+
+    def _name(self, token: str, entries: Sequence[str]) -> None:
+        self.variables[token] = replace(self.variables[token], entries=tuple(entries))
+
+    def _names(self, pieces: Iterable[LanePiece], sides: Sequence[Side]) -> list[str]:
+        return [_signed(name_latex(p.item.port.variable(side)), p.sign) for p, side in zip(pieces, sides, strict=True)]
+
+    def _labelled(self, ladder: LadderPlan) -> LadderPlan:
+        """The ladder with labels for tokens, counted from left to right."""
+        labels: dict[str, str] = {}
+        for section in ladder.sections():
+            for token in () if section is None else (section.upper, section.lower):
+                if token not in labels:
+                    variable = self.variables[token]
+                    named = variable.single and variable.entries
+                    labels[token] = (
+                        variable.entries[0] if named else self.boxes.vector(variable.letter, variable.entries)
+                    )
+
+        def said(section: SectionPlan | None) -> SectionPlan | None:
+            return (
+                None if section is None else replace(section, upper=labels[section.upper], lower=labels[section.lower])
+            )
+
+        self.boxes.explain()
+        columns = tuple(replace(c, left=said(c.left), right=said(c.right)) for c in ladder.columns)
+        return LadderPlan(columns, said(ladder.entry))
+
+    def _section(self, lanes: _LaneSignals, labels: dict[Line, str]) -> SectionPlan:
+        self.count += 1
+        domain = ", ".join(dict.fromkeys(lanes.domains))
+        weight: Weight = "bold" if len(lanes.domains) > 1 else "thin"
+        sides = tuple(zip(lanes.domains, lanes.side("upper"), strict=True))
+        return SectionPlan(
+            str(self.count),
+            labels["upper"],
+            labels["lower"],
+            lanes.upper_goes_right,
+            "right",
+            domain,
+            weight,
+            lanes=sides,
+            size=len(sides),
+        )
+
+    # -- elaboration blocks ----------------------------------------------------------------------------------------------------
+
+    def _block(
+        self, block: WrittenBlock, lanes: _LaneSignals, section: SectionPlan, *, closed: bool
+    ) -> tuple[_LaneSignals, SectionPlan]:
+        """The columns of a block, one for each row."""
+        ways = block.ways
+        shared = tuple(map(given_side, ways))
+        line = lanes.line_of(shared)
+        rows = self._rows(block, shared)
+        for k, (row, decides) in enumerate(rows):
+            last = closed and k == len(rows) - 1
+            if decides and len(row.cells) < len(ways):
+                raise NoLanesError
+            after = replace(lanes, rightward=shared) if decides else lanes
+            shared_token = section.label(line)
+            if decides:
+                pieces = [row.cells[j] for j in range(len(ways))]
+                self._name(shared_token, self._names(pieces, shared))
+            behind = None
+            if not last:
+                labels = {line: shared_token, _other(line): self._variable(lanes, _other(line))}
+                behind = self._section(after, labels)
+            self.columns.append(self._column(row, ways, decides, line, section, behind))
+            lanes = after
+            section = behind or section
+        return lanes, section
+
+    def _rows(self, block: WrittenBlock, shared: tuple[Side, ...]) -> list[tuple[_LaneRow, bool]]:
+        """Rows of lanes that do not meet as one; what decides comes first, then other storages, then static elements."""
+        found: list[tuple[_LaneRow, bool]] = []
+        for item in block.items:
+            row = _row_of(item)
+            decides = {piece.item.decides == shared[lane] for lane, piece in row.cells.items()}
+            if len(decides) != 1:
+                raise NoLanesError
+            free = next(
+                (k for k, (r, d) in enumerate(found) if d in decides and r.cells.keys().isdisjoint(row.cells)), None
+            )
+            if free is None:
+                found.append((row, decides.pop()))
+            else:
+                other, way = found[free]
+                found[free] = (_LaneRow(other.cells | row.cells, other.fields + row.fields), way)
+        return sorted(found, key=lambda pair: (not pair[1], not _all_storages(pair[0])))
+
+    def _column(
+        self,
+        row: _LaneRow,
+        ways: tuple[BlockWay, ...],
+        decides: bool,
+        line: Line,
+        left: SectionPlan,
+        right: SectionPlan | None,
+    ) -> ColumnPlan:
+        to_lower = (line == "lower") == decides
+        pieces = [row.cells[j] for j in sorted(row.cells)]
+        names = " ".join(piece.item.port.element for piece in pieces)
+        weight: Weight = "bold" if len(ways) > 1 else "thin"
+        domain = left.domain
+        boxes, energy = self.boxes.element(row, len(ways))
+        derived = any(p.item.causality == "derivative" for p in pieces)
+        element = ElementPlan(
+            names, boxes, "down" if to_lower else "up", domain, energy, weight, "warning" if derived else "ink"
+        )
+        plan = ColumnPlan(left, right, element, wire_domain=domain)
+        return replace(plan, minus=_minus(plan, _other(line)))
+
+    # -- connections and ends --------------------------------------------------------------------------------------------------
+
+    def _connection(
+        self, part: WrittenConnection, lanes: _LaneSignals, section: SectionPlan
+    ) -> tuple[_LaneSignals, SectionPlan]:
+        """x_2 = K x_1 on the line of x_1, its transpose on the other line; asked backwards where signals go the other way."""
+        line = lanes.line_of(part.takes)
+        forward = section.goes_right(line)
+        square = len(part.K) == len(part.K[0])
+        if not forward and not square:
+            raise NoLanesError
+        upper = tuple(part.gives) if line == "upper" else tuple(map(other_side, part.gives))
+        onwards = tuple(part.gives) if forward else tuple(map(other_side, part.gives))
+        after = _LaneSignals(part.domains, onwards, upper)
+        own, conjugate = self.boxes.connection(part.K, forward=forward)
+        boxes = {line: BoxPlan("K", own), _other(line): BoxPlan("transposed", conjugate)}
+        behind = self._section(after, {at: self._variable(after, at) for at in LINES})
+        content = ConnectionPlan(part.name, boxes["upper"], boxes["lower"])
+        self.columns.append(ColumnPlan(section, behind, content, wire_domain=section.domain))
+        return after, behind
+
+    def _end(self, part: WrittenSection, lanes: _LaneSignals) -> None:
+        """The sources behind the last block name what comes in there."""
+        if None in part.lanes:
+            raise NoLanesError
+        pieces = [piece for piece in part.lanes if piece is not None]
+        decided = tuple(piece.item.decides for piece in pieces)
+        line = lanes.line_of(decided)
+        # At this end a through variable comes into the lanes by default, so against the direction in which power counts.
+        signs = [-p.sign if side == "through" else p.sign for p, side in zip(pieces, decided, strict=True)]
+        names = [
+            _signed(name_latex(p.item.port.variable(side)), sign)
+            for p, side, sign in zip(pieces, decided, signs, strict=True)
+        ]
+        section = self.columns[-1].right
+        if section is None or section.goes_right(line):
+            raise NoLanesError
+        self._name(section.label(line), names)
+        self.beyond = tuple(piece.item.port.element for piece in pieces)
+
+
+def _minus(plan: ColumnPlan, line: Line) -> frozenset[tuple[Line, End]]:
+    """The negated inputs where left = right + element: power counts to the right, and into the element."""
+    counts: dict[End, int] = {"left": 1, "right": -1, "vertical": -1}
+    comes, goes = plan.ends(line)
+    if len(goes) != 1:
+        return frozenset()
+    return frozenset((line, end) for end in comes if counts[end] == counts[goes[0]])
+
+
+def _other(line: Line) -> Line:
+    return "lower" if line == "upper" else "upper"
+
+
+def _signed(text: str, sign: int) -> str:
+    return text if sign > 0 else f"-{text}"
+
+
+def has_lanes(scheme: PogScheme) -> bool:
+    """Whether several like elements stand side by side in a field, so that lanes say more than a scalar ladder."""
+    ports = scheme.causal.graph.ports
+    return any(
+        len(field.ports) > 1 and not isinstance(ports[field.ports[0]].law, ResistiveLaw)
+        for field in scheme.causal.graph.fields
+    )

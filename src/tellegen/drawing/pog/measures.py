@@ -1,0 +1,139 @@
+"""Measures of POG figures, in units, and the sizes of texts, columns and ladders."""
+
+from collections.abc import Iterable
+from math import ceil
+
+from tellegen.drawing.pog.plan import BoxPlan, BranchPlan, ColumnPlan, ConnectionPlan, ElementPlan, SectionPlan
+from tellegen.drawing.typesetting import set_math, set_words
+
+GRID = 10
+HEIGHT = 170
+"""From the upper to the lower line of a ladder."""
+LEAD = 34
+MARGIN = 26
+SECTION_OVERHANG = 16
+UPPER_LABEL, LOWER_LABEL = 25, 36
+"""From a line to the baseline of its labels."""
+BAND_ABOVE, BAND_BELOW = 48, 46
+CAPTION_BELOW = 66
+BAND_MARGIN, CAPTION_MARGIN = 22, 8
+PLAIN_MARGIN, PLAIN_BOTTOM = 4, 10
+"""Margins above and below the room that ladders ask for, with bands, with captions, and with neither."""
+TEXT, FRACTION, SMALL, NOTE = 17.0, 15.0, 14.0, 12.0
+SUM_RADIUS = 9
+PORT_HALF = 14
+"""From the middle of a branch column to each of its two wires."""
+PORT_WIDTH = 110
+BRANCH_SECTION, BRANCH_OVERHANG = 62, 22
+BRANCH_DROP = 118
+BRANCH_SHIFT = 60
+STUB = 40
+"""A source at a branch: how far its wires go beyond their section."""
+GAP = 20
+"""Between ladders that stand over each other."""
+FREE_GAP = 28
+"""The least length of a vertical wire between two boxes."""
+ARROW_BELOW, ARROW_LENGTH, ARROW_SPACE = 52, 22, 28
+NUMBER_SPACE = 16
+LINK_SPACE = 34
+"""Room for the letter of a link beyond a lead."""
+SIDE_WIRE = 26
+"""The wire of a further input of a block."""
+
+
+def ceil_to(value: float, step: float) -> float:
+    """The next multiple of a step."""
+    return ceil(value / step - 1e-9) * step
+
+
+def text_size(latex: str) -> float:
+    """Fractions are set smaller, as in print."""
+    return FRACTION if r"\frac" in latex else TEXT
+
+
+def width_of(latex: str, size: float) -> float:
+    """The width of the ink of a formula."""
+    return set_math(latex, size).box.width if latex else 0
+
+
+def words_width(text: str, size: float) -> float:
+    """The width of the ink of words."""
+    return set_words(text, size).box.width if text else 0
+
+
+def box_size(latex: str, *, connection: bool = False) -> tuple[float, float]:
+    """The width and height of the box round a text."""
+    size = text_size(latex)
+    ink = set_math(latex, size).box
+    width = max(40 if connection else 36, ceil_to(ink.width + 14, 2))
+    padding = 8 if size == FRACTION else 12
+    return width, max(34 if connection else 30, ceil_to(ink.height + padding, 2))
+
+
+def column_width(column: ColumnPlan) -> float:
+    """The width of a column: its content, and room for the labels of its sections."""
+    match column.content:
+        case ElementPlan() as element:
+            own = _element_width(element)
+        case ConnectionPlan() as connection:
+            boxes = (connection.upper, connection.lower)
+            widest = max(box_size(box.text, connection=True)[0] for box in boxes)
+            values = (width_of(box.value, SMALL) + 16 for box in boxes)
+            # A tall block reaches to the level of the labels, which stand half in this column.
+            own = max(100, widest + 60, widest + _widest_label(column) + 8, *values)
+        case BranchPlan(ladder=ladder):
+            own = _port_width(ladder.entry)
+        case None:
+            own = 60
+    labels = max((_label_width(column, upper=upper) for upper in (True, False)), default=0)
+    return ceil_to(max(own, labels), GRID)
+
+
+def _element_width(element: ElementPlan) -> float:
+    halves = [45.0, 8 + width_of(element.energy, SMALL) + 8]
+    for box in element.boxes:
+        half = box_size(box.text)[0] / 2
+        halves.append(half + 28)
+        if box.side:
+            halves.append(half + SIDE_WIRE + 4 + width_of(box.side, SMALL) + 10)
+        if box.value:
+            halves.append(half + 5 + width_of(box.value, SMALL) + 10)
+    return 2 * max(halves)
+
+
+def _port_width(entry: SectionPlan | None) -> float:
+    if entry is None:
+        return PORT_WIDTH
+    label = max(width_of(entry.upper, TEXT), width_of(entry.lower, TEXT))
+    return max(PORT_WIDTH, 2 * (PORT_HALF + BRANCH_OVERHANG + 6 + label + 5))
+
+
+def _widest_label(column: ColumnPlan) -> float:
+    sections = [section for section in (column.left, column.right) if section is not None]
+    return max((width_of(text, TEXT) for section in sections for text in (section.upper, section.lower)), default=0)
+
+
+def _label_width(column: ColumnPlan, *, upper: bool) -> float:
+    labels = [s.upper if upper else s.lower for s in (column.left, column.right) if s is not None]
+    return sum(width_of(label, TEXT) for label in labels) / 2 + 14
+
+
+def _element_height(element: ElementPlan) -> float:
+    """The height that the boxes of an element need between the lines."""
+    return sum(box_size(box.text)[1] for box in element.boxes) + FREE_GAP * (len(element.boxes) + 1)
+
+
+def ladder_height(columns: Iterable[ColumnPlan]) -> float:
+    """From the upper to the lower line."""
+    tallest: float = HEIGHT
+    for column in columns:
+        if isinstance(column.content, ElementPlan):
+            tallest = max(tallest, _element_height(column.content))
+        elif isinstance(column.content, ConnectionPlan):
+            boxes = (column.content.upper, column.content.lower)
+            tallest = max(tallest, sum(box_size(b.text, connection=True)[1] for b in boxes) / 2 + 60 + _values(boxes))
+    return ceil_to(tallest, GRID)
+
+
+def _values(boxes: Iterable[BoxPlan]) -> float:
+    return 24.0 * sum(1 for box in boxes if box.value)

@@ -1,0 +1,280 @@
+"""Where the columns and side ladders of a POG go: rows cut to the width of a figure, no two ladders on top of each other."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from string import ascii_uppercase
+from typing import final
+
+from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.options import Options
+from tellegen.drawing.pog.measures import (
+    ARROW_SPACE,
+    BAND_ABOVE,
+    BAND_BELOW,
+    BRANCH_DROP,
+    BRANCH_SECTION,
+    BRANCH_SHIFT,
+    CAPTION_BELOW,
+    GAP,
+    GRID,
+    LEAD,
+    LINK_SPACE,
+    MARGIN,
+    NUMBER_SPACE,
+    PORT_HALF,
+    STUB,
+    TEXT,
+    ceil_to,
+    column_width,
+    ladder_height,
+    width_of,
+)
+from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan, SectionPlan, earlier_columns
+from tellegen.drawing.recall import earlier_places
+from tellegen.notations.layout import ItemPositions
+
+ROOMY = 1.2
+"""A row that was one before may be so much wider, and the figure is drawn smaller."""
+NOWHERE: ItemPositions = {}
+NARROWEST = 320
+"""A side ladder has at least this width before it goes on elsewhere."""
+
+
+@final
+class _RowCutter:
+    """Cuts ladders that are wider than a figure may be; what is cut off goes on in further rows, under a letter."""
+
+    def __init__(self, max_width: float, earlier: ItemPositions) -> None:
+        self.max_width, self.earlier = max_width, earlier
+        self.waiting: list[LadderPlan] = []
+        self._letters = _letters()
+
+    def fitting(self, ladder: LadderPlan, x: float) -> LadderPlan:
+        """The ladder as far as there is room to the right of x, and its side ladders likewise."""
+        widths = [column_width(column) for column in ladder.columns]
+        room = max(self.max_width - x - 2 * (LEAD + MARGIN), NARROWEST)
+        if sum(widths) > room:
+            room = max(room - 2 * LINK_SPACE, NARROWEST)
+        end = _earlier_end(ladder, widths, room, self.earlier) or _end(ladder, widths, room)
+        columns: list[ColumnPlan] = []
+        right = 0.0
+        for column, width in zip(ladder.columns[:end], widths, strict=False):
+            columns.append(self._with_branch(column, x + right + width / 2))
+            right += width
+        if end < len(ladder.columns):
+            return self._cut(ladder, columns, end)
+        return replace(ladder, columns=tuple(columns))
+
+    def _with_branch(self, column: ColumnPlan, x: float) -> ColumnPlan:
+        if not isinstance(column.content, BranchPlan):
+            return column
+        fitting = self.fitting(column.content.ladder, x + BRANCH_SHIFT)
+        return replace(column, content=replace(column.content, ladder=fitting))
+
+    def _cut(self, ladder: LadderPlan, columns: list[ColumnPlan], k: int) -> LadderPlan:
+        section = ladder.columns[k].left
+        assert section is not None, "a ladder is cut at a section"
+        letter = next(self._letters)
+        rest = list(ladder.columns[k:])
+        start = replace(section, link=f"{letter}'")
+        rest[0] = replace(rest[0], left=start)
+        self.waiting.append(LadderPlan(tuple(rest), start))
+        columns[-1] = replace(columns[-1], right=replace(section, link=letter))
+        return replace(ladder, columns=tuple(columns))
+
+
+def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
+    """How many columns stand in a row: as many as there is room for, or about half of them where few would be left alone."""
+    starts = list(accumulate(widths, initial=0.0))
+    cuts = [k for k, column in enumerate(ladder.columns) if k and column.left is not None]
+    end = next((k for k in cuts if starts[k + 1] > room), len(widths))
+    left = starts[-1] - starts[end]
+    if not 0 < left < starts[end] / 2:
+        return end
+    # A row starts behind a connection where it can, with what moves together.
+    fitting = [k for k in cuts if k <= end and starts[-1] - starts[k] <= room]
+    behind = [k for k in fitting if isinstance(ladder.columns[k - 1].content, ConnectionPlan)]
+    return min(behind or fitting, key=lambda k: abs(starts[k] - starts[-1] / 2))
+
+
+def _earlier_end(ladder: LadderPlan, widths: Sequence[float], room: float, earlier: ItemPositions) -> int:
+    """How many columns stood in a row of an earlier figure; 0 where that is not known, or where there is no room for them now."""
+    places = earlier_columns(ladder, earlier)
+    starts = list(accumulate(widths, initial=0.0))
+    end = len(widths)
+    for one, two in pairwise(places):
+        if places[two][0] <= places[one][0]:
+            cuts = [k for k in range(one + 1, two + 1) if ladder.columns[k].left is not None]
+            end = max((k for k in cuts if starts[k] <= ROOMY * room), default=0)
+            break
+    return end if places and starts[end] <= ROOMY * room else 0
+
+
+def _letters() -> Iterator[str]:
+    yield from ascii_uppercase
+    for first in _letters():
+        for second in ascii_uppercase:
+            yield first + second
+
+
+def rows_of(ladders: Iterable[LadderPlan], max_width: float, earlier: ItemPositions = NOWHERE) -> list[LadderPlan]:
+    """The ladders as rows that are not wider than a figure may be, cut where they were in an earlier figure."""
+    rows = _RowCutter(max_width, earlier)
+    rows.waiting = list(ladders)
+    found: list[LadderPlan] = []
+    while rows.waiting:
+        ladder = rows.waiting.pop(0)
+        ahead, rows.waiting = rows.waiting, []
+        found.append(rows.fitting(ladder, 0))
+        rows.waiting += ahead
+    return found
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LadderSpacing:
+    """How much room is needed above and below the lines of a ladder."""
+
+    above: float
+    below: float
+    drop: float
+    """From the lower line of a ladder to the upper line of a side ladder below."""
+    rise: float
+    """From the upper line of a ladder to the lower line of a side ladder above."""
+    branch_section: float
+    """From the lower line of a ladder to the section across the wires of a side ladder below."""
+    raised_section: float
+    """The same from its upper line to that of a side ladder above."""
+    earlier: ItemPositions = field(default_factory=dict)
+    """Where elements stood in an earlier figure: side ladders stay on their side."""
+
+    @staticmethod
+    def of(options: Options) -> "LadderSpacing":
+        """The room that what the options ask for takes."""
+        arrows = ARROW_SPACE if options.power_directions else 0
+        numbers = NUMBER_SPACE if options.section_numbers else 0
+        captions = CAPTION_BELOW + 6 - BAND_BELOW if options.shows_captions else 0
+        drop = BRANCH_DROP + arrows + numbers
+        above, below = BAND_ABOVE + numbers, BAND_BELOW + arrows + captions
+        sections = BRANCH_SECTION + arrows, BRANCH_SECTION + numbers
+        return LadderSpacing(above, below, drop, drop + captions, *sections, earlier_places(options))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlacedBranch:
+    """A side ladder: `x`, `y` lead from the origin of its parent to its own."""
+
+    column: int
+    ladder: "PlacedLadder"
+    x: float
+    y: float
+    above: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlacedLadder:
+    """A ladder about the point where its first section meets its upper line; `borders` are the places of its sections."""
+
+    plan: LadderPlan
+    borders: tuple[float, ...]
+    height: float
+    branches: tuple[PlacedBranch, ...]
+    extent: Box
+    bare: Box
+    """Without the side ladders."""
+
+    def middle(self, column: int) -> float:
+        """The x of the middle of a column."""
+        return (self.borders[column] + self.borders[column + 1]) / 2
+
+
+def place_ladder(plan: LadderPlan, space: LadderSpacing, *, side: str = "") -> PlacedLadder:
+    """A ladder with its side ladders placed: those of a main ladder below and above in turn, others away from the main one."""
+    borders = [0.0]
+    for column in plan.columns:
+        borders.append(borders[-1] + column_width(column))
+    height = ladder_height(plan.columns)
+    left = -LEAD - _link(plan.entry) if plan.entry is not None else 0.0
+    last = plan.columns[-1].right if plan.columns else None
+    right = borders[-1] + (0 if last is None else LEAD + _link(last))
+    bare = Box(left, -space.above, right, height + space.below)
+    if side and not plan.columns:
+        return PlacedLadder(plan, tuple(borders), 0, (), Box(-1, 0, 1, STUB), Box(-1, 0, 1, STUB))
+    branches = tuple(_branches(plan, borders, height, space, side))
+    boxes = [branch.ladder.extent.moved(branch.x, branch.y) for branch in branches]
+    return PlacedLadder(plan, tuple(borders), height, branches, union([bare, *boxes]), bare)
+
+
+def _link(section: SectionPlan | None) -> float:
+    return LINK_SPACE if section is not None and section.link else 0
+
+
+def _branches(
+    plan: LadderPlan, borders: list[float], height: float, space: LadderSpacing, side: str
+) -> Iterator[PlacedBranch]:
+    """From right to left: wires to the ladders further left then pass none of those that are placed."""
+    numbers = [k for k, column in enumerate(plan.columns) if isinstance(column.content, BranchPlan)]
+    taken: dict[bool, list[Box]] = {False: [], True: []}
+    for place, k in reversed(list(enumerate(numbers))):
+        content = plan.columns[k].content
+        assert isinstance(content, BranchPlan), "only branches have side ladders"
+        above = side == "above" or (not side and _is_above(plan, content.ladder, place, space.earlier))
+        ladder = place_ladder(content.ladder, space, side="above" if above else "below")
+        middle = (borders[k] + borders[k + 1]) / 2
+        if not content.ladder.columns:
+            y = -(space.branch_section + STUB) if above else height + space.branch_section
+            ring = _link(content.ladder.entry)
+            taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + STUB + ring))
+            yield PlacedBranch(k, ladder, middle, y, above)
+            continue
+        x = ceil_to(middle + _shift(content.ladder.entry), GRID)
+        y = _free_level(ladder, x, middle, height, space, taken[above], above=above)
+        taken[above].append(_with_elbow(ladder, x, y, middle))
+        yield PlacedBranch(k, ladder, x, y, above)
+
+
+def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: ItemPositions) -> bool:
+    """Whether a side ladder stands above: where it did, else every second one."""
+    here, there = (next(iter(earlier_columns(ladder, earlier).values()), None) for ladder in (plan, side))
+    if here is None or there is None or here[1] == there[1]:
+        return number % 2 == 1
+    return there[1] < here[1]
+
+
+def _shift(entry: SectionPlan | None) -> float:
+    """From the middle of a branch column to the first section of its side ladder, whose labels keep clear of the wires."""
+    label = max(width_of(entry.upper, TEXT), width_of(entry.lower, TEXT)) if entry is not None else 0
+    return max(BRANCH_SHIFT, PORT_HALF + GRID + label / 2)
+
+
+def _with_elbow(ladder: PlacedLadder, x: float, y: float, middle: float) -> Box:
+    box = ladder.extent.moved(x, y)
+    return Box(min(box.left, middle - PORT_HALF - GRID), box.top, box.right, box.bottom)
+
+
+def _free_level(
+    ladder: PlacedLadder, x: float, middle: float, height: float, space: LadderSpacing, taken: list[Box], *, above: bool
+) -> float:
+    """The y of a side ladder, as near to its parent as what is placed already allows."""
+    box = _with_elbow(ladder, x, 0, middle)
+    # What hangs on the near side of a side ladder needs room too.
+    near = -ladder.extent.top - space.above if not above else ladder.extent.bottom - ladder.height - space.below
+    y = -(space.rise + near + ladder.height) if above else height + space.drop + near
+    for other in taken:
+        if box.left < other.right + GAP and other.left < box.right + GAP:
+            y = min(y, other.top - GAP - box.bottom) if above else max(y, other.bottom + GAP - box.top)
+    return -ceil_to(-y, 2) if above else ceil_to(y, 2)
+
+
+def stack(ladders: Iterable[PlacedLadder]) -> list[float]:
+    """The y of each ladder, one under the other."""
+    found: list[float] = []
+    bottom = 0.0
+    for ladder in ladders:
+        y = 0.0 if not found else ceil_to(bottom + GAP - ladder.extent.top, GRID)
+        found.append(y)
+        bottom = y + ladder.extent.bottom
+    return found

@@ -1,0 +1,329 @@
+"""Figures of POGs side by side, with captions: steps of a reduction or of operations on a scheme, or its orientations."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from string import ascii_lowercase
+from typing import final
+
+from tellegen.drawing import rules
+from tellegen.drawing.formulas import figure_latex, name_latex
+from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.pog.measures import MARGIN, NOTE, SMALL
+from tellegen.drawing.pog.plan import LadderPlan
+from tellegen.drawing.pog.scene import ink_boxes, note_shapes, plan_pog, plan_scene
+from tellegen.drawing.pog.texts import formula_size, matrix_latex
+from tellegen.drawing.scene import Label, Origin, Scene, Shape, moved, tidy
+from tellegen.drawing.typesetting import set_math, set_words
+from tellegen.expressions import ONE, ZERO
+from tellegen.graph.power_graph import ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.reduction import Reduction, scheme_pictures
+from tellegen.schemes import Orientation, Rewriting
+from tellegen.schemes.algebra.reduction_pictures import ReductionPictures
+from tellegen.schemes.pog_scheme import Ladder, Matrix, PogScheme
+
+ARROW = r"\Rightarrow"
+INFINITY = r"\infty"
+ARROW_SIZE = 30.0
+ARROW_ROOM = 70.0
+CAPTION_ROOM = 34.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """One scene of several, with a caption in words and in mathematics."""
+
+    scene: Scene
+    words: str = ""
+    math: str = ""
+    starts_row: bool = False
+    """Whether it stands at the left, without an arrow from the one before."""
+
+
+def _scheme_panel(scheme: PogScheme, words: str, options: Options = DEFAULTS) -> _Panel:
+    """A whole scheme, with words under it."""
+    return _Panel(_panel_scene(scheme, options), words)
+
+
+def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS) -> Scene:
+    """The three pictures of a reduction: the loop, the inverted loop, what is left."""
+    return _side_by_side(pictures.original.name, _reduction_panels(pictures, options), options)
+
+
+def _reduction_panels(
+    pictures: ReductionPictures, options: Options = DEFAULTS, *, starts_row: bool = False
+) -> list[_Panel]:
+    """The pictures of a reduction with their captions.
+
+    Only the columns of the loop are drawn where they stand next to each other in one ladder; where a link is cut, all of them.
+    """
+    stages = (pictures.original, pictures.inverted, pictures.simplified)
+    ends = _ends(pictures) if pictures.element in pictures.original.elements else None
+    scenes = [_panel_scene(scheme, options, ends) for scheme in stages]
+    there, gone = _limit(pictures)
+    captions = (("extended model,", there), ("loop inverted,", there), ("reduced,", gone))
+    panels = [_Panel(scene, *caption) for scene, caption in zip(scenes, captions, strict=True)]
+    panels[0] = replace(panels[0], starts_row=starts_row)
+    if not pictures.loop:  # nothing had to be inverted
+        del panels[1]
+    return panels
+
+
+# -- parts of schemes ----------------------------------------------------------------------------------------------------------
+
+
+def _panel_scene(scheme: PogScheme, options: Options, ends: tuple[str, str] | None = None) -> Scene:
+    plan = plan_pog(scheme, options)
+    if ends is not None:
+        part = next((p for ladder in plan.ladders if (p := _between(ladder, *ends)) is not None), None)
+        plan = plan if part is None else replace(plan, ladders=(part,), legend=(), notes=())
+    return plan_scene(plan, options)
+
+
+def _between(ladder: LadderPlan, left: str, right: str) -> LadderPlan | None:
+    """The columns between two sections."""
+    names = ["" if section is None else section.name for section in ladder.sections()]
+    if left not in names or right not in names[names.index(left) + 1 :]:
+        return None
+    first = names.index(left)
+    last = names.index(right, first + 1)
+    columns = ladder.columns[first:last]
+    return LadderPlan(columns, columns[0].left)
+
+
+def _ends(pictures: ReductionPictures) -> tuple[str, str] | None:
+    """The sections round the columns of the loop; None where these stand in several ladders."""
+    loop, scheme = set(pictures.loop), pictures.original
+    found: list[tuple[Ladder, list[int]]] = []
+    for ladder in _ladders(scheme.ladders):
+        places = [
+            k
+            for k, column in enumerate(ladder.columns)
+            if any({scheme.blocks[b].input, scheme.blocks[b].output} <= loop for b in column.blocks)
+            or pictures.element in column.blocks
+        ]
+        if places:
+            found.append((ladder, places))
+    if len(found) != 1 or found[0][0] not in scheme.ladders:
+        return None
+    columns = found[0][0].columns
+    first, last = found[0][1][0], found[0][1][-1]
+    # A junction is shown whole.
+    while first and columns[first - 1].junction == columns[first].junction != "":
+        first -= 1
+    while last + 1 < len(columns) and columns[last + 1].junction == columns[last].junction != "":
+        last += 1
+    return columns[first].left, columns[last].right
+
+
+def _ladders(ladders: Iterable[Ladder]) -> Iterable[Ladder]:
+    for ladder in ladders:
+        yield ladder
+        yield from _ladders(column.branch for column in ladder.columns if column.branch is not None)
+
+
+def _limit(pictures: ReductionPictures) -> tuple[str, str]:
+    """The energy coefficient before and in the limit, in the words of its parameter; for a connection, its modulus."""
+    if pictures.element not in pictures.original.elements:
+        coupling = next(c for c in pictures.original.causal.graph.couplings if c.element == pictures.element)
+        alone = len(coupling.K) == 1 == len(coupling.K[0])
+        text = figure_latex(coupling.K[0][0]) if alone else name_latex(pictures.element)
+        return text, rf"{text} \rightarrow 0"
+    law = pictures.original.elements[pictures.element].port.law
+    after = pictures.simplified.elements[pictures.element].port.law
+    name = name_latex(pictures.element)
+    if isinstance(law, ResistiveLaw):
+        text = name if law.coefficient is None else figure_latex(law.coefficient)
+        vanishes = law.side == pictures.inverted.elements[pictures.element].decides
+        return text, rf"{text} \rightarrow {'0' if vanishes else INFINITY}"
+    inertia = law.inertia if isinstance(law, StorageLaw) else None
+    if isinstance(after, SourceLaw):
+        text = name if inertia is None else figure_latex(inertia)
+        return text, rf"{text} \rightarrow {INFINITY}"
+    if inertia is None:
+        return f"{name} > 0", rf"{name} \rightarrow 0"
+    inverse = figure_latex(ONE / inertia)
+    if len(inertia.args) and r"\frac" not in inverse:
+        return rf"{inverse} < \infty", rf"{inverse} \rightarrow \infty"
+    text = figure_latex(inertia)
+    return f"{text} > 0", f"{text} = 0"
+
+
+# -- side by side --------------------------------------------------------------------------------------------------------------
+
+
+def _side_by_side(
+    title: str,
+    panels: Sequence[_Panel],
+    options: Options = DEFAULTS,
+    *,
+    arrows: bool = True,
+    beside: str = "",
+    notes: Sequence[str] = (),
+) -> Scene:
+    """Scenes next to each other with an arrow between them, in rows that are not wider than a figure may be.
+
+    `beside` is an equation at the end, and `notes` are words under all.
+    """
+    shapes: list[Shape] = []
+    x, y, row = 0.0, 0.0, 0.0
+    for k, panel in enumerate(panels):
+        room = ARROW_ROOM if arrows and k and not panel.starts_row else 0
+        width = max(panel.scene.box.width, _caption_width(k, panel))
+        if x and (panel.starts_row or x + room + width > max(options.room, width)):
+            x, y, row = 0.0, y + row + MARGIN, 0.0
+        if room:
+            middle = y + panel.scene.box.height / 2
+            shapes.append(
+                Label(ARROW, (x + room / 2, middle), size=ARROW_SIZE, origin=Origin(part="step", port=str(k)))
+            )
+            x += room
+        shapes += _placed(panel, k, x + (width - panel.scene.box.width) / 2, y)
+        shapes += _caption(k, panel, x + width / 2, y + panel.scene.box.height + 8)
+        x += width
+        row = max(row, panel.scene.box.height + CAPTION_ROOM)
+    if beside:
+        shapes += _beside(beside, x, y, row, options)
+    box = union([Box(0, 0, 1, y + row), *ink_boxes(shapes)])
+    if notes:
+        shapes += note_shapes(notes, Box(MARGIN, box.top, max(box.right, MARGIN + 1), box.bottom), options)
+        box = union([box, *ink_boxes(shapes)])
+    frame = Box(0, min(0, floor(box.top)), ceil(box.right - 0.02) + MARGIN, ceil(box.bottom) + 4)
+    return tidy(Scene(title, f"steps of {title}", frame, tuple(shapes)))
+
+
+def _beside(text: str, x: float, y: float, row: float, options: Options) -> list[Shape]:
+    ink = set_math(text, SMALL).box
+    origin = Origin(part="congruence")
+    if x + ink.width + MARGIN <= options.room:
+        return [Label(text, (x + MARGIN, y + row / 2), size=SMALL, align="left", origin=origin)]
+    return [Label(text, (MARGIN, y + row + 12 + ink.height / 2), size=SMALL, align="left", origin=origin)]
+
+
+def _placed(panel: _Panel, k: int, dx: float, dy: float) -> list[Shape]:
+    """The shapes of a panel, told apart from those of the others by a letter at their port."""
+    letter = ascii_lowercase[k % 26]
+    found: list[Shape] = []
+    for shape in panel.scene.shapes:
+        origin = replace(shape.origin, port=f"{letter}.{shape.origin.port}")
+        found.append(replace(moved(shape, dx, dy), origin=origin))
+    return found
+
+
+def _caption_words(k: int, panel: _Panel) -> str:
+    return f"({ascii_lowercase[k % 26]}) {panel.words}".strip()
+
+
+def _caption_width(k: int, panel: _Panel) -> float:
+    words = set_words(_caption_words(k, panel), NOTE).box.width
+    return words + (10 + set_math(panel.math, SMALL).box.width if panel.math else 0) + 20
+
+
+def _caption(k: int, panel: _Panel, x: float, y: float) -> list[Shape]:
+    words = _caption_words(k, panel)
+    start = x - (_caption_width(k, panel) - 20) / 2
+    origin = Origin(part="caption", port=f"{ascii_lowercase[k % 26]}.")
+    found: list[Shape] = [
+        Label(words, (start, y + 10), NOTE, "left", "baseline", math=False, tone="quiet", origin=origin)
+    ]
+    if panel.math:
+        at = start + set_words(words, NOTE).box.width + 10, y + 10
+        found.append(Label(panel.math, at, SMALL, "left", "baseline", origin=origin))
+    return found
+
+
+STEPS = "steps"
+"""The notation that shows how a model was reduced."""
+Step = PogScheme | Rewriting
+Steps = list[Step | Orientation] | tuple[Step | Orientation, ...]
+"""What is drawn side by side."""
+MOST_ROWS, LONGEST = 8, 120
+"""A larger congruence is in the equations of the reduction only."""
+
+
+def steps_scene(what: object, options: Options = DEFAULTS) -> Scene:
+    """The steps of a reduction, of a list of schemes and operations on them, or all orientations of a scheme.
+
+    Raises: FigureError (F190) for what has no steps.
+    """
+    if isinstance(what, Reduction):
+        return _reduction_scene(what, options)
+    found = what if isinstance(what, list | tuple) else ()
+    orientations = [item for item in found if isinstance(item, Orientation)]
+    steps = [item for item in found if isinstance(item, Step)]
+    if found and len(orientations) == len(found):
+        return _orientations(orientations, options)
+    if found and len(steps) == len(found):
+        return _steps(steps, options)
+    strange = [item for item in found if not isinstance(item, Step)]
+    told = f"what is of the kind '{type(strange[0]).__name__}' is no step" if strange else "a model alone has no steps"
+    fix = "give a limit: --limit J_m=0, or draw(reduce(model, {'J_m': 0}), 'steps'); or a list: draw([scheme, step])"
+    raise rules.NO_STEPS.error("there are no steps in an empty list" if what in ([], ()) else told, fix=fix)
+
+
+def _steps(steps: Sequence[Step], options: Options) -> Scene:
+    """Schemes, each with the account of the step that made it."""
+    panels = [
+        _scheme_panel(step.scheme, step.account, options)
+        if isinstance(step, Rewriting)
+        else _scheme_panel(step, "" if k else "as it is", options)
+        for k, step in enumerate(steps)
+    ]
+    return _side_by_side(_scheme(steps[0]).name, panels, options)
+
+
+def _scheme(step: Step) -> PogScheme:
+    return step.scheme if isinstance(step, Rewriting) else step
+
+
+def _orientations(found: Sequence[Orientation], options: Options) -> Scene:
+    """The orientations that may be drawn, each with the path that was inverted; of the others it is told why not."""
+    panels = [_scheme_panel(o.scheme, o.path, options) for o in found if o.scheme is not None]
+    notes = [f"Not drawn: {o.path}, because {o.why_not}." for o in found if o.scheme is None]
+    name = next((o.scheme.name for o in found if o.scheme is not None), "orientations")
+    return _side_by_side(name, panels, options, arrows=False, notes=notes)
+
+
+def _reduction_scene(reduction: Reduction, options: Options) -> Scene:
+    """The pictures of every element that goes, a row for each, and the congruence."""
+    pictures = scheme_pictures(reduction)
+    if not pictures.stages:
+        what = pictures.why_not or "the limits take no element out of the scheme"
+        raise rules.NO_STEPS.error(what, where=reduction.original.name, fix="look at its equations: reduce --steps")
+    panels: list[_Panel] = []
+    for stage in pictures.stages:
+        panels += _reduction_panels(stage, options, starts_row=bool(panels))
+    notes = [f"{note}." for note in (*pictures.notes, pictures.why_not) if note]
+    return _side_by_side(reduction.original.name, panels, options, beside=_congruence(reduction), notes=notes)
+
+
+def _congruence(reduction: Reduction) -> str:
+    """x = T z + T_u u, with the names of all three; empty where it is too large for a figure."""
+    T, T_u = reduction.transformation, reduction.input_transformation
+    terms = [(T, reduction.equations.states), (T_u, reduction.equations.inputs)]
+    shown = [(matrix, names) for matrix, names in terms if _any(matrix)]
+    entries = [entry for matrix, _ in shown for row in matrix for entry in row]
+    if not shown or len(T) > MOST_ROWS or max(len(names) for _, names in shown) > MOST_ROWS:
+        return ""
+    if sum(map(formula_size, entries)) > LONGEST:
+        return ""
+    told = " + ".join(rf"{_brackets(matrix)}\,{_column(names)}" for matrix, names in shown)
+    return f"{_column(reduction.full.states)} = {told}"
+
+
+def _any(matrix: Matrix) -> bool:
+    return any(entry is not ZERO for row in matrix for entry in row)
+
+
+def _brackets(matrix: Matrix) -> str:
+    alone = len(matrix) == len(matrix[0]) == 1
+    return rf"\left({matrix_latex(matrix)}\right)" if alone else matrix_latex(matrix)
+
+
+def _column(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return name_latex(names[0])
+    body = r" \\ ".join(map(name_latex, names))
+    return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"

@@ -1,0 +1,542 @@
+"""The plans of vector blocks: a whole model as one block, or storages that move together as one block within a ladder.
+
+N, f(x) and D u have columns of their own where they are not zero. What is integrated is q = L x, and L' = N + N^T: so L x' + N x
+is q' - N^T x, and the block of N is drawn transposed and gives back what the others take.
+
+What is integrated is q = L z. Since L' = N + N^T, L z' + N z is q' - N^T z: the block of N is drawn transposed, and gives back what
+the others take.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import final
+
+from tellegen.core.domains import DOMAINS, other_side
+from tellegen.drawing.formulas import name_latex
+from tellegen.drawing.options import Options
+from tellegen.drawing.pog.ladders import ScalarPlanner
+from tellegen.drawing.pog.measures import text_size, width_of
+from tellegen.drawing.pog.plan import (
+    BoxPlan,
+    BranchPlan,
+    ColumnPlan,
+    ConnectionPlan,
+    ElementPlan,
+    End,
+    IntegralPlan,
+    LadderPlan,
+    Line,
+    SectionPlan,
+    Way,
+    other_line,
+)
+from tellegen.drawing.pog.texts import (
+    INTEGRATOR,
+    WIDEST,
+    PogTexts,
+    bold,
+    column_latex,
+    entries_latex,
+    is_too_long,
+    listed_names,
+    transposed_letter,
+)
+from tellegen.drawing.scene import Weight
+from tellegen.expressions import ONE, ZERO, Expression, is_zero
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.schemes.algebra.vector_blocks import StorageGroup, storage_groups
+from tellegen.schemes.gains import signal_gains
+from tellegen.schemes.pog_scheme import Column, Ladder, Matrix, PogScheme, VectorBlock
+
+MOST_SHOWN = 4
+"""Matrices of more rows are named only, unless they are asked for."""
+
+
+INPUT, DRIVEN, BEHIND, BEHIND_N = "1", "3", "4", "5"
+"""The sections of a vector block: u and y, before the integrators, behind them, and behind N where there is one."""
+
+
+@final
+class VectorPlanner:
+    """Turns the vector block of a scheme into a ladder of a few columns."""
+
+    def __init__(
+        self, scheme: PogScheme, block: VectorBlock, texts: PogTexts, options: Options, *, part: str = ""
+    ) -> None:
+        self.scheme, self.block, self.texts, self.options = scheme, block, texts, options
+        self.part = part
+        self.n, self.m = len(block.states), len(block.inputs)
+        self.x = name_latex(block.states[0]) if self.n == 1 else self._indexed(bold("x"))
+        self.u = name_latex(block.inputs[0]) if self.m == 1 else self._indexed(bold("u"))
+        self.C, self.D, self.rates = _outputs(scheme)
+        if part:
+            self.C, self.D = _of_part(scheme, block, self.C, self.D)
+        self._count = 0
+
+    def ladder(self) -> LadderPlan:
+        """The ladder; a model without states is its matrix D alone."""
+        self._explain()
+        columns = list(self._input_columns()) if self.m else []
+        if self.n:
+            columns += self._state_columns(columns[-1].right if columns else None)
+            columns[-1] = replace(columns[-1], integral=self._integral())
+        return LadderPlan(tuple(columns), columns[0].left if columns else None)
+
+    # -- letters ---------------------------------------------------------------------------------------------------------------
+
+    def _letter(self, letter: str, matrix: Matrix | None = None) -> str:
+        """The letter of a matrix with what it depends on; a single entry is not bold."""
+        rows = getattr(self.block, letter) if matrix is None else matrix
+        text = self._plain(letter, matrix)
+        read = self.texts.read_by_all(entry for row in rows for entry in row)
+        return f"{text}({listed_names(read)})" if read else text
+
+    def _plain(self, letter: str, matrix: Matrix | None = None) -> str:
+        rows = getattr(self.block, letter) if matrix is None else matrix
+        single = len(rows) == 1 and len(rows[0]) == 1
+        name, _, index = letter.partition("_")
+        text = name if single else bold(name)
+        return self._indexed(text, index)
+
+    def _indexed(self, text: str, index: str = "") -> str:
+        """A letter with its index, and with that of the part where the block was split."""
+        indices = ",".join(word for word in (index, self.part) if word)
+        return f"{text}_{{{indices}}}" if indices else text
+
+    def _inverse(self) -> str:
+        text = self._letter("L")
+        if self.n == 1:
+            return rf"\frac{{1}}{{{text}}}"
+        letter, bracket, rest = text.partition("(")
+        return f"{letter}^{{-1}}{bracket}{rest}"
+
+    @property
+    def _function(self) -> str:
+        """The letter of what laws that are not linear take together."""
+        return "f" if self.n == 1 else bold("f")
+
+    def _weight(self, size: int) -> Weight:
+        return "bold" if size > 1 else "thin"
+
+    # -- columns ---------------------------------------------------------------------------------------------------------------
+
+    def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> SectionPlan:
+        return SectionPlan(name, upper, lower, right, "right", self._domain(), self._weight(size), size=size)
+
+    def _domain(self) -> str:
+        domains = {port.domain for port in self.scheme.causal.graph.ports}
+        return domains.pop() if len(domains) == 1 else ""
+
+    def _input_columns(self) -> Iterator[ColumnPlan]:
+        """D from u to y, then B and its transpose."""
+        y = self._indexed("y" if self.m == 1 else bold("y"))
+        left = self._section(INPUT, self.u, y, right=True, size=self.m)
+        if not self.n or _any(self.D) or self.rates:
+            letter = self._letter("D", self.D)
+            text = f"{letter}(s)" if self.rates else letter
+            D = self._element("D", text, "down", () if self.n else self._all_elements(), self.m)
+            behind = None
+            if self.n:
+                lower = rf"{self._plain('C', self.C)}\,{self.x}"
+                behind = self._section("2", self.u, lower, right=True, size=self.m)
+            yield ColumnPlan(left, behind, D)
+            left = behind or left
+        if self.n:
+            B = self._letter("B")
+            driven = any(entry is not ZERO for row in self.block.B_1 for entry in row)
+            forward = f"{B} + s {self._letter('B_1')}" if driven else B
+            back = self._output_letter(B, driven)
+            after = self._section(
+                DRIVEN,
+                rf"{self._plain('B')}\,{self.u}" if not driven else "e" if self.n == 1 else bold("e"),
+                self.x,
+                right=True,
+                size=self.n,
+            )
+            named = zip(self.scheme.sources(), self.scheme.inputs, strict=True)
+            sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
+            yield ColumnPlan(left, after, ConnectionPlan(sources, BoxPlan("B", forward), BoxPlan("C", back)))
+
+    def _all_elements(self) -> tuple[str, ...]:
+        graph = self.scheme.causal.graph
+        ports = [port.element for port in graph.ports if not isinstance(port.law, SourceLaw)]
+        return (*ports, *(coupling.element for coupling in graph.couplings))
+
+    def _output_letter(self, B: str, driven: bool) -> str:
+        if self.rates or driven:
+            return f"{self._plain('C', self.C)}(s)"
+        if _transposed(self.block.B) == self.C or _same(_transposed(self.block.B), self.C):
+            return transposed_letter(B, self.n * self.m)
+        return self._letter("C", self.C)
+
+    def _state_columns(self, left: SectionPlan | None) -> list[ColumnPlan]:
+        """The integrators, then what takes power back."""
+        storages = tuple(
+            p.element for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw) and self._holds(p)
+        )
+        q = bold("q") if self.n > 1 else "q"
+        boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", self._inverse()))
+        element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
+        others = self._others()
+        sections = [
+            self._section(str(int(BEHIND) + k), self._taken([*others][k:]), self.x, right=False, size=self.n)
+            for k in range(len(others))
+        ]
+        columns = [ColumnPlan(left, sections[0], element, frozenset({("upper", "right")}))]
+        for k, (part, (text, names)) in enumerate(others.items()):
+            behind = sections[k + 1] if k + 1 < len(sections) else None
+            minus: frozenset[tuple[Line, End]] = frozenset({("upper", "vertical")} if part == "N" else ())
+            columns.append(ColumnPlan(sections[k], behind, self._element(part, text, "up", names, self.n), minus))
+        return columns
+
+    def _integral(self) -> IntegralPlan | None:
+        """The displacements as integrals of the states, with T before them where they are not those of x one by one."""
+        displacements = self.scheme.causal.graph.displacements
+        if not self.options.displacements or self.part or not displacements:
+            return None
+        legend = self.texts.legend
+        label = bold("z") if len(displacements) > 1 else name_latex(*displacements)
+        if len(displacements) > 1:
+            legend[label] = column_latex(tuple(displacements))
+        boxes: tuple[BoxPlan, ...] = (BoxPlan("displacement integrator", INTEGRATOR),)
+        if tuple(map(str, displacements.values())) != self.block.states:
+            letter = bold("T") if self.n > 1 or len(displacements) > 1 else "T"
+            boxes = (BoxPlan("T", letter), *boxes)
+            rates = [self.texts.names.formula(rate) for rate in displacements.values()]
+            legend[rf"{letter}\,{self.x}"] = rates[0] if len(rates) == 1 else entries_latex(rates)
+        return IntegralPlan(boxes, label, self._weight(len(displacements)))
+
+    def _others(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The blocks behind the integrators, each with its text and the elements it stands for: N^T x, f(x), A x."""
+        found: dict[str, tuple[str, tuple[str, ...]]] = {}
+        if _any(self.block.N):
+            found["N"] = transposed_letter(self._letter("N"), self.n), ()
+        if any(
+            block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
+        ):
+            found["f"] = rf"{self._function}(\cdot)", ()
+        if _any(self.block.A) or not found:
+            found["A"] = self._letter("A"), ()
+        graph = self.scheme.causal.graph
+        if not self.part or self.block is self.scheme.parts[0]:  # what several parts share stands in the first one
+            static = [p.element for p in graph.ports if isinstance(p.law, ResistiveLaw)]
+            part = [*found][-1]
+            found[part] = found[part][0], (*static, *(c.element for c in graph.couplings))
+        return found
+
+    def _taken(self, parts: Sequence[str]) -> str:
+        """What the blocks behind a section take together; N gives."""
+        taken = [
+            f"{self._function}({self.x})" if p == "f" else rf"{self._plain(p)}\,{self.x}" for p in parts if p != "N"
+        ]
+        given = rf" - {transposed_letter(self._plain('N'), self.n)}\,{self.x}" if "N" in parts else ""
+        return " + ".join(taken) + given
+
+    def _holds(self, port: Port) -> bool:
+        return not self.part or port.state in self.block.states
+
+    def _element(self, part: str, text: str, way: Way, names: tuple[str, ...], size: int) -> ElementPlan:
+        return ElementPlan(" ".join(names), (BoxPlan(part, text),), way, self._domain(), weight=self._weight(size))
+
+    # -- legend ----------------------------------------------------------------------------------------------------------------
+
+    def _explain(self) -> None:
+        legend = self.texts.legend
+        if self.n > 1:
+            legend[self.x] = column_latex(self.block.states)
+        if self.m > 1:
+            legend[self.u] = column_latex(self.block.inputs)
+        if self.options.matrices == "named" or (self.options.matrices == "auto" and self.n > MOST_SHOWN):
+            return
+        names = ["L", "A", "B", *(name for name in ("N", "B_1") if _any(getattr(self.block, name)))]
+        for name in names:
+            rows: Matrix = getattr(self.block, name)
+            if rows and rows[0]:
+                self.texts.explain_matrix(self._letter(name), rows)
+        for name, matrix in (("C", self.C), ("D", self.D)):
+            if _any(matrix) and (name == "D" or self._output_letter("B", False).endswith("C")):
+                self.texts.explain_matrix(self._letter(name, matrix), matrix)
+        self.texts.explain_moving(entry for name in names for row in getattr(self.block, name) for entry in row)
+
+
+def _of_part(scheme: PogScheme, block: VectorBlock, C: Matrix, D: Matrix) -> tuple[Matrix, Matrix]:
+    """C and D of a part: what it answers its inputs, and what it sends to the parts whose states it is told."""
+    whole = scheme.vector
+    assert whole is not None, "parts are those of a vector block"
+    own = [whole.states.index(name) for name in block.states]
+    earlier = scheme.parts[: next(k for k, part in enumerate(scheme.parts) if part is block)]
+    shown = {name for part in earlier for name in part.inputs}
+    at = {name: k for k, name in enumerate(whole.inputs)}
+    rows = [C[at[n]] if n in at else whole.A[whole.states.index(n)] for n in block.inputs]
+    places = [at.get(n) if n not in shown else None for n in block.inputs]
+    direct = tuple(tuple(ZERO if i is None or j is None else D[i][j] for j in places) for i in places)
+    return tuple(tuple(row[k] for k in own) for row in rows), direct
+
+
+def _any(matrix: Matrix) -> bool:
+    return any(entry is not ZERO for row in matrix for entry in row)
+
+
+def _transposed(matrix: Matrix) -> Matrix:
+    return tuple(zip(*matrix, strict=True))
+
+
+def _same(one: Matrix, two: Matrix) -> bool:
+    return len(one) == len(two) and all(
+        is_zero(a - b) for row, line in zip(one, two, strict=True) for a, b in zip(row, line, strict=True)
+    )
+
+
+def _outputs(scheme: PogScheme) -> tuple[Matrix, Matrix, bool]:
+    """C and D of the outputs, and whether these read anything else: rates of dependent storages, laws that are not linear."""
+    signals = [output.signal for output in scheme.outputs]
+    gains = signal_gains(scheme, signals)
+    states = [scheme.blocks[name].output for name in scheme.states]
+
+    def rows(starts: Iterable[str]) -> Matrix:
+        names = tuple(starts)
+        return tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
+
+    known = {*states, *scheme.inputs}
+    more = any(entry is not ZERO for row in gains.values() for name, entry in row.items() if name not in known)
+    return rows(states), rows(scheme.inputs), more
+
+
+def _signed(entry: Expression, sign: int) -> Expression:
+    return entry if sign > 0 else -entry
+
+
+TOGETHER = r"\mathrm{e}"
+"""The index of a letter of what moves together, where another block shows that letter."""
+MOST_EXPLAINED = 12
+"""Nobody reads the matrices of more groups under a figure; the equations have them."""
+
+
+def merged_ladders(scheme: PogScheme, options: Options) -> tuple[tuple[LadderPlan, ...], PogTexts] | None:
+    """The ladders of a scheme whose dependent storages are derivative blocks, with one block for what moves together.
+
+    Their texts come with them. None where storages cannot be brought together within a ladder.
+    """
+    found = [storage_groups(scheme, ladder) for ladder in scheme.ladders]
+    groups = [group for several in found for group in several or ()]
+    if not groups or None in found:
+        return None
+    texts = PogTexts(_outside(scheme, found), options)
+    index = {id(group): str(k) if len(groups) > 1 else "" for k, group in enumerate(groups, 1)}
+    planner, plans = ScalarPlanner(scheme, texts), []
+    for ladder, several in zip(scheme.ladders, found, strict=True):
+        columns: list[ColumnPlan] = []
+        done = 0
+        for group in several or ():
+            columns += planner.ladder(Ladder(ladder.columns[done : group.first])).columns
+            made = _GroupPlanner(planner, ladder.columns[group.first : group.last + 1], group, index[id(group)])
+            if not made.fits:
+                return None
+            columns += made.columns()
+            done = group.last + 1
+        columns += planner.ladder(Ladder(ladder.columns[done:])).columns
+        plans.append(LadderPlan(tuple(columns), planner.section(ladder.entry)))
+    return _numbered(plans), texts
+
+
+def _numbered(ladders: Sequence[LadderPlan]) -> tuple[LadderPlan, ...]:
+    """The ladders with their sections numbered from left to right: some sections of the scheme are not shown."""
+    numbers: dict[str, str] = {}
+    for ladder in ladders:
+        for section in (ladder.entry, *(column.right for column in ladder.all_columns())):
+            if section is not None:
+                numbers.setdefault(section.name, str(len(numbers) + 1))
+
+    def said(section: SectionPlan | None) -> SectionPlan | None:
+        return (
+            None if section is None else replace(section, name=numbers.setdefault(section.name, str(len(numbers) + 1)))
+        )
+
+    def of_ladder(ladder: LadderPlan) -> LadderPlan:
+        return LadderPlan(tuple(map(of_column, ladder.columns)), said(ladder.entry))
+
+    def of_column(column: ColumnPlan) -> ColumnPlan:
+        content = column.content
+        if isinstance(content, BranchPlan):
+            content = replace(content, ladder=of_ladder(content.ladder))
+        return replace(column, left=said(column.left), right=said(column.right), content=content)
+
+    return tuple(map(of_ladder, ladders))
+
+
+def _outside(scheme: PogScheme, found: Sequence[tuple[StorageGroup, ...] | None]) -> PogScheme:
+    """The scheme without the sections inside groups: their variables are not shown, and use up no numbers."""
+    hidden: set[str] = set()
+    for ladder, groups in zip(scheme.ladders, found, strict=True):
+        for group in groups or ():
+            inner = Ladder(ladder.columns[group.first : group.last + 1])
+            hidden |= {
+                name for c in inner.all_columns() for name in (c.left, c.right, c.branch.entry if c.branch else "")
+            }
+            hidden -= {ladder.columns[group.first].left, ladder.columns[group.last].right}
+    return replace(scheme, sections={name: s for name, s in scheme.sections.items() if name not in hidden})
+
+
+@final
+class _GroupPlanner:
+    """The columns of one group. The states run along one line, what acts on them along the other."""
+
+    def __init__(self, planner: ScalarPlanner, columns: tuple[Column, ...], group: StorageGroup, index: str) -> None:
+        self.texts, self.group, self.index = planner.texts, group, index
+        self.left, self.right = planner.section(columns[0].left), planner.section(columns[-1].right)
+        self.n = len(group.states)
+        self.weight: Weight = "bold" if self.n > 1 else "thin"
+        self.domain = self._domain(planner.scheme)
+        self.acting = self._acting_line()
+        self.z = name_latex(group.states[0]) if self.n == 1 else self._indexed(bold("x"))
+        self._symbol = self._acting_symbol(planner.scheme)
+        self._count = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether both ends have the states on the same line."""
+        return self.left is None or self.right is None or not self.right.goes_right(self.acting)
+
+    def columns(self) -> Iterator[ColumnPlan]:
+        """A connection where the group is not told directly, the storages, what takes power back, and a connection."""
+        self._explain()
+        group, entry = self.group, self.left
+        if self.left is not None and group.left is not None and not _is_one(group.left):
+            entry = self._section(self.left.carries, rightwards=True)
+            content = self._connection("l", group.left)
+            yield ColumnPlan(self.left, entry, content, wire_domain=self.left.domain)
+        blocks = list(self._after())
+        told = {(self.acting, "right")} if blocks or self.right is not None else set()
+        if self.left is not None and self.left.direction == "left":
+            told.add((self.acting, "left"))
+        beyond = () if self.right is None else self.right.carries
+        ends = [self._section(carried, rightwards=False) for carried in self._carried(blocks, beyond)]
+        inner = bool(group.right is not None and not _is_one(group.right))
+        last = self._section(beyond, rightwards=False) if inner else self.right
+        sections = [*ends, last]
+        yield ColumnPlan(entry, sections[0], self._storages(), frozenset(told), self.domain)  # type: ignore[arg-type]
+        for k, block in enumerate(blocks):
+            turned = k == len(blocks) - 1 and self.right is not None and self.right.direction == "left"
+            minus = {(self.acting, "right")} if turned else set()
+            if block.boxes[0].part == "N":
+                minus.add((self.acting, "vertical"))
+            yield ColumnPlan(sections[k], sections[k + 1], block, frozenset(minus), self.domain)  # type: ignore[arg-type]
+        if inner and group.right is not None and self.right is not None:
+            yield ColumnPlan(last, self.right, self._connection("r", group.right), wire_domain=self.domain)
+        self._explain_moving()
+
+    # -- lines and sections ----------------------------------------------------------------------------------------------------
+
+    def _acting_line(self) -> Line:
+        if self.left is not None:
+            return "upper" if self.left.upper_goes_right else "lower"
+        return "lower" if self.right is not None and self.right.upper_goes_right else "upper"
+
+    def _carried(self, blocks: Sequence[ElementPlan], beyond: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """What goes through the sections before the blocks: before A, what goes on and what A takes.
+
+        Before N it is not known: with ratios that move, N^T z is a share of the power that the storages take.
+        """
+        for block in blocks:
+            yield (*beyond, *self.group.others) if block.element else ()
+
+    def _section(self, carries: tuple[str, ...], *, rightwards: bool) -> SectionPlan:
+        """A section inside the group; `rightwards` tells how what acts on the states runs."""
+        self._count += 1
+        acting = self.texts.names.fresh(self._symbol) if self._symbol else rf"{bold('e')}_{{{self._e()}}}"
+        upper = self.acting == "upper"
+        labels = (acting, self.z) if upper else (self.z, acting)
+        name = f"{self.group.states[0]} {self._count}"
+        goes = rightwards == upper
+        return SectionPlan(name, *labels, goes, "right", self.domain, self.weight, carries=carries, size=self.n)
+
+    def _e(self) -> str:
+        return f"{self.index},{self._count}" if self.index else str(self._count)
+
+    def _domain(self, scheme: PogScheme) -> str:
+        domains = {item.domain for item in scheme.elements.values() if item.port.state in self.group.states}
+        return domains.pop() if len(domains) == 1 else ""
+
+    def _acting_symbol(self, scheme: PogScheme) -> str:
+        """The letter of what acts on a single state: that of its domain."""
+        items = [item for item in scheme.elements.values() if item.port.state in self.group.states]
+        return DOMAINS[items[0].domain].power(other_side(items[0].decides)).symbol if self.n == 1 else ""
+
+    # -- blocks ----------------------------------------------------------------------------------------------------------------
+
+    def _storages(self) -> ElementPlan:
+        names = self.group.storages if self._takes() else (*self.group.storages, *self.group.others)
+        boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", self._inverse()))
+        way: Way = "down" if self.acting == "upper" else "up"
+        return ElementPlan(
+            " ".join(names), boxes, way, self.domain, self._indexed(bold("q") if self.n > 1 else "q"), self.weight
+        )
+
+    def _takes(self) -> bool:
+        return not all(is_zero(e) for row in self.group.A for e in row)
+
+    def _after(self) -> Iterator[ElementPlan]:
+        """What the states meet on their way: N^T z where ratios move, and A z."""
+        way: Way = "up" if self.acting == "upper" else "down"
+        if not all(is_zero(e) for row in self.group.N for e in row):
+            text = transposed_letter(self._letter("N", self.group.N), self.n)
+            yield ElementPlan("", (BoxPlan("N", text),), way, self.domain, "", self.weight)
+        if self._takes():
+            box = BoxPlan("A", self._letter("A", self.group.A))
+            yield ElementPlan(" ".join(self.group.others), (box,), way, self.domain, "", self.weight)
+
+    def _connection(self, side: str, row: tuple[Expression, ...]) -> ConnectionPlan:
+        """K on the line of the states, its transpose on the other."""
+        text = self._ratio(row[0]) if self.n == 1 else ""
+        if not text:
+            text = self._letter(f"K_{side}", (row,))
+            self.texts.explain_matrix(text, (row,))
+            self.texts.explain_moving(row)
+        back = transposed_letter(text, self.n)
+        boxes = {other_line(self.acting): BoxPlan("K", text), self.acting: BoxPlan("transposed", back)}
+        return ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
+
+    def _ratio(self, entry: Expression) -> str:
+        text = "" if is_too_long(entry) else self.texts.number(entry) or self.texts.expression(entry)
+        return text if text and width_of(text, text_size(text)) <= WIDEST else ""
+
+    # -- letters ---------------------------------------------------------------------------------------------------------------
+
+    def _indexed(self, text: str, index: str = "") -> str:
+        indices = ",".join(word for word in (index, self.index) if word)
+        return f"{text}_{{{indices}}}" if indices else text
+
+    def _letter(self, letter: str, matrix: Matrix) -> str:
+        name, _, index = letter.partition("_")
+        gains = (block.gain for block in self.texts.scheme.blocks.values() if block.gain is not None)
+        taken = self.n == 1 and any(letter in gain.free_symbols for gain in gains)
+        text = self._indexed(name if self.n == 1 else bold(name), index or (TOGETHER if taken else ""))
+        read = self.texts.read_by_all(entry for row in matrix for entry in row)
+        return f"{text}({listed_names(read)})" if read else text
+
+    def _inverse(self) -> str:
+        text = self._letter("L", self.group.L)
+        if self.n == 1:
+            return rf"\frac{{1}}{{{text}}}"
+        letter, bracket, rest = text.partition("(")
+        return f"{letter}^{{-1}}{bracket}{rest}"
+
+    def _explain(self) -> None:
+        group = self.group
+        if self.index and int(self.index) > MOST_EXPLAINED:
+            self.texts.left_out[self.z] = None
+            return
+        if self.n > 1:
+            self.texts.legend[self.z] = column_latex(group.states)
+        for name, matrix in (("L", group.L), ("N", group.N), ("A", group.A)):
+            if not all(is_zero(e) for row in matrix for e in row):
+                self.texts.explain_matrix(self._letter(name, matrix), matrix)
+
+    def _explain_moving(self) -> None:
+        """What moving names stand for, where no block has said it."""
+        group = self.group
+        self.texts.explain_moving(e for matrix in (group.L, group.N, group.A) for row in matrix for e in row)
+
+
+def _is_one(row: tuple[Expression, ...]) -> bool:
+    return len(row) == 1 and row[0] is ONE

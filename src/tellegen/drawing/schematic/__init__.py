@@ -1,0 +1,1 @@
+"""Physical schematics: from the elements between nodes to symbols, wires and labels on a page."""

@@ -1,0 +1,326 @@
+"""What stands at a node: shunts down to a rail, masses and discs on a line of motion, rods to a wall, and the circle of a port."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from tellegen.core.domains import REFERENCES
+from tellegen.drawing.formulas import name_latex
+from tellegen.drawing.geometry import Point
+from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, rectangle
+from tellegen.drawing.schematic.plan import Shunt, Station
+from tellegen.drawing.schematic.rails import return_line_height
+from tellegen.drawing.schematic.symbols import (
+    FORCE_ARROW,
+    MID,
+    ON_SHAFT_SYMBOLS,
+    RAIL,
+    ROW,
+    one_port_symbol,
+    torque_arrow,
+)
+from tellegen.model.model import MECHANISM, Element
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlacedSymbol:
+    """A symbol with its label and its wires, about the left end of the body of its station.
+
+    `wires` belong to the node, `drop` to the reference; `wall` is where a wall stands and the direction that leads to it.
+    """
+
+    element: Element | None
+    symbol: OnePortSymbol | None = None
+    centre: Point = (0.0, 0.0)
+    towards: Point = (1.0, 0.0)
+    text: str = ""
+    text_at: Point = (0.0, 0.0)
+    wires: tuple[tuple[Point, ...], ...] = ()
+    drop: tuple[Point, ...] = ()
+    rail: float | None = None
+    wall: tuple[Point, Point] | None = None
+    line: str = ""
+
+    # `line` is the return line to which `wires` lead instead of the node.
+
+
+@final
+@dataclass(slots=True)
+class NodeBody:
+    """What a station carries between its left and its right end, and the height that it takes above the line of nodes."""
+
+    width: float = 0.0
+    top: float = MID
+    row: float = MID
+    pieces: list[PlacedSymbol] = field(default_factory=list)
+    places: list[float] = field(default_factory=list)
+    closed: list[tuple[float, float]] = field(default_factory=list)
+
+
+def moved_symbol(piece: PlacedSymbol, dx: float, dy: float = 0.0) -> PlacedSymbol:
+    """The same piece further to the right, or below."""
+
+    def to(point: Point) -> Point:
+        return point[0] + dx, point[1] + dy
+
+    return replace(
+        piece,
+        centre=to(piece.centre),
+        text_at=to(piece.text_at),
+        wires=tuple(tuple(map(to, wire)) for wire in piece.wires),
+        drop=tuple(map(to, piece.drop)),
+        rail=None if piece.rail is None else piece.rail + dx,
+        wall=None if piece.wall is None else (to(piece.wall[0]), piece.wall[1]),
+    )
+
+
+PAD = 12.0
+"""Between neighbours."""
+LABEL_GAP = 6.0
+"""Between a symbol and its label."""
+LEVEL = 16.0
+"""Between rods that lie under each other, beside their symbols and labels."""
+NAMED = ("mass", MECHANISM)
+"""What stands on a line of motion as a block with its label inside: a mass, and a point or body of a mechanism."""
+PORT_LEAD = 18.0
+"""Of the wire between a node and the circle of its port."""
+TERMINAL = OnePortSymbol(6.0, 3.0, 3.0, (circle(0, 0, 3),))
+REACH = 10.0
+"""Of the rod between the plate of a node and a symbol."""
+
+LabelMeasure = Callable[[str], tuple[float, float]]
+"""The extent of a label along the line of nodes and across it."""
+
+
+@final
+class NodeBodyMaker:
+    """Makes the body of a node. `ends` says whether its left and its right side are free of other lines."""
+
+    def __init__(self, station: Station, text: Callable[[Element], str], measure: LabelMeasure) -> None:
+        self.station, self.text, self.measure = station, text, measure
+
+    def make(self, ends: tuple[bool, bool]) -> NodeBody:
+        """Everything that hangs from the node, from left to right."""
+        if not self.station.port:
+            return self._body(ends)
+        left, right = ends
+        body = self._body((False, right) if left else (left, False))
+        self._port(body, -1 if left else 1, free=left or right)
+        return body
+
+    def _body(self, ends: tuple[bool, bool]) -> NodeBody:
+        if not self.station.is_shaft:
+            return self._rungs(last=ends[1] and not ends[0])
+        return self._on_the_line(ends)
+
+    def _port(self, body: NodeBody, side: int, *, free: bool) -> None:
+        """A small circle with the name of the port, at a free end of the line or below it."""
+        text = port_text(self.station.port)
+        along, across = self.measure(text)
+        radius = TERMINAL.length / 2
+        x, row = 0.0 if side < 0 else body.width, body.row
+        if free:
+            # A long name reaches back over the wire, not beyond it.
+            lead = max(PORT_LEAD, along / 2 - radius)
+            at = x + side * (lead + radius), row
+            text_at = at[0], row - radius - LABEL_GAP - across / 2
+            wires: tuple[Point, ...] = ((x, row), (at[0] - side * radius, row))
+            place = x
+            out = max(lead + 2 * radius, lead + radius + along / 2)
+        else:
+            at = x + PAD, row + PORT_LEAD
+            text_at = at[0] + radius + LABEL_GAP + along / 2, at[1]
+            wires = ((x + PAD, row), (x + PAD, at[1] - radius))
+            place = x + PAD
+            out = PAD + radius + LABEL_GAP + along
+        shift = out if side < 0 else 0.0
+        pieces = [*body.pieces, PlacedSymbol(None, TERMINAL, at, text=text, text_at=text_at, wires=(wires,))]
+        body.pieces = [moved_symbol(piece, shift) for piece in pieces]
+        body.places = [known + shift for known in (*body.places, place)]
+        body.closed = [(a + shift, b + shift) for a, b in body.closed]
+        body.width += out
+        body.top = min(body.top, row - radius - LABEL_GAP - across)
+
+    # -- rungs -----------------------------------------------------------------------------------------------------------------
+
+    def _rungs(self, *, last: bool) -> NodeBody:
+        body = NodeBody(row=ROW, top=ROW)
+        rank = {True: 0, False: 1} if not last else {True: 1, False: 0}
+        x = 0.0
+        for item in sorted(
+            self.station.hanging, key=lambda h: rank[h.element is not None and h.element.kind.role == "source"]
+        ):
+            if not item.line:
+                x = self._rung(item, x, body)
+        body.width = max(0.0, x, self._below(body))
+        return body
+
+    def _below(self, body: NodeBody) -> float:
+        """What hangs from return lines, side by side under all else; gives how far it reaches."""
+        below = [item for item in self.station.hanging if item.line]
+        leads = {item.line: [p.rail for p in body.pieces if p.rail is not None] for item in below if not item.depth}
+        width = 0.0
+        for depth in range(max((item.depth for item in below), default=-1) + 1):
+            x = 0.0
+            # What leads on to another line comes first, as that comes from the left.
+            for item in sorted(
+                (item for item in below if item.depth == depth),
+                key=lambda item: (depth and min(leads.get(item.line, [0.0])), item.reference in REFERENCES),
+            ):
+                x, at = self._rung_below(item, x, leads.get(item.line, []), body)
+                leads.setdefault(item.reference, []).append(at)
+            width = max(width, x)
+        return width
+
+    def _rung_below(self, item: Shunt, x: float, leads: list[float], body: NodeBody) -> tuple[float, float]:
+        """Under what leads down to the line, or well beside it; gives how far it reaches, and where it hangs."""
+        under = NodeBody()
+        right = self._rung(item, x + (PAD if x else 0.0), under)
+        (piece,) = under.pieces
+        (at,) = under.places
+        near = next((place for place in leads if (place >= at - PAD / 2 if item.depth else abs(place - at) < PAD)), at)
+        dx = near - at if near >= at - PAD / 2 else near + PAD - at
+        body.pieces.append(replace(moved_symbol(piece, dx, return_line_height(item.depth) - ROW), line=item.line))
+        return right + dx, at + dx
+
+    def _rung(self, item: Shunt, x: float, body: NodeBody) -> float:
+        if item.element is None:
+            body.places.append(x + PAD)
+            body.pieces.append(PlacedSymbol(None, drop=((x + PAD, ROW), (x + PAD, RAIL)), rail=x + PAD))
+            return x + 2 * PAD
+        symbol, text = one_port_symbol(item.element.kind), self.text(item.element)
+        half, (along, _) = max(symbol.up, symbol.down), self.measure(text)
+        at = x + half + (PAD if body.pieces else 0.0)
+        upper, lower = ((at, ROW), (at, MID - symbol.length / 2)), ((at, MID + symbol.length / 2), (at, RAIL))
+        body.places.append(at)
+        body.pieces.append(
+            PlacedSymbol(
+                item.element,
+                symbol,
+                (at, MID),
+                (0.0, 1.0 if item.away else -1.0),
+                text,
+                (at + half + LABEL_GAP + along / 2, MID),
+                (upper,),
+                lower,
+                at,
+            )
+        )
+        return at + half + LABEL_GAP + along
+
+    # -- lines of motion -------------------------------------------------------------------------------------------------------
+
+    def _on_the_line(self, ends: tuple[bool, bool]) -> NodeBody:
+        body = NodeBody()
+        rods = [item for item in self.station.hanging if self._inline(item) is None]
+        inline = [item for item in self.station.hanging if self._inline(item) is not None]
+        driving = [item for item in rods if item.element is not None and item.element.kind.role == "source"]
+        x = 0.0
+        first = next((item for item in rods if _is_floor(item)), driving[0] if driving else None)
+        if ends[0] and first is not None:
+            rods.remove(first)
+            x = self._rod(first, 0.0, 0.0, body, -1)
+        for item in inline:
+            x = self._block(item, x + (PAD if x else 0.0), body)
+        if rods:
+            x = self._rods(rods, x + (PAD if x else 0.0), body, free=ends[1])
+        body.width = x
+        return body
+
+    def _inline(self, item: Shunt) -> OnePortSymbol | None:
+        """The symbol of an element that sits on the line itself."""
+        if item.element is None:
+            return None
+        kind = item.element.kind
+        if kind.name == "torque source":
+            return torque_arrow(1 if not item.away else -1)
+        if kind.name in NAMED:
+            along, across = self.measure(self.text(item.element))
+            half, high = max(20.0, along / 2 + 8), max(24.0, across / 2 + 8)
+            return OnePortSymbol(2 * half, high, high, (rectangle(-half, -high, half, high),))
+        return ON_SHAFT_SYMBOLS.get(kind.name)
+
+    def _block(self, item: Shunt, x: float, body: NodeBody) -> float:
+        symbol = self._inline(item)
+        assert symbol is not None, "only elements with such a symbol sit on the line"
+        assert item.element is not None, "a wire sits on no line"
+        text = self.text(item.element)
+        along, across = self.measure(text)
+        inside = item.element.kind.name in NAMED
+        half = symbol.length / 2 if inside else max(symbol.length, along) / 2
+        at = x + half
+        above = MID if inside else MID - symbol.up - LABEL_GAP - across / 2
+        body.pieces.append(PlacedSymbol(item.element, symbol, (at, MID), text=text, text_at=(at, above)))
+        left, right = at - symbol.length / 2, at + symbol.length / 2
+        body.places += [left, right]
+        body.closed.append((left, right))
+        body.top = min(body.top, MID - symbol.up - (0.0 if inside else LABEL_GAP + across))
+        return at + half
+
+    def _rods(self, rods: list[Shunt], x: float, body: NodeBody, *, free: bool) -> float:
+        """Rods to a wall on the right; the first on the line itself where nothing goes on from there."""
+        y, right, before = MID, x, MID
+        for k, item in enumerate(rods):
+            symbol, across = self._rod_extent(item)
+            if k == 0 and not free:
+                y += max(30.0, symbol.up + LABEL_GAP + across + LEVEL)
+            elif k:
+                y += symbol.up + LABEL_GAP + across + LEVEL
+            right = max(right, self._rod(item, x, y, body, 1, before))
+            before = y
+            y += symbol.down
+        return right
+
+    def _rod_extent(self, item: Shunt) -> tuple[OnePortSymbol, float]:
+        symbol = self._rod_symbol(item)
+        return symbol, self.measure(self.text(item.element))[1] if item.element is not None else 0.0
+
+    def _rod_symbol(self, item: Shunt) -> OnePortSymbol:
+        if item.element is None:
+            return OnePortSymbol(0.0, 0.0, 0.0, ())
+        return FORCE_ARROW if item.element.kind.name == "force source" else one_port_symbol(item.element.kind)
+
+    def _rod(self, item: Shunt, x: float, y: float, body: NodeBody, side: int, before: float = MID) -> float:
+        """A symbol with a wall at its end, to the right of the plate at x or (side -1) before a plate that follows.
+
+        The plate reaches down to the height `before` already.
+        """
+        symbol = self._rod_symbol(item)
+        text = self.text(item.element) if item.element is not None else ""
+        along, across = self.measure(text) if text else (0.0, 0.0)
+        span = max(symbol.length, along)
+        is_force = item.element is not None and item.element.kind.name == "force source"
+        wall_room = 0.0 if is_force else 8.0
+        plate = x if side > 0 else x + wall_room + span + REACH
+        centre = plate + side * (REACH + span / 2)
+        near, far = centre - side * symbol.length / 2, centre + side * symbol.length / 2
+        wires = ((plate, before), (plate, y), (near, y))
+        # A force acts on the body in the direction of its arrow, on whichever side of it there is room.
+        away = item.away == (side > 0) if not is_force else not item.away
+        wall = None if is_force else ((far, y), (float(side), 0.0))
+        body.places.append(plate)
+        body.pieces.append(
+            PlacedSymbol(
+                item.element,
+                symbol if item.element is not None else None,
+                (centre, y),
+                (1.0 if away else -1.0, 0.0),
+                text,
+                (centre, y - symbol.up - LABEL_GAP - across / 2),
+                (wires,),
+                wall=wall,
+            )
+        )
+        body.top = min(body.top, y - symbol.up - LABEL_GAP - across)
+        return plate if side < 0 else plate + REACH + span + wall_room
+
+
+def _is_floor(item: Shunt) -> bool:
+    """Whether an element keeps its node from moving back beyond the frame: it stands before the node."""
+    return item.element is not None and item.element.kind.behaviour == "stop" and not item.away
+
+
+def port_text(name: str) -> str:
+    """The name of a port as it is set beside its circle."""
+    return rf"\mathrm{{{name}}}" if name.isalpha() else name_latex(name)

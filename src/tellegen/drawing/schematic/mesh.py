@@ -1,0 +1,544 @@
+"""Meshed networks of wires or pipes: nodes on a grid, routes of their links along its lines, and the sketch made from both.
+
+What is between a node and its reference hangs beside the node, with the mark of the reference or, in the lowest row, a common rail.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import final
+
+from tellegen.drawing.schematic.plan import SchematicLink, SchematicPlan, Station
+from tellegen.model.model import Element, Sketch, SketchedBranch
+
+GridCell = tuple[int, int]
+"""Column and row; rows count downwards."""
+Neighbours = Mapping[str, Sequence[str]]
+"""The neighbours of each node."""
+
+EAST, SOUTH, WEST, NORTH = (1, 0), (0, 1), (-1, 0), (0, -1)
+FARTHEST = 12
+"""How far from its neighbours a node is looked a place for."""
+BEND, BLOCKED, STRANGER, TURN = 0.6, 2.0, 0.3, 0.05
+"""What speaks against a place, in steps: a corner, a node in between, a strange node beside it, a change of direction."""
+
+
+def grow_on_grid(near: Neighbours, start: str, *, first: GridCell) -> dict[str, GridCell]:
+    """Nodes one after the other, those with most neighbours on the grid first, each where it is nearest to them.
+
+    Lines go on straight where they can; `first` is the direction of the first.
+    """
+    return _Growth(near, first).grow(start)
+
+
+def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCell]:
+    """Nodes in columns by their distance from the starts, beside the neighbours that they have in the column before."""
+    columns: dict[str, int] = dict.fromkeys(starts, 0)
+    queue = deque(columns)
+    places: dict[str, GridCell] = {name: (0, row) for row, name in enumerate(columns)}
+    layers: dict[int, list[str]] = {}
+    while queue:
+        name = queue.popleft()
+        for other in near[name]:
+            if other not in columns:
+                columns[other] = columns[name] + 1
+                layers.setdefault(columns[other], []).append(other)
+                queue.append(other)
+    for column in sorted(layers):
+        taken: set[int] = set()
+        wanted = {name: _middle(places[o][1] for o in near[name] if o in places) for name in layers[column]}
+        for name in sorted(layers[column], key=wanted.__getitem__):
+            row = next(r for r in _around(round(wanted[name])) if r not in taken)
+            taken.add(row)
+            places[name] = column, row
+    return places
+
+
+def _middle(rows: Iterable[int]) -> float:
+    found = list(rows)
+    return sum(found) / len(found)
+
+
+def _around(row: int) -> Iterator[int]:
+    yield row
+    step = 1
+    while True:
+        yield row + step
+        yield row - step
+        step += 1
+
+
+class _Growth:
+    def __init__(self, near: Neighbours, first: GridCell) -> None:
+        self.near = near
+        self.ways = (EAST, SOUTH, NORTH, WEST) if first == EAST else (SOUTH, EAST, WEST, NORTH)
+        self.places: dict[str, GridCell] = {}
+        self.taken: dict[GridCell, str] = {}
+        self.heading: dict[str, GridCell] = {}
+
+    def grow(self, start: str) -> dict[str, GridCell]:
+        self._put(start, (0, 0), self.ways[0])
+        known: dict[str, int] = {}
+        queue: list[tuple[int, int, str]] = []
+        self._meet(start, known, queue)
+        while queue:
+            _, _, name = heappop(queue)
+            if name not in self.places:
+                self._settle(name)
+                self._meet(name, known, queue)
+        return self.places
+
+    def _meet(self, name: str, known: dict[str, int], queue: list[tuple[int, int, str]]) -> None:
+        """Count a new node at its neighbours: those with many come next."""
+        for other in self.near[name]:
+            if other not in self.places:
+                number = known.setdefault(other, len(known))
+                count = sum(third in self.places for third in self.near[other])
+                heappush(queue, (-count, number, other))
+
+    def _put(self, name: str, cell: GridCell, heading: GridCell) -> None:
+        self.places[name] = cell
+        self.taken[cell] = name
+        self.heading[name] = heading
+
+    def _settle(self, name: str) -> None:
+        friends = [other for other in self.near[name] if other in self.places]
+        for reach in range(1, FARTHEST):
+            cells = {cell for other in friends for cell in self._cells(self.places[other], reach)}
+            if cells:
+                costs = {cell: self._cost(name, cell, friends) for cell in cells}
+                best = min(cells, key=lambda cell: (costs[cell], self._rank(cell)))
+                # A place one step farther may still be better where it is nearer to others.
+                if reach > 1 or costs[best] < BLOCKED + len(friends):
+                    self._put(name, best, _way(self.places[friends[0]], best))
+                    return
+        right = max(x for x, _ in self.taken) + 1
+        self._put(name, (right, 0), EAST)
+
+    def _rank(self, cell: GridCell) -> GridCell:
+        """Which of equally good cells is better: that further down, or that further to the left."""
+        return (-cell[1], cell[0]) if self.ways[0] == SOUTH else cell
+
+    def _cells(self, centre: GridCell, reach: int) -> Iterator[GridCell]:
+        x, y = centre
+        for dx in range(-reach, reach + 1):
+            for dy in range(abs(dx) - reach, reach - abs(dx) + 1):
+                if (x + dx, y + dy) not in self.taken:
+                    yield x + dx, y + dy
+
+    def _cost(self, name: str, cell: GridCell, friends: list[str]) -> float:
+        x, y = cell
+        total = 0.0
+        for other in friends:
+            u, v = self.places[other]
+            total += abs(x - u) + abs(y - v) + (BEND if x != u and y != v else self._between(cell, (u, v)))
+        parent = friends[0]
+        way = _way(self.places[parent], cell)
+        if way != self.heading[parent]:
+            total += TURN * (1 + self.ways.index(way))
+        for dx, dy in self.ways:
+            neighbour = self.taken.get((x + dx, y + dy))
+            if neighbour is not None and neighbour not in self.near[name]:
+                total += STRANGER
+        return total
+
+    def _between(self, one: GridCell, two: GridCell) -> float:
+        """What it costs that nodes stand between two on a line."""
+        (x, y), (u, v) = one, two
+        dx, dy = (u > x) - (u < x), (v > y) - (v < y)
+        steps = max(abs(u - x), abs(v - y))
+        return BLOCKED * sum((x + k * dx, y + k * dy) in self.taken for k in range(1, steps))
+
+
+def _way(one: GridCell, two: GridCell) -> GridCell:
+    """The main direction from a cell to another."""
+    dx, dy = two[0] - one[0], two[1] - one[1]
+    if abs(dx) >= abs(dy):
+        return EAST if dx >= 0 else WEST
+    return SOUTH if dy > 0 else NORTH
+
+
+WAYS = (EAST, SOUTH, WEST, NORTH)
+CORNER, CROSSING = 2.0, 6.0
+"""What a corner and a crossing cost, in steps."""
+MARGIN = 3
+"""Free lines round the nodes."""
+
+GridPath = tuple[GridCell, ...]
+"""The cells of a link from its first node to its second, one step each."""
+
+
+@final
+class GridRoutes:
+    """The lines of a grid with nodes on some of its cells, and the links that lie there."""
+
+    def __init__(self, nodes: Mapping[str, GridCell]) -> None:
+        self.nodes = nodes
+        self.cells = {cell: name for name, cell in nodes.items()}
+        self.lines: dict[frozenset[GridCell], int] = {}
+        """The pieces that are taken."""
+        self.passed: dict[GridCell, str] = {}
+        """What lies on a cell without a node: a level line, an upright one, or a corner."""
+        columns, rows = zip(*nodes.values(), strict=True)
+        self.low = min(columns) - MARGIN, min(rows) - MARGIN
+        self.high = max(columns) + MARGIN, max(rows) + MARGIN
+        self.cost = 0.0
+
+    def straight(self, one: str, two: str) -> GridPath | None:
+        """The straight way between two nodes, where it is free; it is taken then."""
+        (x, y), (u, v) = self.nodes[one], self.nodes[two]
+        if x != u and y != v:
+            return None
+        dx, dy = (u > x) - (u < x), (v > y) - (v < y)
+        steps = max(abs(u - x), abs(v - y))
+        path = tuple((x + k * dx, y + k * dy) for k in range(steps + 1))
+        if any(cell in self.cells or cell in self.passed for cell in path[1:-1]):
+            return None
+        if any(frozenset(piece) in self.lines for piece in pairwise(path)):
+            return None
+        self._take(path)
+        return path
+
+    def route(self, one: str, two: str) -> GridPath | None:
+        """The cheapest way between two nodes by free lines; None where there is none."""
+        path = self._search(self.nodes[one], self.nodes[two])
+        if path is not None:
+            self._take(path)
+        return path
+
+    def _take(self, path: GridPath) -> None:
+        for piece in pairwise(path):
+            self.lines[frozenset(piece)] = 1
+            self.cost += 1
+        for before, cell, after in zip(path, path[1:], path[2:], strict=False):
+            level, upright = before[1] == after[1], before[0] == after[0]
+            self.cost += (0 if level or upright else CORNER) + (CROSSING if cell in self.passed else 0)
+            self.passed[cell] = (
+                "corner" if cell in self.passed else "level" if level else "upright" if upright else "corner"
+            )
+
+    def _search(self, start: GridCell, end: GridCell) -> GridPath | None:
+        best: dict[tuple[GridCell, int], float] = {}
+        came: dict[tuple[GridCell, int], tuple[GridCell, int]] = {}
+        queue: list[tuple[float, float, GridCell, int]] = [(0.0, 0.0, start, -1)]
+        while queue:
+            _, cost, cell, way = heappop(queue)
+            if cell == end:
+                return _traced((cell, way), came)
+            if cost > best.get((cell, way), cost):
+                continue
+            for step, (dx, dy) in enumerate(WAYS):
+                there = cell[0] + dx, cell[1] + dy
+                price = self._price(cell, there, way, step, start, end)
+                if price is None:
+                    continue
+                state, total = (there, step), cost + price
+                if total < best.get(state, 1e18):
+                    best[state] = total
+                    came[state] = cell, way
+                    ahead = abs(there[0] - end[0]) + abs(there[1] - end[1])
+                    heappush(queue, (total + ahead, total, there, step))
+        return None
+
+    def _price(
+        self, cell: GridCell, there: GridCell, way: int, step: int, start: GridCell, end: GridCell
+    ) -> float | None:
+        """What a step costs; None where it cannot be taken."""
+        if way >= 0 and (step - way) % 4 == 2:
+            return None
+        inside = self.low[0] <= there[0] <= self.high[0] and self.low[1] <= there[1] <= self.high[1]
+        if not inside or frozenset((cell, there)) in self.lines or (there in self.cells and there != end):
+            return None
+        price = 1.0
+        if way >= 0 and step != way:
+            if cell in self.passed:
+                return None  # no corner on another line
+            price += CORNER
+        held = self.passed.get(there)
+        if held is not None and there != end:
+            if held != ("upright" if step % 2 == 0 else "level"):
+                return None
+            price += CROSSING
+        return price
+
+
+def _traced(state: tuple[GridCell, int], came: Mapping[tuple[GridCell, int], tuple[GridCell, int]]) -> GridPath:
+    cells = [state[0]]
+    while state in came:
+        state = came[state]
+        cells.append(state[0])
+    return tuple(reversed(cells))
+
+
+FINENESS = (2, 3, 4)
+"""Lines of the grid from a node to the next, tried in this order: those between are for links that go round."""
+TAP, TAPS, HANG = 0.42, 0.62, 1.0
+"""From a node to the first element that hangs beside it, from one to the next, and how far they hang."""
+LANE, DEEP = 0.4, 1.15
+"""Between lines that run beside each other, and under a row from which something hangs."""
+ACROSS, DOWN = 1.0, 1.15
+"""The least distance of nodes beside and under each other."""
+ROOM = 0.72
+"""The least length of a piece of line that an element stands on."""
+
+LONELY, LONELY_SOURCE = 2.5, 7.0
+"""What speaks against an element with a mark of its own for its reference, and against a source that is not on the left."""
+
+
+def mesh_sketches(plan: SchematicPlan) -> Iterator[Sketch]:
+    """Sketches of one connected part, the best first, then the same turned; none where its links find no way."""
+    near: dict[str, list[str]] = {station.key: [] for station in plan.stations}
+    for link in plan.links:
+        near[link.first].append(link.second)
+        near[link.second].append(link.first)
+    choices = [*_choices(plan, near)]
+    made = [mesh for places, level in choices if (mesh := _routed(plan, places, level=level)) is not None]
+    yield from (mesh.sketch() for mesh in sorted(made, key=lambda mesh: mesh.cost))
+    for places, level in choices:
+        turned = {key: (row, column) for key, (column, row) in places.items()}
+        if (mesh := _routed(plan, turned, level=level)) is not None:
+            yield mesh.sketch()
+
+
+def _choices(plan: SchematicPlan, near: Neighbours) -> Iterator[tuple[dict[str, GridCell], bool]]:
+    """Several ways to place the nodes, and whether elements at corners shall lie level: in layers they go from left to right."""
+    driven = [s.key for s in plan.stations if any(h.element and h.element.kind.role == "source" for h in s.hanging)]
+    fed = [link.first for link in plan.links if link.element is not None and link.element.kind.role == "source"]
+    start = next(iter((*driven, *fed)), min(near, key=lambda key: len(near[key])))
+    if len(driven) > 1:
+        yield place_in_layers(near, driven), True
+    yield grow_on_grid(near, start, first=SOUTH), False
+    yield grow_on_grid(near, start, first=EAST), False
+
+
+def _routed(plan: SchematicPlan, places: dict[str, GridCell], *, level: bool) -> "_Mesh | None":
+    for fineness in FINENESS:
+        mesh = _Mesh(plan, {key: (fineness * x, fineness * y) for key, (x, y) in places.items()}, level=level)
+        if mesh.complete:
+            return mesh
+    return None
+
+
+@final
+class _Mesh:
+    """Nodes on the lines of a grid with the ways of all links."""
+
+    def __init__(self, plan: SchematicPlan, nodes: dict[str, GridCell], *, level: bool) -> None:
+        self.plan, self.nodes, self.level = plan, nodes, level
+        self.tracks = GridRoutes(nodes)
+        self.paths: dict[int, GridPath] = {}
+        for k, link in enumerate(plan.links):
+            if (path := self.tracks.straight(link.first, link.second)) is not None:
+                self.paths[k] = path
+        left = [k for k in range(len(plan.links)) if k not in self.paths]
+        for k in sorted(left, key=self._distance):
+            path = self.tracks.route(plan.links[k].first, plan.links[k].second)
+            if path is None:
+                break
+            self.paths[k] = path
+        self.complete = len(self.paths) == len(plan.links)
+
+    def _distance(self, k: int) -> int:
+        (x, y), (u, v) = (self.nodes[end] for end in (self.plan.links[k].first, self.plan.links[k].second))
+        return abs(x - u) + abs(y - v)
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """Length, corners, crossings and what hangs away from the rail; of equal ones the wider figure is better."""
+        columns, rows = zip(*self.nodes.values(), strict=True)
+        lonely = 0.0
+        for station in self.plan.stations:
+            beside = self._beside(station)
+            lonely += LONELY_SOURCE * sum(element.kind.role == "source" for element in beside)
+            lonely += LONELY * len(beside) if self.nodes[station.key][1] != max(rows) else 0.0
+        return self.tracks.cost + lonely, (max(rows) - min(rows)) - (max(columns) - min(columns))
+
+    # -- the sketch ------------------------------------------------------------------------------------------------------------
+
+    def sketch(self) -> Sketch:
+        """Lines become places: as near to each other as what stands between them allows."""
+        self.points: dict[str, complex] = {}
+        self.point_nodes: dict[str, str] = {}
+        self.wires: list[tuple[str, str]] = []
+        self.branches: dict[str, SketchedBranch] = {}
+        self.xs, self.ys = self._columns(), self._rows()
+        self.outermost: dict[str, str] = {}
+        self._in_column: dict[int, list[Station]] = {}
+        for station in self.plan.stations:
+            self._in_column.setdefault(self.nodes[station.key][0], []).append(station)
+        for station in self.plan.stations:
+            self._point(station.key, self._at(self.nodes[station.key]), station.key)
+        self._hang_all()
+        for k, link in enumerate(self.plan.links):
+            self._draw(link, self.paths[k])
+        return Sketch(self.points, self.point_nodes, tuple(self.wires), self.branches)
+
+    def _at(self, cell: GridCell) -> complex:
+        return complex(self.xs[cell[0]], -self.ys[cell[1]])
+
+    def _used(self, axis: int) -> list[int]:
+        """The lines along one axis on which something lies."""
+        found = {cell[axis] for cell in self.nodes.values()}
+        for path in self.paths.values():
+            found |= {one[axis] for one, two in pairwise(path) if one[axis] == two[axis]}
+        return sorted(found)
+
+    def _columns(self) -> dict[int, float]:
+        reach: dict[int, float] = {}
+        for station in self.plan.stations:
+            column = self.nodes[station.key][0]
+            taps = len(self._beside(station))
+            reach[column] = max(reach.get(column, 0.0), self._tap(station, taps - 1) + LANE if taps else 0.0)
+        return self._spread(self._used(0), reach, {column: ACROSS + far for column, far in reach.items()})
+
+    def _rows(self) -> dict[int, float]:
+        deep = {self.nodes[s.key][1]: DEEP for s in self.plan.stations if self._beside(s)}
+        rows = {cell[1] for cell in self.nodes.values()}
+        return self._spread(self._used(1), deep, {row: max(DOWN, deep.get(row, 0.0)) for row in rows})
+
+    def _spread(self, lines: list[int], behind: dict[int, float], pitch: dict[int, float]) -> dict[int, float]:
+        """The place of each line: `behind` keeps the next line away from one, `pitch` the next one with nodes."""
+        places: dict[int, float] = {}
+        last: int | None = None
+        for k, line in enumerate(lines):
+            place = places[lines[k - 1]] + LANE + behind.get(lines[k - 1], 0.0) if k else 0.0
+            if line in pitch:
+                if last is not None:
+                    place = max(place, places[last] + pitch[last])
+                last = line
+            places[line] = place
+        return places
+
+    def _point(self, label: str, place: complex, node: str) -> str:
+        self.points[label], self.point_nodes[label] = place, node
+        return label
+
+    # -- what hangs ------------------------------------------------------------------------------------------------------------
+
+    def _leading(self) -> list[Station]:
+        """The nodes in the first column with a source: it stands on their left."""
+        first = min(x for x, _ in self.nodes.values())
+        if any(x < first for path in self.paths.values() for x, _ in path):
+            return []
+        return [s for s in self.plan.stations if self.nodes[s.key][0] == first and _sources(s)]
+
+    def _beside(self, station: Station) -> list[Element]:
+        """What hangs on the right of a node, in order."""
+        elements = [item.element for item in station.hanging if item.element is not None]
+        leading = _sources(station)[:1] if any(s is station for s in self._leading()) else []
+        return [element for element in elements if not any(element is other for other in leading)]
+
+    def _tap(self, station: Station, k: int) -> float:
+        """How far to the right of a node its k-th element hangs: the first under it where nothing else leads down."""
+        x, y = self.nodes[station.key]
+        return k * TAPS + (TAP if frozenset(((x, y), (x, y + 1))) in self.tracks.lines else 0.0)
+
+    def _hang_all(self) -> None:
+        lowest = max(y for _, y in self.nodes.values())
+        free = max(self.ys) == lowest
+        rails: dict[str, list[str]] = {}
+        for station in self.plan.stations:
+            here = self.points[station.key]
+            last = station.key
+            for k, element in enumerate(self._beside(station)):
+                tap = self._point(f"{station.key}|{k}", here + self._tap(station, k), station.key)
+                self.wires.append((last, tap))
+                foot = self._hang(element, tap, HANG, station.key)
+                if free and self.nodes[station.key][1] == lowest:
+                    rails.setdefault(self.point_nodes[foot], []).append(foot)
+                last = tap
+            self.outermost[station.key] = last
+        self._lead(rails)
+        for feet in rails.values():
+            ordered = sorted(feet, key=lambda foot: (self.points[foot].real, -self.points[foot].imag))
+            self.wires += pairwise(ordered)
+
+    def _hang(self, element: Element, tap: str, far: float, node: str) -> str:
+        """An element down from a point; gives the label of its lower end."""
+        reference = next((other for other in element.nodes if other != node), node)
+        foot = self._point(f"{tap}|foot", self.points[tap] - far * 1j, reference)
+        ends, drawn = ((tap, foot), True) if element.nodes[0] == node else ((foot, tap), False)
+        self.branches[element.name] = SketchedBranch(ends, (0.0,), 1, drawn)
+        return foot
+
+    def _lead(self, rails: dict[str, list[str]]) -> None:
+        """Sources on the left: one beside all rows down to the rail; several in their own rows, from a rail on the left."""
+        leading = self._leading()
+        if len(leading) == 1:
+            station, element = leading[0], _sources(leading[0])[0]
+            corner = self._point(f"{station.key}|left", self.points[station.key] - ACROSS * 0.75, station.key)
+            self.wires.append((station.key, corner))
+            bottom = min((self.points[foot].imag for feet in rails.values() for foot in feet), default=None)
+            far = HANG if bottom is None else self.points[corner].imag - bottom
+            foot = self._hang(element, corner, far, station.key)
+            if self.point_nodes[foot] in rails:
+                rails[self.point_nodes[foot]].append(foot)
+            return
+        ends: dict[str, list[str]] = {}
+        for station in leading:
+            element = _sources(station)[0]
+            reference = next((node for node in element.nodes if node != station.key), station.key)
+            outer = self._point(f"{station.key}|left", self.points[station.key] - ACROSS, reference)
+            order, drawn = (
+                ((outer, station.key), True) if element.nodes[0] == reference else ((station.key, outer), False)
+            )
+            self.branches[element.name] = SketchedBranch(order, (0.0,), 1, drawn)
+            ends.setdefault(reference, []).append(outer)
+        for outers in ends.values():
+            self.wires += pairwise(sorted(outers, key=lambda label: -self.points[label].imag))
+
+    # -- links -----------------------------------------------------------------------------------------------------------------
+
+    def _draw(self, link: SchematicLink, path: GridPath) -> None:
+        """The corners of a way as points, and the element on its longest piece."""
+        corners = [
+            path[0],
+            *(b for a, b, c in zip(path, path[1:], path[2:], strict=False) if _turns(a, b, c)),
+            path[-1],
+        ]
+        labels = [
+            link.first,
+            *(f"{link.first}>{link.second}>{id(link)}>{k}" for k in range(1, len(corners) - 1)),
+            link.second,
+        ]
+        for label, cell in zip(labels[1:-1], corners[1:-1], strict=True):
+            self._point(label, self._at(cell), "")
+        for end, other in ((0, 1), (-1, -2)):
+            # A line to the right begins behind what hangs beside the node.
+            if corners[other][1] == corners[end][1] and corners[other][0] > corners[end][0]:
+                labels[end] = self._beyond(labels[end])
+        spans = [abs(self.points[a] - self.points[b]) for a, b in pairwise(labels)]
+        level = [abs((self.points[a] - self.points[b]).imag) < 1e-9 for a, b in pairwise(labels)]
+        best = max(range(len(spans)), key=lambda k: (spans[k] >= ROOM, level[k] == self.level, spans[k]))
+        for k, label in enumerate(labels[1:-1], 1):
+            self.point_nodes[label] = link.first if k <= best or link.element is None else link.second
+        for k, (one, two) in enumerate(pairwise(labels)):
+            if k != best or link.element is None:
+                self.wires.append((one, two))
+                continue
+            forward = link.element.nodes[0] == link.first
+            ends = (one, two) if forward else (two, one)
+            way = self.points[ends[1]] - self.points[ends[0]]
+            # Labels stand above level elements and left of upright ones.
+            above = 1 if way.real > 1e-9 or way.imag > 1e-9 else -1
+            self.branches[link.element.name] = SketchedBranch(ends, (0.0,), above, True)
+
+    def _beyond(self, node: str) -> str:
+        """The point on the right of a node, behind what hangs in its column: elements in one gap stand over each other."""
+        column, row = self.nodes[node]
+        taps = [self._tap(s, len(self._beside(s)) - 1) for s in self._in_column[column] if self._beside(s)]
+        end, place = self.outermost[node], complex(self.xs[column] + max(taps, default=0.0), -self.ys[row])
+        if abs(self.points[end] - place) < 1e-9:
+            return end
+        label = self._point(f"{node}|end", place, node)
+        self.wires.append((end, label))
+        return label
+
+
+def _sources(station: Station) -> list[Element]:
+    return [h.element for h in station.hanging if h.element is not None and h.element.kind.role == "source"]
+
+
+def _turns(one: GridCell, two: GridCell, three: GridCell) -> bool:
+    return not (one[0] == two[0] == three[0] or one[1] == two[1] == three[1])

@@ -1,0 +1,416 @@
+"""What a schematic shows before anything has a place: its elements and their labels, stations on a line, shunts at them and
+links between them.
+
+A station is a node, or an element with several ports. Elements between a node and its reference hang from the station of the node;
+elements between two nodes link two stations, and so do the terminals of elements with several ports.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import final
+
+from tellegen.causality import assign_causality
+from tellegen.core.errors import TellegenError
+from tellegen.drawing import rules
+from tellegen.drawing.formulas import ParameterValues, formula_latex, name_latex
+from tellegen.drawing.memory import LadderNames
+from tellegen.drawing.options import Options
+from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, rails_of
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, two_port_symbol, upside_down
+from tellegen.drawing.typesetting import set_math
+from tellegen.elements import KINDS, ElementKind
+from tellegen.expressions import ONE, Number
+from tellegen.graph import lower
+from tellegen.model.model import NOTHING, Element, Model
+from tellegen.schemes import network_of
+
+
+def schematic_elements(model: Model) -> tuple[Element, ...]:
+    """The elements of a model; those of a bond graph or a POG with a node in the place of each bond that is a wire.
+
+    Raises: FigureError (F180) where such a bond is no wire.
+    """
+    if not any(map(_is_bond, model.elements)):
+        return model.elements
+    causal = assign_causality(lower(model))
+    try:
+        return network_of(causal, model=model).elements
+    except TellegenError as error:
+        what = f"'{model.name}' has no schematic: {error.finding.what}"
+        fix = "draw it as a bond graph: draw(model, 'bond')"
+        raise rules.NO_SCHEMATIC.error(what, where=error.finding.where, fix=fix) from error
+
+
+def _is_bond(element: Element) -> bool:
+    """Whether an element passes power on unchanged within a domain, as bonds and sections do."""
+    kind = element.kind
+    return kind.role == "coupling" and len(kind.domains) == 2 and len(set(kind.domains)) == 1 and element.value is ONE
+
+
+LABEL_SIZE = 15.0
+"""Of the labels of a schematic."""
+WIDEST = 80.0
+"""A formula that is wider than this is replaced by the name of its element."""
+
+
+@final
+class SchematicLabels:
+    """Texts of one schematic."""
+
+    def __init__(self, model: Model, options: Options) -> None:
+        self.options = options
+        self._values = None if options.labels == "symbols" else ParameterValues(lower(model))
+
+    def of(self, element: Element) -> str:
+        """The label of an element, as LaTeX."""
+        symbol = self._symbol(element)
+        value = self._value(element)
+        if value is None:
+            return symbol
+        return value if self.options.labels == "values" else f"{symbol} = {value}"
+
+    def _symbol(self, element: Element) -> str:
+        if element.value is None or isinstance(element.value, Number):
+            return name_latex(element.name)
+        formula = formula_latex(element.value)
+        return name_latex(element.name) if set_math(formula, LABEL_SIZE).box.width > WIDEST else formula
+
+    def _value(self, element: Element) -> str | None:
+        if self._values is None or element.value is None:
+            return None
+        unit = element.kind.quantity.unit if element.kind.quantity else ""
+        return self._values.latex(element.value, "" if unit == "1" else unit)
+
+
+def label_extent(text: str) -> tuple[float, float]:
+    """Width and height of the ink of a label."""
+    box = set_math(text, LABEL_SIZE).box
+    return box.width, box.height
+
+
+StationOrder = tuple[str, ...]
+
+
+def ordered_like_earlier(
+    orders: Sequence[StationOrder], near: Mapping[str, Sequence[str]], earlier: Sequence[StationOrder]
+) -> list[StationOrder]:
+    """The connected parts with their stations in the order that an earlier figure had, and the parts themselves in that order.
+
+    `near` are the neighbours of each station.
+    """
+    number = {key: k for k, key in enumerate(key for line in earlier for key in line)}
+    found = [_ordered_like(order, near, number) for order in orders]
+    return sorted(found, key=lambda order: min((number[key] for key in order if key in number), default=inf))
+
+
+def _ordered_like(order: StationOrder, near: Mapping[str, Sequence[str]], number: Mapping[str, int]) -> StationOrder:
+    line = sorted((key for key in order if key in number), key=number.__getitem__)
+    waiting = [key for key in order if key not in number]
+    if not line:
+        return order
+    usual = {key: k for k, key in enumerate(order)}
+    while waiting:
+        key = next((key for key in waiting if any(other in line for other in near[key])), waiting[0])
+        waiting.remove(key)
+        line.insert(_new_station_index(key, line, near, usual), key)
+    return tuple(line)
+
+
+def _new_station_index(
+    key: str, line: Sequence[str], near: Mapping[str, Sequence[str]], usual: Mapping[str, int]
+) -> int:
+    """Where a new station goes: between its neighbours, else on that side of one on which it would usually be."""
+    places = [line.index(other) for other in near[key] if other in line]
+    if not places:
+        return len(line)
+    first = min(places)
+    return first + 1 if len(places) > 1 or usual[line[first]] < usual[key] else first
+
+
+MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
+"""What a connection between their domains is drawn as."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shunt:
+    """A one-port between a node and the reference. `away` says whether its first terminal is at the node; no element: a wire.
+
+    Where it hangs from a return line, `line` is that, at `depth`, and it stands below the node in whose circuit the line is.
+    """
+
+    element: Element | None
+    away: bool
+    reference: str
+    line: str = ""
+    depth: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SchematicLink:
+    """A line between two stations, with a one-port in it or none. A terminal counts from 0 at a station with ports."""
+
+    first: str
+    second: str
+    element: Element | None = None
+    terminal: int = -1
+
+    # A link with a terminal begins at the station with ports.
+
+
+@final
+@dataclass(slots=True)
+class Station:
+    """A node (`element` is None) or an element with several ports; `symbol` is its own, or none for a plain box."""
+
+    key: str
+    domain: str
+    element: Element | None = None
+    symbol: TwoPortSymbol | None = None
+    hanging: list[Shunt] = field(default_factory=list)
+    before: str = ""
+    after: str = ""
+    port: str = ""
+
+    # `port` is the name of the port at which others are joined to the node.
+    # `before` and `after` are the letters at a node that comes from another row or goes on in one.
+
+    @property
+    def is_shaft(self) -> bool:
+        """Whether it is a node of mechanics."""
+        return self.element is None and self.domain in MECHANICAL_DOMAINS
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SchematicPlan:
+    """The stations of one connected part from left to right, and their links; `rail_ports` are words at nodes drawn as rails.
+
+    `returns` are the return lines, rails below the references, with their depths.
+    """
+
+    stations: tuple[Station, ...]
+    links: tuple[SchematicLink, ...]
+    rail_ports: Mapping[str, str] = field(default_factory=dict)
+    returns: ReturnDepths = field(default_factory=dict)
+
+
+def plan_schematic(
+    elements: Iterable[Element],
+    ports: Mapping[str, str] = NOTHING,
+    returns: ReturnDepths = NO_RETURN_LINES,
+    order: LadderNames = (),
+) -> list[SchematicPlan]:
+    """The connected parts of a network, in the order of description; `ports` are names of ports by their nodes.
+
+    The nodes in `returns` are rails too, at the depths that it says. `order` are the stations of an earlier figure: those that are
+    still there keep their order.
+    """
+    described = tuple(elements)
+    lines = returns
+    planner = _Planner(rails_of(described) | lines.keys(), _circuits(described, lines), lines)
+    for element in described:
+        planner.add(element)
+    for node in ports.keys() & planner.stations.keys():
+        planner.stations[node].port = ports[node]
+    hidden = {node: word for node, word in ports.items() if node in planner.rails}
+    return [replace(plan, rail_ports=hidden, returns=lines) for plan in planner.plans(order)]
+
+
+def _circuits(elements: tuple[Element, ...], lines: ReturnDepths) -> dict[str, str]:
+    """For each return line the node below which it has its elements: that of its first machine, or of what it hangs from.
+
+    A line without a machine is below the first node from which a one-port leads to it.
+    """
+    found: dict[str, str] = {}
+    for element in elements:
+        if len(element.nodes) == 4:
+            for first, second in (element.nodes[:2], element.nodes[2:]):
+                if second in lines:
+                    found.setdefault(second, first)
+    for line in sorted(lines, key=lines.__getitem__):
+        for element in elements if line not in found else ():
+            if line in element.nodes and len(element.nodes) == 2:
+                other = next(node for node in element.nodes if node != line)
+                if lines.get(other, -1) == lines[line] - 1:
+                    found.setdefault(line, found.get(other, other))
+    return found
+
+
+class _Planner:
+    def __init__(self, rails: frozenset[str], circuits: Mapping[str, str], depths: ReturnDepths) -> None:
+        self.rails, self.circuits, self.depths = rails, circuits, depths
+        self.stations: dict[str, Station] = {}
+        self.links: list[SchematicLink] = []
+        self.feeds: set[str] = set()
+        """The nodes of wires and pipes that a source feeds: the line begins there, else at what is described first."""
+
+    def add(self, element: Element) -> None:
+        if len(element.nodes) == 2:
+            self._one_port(element)
+        else:
+            self._several_ports(element)
+
+    def _one_port(self, element: Element) -> None:
+        first, second = element.nodes
+        domain = element.kind.domains[0]
+        ends = ((first, second), (second, first))
+        for line, reference in sorted(ends, key=lambda pair: self.depths.get(pair[0], 0)):
+            if line in self.circuits and reference in self.rails:
+                hanging = Shunt(element, line == first, reference, line, self.depths[line])
+                self._node(self.circuits[line], domain).hanging.append(hanging)
+                return
+        if first in self.rails and second in self.rails:
+            # A loop through the reference alone still needs a place: a node of its own, tied to the reference by a wire.
+            first = self._own_node(element, domain)
+            self.stations[first].hanging.append(Shunt(None, True, second))
+        if first == second:
+            second = self._own_node(element, domain)
+            self.links.append(SchematicLink(first, second))
+        if first in self.rails or second in self.rails:
+            away = second in self.rails
+            node, reference = (first, second) if away else (second, first)
+            self._node(node, domain).hanging.append(Shunt(element, away, reference))
+            if element.kind.role == "source" and element.kind.side == "across" and domain not in MECHANICAL_DOMAINS:
+                self.feeds.add(node)
+            return
+        self._node(first, domain)
+        self._node(second, domain)
+        self.links.append(SchematicLink(first, second, element))
+
+    def _several_ports(self, element: Element) -> None:
+        key = f"#{element.name}"
+        station = Station(key, element.kind.domains[0], element, _own_symbol(element, self.rails))
+        self.stations[key] = station
+        for terminal, node in enumerate(element.nodes):
+            if node not in self.rails:
+                self._node(node, element.kind.domains[terminal // 2])
+                self.links.append(SchematicLink(key, node, None, terminal))
+
+    def _own_node(self, element: Element, domain: str) -> str:
+        key = f"#{element.name}"
+        self._node(key, domain)
+        return key
+
+    def _node(self, node: str, domain: str) -> Station:
+        return self.stations.setdefault(node, Station(node, domain))
+
+    # -- order -----------------------------------------------------------------------------------------------------------------
+
+    def plans(self, earlier: LadderNames) -> list[SchematicPlan]:
+        near: dict[str, list[str]] = {key: [] for key in self.stations}
+        for link in self.links:
+            near[link.first].append(link.second)
+            near[link.second].append(link.first)
+        starts = [*(key for key in self.stations if key in self.feeds), *self.stations]
+        placed: dict[str, int] = {}
+        plans: list[tuple[str, ...]] = []
+        for start in starts:
+            if start not in placed:
+                order = _line(start, near)
+                placed |= dict.fromkeys(order, len(plans))
+                plans.append(order)
+        if earlier:
+            plans = ordered_like_earlier(plans, near, earlier)
+            placed = {key: k for k, order in enumerate(plans) for key in order}
+        links: list[list[SchematicLink]] = [[] for _ in plans]
+        for link in self.links:
+            links[placed[link.first]].append(link)
+        return [
+            SchematicPlan(tuple(self.stations[k] for k in order), tuple(own))
+            for order, own in zip(plans, links, strict=True)
+        ]
+
+
+def _own_symbol(element: Element, rails: frozenset[str]) -> TwoPortSymbol | None:
+    """The symbol of a two-port whose terminals it can show: references where it has no terminal, nodes where it has one.
+
+    It is upside down where the first node of its wires or pipes is a rail and the second is none.
+    """
+    symbol = two_port_symbol(_usual(element.kind))
+    if symbol is None or len(element.nodes) != 4:
+        return None
+    ports = list(zip(element.nodes[::2], element.nodes[1::2], symbol.pins[1::2], strict=True))
+    wired = [(first, second) for first, second, pin in ports if pin is not None]
+    if len(wired) == 1 and wired[0][0] in rails and wired[0][1] not in rails:
+        (shaft,) = [pair for pair in ports if pair[2] is None]
+        return upside_down(symbol) if shaft[0] not in rails and shaft[1] in rails else None
+    for terminal, (node, pin) in enumerate(zip(element.nodes, symbol.pins, strict=True)):
+        if (pin is None and node not in rails) or (terminal % 2 == 0 and node in rails):
+            return None
+    return symbol
+
+
+def _usual(kind: ElementKind) -> str:
+    """The name of a kind; for a connection between machines and wires or pipes that of the machine that does the same."""
+    machines = (KINDS[name] for name in MACHINES)
+    same = (m.name for m in machines if (m.domains, m.coupling) == (kind.domains, kind.coupling))
+    return kind.name if two_port_symbol(kind.name) is not None else next(same, kind.name)
+
+
+def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:
+    """The stations that hang together, on a line: a depth-first search, so that most neighbours are next to each other.
+
+    Small branches come before large ones; the second largest branch of the start goes to its left.
+    """
+    children, order = _search(start, near)
+    size = dict.fromkeys(order, 1)
+    for key in reversed(order):
+        size[key] += sum(size[child] for child in children[key])
+        children[key].sort(key=size.__getitem__)
+    first = children[start]
+    left = [first.pop(-2)] if len(first) > 1 else []
+    before = [key for branch in left for key in _preorder(branch, children)]
+    return (*reversed(before), *_preorder(start, children))
+
+
+def stations_between(
+    links: Iterable[SchematicLink], ends: tuple[str, str], stations: list[str]
+) -> tuple[str, ...] | None:
+    """Stations on a line from one end to another, either of which may be open (''); None where an end is not at the end."""
+    near: dict[str, list[str]] = {key: [] for key in stations}
+    for link in links:
+        near[link.first].append(link.second)
+        near[link.second].append(link.first)
+    left, right = ends
+    children, order = _search(left or right, near)
+    size = dict.fromkeys(order, 1)
+    leads = {right}
+    for key in reversed(order):
+        size[key] += sum(size[child] for child in children[key])
+        leads |= {key} if leads & {*children[key]} else set()
+        children[key].sort(key=lambda child: (left != "" and child in leads, size[child]))
+    line = tuple(_preorder(left or right, children))
+    if not left:
+        return line[::-1]
+    return line if not right or line[-1] == right else None
+
+
+def _search(start: str, near: dict[str, list[str]]) -> tuple[dict[str, list[str]], list[str]]:
+    """The tree of a depth-first search, and the order in which it met the stations."""
+    children: dict[str, list[str]] = {start: []}
+    order = [start]
+    stack: list[tuple[str, Iterator[str]]] = [(start, iter(near[start]))]
+    while stack:
+        key, rest = stack[-1]
+        following = next((other for other in rest if other not in children), None)
+        if following is None:
+            stack.pop()
+            continue
+        children[key].append(following)
+        children[following] = []
+        order.append(following)
+        stack.append((following, iter(near[following])))
+    return children, order
+
+
+def _preorder(root: str, children: dict[str, list[str]]) -> list[str]:
+    found: list[str] = []
+    stack = [root]
+    while stack:
+        key = stack.pop()
+        found.append(key)
+        stack += reversed(children[key])
+    return found

@@ -1,0 +1,243 @@
+"""The nodes that a schematic draws as lines below the others: rails of references, return lines of machines and of switching legs.
+
+A line at depth 0 is below the references of the line of nodes, one at depth 1 below those of what hangs from such a line.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from tellegen.core.domains import REFERENCES
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, RAIL, RETURN, ROW
+from tellegen.model.model import Element
+
+SWITCHED = ("switch", "one way")
+"""How the elements of a leg behave."""
+
+
+def rails_of(elements: Iterable[Element]) -> frozenset[str]:
+    """References, and for each sub-network of wires or pipes without one the node that most ports have as their second.
+
+    People write the line at the bottom there. Among nodes with equally many it is the one with most ports, then that of the first
+    source. Without the node the rest must still hang together, or the figure would fall apart.
+    """
+    near: dict[str, list[str]] = {}
+    tied: dict[str, list[str]] = {}
+    lower: Counter[str] = Counter()
+    behind: dict[str, int] = {}
+    for element in elements:
+        ends = [node for pair in _wired(element) for node in pair]
+        for node in ends:
+            tied.setdefault(node, []).extend(ends)  # an element holds together what is at its ports
+        for first, second in _wired(element):
+            near.setdefault(first, []).append(second)
+            near.setdefault(second, []).append(first)
+            lower[lower_node(element, first, second)] += 1
+            if element.kind.role == "source":
+                behind.setdefault(second, len(behind))
+    rank = {node: (-lower[node], -len(ends), behind.get(node, len(behind))) for node, ends in near.items()}
+    chosen: list[str] = []
+    for group in _groups(near):
+        if REFERENCES.isdisjoint(group):
+            ordered = sorted(group, key=rank.__getitem__)
+            chosen.append(next((node for node in ordered if _hold_together(group, tied, node)), ordered[0]))
+    return REFERENCES.union(chosen)
+
+
+def lower_node(element: Element, first: str, second: str) -> str:
+    """The node of a port that people draw below: the second, but what passes in one direction only leads up from the first."""
+    return first if element.kind.behaviour == "one way" else second
+
+
+def common_return_lines(elements: Iterable[Element]) -> dict[str, int]:
+    """Nodes that are drawn as lines below all references, at depth 0: two machines or more have their second terminal there.
+
+    The return line of a closed circuit is one: it has its own elements to the reference. Nothing has its first terminal there that
+    has several ports, and a one-port leads from there to a reference or to the first terminal of such an element.
+    """
+    described = tuple(elements)
+    ends = [pair for element in described if len(element.nodes) == 4 for pair in _wired(element)]
+    firsts, seconds = {first for first, _ in ends}, Counter(second for _, second in ends)
+    known = REFERENCES | firsts
+    found = {node for node, count in seconds.items() if count > 1 and node not in known}
+    found -= {second for first, second in ends if first in REFERENCES}
+    for element in described:
+        if len(element.nodes) == 2:
+            first, second = element.nodes
+            found -= {a for a, b in ((first, second), (second, first)) if b not in known}
+    return dict.fromkeys(sorted(found), 0)
+
+
+def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> dict[str, int]:
+    """The middles of legs of switches between an upper line and a rail, as lines at depth 0; none where there are no such legs.
+
+    All that is joined to a middle leads up to the line or down to the rail.
+    """
+    described = tuple(elements)
+    near: dict[str, set[str]] = {}
+    switched: dict[str, set[str]] = {}
+    held = {node for element in described if len(element.nodes) != 2 for node in element.nodes}
+    for element in described:
+        if len(element.nodes) == 2 and element.kind.domains[0] not in MECHANICAL_DOMAINS:
+            for one, two in (element.nodes, element.nodes[::-1]):
+                near.setdefault(one, set()).add(two)
+                if element.kind.behaviour in SWITCHED:
+                    switched.setdefault(one, set()).add(two)
+    middles = {
+        node: next(iter(others - rails))
+        for node, others in near.items()
+        if node not in rails | held
+        and len(others - rails) == len(others & rails) == 1
+        and others == switched.get(node, set())
+    }
+    tops = {top for top in middles.values() if top not in middles}
+    return {node: 0 for node, top in middles.items() if top in tops}
+
+
+def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
+    """The nodes that hang together, in the order of description."""
+    number: dict[str, int] = {}
+    count = 0
+    for node in near:
+        if node not in number:
+            number |= dict.fromkeys(_reached_without(node, near, ""), count)
+            count += 1
+    groups: list[list[str]] = [[] for _ in range(count)]
+    for node in near:
+        groups[number[node]].append(node)
+    return groups
+
+
+def _hold_together(group: list[str], near: Mapping[str, list[str]], without: str) -> bool:
+    start = next((node for node in group if node != without), None)
+    return start is None or {*group} - {without} <= _reached_without(start, near, without)
+
+
+def _reached_without(start: str, near: Mapping[str, list[str]], without: str) -> set[str]:
+    reached, waiting = {start}, [start]
+    while waiting:
+        for node in near[waiting.pop()]:
+            if node != without and node not in reached:
+                reached.add(node)
+                waiting.append(node)
+    return reached
+
+
+def _wired(element: Element) -> Iterable[tuple[str, str]]:
+    """The pairs of nodes of its ports that are wires or pipes."""
+    for port, domain in enumerate(element.kind.domains):
+        if domain not in MECHANICAL_DOMAINS:
+            yield element.nodes[2 * port], element.nodes[2 * port + 1]
+
+
+ReturnDepths = Mapping[str, int]
+"""How far down the line of a node is."""
+NO_RETURN_LINES: ReturnDepths = MappingProxyType({})
+
+
+BUSY, MOST_BUSY = 3, 3
+"""How many one-ports meet at a node that may be drawn as a line by itself, and how many such nodes are tried."""
+
+
+def return_line_height(depth: int) -> float:
+    """The height of a return line."""
+    return RETURN + depth * (RETURN - ROW)
+
+
+def hang_to(level: float) -> float:
+    """The height of the references of what hangs from a line."""
+    return level + RAIL - ROW
+
+
+def return_lines_behind_machines(elements: Iterable[Element], rails: frozenset[str]) -> ReturnDepths:
+    """The nodes below machines that may be drawn as return lines, with their depths; none where that cannot be done.
+
+    They begin at the second terminals of machines and include all that is tied to the rest by these alone: the field winding of a
+    series motor, the valve in the return line of a cylinder.
+    """
+    described = [
+        element for element in elements if any(domain not in MECHANICAL_DOMAINS for domain in element.kind.domains)
+    ]
+    near = _near(element for element in described if len(element.nodes) == 2)
+    upper, roots = _ends(described, rails)
+    above = _reached(upper, near, REFERENCES | rails | {*roots})
+    depths: dict[str, int] = {}
+    for root in roots:
+        if root not in above | depths.keys():
+            depths |= _spread(root, near, depths, REFERENCES | rails | above)
+    return depths if _is_drawable(depths, near, above) else NO_RETURN_LINES
+
+
+def _ends(elements: Iterable[Element], rails: frozenset[str]) -> tuple[set[str], list[str]]:
+    """The nodes at upper terminals of elements with several ports, and the others at lower ones."""
+    upper: set[str] = set()
+    lower: dict[str, None] = {}
+    for element in elements:
+        if len(element.nodes) != 4:
+            upper |= set() if len(element.nodes) == 2 else {*element.nodes}
+            continue
+        for domain, first, second in zip(element.kind.domains, element.nodes[::2], element.nodes[1::2], strict=True):
+            upper.add(first)
+            if first in rails or domain in MECHANICAL_DOMAINS:
+                upper.add(second)
+            else:
+                lower[second] = None
+    return upper - REFERENCES - rails, [node for node in lower if node not in upper | REFERENCES | rails]
+
+
+def _near(one_ports: Iterable[Element]) -> dict[str, list[str]]:
+    near: dict[str, list[str]] = {}
+    for element in one_ports:
+        first, second = element.nodes
+        near.setdefault(first, []).append(second)
+        near.setdefault(second, []).append(first)
+    return near
+
+
+def _reached(starts: Iterable[str], near: Mapping[str, list[str]], without: Iterable[str]) -> set[str]:
+    closed = {*without}
+    reached = {node for node in starts if node not in closed}
+    waiting = list(reached)
+    while waiting:
+        for node in near.get(waiting.pop(), ()):
+            if node not in closed and node not in reached:
+                reached.add(node)
+                waiting.append(node)
+    return reached
+
+
+def _spread(root: str, near: Mapping[str, list[str]], known: ReturnDepths, closed: Iterable[str]) -> dict[str, int]:
+    """The depths of what hangs from a line."""
+    shut = {*closed} | known.keys()
+    depths = {root: 0}
+    queue = deque([root])
+    while queue:
+        node = queue.popleft()
+        for other in near.get(node, ()):
+            if other not in shut and other not in depths:
+                depths[other] = depths[node] + 1
+                queue.append(other)
+    return depths
+
+
+def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: set[str]) -> bool:
+    """Whether every one-port stands between a line and the next one below it."""
+    for node, depth in depths.items():
+        for other in near.get(node, ()):
+            if (other in above and depth) or (other in depths and abs(depths[other] - depth) != 1):
+                return False
+    return True
+
+
+def crowded_nodes(elements: Iterable[Element], rails: frozenset[str]) -> list[str]:
+    """The nodes of wires and pipes at which most one-ports meet and no machine does: a common line below all others suits them."""
+    described = [
+        element for element in elements if any(domain not in MECHANICAL_DOMAINS for domain in element.kind.domains)
+    ]
+    near = _near(element for element in described if len(element.nodes) == 2)
+    held = rails.union(*(element.nodes for element in described if len(element.nodes) > 2))
+    busy = [
+        node for node, others in near.items() if node not in held and len(others) >= BUSY and rails.isdisjoint(others)
+    ]
+    lower = Counter(lower_node(element, *element.nodes) for element in described if len(element.nodes) == 2)
+    return sorted(busy, key=lambda node: (-lower[node], -len(near[node])))[:MOST_BUSY]

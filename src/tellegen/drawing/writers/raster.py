@@ -1,0 +1,138 @@
+"""Scenes as PDF and PNG, by the two canvases of matplotlib: no library of the system is needed.
+
+The same primitives as in the SVG are drawn, at the same places; nothing of matplotlib's own style or fonts takes part.
+"""
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from tellegen.drawing import rules
+from tellegen.drawing.options import POINT, ThemeName
+from tellegen.drawing.scene import Scene
+from tellegen.drawing.strokes import LAYERS, PAPER, THEMES, Circle, Glyphs, Primitive, Theme, layer_of, primitives
+from tellegen.drawing.typesetting import Outline
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+MOST_PIXELS = 200_000_000
+MEMORY = "tellegen"
+"""The key of the text in a PNG that says where everything stands."""
+
+
+def to_pdf(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, memory: str = "") -> bytes:
+    """The scene as a PDF page of its size, without a date: equal scenes give equal files; `memory` is among its keywords."""
+    about = {"Title": scene.title, "Subject": scene.about, "CreationDate": None}
+    if memory:
+        about["Keywords"] = memory
+    return _printed(scene, THEMES[theme], scale, 72, "pdf", about)
+
+
+def to_png(
+    scene: Scene,
+    *,
+    theme: ThemeName = "colour",
+    scale: float = 1,
+    dpi: float = 192,
+    ground: bool = True,
+    memory: str = "",
+) -> bytes:
+    """The scene as a PNG. At 96 dots an inch a unit is a pixel. Without a ground, what is not drawn is transparent.
+
+    `memory` is a text in the file beside the picture.
+
+    Raises: FigureError (F107) for a picture that would not fit into memory.
+    """
+    pixels = scene.box.width * scene.box.height * (scale * dpi / 96) ** 2
+    if pixels > MOST_PIXELS:
+        raise rules.TOO_LARGE.error(
+            f"the picture would have {pixels / 1e6:.0f} million pixels, and at most {MOST_PIXELS / 1e6:.0f} are drawn",
+            fix="ask for fewer dots an inch, or for a PDF or an SVG",
+        )
+    about = {"Title": scene.title, "Software": "tellegen"} | ({MEMORY: memory} if memory else {})
+    return _printed(scene, THEMES[theme], scale, dpi, "png", about, ground=ground)
+
+
+def _printed(
+    scene: Scene, theme: Theme, scale: float, dpi: float, form: str, about: dict[str, Any], *, ground: bool = True
+) -> bytes:
+    import matplotlib as mpl  # noqa: PLC0415  takes a second to load, and SVG does without
+
+    file = BytesIO()
+    with mpl.rc_context(_RULES):
+        figure = _figure(scene, theme, scale)
+        paper = theme.colour(PAPER) if ground else "none"
+        figure.savefig(file, format=form, dpi=dpi, metadata=about, facecolor=paper, edgecolor="none")
+    return file.getvalue()
+
+
+_RULES: Any = {
+    "path.simplify": False,
+    "lines.scale_dashes": True,
+    "savefig.bbox": None,
+    "pdf.compression": 6,
+}
+"""What a user's style must not change."""
+
+
+def _figure(scene: Scene, theme: Theme, scale: float) -> "Figure":
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.transforms import Affine2D  # noqa: PLC0415
+
+    box = scene.box
+    inch = scale / 96
+    figure = Figure(figsize=(box.width * inch, box.height * inch))
+    FigureCanvasAgg(figure)
+    to_inches = Affine2D().translate(-box.left, -box.bottom).scale(inch, -inch) + figure.dpi_scale_trans
+    for layer in LAYERS:
+        for shape in scene.shapes:
+            if layer_of(shape) == layer:
+                for item in primitives(shape):
+                    patch = _patch(item, theme, scale)
+                    patch.set_transform(to_inches)
+                    figure.add_artist(patch, clip=False)
+    return figure
+
+
+def _patch(item: Primitive, theme: Theme, scale: float) -> "Patch":
+    from matplotlib import patches  # noqa: PLC0415
+
+    if isinstance(item, Glyphs):
+        x, y = item.placed.start
+        outline = tuple(
+            (letter, tuple((px + x, py + y) for px, py in points))
+            for glyph in item.placed.text.outlines
+            for letter, points in glyph
+        )
+        return patches.PathPatch(
+            _path(outline), facecolor=theme.colour(item.fill), edgecolor="none", linewidth=0, snap=False
+        )
+    pen: dict[str, Any] = {
+        "facecolor": theme.colour(item.fill) if item.fill else "none",
+        "edgecolor": theme.colour(item.stroke) if item.stroke else "none",
+        "linewidth": item.width * POINT * scale,
+        "snap": False,
+    }
+    if item.dash:
+        pen["linestyle"] = (0, tuple(length / item.width for length in item.dash))  # counted in widths of the pen
+    if isinstance(item, Circle):
+        return patches.Circle(item.centre, item.radius, **pen)
+    cap = {"square": "projecting"}.get(item.cap, item.cap)
+    return patches.PathPatch(_path(item.outline), capstyle=cap, joinstyle="miter", **pen)
+
+
+def _path(outline: Outline) -> Any:
+    from matplotlib.path import Path as Lines  # noqa: PLC0415
+
+    codes: list[int] = []
+    points: list[tuple[float, float]] = []
+    for letter, ends in outline:
+        codes += [_CODES[letter]] * max(1, len(ends))
+        points += ends or ((0.0, 0.0),)  # the point of a closing step is not looked at
+    return Lines(points, codes)
+
+
+_CODES = {"M": 1, "L": 2, "Q": 3, "C": 4, "Z": 79}
+"""matplotlib.path.Path.MOVETO and so on; numbers, so that the library is loaded when something is drawn."""

@@ -1,0 +1,361 @@
+"""Scenes as TikZ with the LaTeX of their labels, in own styles or, for bond graphs, in those of the package bondgraphs.
+
+Scene coordinates are used unchanged: x=0.75pt, y=-0.75pt. Needs the packages tikz and amsmath and the library arrows.meta.
+
+The package draws the half arrows, the strokes and the labels of bonds; texts and places are those of the scene.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from tellegen.drawing import rules
+from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.options import ThemeName
+from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
+from tellegen.drawing.strokes import (
+    LAYERS,
+    SEAM,
+    SPOT_INSET,
+    SPOT_RADIUS,
+    STROKE_LENGTH,
+    SUM_RADIUS,
+    THEMES,
+    Theme,
+    along,
+    direction,
+    layer_of,
+)
+from tellegen.drawing.typesetting import Outline
+from tellegen.drawing.writers.svg import number
+
+TIKZ_PACKAGES = r"""\usepackage{tikz,amsmath}
+\usetikzlibrary{arrows.meta}"""
+
+STYLES = r"""\tikzset{tellegen/.style={x=0.75pt,y=-0.75pt,line width=0.975pt,line cap=butt,line join=miter},
+ pog head/.style={-{Stealth[length=6.75pt,width=4.95pt,inset=1.9pt]}},
+ pog vector head/.style={-{Stealth[length=8.4pt,width=7.2pt,inset=2.4pt]}},
+ signal head/.style={-{Stealth[length=6pt,width=4.2pt,inset=1.7pt]}},
+ pog wire/.style={},
+ pog vector/.style={line width=1.95pt},
+ pog double/.style={double=tellegen paper,double distance=1.65pt,line width=0.675pt},
+ signal/.style={line width=0.75pt},
+ hair/.style={line width=0.675pt},
+ pog block/.style={draw,fill=tellegen paper},
+ pog sum/.style={draw,fill=tellegen paper},
+ pog section/.style={dash pattern=on 3.75pt off 3pt,line width=0.75pt},
+ bond line/.style={line width=1.05pt},
+ bond/.style={line width=1.05pt,-{Straight Barb[right,length=8.25pt,width=9.75pt]}},
+ bond flip/.style={line width=1.05pt,-{Straight Barb[left,length=8.25pt,width=9.75pt]}},
+ vector bond/.style={double=tellegen paper,double distance=1.5pt,line width=0.9pt},
+ causal stroke/.style={line width=1.575pt},
+ ring/.style={line width=0.9pt},
+ warning ring/.style={line width=0.9pt,dash pattern=on 2.25pt off 1.8pt},
+ dashed curve/.style={dash pattern=on 3.75pt off 2.625pt},
+ tellegen label/.style={inner sep=0pt,outer sep=0pt}}"""
+
+MATRIX_COLUMNS = 10
+"""The columns that a matrix of amsmath may have unless it is told otherwise."""
+
+_WEIGHTS = {"thin": "pog wire", "bold": "pog vector", "double": "pog double", "signal": "signal", "hair": "hair"}
+_HEADS = {
+    "thin": "pog head",
+    "bold": "pog vector head",
+    "double": "pog vector head",
+    "signal": "signal head",
+    "hair": "signal head",
+}
+_DOTS = {"thin": 2.6, "bold": 3.6, "double": 3.6, "signal": 2.2, "hair": 2.0}
+
+
+def to_tikz(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
+    """The scene as a tikzpicture with the styles that it uses, or as a whole document that pdflatex reads."""
+    picture = "\n".join([*_picture(scene, THEMES[theme], scale)])
+    if not standalone:
+        packages = TIKZ_PACKAGES.replace("\n", " ")
+        return f"% {_comment(scene.title)}\n% The preamble of the document needs {packages}\n{picture}\n"
+    width, height = (number(side * 0.75 * scale) for side in (scene.box.width, scene.box.height))
+    page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin=0pt]{{geometry}}"
+    head = [r"\documentclass{article}", page, r"\usepackage{lmodern}", TIKZ_PACKAGES, r"\pagestyle{empty}"]
+    setting = r"\setlength{\parindent}{0pt}\setlength{\topskip}{0pt}\setlength{\lineskip}{0pt}"
+    return "\n".join([*head, setting, r"\begin{document}", "%", picture + "%", r"\end{document}", ""])
+
+
+def _comment(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
+    yield STYLES
+    for paint, colour in theme.paints.items():
+        yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}"
+    if scale != 1:
+        # Lines, heads and texts alike, which no option of a picture scales.
+        yield rf"\scalebox{{{scale:.6f}}}{{%"
+    yield r"\begin{tikzpicture}[tellegen,color=tellegen ink]"
+    yield rf" \path[use as bounding box] {_corners(scene.box)};"
+    if (columns := _widest_matrix(scene)) > MATRIX_COLUMNS:
+        yield rf" \csname c@MaxMatrixCols\endcsname={columns}\relax"
+    if theme.colour("paper") != "#FFFFFF":
+        yield rf" \fill[tellegen paper] {_corners(scene.box)};"
+    for layer in LAYERS:
+        for shape in scene.shapes:
+            if layer_of(shape) == layer:
+                for line in _shape(shape, theme):
+                    yield f" {line}"
+    yield r"\end{tikzpicture}" + ("}" if scale != 1 else "")
+
+
+def _widest_matrix(scene: Scene) -> int:
+    """The most columns of a matrix in the labels: amsmath wants to be told of more than ten."""
+    rows = (row for shape in scene.shapes if isinstance(shape, Label) and shape.math for row in shape.text.split(r"\\"))
+    return max((row.count("&") + 1 for row in rows), default=0)
+
+
+def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
+    match shape:
+        case Band():
+            yield _band_colour(theme, shape.domain)
+            yield rf"\fill[tellegen band] {_corners(shape.box)};"
+        case Section():
+            yield rf"\draw[pog section,tellegen quiet] {_at(shape.start)} -- {_at(shape.end)};"
+        case Wire():
+            head = f",{_HEADS[shape.weight]}" if shape.head else ""
+            yield rf"\draw[{_WEIGHTS[shape.weight]}{head}{_tone(shape.tone)}] {_line(shape.points)};"
+        case Dot():
+            yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, _DOTS[shape.weight])};"
+        case Block():
+            yield rf"\path[pog block{_tone(shape.tone)}] {_corners(shape.box)};"
+        case Sum():
+            yield from _sum(shape)
+        case Bond():
+            yield from _bond(shape)
+        case Ring():
+            style = "warning ring" if shape.dashed else "ring"
+            yield rf"\draw[{style}{_tone(shape.tone)}] {_circle(shape.centre, shape.radius)};"
+        case Curve():
+            if shape.shade:
+                yield _band_colour(theme, shape.tone, shape.shade)
+            elif shape.pale:
+                yield _band_colour(theme, shape.tone)
+            yield _curve(shape)
+        case Label():
+            yield _label(shape)
+        case _:
+            assert_never(shape)
+
+
+def _sum(shape: Sum) -> Iterator[str]:
+    yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, SUM_RADIUS)};"
+    for spot in shape.spots:
+        centre = along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET)
+        yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, SPOT_RADIUS)};"
+
+
+def _bond(bond: Bond) -> Iterator[str]:
+    tone = _tone("warning" if bond.warned else bond.tone)
+    half = "bond" if bond.flow_side == 1 else "bond flip"
+    if bond.size > 1:
+        # The two lines first, then the half arrow on the last few units of the middle line.
+        yield rf"\draw[vector bond{tone}] {_line(bond.points)};"
+        last = direction(*bond.points[-2:])
+        yield rf"\draw[{half}{tone}] {_line((along(bond.points[-1], last, -3), bond.points[-1]))};"
+    else:
+        yield rf"\draw[{half}{tone}] {_line(bond.points)};"
+    if bond.stroke:
+        first = bond.stroke == "start"
+        unit = direction(*(bond.points[:2] if first else bond.points[-2:]))
+        end = bond.points[0] if first else bond.points[-1]
+        ends = (along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2))
+        yield rf"\draw[causal stroke{tone}] {_line(ends)};"
+
+
+def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
+    paint = f"shade:{domain}:{shade}" if shade else f"band:{domain}"
+    return rf"\definecolor{{tellegen band}}{{HTML}}{{{theme.colour(paint)[1:]}}}"
+
+
+def _curve(curve: Curve) -> str:
+    closed = " -- cycle" if curve.closed and curve.outline[-1][0] != "Z" else ""
+    if curve.shade:
+        seam = rf"draw=tellegen band,line width={SEAM * 0.75:g}pt"
+        return rf"\filldraw[{seam},fill=tellegen band] {_outline(curve.outline)}{closed};"
+    if curve.pale:
+        return (
+            rf"\filldraw[{_WEIGHTS['hair']}{_tone(curve.tone)},fill=tellegen band] {_outline(curve.outline)}{closed};"
+        )
+    style = _paint(curve.tone) if curve.filled else _WEIGHTS[curve.weight] + _tone(curve.tone)
+    dash = ",dashed curve" if curve.dashed and not curve.filled else ""
+    return rf"\{'fill' if curve.filled else 'draw'}[{style}{dash}] {_outline(curve.outline)}{closed};"
+
+
+def _outline(outline: Outline) -> str:
+    parts: list[str] = []
+    here: Point = (0, 0)
+    for letter, points in outline:
+        match letter:
+            case "M":
+                parts.append(_at(points[0]))
+            case "L":
+                parts.append(f"-- {_at(points[0])}")
+            case "Q":
+                control, end = points
+                one, two = _third(here, control), _third(end, control)
+                parts.append(f".. controls {_at(one)} and {_at(two)} .. {_at(end)}")
+            case "C":
+                parts.append(f".. controls {_at(points[0])} and {_at(points[1])} .. {_at(points[2])}")
+            case _:
+                parts.append("-- cycle")
+        here = points[-1] if points else here
+    return " ".join(parts)
+
+
+def _third(end: Point, control: Point) -> Point:
+    """A cubic control point of a quadratic curve."""
+    return end[0] + (control[0] - end[0]) * 2 / 3, end[1] + (control[1] - end[1]) * 2 / 3
+
+
+_ANCHORS = {
+    ("centre", "middle"): "center",
+    ("left", "middle"): "west",
+    ("right", "middle"): "east",
+    ("centre", "baseline"): "base",
+    ("left", "baseline"): "base west",
+    ("right", "baseline"): "base east",
+}
+
+
+def _label(label: Label) -> str:
+    size, skip = number(label.size * 0.75), number(label.size * 0.9)
+    font = rf"\fontsize{{{size}}}{{{skip}}}\selectfont"
+    if label.math:
+        text = f"${label.text}$"
+    else:
+        font += r"\sffamily" + (r"\slshape" if label.slanted else "")
+        text = _escaped(label.text)
+    style = f"tellegen label,anchor={_ANCHORS[label.align, label.level]}{_tone(label.tone)},font={{{font}}}"
+    return rf"\node[{style}] at {_at(label.at)} {{{text}}};"
+
+
+_SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+}
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def _at(point: Point) -> str:
+    return f"({number(point[0])},{number(point[1])})"
+
+
+def _line(points: tuple[Point, ...]) -> str:
+    return " -- ".join(map(_at, points))
+
+
+def _corners(box: Box) -> str:
+    return f"{_at((box.left, box.top))} rectangle {_at((box.right, box.bottom))}"
+
+
+def _circle(centre: Point, radius: float) -> str:
+    return f"{_at(centre)} circle[radius={number(radius * 0.75)}pt]"
+
+
+def _paint(tone: str) -> str:
+    return f"tellegen {tone}"
+
+
+def _tone(tone: str) -> str:
+    return "" if tone == "ink" else f",{_paint(tone)}"
+
+
+BONDGRAPHS_PACKAGES = r"""\usepackage{amsmath}
+\usepackage{bondgraphs}"""
+EDGE = 20.0
+"""Round the picture on a page of its own, in points: the package puts labels where it likes."""
+_AT_BONDS = ("effort", "flow")
+"""Labels that the package itself puts beside bonds."""
+
+
+def to_bondgraphs(scene: Scene, *, scale: float = 1, standalone: bool = False) -> str:
+    """The scene as an environment `bondgraph`, or as a whole document that pdflatex reads.
+
+    Raises: FigureError (F102) for a scene without bonds.
+    """
+    if not any(isinstance(shape, Bond) for shape in scene.shapes):
+        what = "the styles of 'bondgraphs' draw bonds, and this figure has none"
+        raise rules.BAD_OPTION.error(
+            what, fix="draw the model as a bond graph: draw(model, 'bond', macros='bondgraphs')"
+        )
+    if not standalone:
+        picture = "\n".join(_bondgraphs_picture(scene, scale))
+        packages = BONDGRAPHS_PACKAGES.replace("\n", " ")
+        return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
+    # The page is as wide as the scene, so that its edge makes the picture smaller.
+    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / 0.75)
+    picture = "\n".join(_bondgraphs_picture(scene, fitting))
+    width, height = ((side * 0.75 + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
+    paper = f"paperwidth={number(width)}pt,paperheight={number(height)}pt,margin={number(EDGE / 2 * fitting)}pt"
+    page = rf"\usepackage[{paper}]{{geometry}}"
+    head = [r"\documentclass{article}", page, BONDGRAPHS_PACKAGES, r"\pagestyle{empty}\setlength{\parindent}{0pt}"]
+    return "\n".join([*head, r"\begin{document}", picture, r"\end{document}", ""])
+
+
+def _bondgraphs_picture(scene: Scene, scale: float) -> Iterator[str]:
+    if scale != 1:
+        yield rf"\scalebox{{{scale:.6f}}}{{%"
+    yield r"\begin{bondgraph}[x=0.75pt,y=-0.75pt]"
+    beside = {
+        (shape.origin.port, shape.origin.part): shape.text
+        for shape in scene.shapes
+        if isinstance(shape, Label) and shape.origin.part in _AT_BONDS
+    }
+    for shape in scene.shapes:
+        for line in _bondgraphs_shape(shape, beside):
+            yield f"  {line}"
+    yield r"\end{bondgraph}" + ("}" if scale != 1 else "")
+
+
+def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    match shape:
+        case Bond():
+            yield from _bondgraphs_bond(shape, beside)
+        case Label() if shape.math and shape.origin.part not in _AT_BONDS:
+            anchor = "base" if shape.level == "baseline" else "center"
+            side = {"left": "west", "right": "east", "centre": ""}[shape.align]
+            size = "" if shape.origin.part == "name" else r"\small"
+            place = f"{anchor} {side}".strip() if anchor == "base" else side or anchor
+            yield rf"\node[inner sep=0pt,anchor={place},font={{{size}}}] at {_at(shape.at)} {{${shape.text}$}};"
+        case Wire():
+            yield rf"\draw[->,gray] {_line(shape.points)};"
+        case Ring():
+            style = "densely dashed,diff" if shape.dashed else "gray"
+            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * 0.75)}pt];"
+        case Block():
+            box = shape.box
+            yield rf"\draw[thick] {_at((box.left, box.top))} rectangle {_at((box.right, box.bottom))};"
+        case _:
+            return  # bands and their captions are not of the package
+
+
+def _bondgraphs_bond(bond: Bond, beside: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """The last piece of a bond is an edge with the half arrow; those before it are plain lines."""
+    colour = "={diff}" if bond.warned else ""
+    strokes = {"end": f"e_out{colour}", "start": f"e_in{colour}", "": ""}
+    first, last = bond.points[:-1], bond.points[-2:]
+    style = ["mbond"] if bond.size > 1 else []
+    if len(first) > 1:
+        plain = [
+            "thick",
+            *(["double"] if bond.size > 1 else []),
+            *([strokes["start"]] if bond.stroke == "start" else []),
+        ]
+        yield rf"\draw[{','.join(plain)}] {_line(first)};"
+    if strokes[bond.stroke] and (bond.stroke == "end" or len(first) == 1):
+        style.append(strokes[bond.stroke])
+    for part in _AT_BONDS:
+        if text := beside.get((bond.origin.port, part)):
+            style.append(f"{part}={{${text}$}}")
+    yield rf"\draw {_at(last[0])} edge[{','.join(style)}] {_at(last[1])};"

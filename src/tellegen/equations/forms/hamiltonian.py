@@ -1,0 +1,634 @@
+"""The port-Hamiltonian form of a model: its value, and the way to it from the POG form, also where sources decide the output of
+a storage.
+
+What such a storage takes is the rate of the input, and the form has no rates of inputs. So the output v that the source holds is
+kept as a state, tied to the input by a constraint, and what the source supplies is the multiplier of that constraint:
+
+    E [z; v]' = (J - R) [z; v] + [0; 1] y + (g - P) u,   0 = u - v
+
+(descriptor port-Hamiltonian systems: Beattie, Mehrmann, Xu and Zwart 2018). J with the constraint is skew again, the energy is that
+of all storages, and H' = y^T u - what is dissipated holds for every differentiable input.
+
+    x' = (J - R) grad_H + (g - P) u
+    y  = (g + P)^T grad_H + (S + N) u
+
+With L x' = -A x + B u, y = C x + D u and energy variables p = L x: J = -A_w, R = A_s, g = (B + C^T)/2, P = (C^T - B)/2, and S and
+N are the symmetric and the skew part of D (van der Schaft and Jeltsema 2014, chapter 4). Then [[R, P], [P^T, S]] is the part of
+[[A, -B], [C, D]] that dissipates. Where the energy variables cannot be had in closed form, or dependent storages share their
+content, the form is written in co-energy variables, E x' = (J - R) grad_H + (g - P) u with E = L. Where a source decides the output
+of a storage, E is singular (see `held_sources`).
+
+Temperature times heat flow is no power. What capacities of heat add to the form is therefore no energy but
+H_heat = sum C T^2 / 2, in J*K, which falls as temperatures even out: the same structure, with temperatures for co-energy variables.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, final
+
+from tellegen.core.domains import DOMAINS, other_side
+from tellegen.core.names import listing, named_after
+from tellegen.equations import rules
+from tellegen.equations.derivation import derive_equations
+from tellegen.equations.energy import energy_of_law, energy_of_port
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus
+from tellegen.equations.printing.latex import hamiltonian_to_latex
+from tellegen.equations.printing.record import hamiltonian_to_record
+from tellegen.equations.printing.text import hamiltonian_to_text
+from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
+from tellegen.equations.system import Algebraic, EquationSystem, number_of, parameter_values
+from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, number, symbol, total
+from tellegen.expressions.elimination import LONGEST, NamedEntries, leaf_count, solve, with_definitions
+from tellegen.expressions.simplification import shortened
+from tellegen.expressions.sympy_view import matrix_to_sympy
+from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.graph.power_graph import ARGUMENT
+
+HamiltonianName = Literal["J", "R", "g", "P", "S", "N", "E", "E_1"]
+
+
+@final
+@dataclass(frozen=True)
+class HamiltonianSystem:
+    """`x' = (J - R) grad_H + (g - P) u`, `y = (g + P)^T grad_H + (S + N) u`, with J and N skew, R and S symmetric.
+
+    Energy form: the states are energy variables, `H` is their energy and `grad_H` its gradient. `energy_variables` says what each
+    state is in the power variables of the POG form. Co-energy form (`co_energy` lists the states that are power variables):
+    the left side is `E x'`, or `E x' + E_1 x` with E_1 half the rate of E where displacements move it; `grad_H` are still the
+    co-energy variables, so that the power balance reads the same:
+
+        d(H + H_heat)/dt = y^T u - [grad_H, u]^T [[R, P], [P^T, S]] [grad_H, u] - grad_H^T f - u^T f_y
+
+    Where a source decides the output of a storage, `multipliers` are states without energy: what these sources supply. Their rows
+    are constraints, `0 = u - v`. `H_heat` is what capacities of heat add, in J*K: temperature times heat flow is no power, so it is
+    a function that falls as temperatures even out, and no energy. Storages of heat and the others keep a balance each.
+    `signals` are what drives inputs and moduli.
+
+    `f` and `f_y` hold nonlinear resistive laws that are no product with the own co-energy variable; most models have none. `H` is
+    None where the energy of a law has no closed form. `matrices` hold our own expressions; `form.J`, ... are SymPy's view.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    parameters: Mapping[str, Expression | None]
+    matrices: Mapping[HamiltonianName, Matrix]
+    H: Expression | None
+    grad_H: Vector
+    f: Vector
+    f_y: Vector
+    energy_variables: Mapping[str, Expression] = field(default_factory=dict)
+    co_energy: tuple[str, ...] = ()
+    multipliers: tuple[str, ...] = ()
+    H_heat: Expression | None = ZERO
+    algebraic: Algebraic = field(default_factory=Algebraic)
+    where: Mapping[str, Expression] = field(default_factory=dict)
+    displacements: Mapping[str, Expression] = field(default_factory=dict)
+    signals: SignalEquations = NO_SIGNALS
+
+    def values(self) -> dict[str, float]:
+        """The values of the parameters that have one."""
+        return parameter_values(self.parameters)
+
+    def with_entries(self, change: Callable[[Expression], Expression]) -> "HamiltonianSystem":
+        """The system with every expression in it changed."""
+
+        def changed(names: Mapping[str, Expression]) -> dict[str, Expression]:
+            return {name: change(e) for name, e in names.items()}
+
+        return replace(
+            self,
+            matrices={name: tuple(tuple(map(change, row)) for row in m) for name, m in self.matrices.items()},
+            H=None if self.H is None else change(self.H),
+            H_heat=None if self.H_heat is None else change(self.H_heat),
+            grad_H=tuple(map(change, self.grad_H)),
+            f=tuple(map(change, self.f)),
+            f_y=tuple(map(change, self.f_y)),
+            energy_variables=changed(self.energy_variables),
+            algebraic=Algebraic(self.algebraic.unknowns, tuple(map(change, self.algebraic.residuals))),
+            where=changed(self.where),
+            displacements=changed(self.displacements),
+            signals=self.signals.changed(change),
+        )
+
+    def numeric(self) -> "HamiltonianSystem":
+        """The system with numbers in place of its parameters.
+
+        Raises: EquationError naming a parameter without a value.
+        """
+        values = self.values()
+        numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
+
+        def value(expression: Expression) -> Expression:
+            if expression.free_symbols <= self.parameters.keys():
+                return number(number_of(expression, values, self.name))
+            return expression.substitute(numbers)
+
+        written = self.with_entries(lambda e: with_definitions(e, self.where))
+        return replace(written, where={}).with_entries(value)
+
+    def to_text(self) -> str:
+        """The form as text for a terminal."""
+        return hamiltonian_to_text(self)
+
+    def to_latex(self) -> str:
+        """The form as an amsmath `align*` environment."""
+        return hamiltonian_to_latex(self)
+
+    def to_json(self) -> dict[str, object]:
+        """The record that `derive --form ph --json` prints."""
+        return hamiltonian_to_record(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{hamiltonian_to_latex(self, environment='aligned')}\n$$"
+
+    @property
+    def J(self) -> Any:
+        """The skew matrix that redistributes, as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["J"])
+
+    @property
+    def R(self) -> Any:
+        """The symmetric matrix that dissipates, as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["R"])
+
+    @property
+    def g(self) -> Any:
+        """The input matrix as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["g"])
+
+    @property
+    def P(self) -> Any:
+        """The dissipation between states and inputs, as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["P"])
+
+    @property
+    def S(self) -> Any:
+        """The symmetric direct term as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["S"])
+
+    @property
+    def N(self) -> Any:
+        """The skew direct term as a SymPy matrix."""
+        return matrix_to_sympy(self.matrices["N"])
+
+
+SUPPLY = "#supply"
+"""Ends the name of what a source supplies while it is an input: no name of a model has it."""
+
+
+def held_inputs(system: EquationSystem) -> tuple[str, ...]:
+    """The inputs whose rates the equations contain: each decides the output of a storage."""
+    rows = (*system.matrices["B_1"], *system.matrices["D_1"])
+    return tuple(name for j, name in enumerate(system.inputs) if any(row[j] is not ZERO for row in rows))
+
+
+def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationSystem:
+    """The model with storages of no inertia in place of the sources that hold the output of a storage.
+
+    Their outputs are then states under the names of the inputs, and the storages that follow them share in the energy matrix.
+
+    Raises: EquationError (E107) where the model is not at hand.
+    """
+    origin = system.origin
+    if origin is None:
+        raise rules.NO_HAMILTONIAN_FORM.error(
+            f"the equations of '{system.name}' contain the rate of {listing(held)}, and matrices alone do not tell which storage "
+            "takes it",
+            where=system.name,
+            fix="derive the form from the model",
+        )
+    graph = origin.graph
+    ports = [_without_source(port) if _holds(port, held) else port for port in graph.ports]
+    if not _moves(system):
+        return derive_equations(replace(origin, graph=replace(graph, ports=tuple(ports))))
+    # The rate of a modulus that reads a state contains what the source supplies: it is an input, until the constraint is back.
+    supplies = [_supply(port, system) for port in graph.ports if _holds(port, held)]
+    decides = (*origin.decides, *(law_of(port).side for port in supplies))
+    return derive_equations(replace(origin, graph=replace(graph, ports=(*ports, *supplies)), decides=decides))
+
+
+def _holds(port: Port, held: Sequence[str]) -> bool:
+    return isinstance(port.law, SourceLaw) and port.law.input in held
+
+
+def _without_source(port: Port) -> Port:
+    assert isinstance(port.law, SourceLaw), "only sources are freed"
+    return replace(port, law=StorageLaw(port.law.side, ZERO), state=port.law.input)
+
+
+def _moves(system: EquationSystem) -> bool:
+    """Whether a modulus before a dependent storage reads a state or an input."""
+    variables = {*system.states, *system.inputs}
+    written = [with_definitions(output, system.where) for output in system.dependent.values()]
+    slopes = (e.derivative(name) for e in written for name in sorted(variables & e.free_symbols))
+    return any(variables & slope.free_symbols for slope in slopes)
+
+
+def _supply(port: Port, system: EquationSystem) -> Port:
+    """What a source supplies, as a source of its own at the same place; it counts into the element, so against the supply."""
+    law = law_of(port)
+    return replace(
+        port, element=f"{port.element}{SUPPLY}", law=SourceLaw(other_side(law.side), _supply_name(law.input))
+    )
+
+
+def law_of(port: Port) -> SourceLaw:
+    """The law of a source."""
+    assert isinstance(port.law, SourceLaw), f"'{port.element}' is no source"
+    return port.law
+
+
+def _supply_name(given: str) -> str:
+    return f"{given}{SUPPLY}"
+
+
+def rate_name(state: str) -> str:
+    """What equations call the rate of a state that a modulus reads."""
+    return f"{state}_rate"
+
+
+def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequence[str]) -> HamiltonianSystem:
+    """The form of a freed model with its sources back: one multiplier and one constraint for each of them."""
+    names = _state_names(system, held)
+    places = [form.states.index(name) for name in held]
+    supplied = tuple(system.outputs[system.inputs.index(name)] for name in held)
+    columns = [form.inputs.index(name) if name in form.inputs else None for name in system.inputs]
+    n, k = len(form.states), len(held)
+    m = form.matrices
+    tied = tuple(tuple(MINUS_ONE if j == place else ZERO for j in range(n)) for place in places)
+    ties = tuple(tuple(ONE if i == place else ZERO for place in places) for i in range(n))
+    inputs = tuple(tuple(ONE if name == given else ZERO for given in system.inputs) for name in held)
+    matrices: dict[HamiltonianName, Matrix] = {
+        "J": _bordered(m["J"], ties, tied),
+        "R": _bordered(m["R"], _zeros(n, k), _zeros(k, n)),
+        "g": (*_picked(m["g"], columns), *inputs),
+        "P": (*_picked(m["P"], columns), *_zeros(k, len(columns))),
+        "S": _spread(m["S"], columns),
+        "N": _spread(m["N"], columns),
+        "E": _bordered(m["E"], _zeros(n, k), _zeros(k, n)),
+        "E_1": _bordered(m["E_1"], _zeros(n, k), _zeros(k, n)),
+    }
+    whole = replace(
+        form,
+        matrices=matrices,
+        inputs=system.inputs,
+        outputs=system.outputs,
+        f=(*form.f, *(ZERO for _ in held)),
+        f_y=tuple(ZERO if j is None else form.f_y[j] for j in columns),
+        grad_H=(*form.grad_H, *map(symbol, supplied)),
+    )
+    own: dict[str, Expression] = {name: symbol(new) for name, new in names.items()}
+    own |= {_supply_name(name): -symbol(y) for name, y in zip(held, supplied, strict=True)}
+    rates = {rate_name(name): rate_name(new) for name, new in names.items() if rate_name(name) in form.where}
+    own |= {old: symbol(new) for old, new in rates.items()}
+    return replace(
+        whole.with_entries(lambda e: e.substitute(own)),
+        states=(*(names.get(name, name) for name in form.states), *supplied),
+        co_energy=(*(names.get(name, name) for name in form.co_energy), *supplied),
+        multipliers=supplied,
+        where={rates.get(name, name): e.substitute(own) for name, e in whole.where.items()},
+    )
+
+
+def _state_names(system: EquationSystem, held: Sequence[str]) -> dict[str, str]:
+    """A name for the output that each source holds: that of a storage that has it too, else the letter and the source."""
+    assert system.origin is not None, "freed models have a graph"
+    same = {e: name for name, e in system.dependent.items()}
+    taken = {*system.parameters, *system.states, *system.inputs, *system.outputs, *system.where, *system.displacements}
+    found: dict[str, str] = {}
+    for port in system.origin.graph.ports:
+        law = port.law
+        if isinstance(law, SourceLaw) and law.input in held:
+            letter = DOMAINS[port.domain].power(law.side).symbol
+            name = same.get(symbol(law.input), named_after(letter, port.element))
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            found[law.input] = name
+    return found
+
+
+def _zeros(rows: int, columns: int) -> Matrix:
+    return ((ZERO,) * columns,) * rows
+
+
+def _bordered(matrix: Matrix, right: Matrix, below: Matrix) -> Matrix:
+    """[[matrix, right], [below, 0]]."""
+    k = len(below)
+    return (*((*a, *b) for a, b in zip(matrix, right, strict=True)), *((*row, *_zeros(1, k)[0]) for row in below))
+
+
+def _picked(matrix: Matrix, columns: Iterable[int | None]) -> Matrix:
+    columns = list(columns)
+    return tuple(tuple(ZERO if j is None else row[j] for j in columns) for row in matrix)
+
+
+def _spread(matrix: Matrix, columns: Sequence[int | None]) -> Matrix:
+    return tuple(tuple(ZERO if i is None or j is None else matrix[i][j] for j in columns) for i in columns)
+
+
+LONGEST_INVERSE = 5
+"""Entries of the inverse of a field with more leaves than this (three coupled coils) make the co-energy form the readable one."""
+
+
+def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
+    """The port-Hamiltonian form of a model.
+
+    Energy variables are named by the domain and the element, `phi_L_a`. The co-energy form is given where dependent storages couple
+    states, where displacements move the energy matrix, where the law of a storage cannot be solved for its output, or where the
+    inverse of a field is too long to be read.
+
+    Where a source decides the output of a storage, that output is a state too, tied to the input by a constraint whose multiplier
+    is what the source supplies; E is singular then. Capacities of heat add to `H_heat` and not to `H`.
+
+    Raises: EquationError (E107) for matrices without a model that contain rates of inputs.
+
+    >>> from tellegen.workflow.deriving import derive
+    >>> form = port_hamiltonian(derive("dc_motor_pump"))
+    >>> form.states
+    ('phi_L_a', 'p_J_m', 'V_C_0')
+    """
+    held = held_inputs(system)
+    if not held:
+        return _Conversion(system).system()
+    return with_constraints(_Conversion(with_sources_freed(system, held), by_energy=False).system(), system, held)
+
+
+def energy_names(system: EquationSystem) -> tuple[str, ...]:
+    """A name for the energy variable of each state: its own where it is one, else `<symbol>_<element>`, each name once."""
+    displaced = {*system.displacements, *system.where, *system.algebraic.unknowns}
+    taken = {*system.parameters, *system.states, *system.inputs, *system.outputs, *system.dependent, *displaced}
+    if system.origin is not None:
+        taken |= {name for port in system.origin.graph.ports for name in (port.across, port.through)}
+    names = []
+    for state, port in zip(system.states, _state_ports(system), strict=True):
+        name = _energy_name(state, port)
+        while name in taken and name != state:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def _energy_name(state: str, port: Port | None) -> str:
+    if port is None:
+        return named_after("p", state)
+    law = storage_law(port)
+    letter = DOMAINS[port.domain].energy(law.side).symbol
+    return state if law.keeps_energy_variable else named_after(letter, port.element)
+
+
+def _state_ports(system: EquationSystem) -> list[Port | None]:
+    if system.origin is None:
+        return [None] * len(system.states)
+    return [system.origin.graph.ports[k] for k in system.origin.integral]
+
+
+def storage_law(port: Port) -> StorageLaw:
+    """The law of a storage port."""
+    assert isinstance(port.law, StorageLaw), f"'{port.element}' stores nothing"
+    return port.law
+
+
+def by_co_energy(system: EquationSystem) -> EquationSystem:
+    """The same model with the output of every storage as its state, whatever the law of the storage.
+
+    A storage that keeps its energy variable is replaced by one of inertia 1, so that A, B, C and D act on its output.
+    """
+    origin = system.origin
+    if origin is None or not any(_keeps(port) for port in origin.graph.ports):
+        return system
+    ports = tuple(_plain_storage(port) if _keeps(port) else port for port in origin.graph.ports)
+    return derive_equations(replace(origin, graph=replace(origin.graph, ports=ports)))
+
+
+def _keeps(port: Port | None) -> bool:
+    return port is not None and isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable
+
+
+def _plain_storage(port: Port) -> Port:
+    side = storage_law(port).side
+    return replace(port, law=StorageLaw(side, ONE), state=port.variable(side))
+
+
+class _Conversion:
+    """Rewrites one system; `plain` is the same model over co-energy variables only."""
+
+    def __init__(self, system: EquationSystem, *, by_energy: bool = True) -> None:
+        self.given = system
+        self.by_energy = by_energy
+        self.plain = by_co_energy(system)
+        self.ports = _state_ports(system)
+        self.variables = {*self.plain.states, *system.inputs, *system.algebraic.unknowns, *system.displacements}
+
+    def system(self) -> HamiltonianSystem:
+        """The form in energy variables where they exist, else in co-energy variables."""
+        inverse = self._inverse() if self.by_energy and self._has_energy_form() else None
+        names = self.given.states if inverse is None else energy_names(self.given)
+        gradient = tuple(self._output(k, name, inverse, names) for k, name in enumerate(names))
+        matrices, f = self._structure()
+        matrices |= self._left_side() if inverse is None else {}
+        made = HamiltonianSystem(
+            name=self.given.name,
+            states=names,
+            inputs=self.given.inputs,
+            outputs=self.given.outputs,
+            parameters=self.given.parameters,
+            matrices=matrices,
+            H=self._given_energy() if inverse is None else self._energy(names, gradient, heat=False),
+            H_heat=self._heat_function(None if inverse is None else (names, gradient)),
+            grad_H=gradient,
+            f=f,
+            f_y=self.plain.vectors["f_y"],
+            co_energy=() if inverse is not None else self._co_energy(),
+            algebraic=self.plain.algebraic,
+            where=self.plain.where,
+            displacements=self.plain.displacements,
+            signals=self.plain.signals,
+        )
+        outputs = {
+            e: g for e, g in zip(self.plain.states, gradient, strict=True) if g is not symbol(e)
+        }  # the power variables that are no states any more
+        written = made.with_entries(lambda e: e.substitute(outputs)) if outputs else made
+        return replace(written, energy_variables={} if inverse is None else self._definitions(names))
+
+    # -- energy and co-energy variables ----------------------------------------------------------------------------------------
+
+    def _has_energy_form(self) -> bool:
+        """Whether p = L x can be solved for x: L constant, and no dependent storage couples two states."""
+        L = self.plain.matrices["L"]
+        constant = all(self._is_constant(e) for row in L for e in row)
+        return constant and (not self.plain.dependent or self._is_diagonal())
+
+    def _is_constant(self, expression: Expression) -> bool:
+        return self.variables.isdisjoint(with_definitions(expression, self.plain.where).free_symbols)
+
+    def _is_diagonal(self) -> bool:
+        return all(e is ZERO for i, row in enumerate(self.plain.matrices["L"]) for j, e in enumerate(row) if i != j)
+
+    def _inverse(self) -> Matrix | None:
+        """L^-1; None where the inverse of a field is too long to be read."""
+        L = self.plain.matrices["L"]
+        if self._is_diagonal():
+            return tuple(tuple(ONE / e if i == j else ZERO for j, e in enumerate(row)) for i, row in enumerate(L))
+        n = len(L)
+        arithmetic = NamedEntries(self.plain.parameters, [*self.variables, *self.plain.where], prefix="h")
+        rows = [{j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in L]
+        found, left = solve(rows, [{n + i: arithmetic.entry(ONE)} for i in range(n)], range(n), arithmetic)
+        assert not left, "an energy matrix of independent storages is regular"
+        entries = [[found[i].get(n + j) for j in range(n)] for i in range(n)]
+        inverse = tuple(
+            tuple(ZERO if e is None else shortened(with_definitions(e.expression, arithmetic.where)) for e in row)
+            for row in entries
+        )
+        return inverse if all(leaf_count(e) <= LONGEST_INVERSE for row in inverse for e in row) else None
+
+    def _offset(self, k: int) -> Expression:
+        """The content of a storage whose output is zero: the flux of a magnet."""
+        port = self.ports[k]
+        law = None if port is None else storage_law(port)
+        return ZERO if law is None or law.content is None else law.content.substitute({ARGUMENT: ZERO})
+
+    def _output(self, k: int, name: str, inverse: Matrix | None, names: tuple[str, ...]) -> Expression:
+        """The co-energy variable of a storage, in terms of the states of the form."""
+        port = self.ports[k]
+        if port is not None and _keeps(port):
+            law = storage_law(port)
+            assert law.output is not None, "a law that keeps its energy variable gives the output"
+            return law.output.substitute({ARGUMENT: symbol(name)})
+        if inverse is None:
+            return symbol(name)
+        return dot(inverse[k], [symbol(p) - self._offset(j) for j, p in enumerate(names)])
+
+    def _energy(self, names: tuple[str, ...], gradient: Vector, *, heat: bool) -> Expression | None:
+        """H of the energy variables, (p - p_0) x / 2 where the law is linear: of the storages of heat, or of the others."""
+        shares: list[Expression | None] = []
+        for k, (name, port) in enumerate(zip(names, self.ports, strict=True)):
+            if _is_heat(port) != heat:
+                continue
+            if port is not None and _keeps(port):
+                shares.append(energy_of_law(storage_law(port), symbol(name)))
+            else:
+                shares.append(HALF * (symbol(name) - self._offset(k)) * gradient[k])
+        return _total_of(shares)
+
+    def _given_energy(self) -> Expression | None:
+        """The energy of the POG form without the heat in it."""
+        energy = self.given.stored_energy
+        if energy is None:
+            return None
+        return energy - total(e for port, at in self._heats() if (e := energy_of_port(port, at)) is not None)
+
+    def _heat_function(self, by_energy: tuple[tuple[str, ...], Vector] | None) -> Expression | None:
+        """What capacities of heat add to the form, as if temperature times heat flow were a power; zero for most models."""
+        if by_energy is not None:
+            return self._energy(*by_energy, heat=True)
+        return _total_of(energy_of_law(storage_law(port), at) for port, at in self._heats())
+
+    def _heats(self) -> Iterable[tuple[Port, Expression]]:
+        """The storages of heat, each with its state or, where it follows others, its output."""
+        origin = self.given.origin
+        if origin is None:
+            return
+        ports = origin.graph.ports
+        yield from ((ports[k], symbol(ports[k].state)) for k in origin.integral if _is_heat(ports[k]))
+        for k in origin.derivative:
+            if _is_heat(ports[k]):
+                yield ports[k], self.given.dependent[ports[k].variable(storage_law(ports[k]).side)]
+
+    def _definitions(self, names: tuple[str, ...]) -> dict[str, Expression]:
+        """What the energy variables are in the power variables of the POG form."""
+        x = [symbol(state) for state in self.plain.states]
+        rows = self.plain.matrices["L"]
+        kept = [_keeps(port) for port in self.ports]
+        return {
+            name: self._offset(k) + dot(rows[k], x)
+            for k, (name, keeps) in enumerate(zip(names, kept, strict=True))
+            if not keeps
+        }
+
+    def _co_energy(self) -> tuple[str, ...]:
+        return tuple(s for s, port in zip(self.given.states, self.ports, strict=True) if not _keeps(port))
+
+    # -- matrices --------------------------------------------------------------------------------------------------------------
+
+    def _structure(self) -> tuple[dict[HamiltonianName, Matrix], Vector]:
+        m = self.plain.matrices
+        C_t = _transposed(m["C"], len(self.plain.states))
+        R, f = self._with_laws(self._half(m["A"], 1))
+        J = plus(negative(self._half(m["A"], -1)), negative(self._half(m["N"], -1)))
+        found: dict[HamiltonianName, Matrix] = {
+            "J": J,
+            "R": R,
+            "g": self._halves(m["B"], C_t, 1),
+            "P": self._halves(C_t, m["B"], -1),
+            "S": self._half(m["D"], 1),
+            "N": self._half(m["D"], -1),
+        }
+        return found, f
+
+    def _left_side(self) -> dict[HamiltonianName, Matrix]:
+        return {"E": self.given.matrices["L"], "E_1": self._half(self.given.matrices["N"], 1)}
+
+    def _half(self, matrix: Matrix, sign: int) -> Matrix:
+        """The symmetric or the skew part of a square matrix."""
+        return self._halves(matrix, _transposed(matrix, len(matrix)), sign)
+
+    def _halves(self, a: Matrix, b: Matrix, sign: int) -> Matrix:
+        """(a + sign b)/2."""
+        return tuple(
+            tuple(self._mean(x, sign * y) for x, y in zip(p, q, strict=True)) for p, q in zip(a, b, strict=True)
+        )
+
+    def _mean(self, a: Expression, b: Expression) -> Expression:
+        """(a + b)/2, recognised where it is zero or simply a."""
+        where = self.plain.where
+        if is_zero(with_definitions(a + b, where)):
+            return ZERO
+        if is_zero(with_definitions(a - b, where)):
+            return a
+        mean = HALF * (a + b)
+        return shortened(mean) if leaf_count(mean) <= LONGEST else mean
+
+    def _with_laws(self, R: Matrix) -> tuple[Matrix, Vector]:
+        """R with the laws f_i = r(x_i) x_i on its diagonal, and what is left of f."""
+        rest = list(self.plain.vectors["f"])
+        rows = [list(row) for row in R]
+        for i, name in enumerate(self.plain.states):
+            alone = self.variables & with_definitions(rest[i], self.plain.where).free_symbols == {name}
+            rate = _divided(rest[i], name) if alone else None
+            if rate is not None:
+                rows[i][i], rest[i] = rows[i][i] + rate, ZERO
+        return tuple(map(tuple, rows)), tuple(rest)
+
+
+def _is_heat(port: Port | None) -> bool:
+    return port is not None and DOMAINS[port.domain].heat_books
+
+
+def _total_of(shares: Iterable[Expression | None]) -> Expression | None:
+    known = list(shares)
+    return None if None in known else total(e for e in known if e is not None)
+
+
+def _divided(expression: Expression, name: str) -> Expression | None:
+    """The expression over a name, where every term has the name as a factor."""
+    if expression is symbol(name):
+        return ONE
+    if isinstance(expression, Add):
+        shares = [_divided(term, name) for term, _ in expression.terms]
+        if expression.constant or any(share is None for share in shares):
+            return None
+        return total(c * share for (_, c), share in zip(expression.terms, shares, strict=True) if share is not None)
+    if isinstance(expression, Mul) and dict(expression.factors).get(symbol(name), 0) >= 1:
+        return expression * symbol(name) ** MINUS_ONE
+    return None
+
+
+def _transposed(matrix: Matrix, columns: int) -> Matrix:
+    return tuple(tuple(row[j] for row in matrix) for j in range(columns))

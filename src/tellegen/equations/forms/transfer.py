@@ -1,0 +1,107 @@
+"""The transfer matrix of a linear model: `y(s) = G(s) u(s)` from rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+from tellegen.equations import rules
+from tellegen.equations.matrices import Matrix, plus, scaled
+from tellegen.equations.printing.latex import transfer_to_latex
+from tellegen.equations.printing.record import transfer_to_record
+from tellegen.equations.printing.text import transfer_to_text
+from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.expressions import ZERO, Call, Expression, postorder, symbol, total
+from tellegen.expressions.elimination import NamedEntries, leaf_count, solve
+from tellegen.expressions.sympy_view import rational_functions
+
+MOST_STATES, MOST_SYMBOLS, MOST_LEAVES = 6, 16, 60
+"""Up to here numerators and denominators are written as polynomials; larger models get named entries instead."""
+
+
+@final
+@dataclass(frozen=True)
+class TransferMatrix:
+    """G(s) with one row an output and one column an input, over parameters, `s` and the names in `where`."""
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    parameters: Mapping[str, Expression | None]
+    entries: Matrix
+    where: Mapping[str, Expression] = field(default_factory=dict)
+    variable: str = "s"
+
+    def to_text(self) -> str:
+        """The form as a terminal shows it."""
+        return transfer_to_text(self)
+
+    def to_latex(self) -> str:
+        """The form in LaTeX, an `align*` environment."""
+        return transfer_to_latex(self)
+
+    def to_json(self) -> dict[str, object]:
+        """The form as names and formulas in Python syntax."""
+        return transfer_to_record(self, parameter_values(self.parameters))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{transfer_to_latex(self, environment='aligned')}\n$$"
+
+
+def transfer_matrix(system: EquationSystem) -> TransferMatrix:
+    """C (L s + A)^-1 (B + B_1 s) + D + D_1 s.
+
+    Raises: EquationError for a nonlinear model, which has a transfer matrix only about an operating point.
+    """
+    if not system.linear:
+        raise rules.NOT_LINEAR.error(
+            f"'{system.name}' is not linear", where=system.name, fix="linearise it at an operating point first"
+        )
+    name = "s"
+    while name in system.parameters or name in system.where:
+        name += "_"
+    s = symbol(name)
+    m = system.matrices
+    pencil = plus(scaled(m["L"], s), m["A"])
+    right = plus(m["B"], scaled(m["B_1"], s))
+    direct = plus(m["D"], scaled(m["D_1"], s))
+    if not system.inputs or not system.outputs:
+        empty = tuple(() for _ in system.outputs)
+        return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, empty, variable=name)
+    if _is_small(system):
+        entries = rational_functions(pencil, right, m["C"], direct, name)
+        return TransferMatrix(system.name, system.inputs, system.outputs, system.parameters, entries, variable=name)
+    arithmetic = NamedEntries(system.parameters, [*system.where, *system.states, *system.inputs, name], prefix="g")
+    arithmetic.where.update(system.where)
+    found = _solve(pencil, right, arithmetic)
+    entries = tuple(
+        tuple(direct[i][j] + total(c * found[k][j] for k, c in enumerate(row)) for j in range(len(system.inputs)))
+        for i, row in enumerate(m["C"])
+    )
+    return TransferMatrix(
+        system.name, system.inputs, system.outputs, system.parameters, entries, arithmetic.where, name
+    )
+
+
+def _is_small(system: EquationSystem) -> bool:
+    matrices = [system.matrices[name] for name in ("L", "A", "B", "C", "D", "B_1", "D_1")]
+    entries = [e for matrix in matrices for row in matrix for e in row if e is not ZERO]
+    symbols: set[str] = set().union(*(e.free_symbols for e in entries)) if entries else set()
+    size = sum(map(leaf_count, entries))
+    if any(isinstance(node, Call) for node in postorder(*entries)):  # to polynomials, each sine is one more unknown
+        return False
+    return (
+        not system.where and len(system.states) <= MOST_STATES and len(symbols) <= MOST_SYMBOLS and size <= MOST_LEAVES
+    )
+
+
+def _solve(pencil: Matrix, right: Matrix, arithmetic: NamedEntries) -> list[list[Expression]]:
+    n = len(pencil)
+    rows = [{j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in pencil]
+    known = [{n + j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
+    found, left = solve(rows, known, range(n), arithmetic)
+    assert not left, "the pencil of a model is regular"
+    width = len(right[0]) if right else 0
+    return [[found[k][n + j].expression if n + j in found[k] else ZERO for j in range(width)] for k in range(n)]

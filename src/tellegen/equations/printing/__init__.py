@@ -1,0 +1,1 @@
+"""Every form of equations as text, LaTeX and JSON, over one explanation."""

@@ -1,0 +1,421 @@
+"""Equations in LaTeX, as the lecture sets them: each matrix over a brace with its letter. Needs amsmath.
+
+TeX knows no length beyond 5.7 m, and a page none beyond its margins.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any
+
+from tellegen.equations.matrices import Matrix
+from tellegen.equations.printing.explanation import (
+    AlgebraicLoop,
+    CausalPath,
+    ExplainedEntry,
+    ExplanationSection,
+    Item,
+    NamedFormula,
+    Sentence,
+)
+from tellegen.equations.printing.terms import (
+    HamiltonianForm,
+    MatrixSum,
+    MatrixTerm,
+    ReadableEquations,
+    ReadableExplanation,
+    ReadableSignals,
+    Sign,
+    SparseForm,
+    SparseRows,
+    TransferForm,
+    energy_functions,
+    hamiltonian_output,
+    hamiltonian_state,
+    measured_formulas,
+    output_equation,
+    signal_lines,
+    state_equation,
+    summaries,
+)
+from tellegen.expressions import ONE, ZERO, Add, Expression, Number, latex_name, number, to_latex, to_text, total
+from tellegen.expressions.simplification import NamedParts
+
+LONGEST_LINE = 400
+"""Characters of LaTeX: about two thirds of them are commands, so this is about the width of a page."""
+LONGEST_MATRICES = 4_000
+"""Equations whose matrices take more characters than this have names for parts of their entries."""
+LONGEST_PART = 60
+"""Characters of a part without a name, written as text."""
+
+
+def equation_lines(left: str, right: Expression) -> list[str]:
+    """`left &= right`, a long sum over several lines: the next ones begin with `&\\qquad`."""
+    whole = to_latex(right)
+    if len(whole) <= LONGEST_LINE or not isinstance(right, Add):
+        return [f"{left} &= {whole}"]
+    first, *rest = _pieces(right)
+    return [f"{left} &= {first}", *(rf"&\qquad {piece if piece.startswith('-') else f'+ {piece}'}" for piece in rest)]
+
+
+def _pieces(sum_: Add) -> list[str]:
+    """The sum as texts of about one line each, whose sum it is."""
+    terms = [number(c) * term for term, c in sum_.terms]
+    terms += [number(sum_.constant)] if sum_.constant else []
+    groups: list[list[Expression]] = [[]]
+    length = 0
+    for term in terms:
+        size = len(to_latex(term))
+        if groups[-1] and length + size > LONGEST_LINE:
+            groups.append([])
+            length = 0
+        groups[-1].append(term)
+        length += size
+    return [to_latex(total(group)) for group in groups]
+
+
+class ShortEntries:
+    """Names for long entries of matrices and for parts of other formulas; `definitions` says what they stand for."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        used = frozenset(taken)
+        names = (name for n in count(1) if (name := f"k_{n}") not in used)
+        self._parts = NamedParts(LONGEST_PART, lambda: next(names))
+
+    @property
+    def definitions(self) -> Mapping[str, Expression]:
+        """The names given, each after those that it reads."""
+        return self._parts.definitions
+
+    def entry(self, expression: Expression) -> Expression:
+        """An entry: itself, or a name."""
+        return self._parts.part(expression)
+
+    def formula(self, expression: Expression) -> Expression:
+        """A formula over names for its parts."""
+        return self._parts.short(expression)
+
+
+def names_in(expressions: Iterable[Expression]) -> set[str]:
+    """Every name in the expressions."""
+    return set().union(*(e.free_symbols for e in expressions))
+
+
+Change = Callable[[Expression], Expression]
+
+
+MOST_COLUMNS = 10
+"""amsmath's bmatrix has room for so many columns; a wider matrix is an array."""
+
+_NAMES_OF_SUMMARIES = {"E": "E", "P_d": "P_{d}"}
+
+
+def equations_to_latex(equations: ReadableEquations, *, sign: Sign = "-", environment: str = "align*") -> str:
+    r"""The equations in an amsmath environment: `align`, `align*`, or `aligned` to stand inside $$.
+
+    State equation, output equation, unknowns, energy, dissipated power, dependent storages, and the names used.
+    """
+    if not _is_wide(equations.matrices):
+        return _environment(environment, _lines(equations, equations, sign, _itself))
+    short = ShortEntries(_names_of(equations))
+    lines = _lines(equations.with_entries(short.entry), equations, sign, short.formula)
+    return _environment(environment, [*lines, *_parts(short, lines)])
+
+
+def relation_to_latex(
+    names: Iterable[str], terms: Iterable[MatrixTerm], where: Mapping[str, Expression], *, environment: str = "align*"
+) -> str:
+    """Variables x as a sum of matrices times vectors, `x = T z + T_u u`, and what the names in it stand for."""
+    left = _braced(_column(map(latex_name, names)), r"\mathbf{x}")
+    return _environment(environment, [f"{left} &= {_terms(terms)}", *_definitions(where)])
+
+
+def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:
+    """What the names in the lines stand for."""
+    wanted: dict[str, list[str]] = {}
+    text = "\n".join(lines)
+    for name, e in reversed(list(short.definitions.items())):
+        if latex_name(name) in text:
+            wanted[name] = equation_lines(latex_name(name), e)
+            text += "\n".join(wanted[name])
+    return [line for name in reversed(wanted) for line in wanted[name]]
+
+
+def _lines(shown: ReadableEquations, given: ReadableEquations, sign: Sign, formula: Change) -> list[str]:
+    """The lines: matrices as `shown`, all else as `given` with its formulas changed."""
+    lines: list[str] = []
+    if shown.states:
+        sides = state_equation(shown, sign)
+        lines.append(f"{_terms(sides.left)} &= {_terms(sides.right)}")
+    if shown.outputs:
+        left = _braced(_column(map(latex_name, shown.outputs)), r"\mathbf{y}")
+        lines.append(f"{left} &= {_terms(output_equation(shown).right)}")
+    lines += _definitions(measured_formulas(given), formula)
+    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
+    energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in summaries(given)}
+    rates = {dotted(name): e for name, e in given.displacements.items()}
+    lines += [line for name, e in {**energies, **rates}.items() for line in equation_lines(name, formula(e))]
+    lines += _definitions(given.dependent, formula)
+    lines += _signals(given.signals)
+    return lines + _definitions(given.where, formula)
+
+
+def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
+    entries = (e for rows in matrices.values() for row in rows for e in row if not isinstance(e, Number))
+    return sum(len(to_latex(e)) for e in entries) > LONGEST_MATRICES
+
+
+def _names_of(form: ReadableEquations | HamiltonianForm) -> set[str]:
+    entries = [e for rows in form.matrices.values() for row in rows for e in row]
+    names = names_in([*entries, *form.where.values(), *form.displacements.values()])
+    return {*names, *form.parameters, *form.states, *form.inputs, *form.outputs, *form.where}
+
+
+def _itself(expression: Expression) -> Expression:
+    return expression
+
+
+def _signals(signals: ReadableSignals) -> Iterator[str]:
+    for name, is_rate, word, inside in signal_lines(signals):
+        texts = ",\\; ".join(map(to_latex, inside))
+        right = rf"\operatorname{{{word}}}\left({texts}\right)" if word else texts
+        yield f"{dotted(name) if is_rate else latex_name(name)} &= {right}"
+
+
+def hamiltonian_to_latex(form: HamiltonianForm, *, environment: str = "align*") -> str:
+    """The port-Hamiltonian form: state equation, outputs, unknowns, energy, and the names used."""
+    if not _is_wide(form.matrices):
+        return _environment(environment, _hamiltonian_lines(form, form, _itself))
+    short = ShortEntries(_names_of(form))
+    lines = _hamiltonian_lines(form.with_entries(short.entry), form, short.formula)
+    return _environment(environment, [*lines, *_parts(short, lines)])
+
+
+def _hamiltonian_lines(shown: HamiltonianForm, given: HamiltonianForm, formula: Change) -> list[str]:
+    """The lines: matrices as `shown`, all else as `given` with its formulas changed."""
+    left, right = hamiltonian_state(shown)
+    lines: list[str] = []
+    if shown.states:
+        rates = _braced(_column(map(dotted, shown.states)), r"\dot{\mathbf{x}}")
+        lines.append(f"{_groups(left) or rates} &= {_groups(right)}")
+    if shown.outputs:
+        head = _braced(_column(map(latex_name, shown.outputs)), r"\mathbf{y}")
+        lines.append(f"{head} &= {_groups(hamiltonian_output(shown))}")
+    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
+    for name, note, e in energy_functions(given):
+        lines += [] if e is None else equation_lines(latex_name(name) if note else name, formula(e))
+    lines += _definitions(given.energy_variables, formula)
+    for name, rate in given.displacements.items():
+        lines += equation_lines(dotted(name), formula(rate))
+    lines += _signals(given.signals)
+    return lines + _definitions(given.where, formula)
+
+
+def steps_to_latex(steps: ReadableExplanation) -> str:
+    r"""The derivation as paragraphs: sentences, lists, and formulas in `align*`. Needs amsmath."""
+    parts = [_section(n, section) for n, section in enumerate(steps.sections, 1)]
+    if steps.where:
+        parts.append(f"where\n{_environment('align*', _definitions(steps.where))}")
+    return "\n\n".join(parts)
+
+
+def transfer_to_latex(form: TransferForm, *, environment: str = "align*") -> str:
+    """The transfer matrix as a matrix of fractions."""
+    left = _braced(_column(map(latex_name, form.outputs)), r"\mathbf{y}")
+    matrix = _braced(_matrix(form.entries), rf"\mathbf{{G}}({latex_name(form.variable)})")
+    right = _braced(_column(map(latex_name, form.inputs)), r"\mathbf{u}")
+    return _environment(environment, [f"{left} &= {matrix} {right}", *_definitions(form.where)])
+
+
+def descriptor_to_latex(form: SparseForm, *, environment: str = "align*") -> str:
+    """The descriptor form, one equation a row."""
+    rows: dict[int, tuple[list[str], list[str]]] = {}
+    _collect(rows, form.E, [dotted(name) for name in form.unknowns], 0)
+    _collect(rows, form.F, [latex_name(name) for name in form.unknowns], 1)
+    _collect(rows, form.G, [latex_name(name) for name in form.inputs], 1)
+    for k, e in form.h.items():
+        rows.setdefault(k, ([], []))[1].append(to_latex(e))
+    outputs: dict[int, tuple[list[str], list[str]]] = {}
+    _collect(outputs, form.H, [latex_name(name) for name in form.unknowns], 1)
+    _collect(outputs, form.D, [latex_name(name) for name in form.inputs], 1)
+    lines = [f"{_sum(rows[k][0])} &= {_sum(rows[k][1])}" for k in sorted(rows)]
+    lines += [
+        f"{latex_name(name)} &= {_sum(outputs[k][1] if k in outputs else [])}" for k, name in enumerate(form.outputs)
+    ]
+    return _environment(environment, lines)
+
+
+def dotted(name: str) -> str:
+    r"""The derivative of a variable: the dot stands over the letter, `\dot{\omega}_{m}`."""
+    letter, brace, subscript = latex_name(name).partition("_{")
+    return rf"\dot{{{letter}}}{brace}{subscript}"
+
+
+def _section(n: int, section: ExplanationSection) -> str:
+    """A paragraph; neighbours of one kind share an environment."""
+    parts: list[tuple[str, list[str]]] = []
+    for item in section.items:
+        kind, lines = _item(item)
+        if parts and parts[-1][0] == kind:
+            parts[-1][1].extend(lines)
+        else:
+            parts.append((kind, lines))
+    bodies = [_body(kind, lines) for kind, lines in parts]
+    return "\n".join([rf"\paragraph{{{n}. {section.title}}}", *bodies])
+
+
+def _item(item: Item) -> tuple[str, list[str]]:
+    if isinstance(item, Sentence):
+        return ("itemize", [rf"\item {_prose(item.text)}"]) if item.listed else ("", [_prose(item.text)])
+    if isinstance(item, NamedFormula):
+        return "align*", [f"{_quotient(item.name)} &= {to_latex(item.value)}"]
+    if isinstance(item, ExplainedEntry):
+        whole = f"{_place(item)} &= {to_latex(item.value)}"
+        if len(item.paths) == 1 and item.paths[0].gain == item.value:
+            return "align*", [f"{whole} && {_route(item.paths[0])}"]
+        return "align*", [whole, *(rf"&\quad {to_latex(path.gain)} && {_route(path)}" for path in item.paths)]
+    if isinstance(item, AlgebraicLoop):
+        rounds = [rf"&\quad {to_latex(path.gain)} && {_route(path)}" for path in item.rounds]
+        return "align*", [*rounds, f"{latex_name(item.name)} &= {to_latex(item.determinant)}"]
+    return "align*", [f"{_letter(item.name)} &= {_matrix(item.rows)}"]
+
+
+def _body(kind: str, lines: list[str]) -> str:
+    if kind == "itemize":
+        return "\n".join([r"\begin{itemize}", *(f"  {line}" for line in lines), r"\end{itemize}"])
+    return _environment(kind, lines) if kind else " ".join(lines)
+
+
+def _place(entry: ExplainedEntry) -> str:
+    letter, _, subscript = entry.matrix.partition("_")
+    below = ",".join(
+        [*([subscript] if subscript else []), str(entry.row), *([str(entry.column)] if entry.column else [])]
+    )
+    return f"{letter}_{{{below}}}"
+
+
+def _route(path: CausalPath) -> str:
+    return r" \to ".join(map(_stop, path.stops))
+
+
+def _stop(stop: str) -> str:
+    """A name, or the members of a loop in parentheses."""
+    if not stop.startswith("("):
+        return latex_name(stop)
+    return f"({', '.join(latex_name(name) for name in stop[1:-1].split(', '))})"
+
+
+def _quotient(name: str) -> str:
+    """A name; the slope `dq/dV` is a fraction of differentials, the rate `theta'` has a dot."""
+    if name.endswith("'"):
+        return rf"\dot{{{latex_name(name[:-1])}}}"
+    above, slash, below = name.partition("/")
+    return rf"\frac{{d{latex_name(above[1:])}}}{{d{latex_name(below[1:])}}}" if slash else latex_name(name)
+
+
+_IN_PROSE = re.compile(r"`([^`]+)`|\$([^$]+)\$")
+
+
+def _prose(text: str) -> str:
+    """A sentence with its names and letters in mathematics."""
+    return _IN_PROSE.sub(lambda found: f"${latex_name(found[1]) if found[1] else _symbols(found[2])}$", text)
+
+
+def _symbols(text: str) -> str:
+    return re.sub(r"_(\w+)", r"_{\1}", text.replace("[i,j]", "_{ij}").replace("^-1", "^{-1}"))
+
+
+def _environment(name: str, lines: Iterable[str]) -> str:
+    body = " \\\\\n".join(f"  {line}" for line in lines)
+    return f"\\begin{{{name}}}\n{body}\n\\end{{{name}}}"
+
+
+def _definitions(names: Mapping[str, Expression], formula: Change = _itself) -> list[str]:
+    return [line for name, e in names.items() for line in equation_lines(latex_name(name), formula(e))]
+
+
+def _terms(terms: Iterable[MatrixTerm]) -> str:
+    text = ""
+    for term in terms:
+        sign = "-" if term.negative else "+" if text else ""
+        text += f" {sign} " if text else sign
+        text += _braced(_matrix(term.rows), _letter(term.matrix))
+        if term.vector:
+            text += " " + _factor(term)
+    return text
+
+
+def _groups(groups: Iterable[MatrixSum]) -> str:
+    text = ""
+    for group in groups:
+        text += (" - " if group.negative else " + ") if text else "-" if group.negative else ""
+        inner = ""
+        for share in group.shares:
+            inner += (" - " if share.negative else " + ") if inner else "-" if share.negative else ""
+            inner += _braced(_matrix(share.rows), _letter(share.matrix))
+        text += rf"\left({inner}\right)" if len(group.shares) > 1 else inner
+        text += f" {_group_factor(group)}" if group.vector else ""
+    return text
+
+
+def _group_factor(group: MatrixSum) -> str:
+    if group.vector == "grad_H":
+        return _braced(_column(map(to_latex, group.factors)), r"\nabla H")
+    names = [dotted(to_text(e)) if group.dotted else to_latex(e) for e in group.factors]
+    letter = rf"\mathbf{{{group.vector}}}"
+    return _braced(_column(names), rf"\dot{{{letter}}}" if group.dotted else letter)
+
+
+def _factor(term: MatrixTerm) -> str:
+    names = map(dotted if term.dotted else latex_name, term.factors)
+    letter = rf"\mathbf{{{term.vector}}}"
+    return _braced(_column(names), rf"\dot{{{letter}}}" if term.dotted else letter)
+
+
+def _letter(matrix: str) -> str:
+    matrix, power, transposed = matrix.partition("^")
+    if power:
+        return rf"\mathbf{{{matrix}}}^{{\mathsf {transposed}}}"
+    letter, _, subscript = matrix.partition("_")
+    return rf"\mathbf{{{letter}}}_{{{subscript}}}" if subscript else rf"\mathbf{{{letter}}}"
+
+
+def _braced(body: str, label: str) -> str:
+    return rf"\underbrace{{{body}}}_{{{label}}}"
+
+
+def _matrix(rows: Matrix) -> str:
+    return _bracketed([[to_latex(e) for e in row] for row in rows])
+
+
+def _column(cells: Iterable[str]) -> str:
+    return _bracketed([[cell] for cell in cells])
+
+
+def _bracketed(cells: list[list[str]]) -> str:
+    body = r" \\ ".join(" & ".join(row) for row in cells)
+    columns = max((len(row) for row in cells), default=0)
+    if columns <= MOST_COLUMNS:
+        return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+    return rf"\left[\begin{{array}}{{{'c' * columns}}} {body} \end{{array}}\right]"
+
+
+def _collect(rows: dict[int, tuple[list[str], list[str]]], matrix: SparseRows, factors: list[str], side: int) -> None:
+    for (i, j), e in sorted(matrix.items(), key=lambda item: item[0]):
+        rows.setdefault(i, ([], []))[side].append(_product(e, factors[j]))
+
+
+def _product(entry: Expression, factor: str) -> str:
+    if entry is ONE:
+        return factor
+    written = to_latex(entry)
+    if written == "-1":
+        return f"-{factor}"
+    return rf"\left({written}\right) {factor}" if isinstance(entry, Add) else f"{written} {factor}"
+
+
+def _sum(terms: list[str]) -> str:
+    text = ""
+    for term in terms:
+        text += term if not text else f" - {term[1:]}" if term.startswith("-") else f" + {term}"
+    return text or to_latex(ZERO)

@@ -1,0 +1,199 @@
+"""`sensitivities`: how the variables of a run change with parameters, integrated beside them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tellegen.causality import assign_causality
+from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import SimulationError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.equations.system import parameter_values
+from tellegen.experiments import rules
+from tellegen.experiments.initial_values import independent_start, initial_states
+from tellegen.experiments.input_signals import InputSignal, with_input_signals
+from tellegen.experiments.quantities import Quantity
+from tellegen.experiments.setup import duration_of, initial_values_of_dependents, longest_input_step, with_parameters
+from tellegen.experiments.simulating import DEFAULT_RTOL
+from tellegen.experiments.softening import soften_laws
+from tellegen.expressions import Expression, number
+from tellegen.graph import PowerGraph, drive, lower
+from tellegen.notations.loading import AnyModel, as_model
+from tellegen.results.records import column
+from tellegen.results.units import variable_units
+from tellegen.simulation.hybrid.sensitivities import integrate_mode_sensitivities
+from tellegen.simulation.problem import DEFAULT_ROWS, Problem
+from tellegen.simulation.sensitivities import (
+    DelaySlopes,
+    SensitivityRows,
+    integrate_sensitivity_rows,
+    observable_slopes,
+)
+from tellegen.simulation.sensitivity_jumps import MovingBreaks, delay_slopes, difference_step, moving_breaks
+
+if TYPE_CHECKING:
+    import xarray
+
+Array = npt.NDArray[np.float64]
+
+
+def sensitivities(
+    model: AnyModel,
+    parameters: Sequence[str],
+    until: Quantity | None = None,
+    *,
+    inputs: Mapping[str, InputSignal] | None = None,
+    initial: Mapping[str, Quantity] | None = None,
+    values: Mapping[str, Quantity] | None = None,
+    outputs: Sequence[str] = (),
+    solver: str = "auto",
+    rtol: float = DEFAULT_RTOL,
+    times: npt.ArrayLike | None = None,
+) -> "xarray.Dataset":
+    """How the variables of a run change with parameters: d(variable)/d(parameter) over time, in SI units.
+
+    One array a variable, over `t` and `parameter`: states, displacements and signal states, and what `outputs` names beside them,
+    any power variable, signal or output, `power.R`, `energy.C`. Parameters, inputs, initial values and times of steps that
+    follow from a parameter change with it; where the mode changes, the instant moves with the parameter and the sensitivities jump.
+    `values` gives parameters other values. What is not given is taken from the experiment of the model.
+
+    >>> import tellegen as tg
+    >>> slopes = tg.sensitivities("rlc", ["R", "C"], until=0.01, outputs=["power.R"])
+    >>> slopes["V_C"].dims
+    ('t', 'parameter')
+
+    Raises: SimulationError for a name that is no parameter (S302) or no variable (S176), or an event that only
+    grazes its limit (S175).
+    """
+    described = as_model(model)
+    graph = with_parameters(lower(described), described, values or {})
+    _check_names(graph, parameters)
+    graph, courses = with_input_signals(graph, {**described.experiment.inputs, **(inputs or {})})
+    graph = drive(graph, courses)  # constant inputs too: they may follow from a parameter
+    known = parameter_values(graph.parameters)
+    given: Mapping[str, Quantity | Expression] = {**described.experiment.initial, **(initial or {})}
+    duration = duration_of(described, until, known)
+    graph = soften_laws(graph, known, initial_states(graph, described, given, known), {}, duration, rtol)
+    causal = assign_causality(graph)
+    numeric = compile_model(causal)
+
+    def starts(name: str, value: float) -> dict[str, float]:
+        """The initial values where a parameter has another value."""
+        values = parameter_values({**graph.parameters, name: number(value)})
+        found = initial_states(graph, described, given, values)
+        if graph.switching:
+            return found
+        return independent_start({**initial_values_of_dependents(causal, values), **found}, causal, numeric, {})
+
+    problem = Problem(
+        numeric,
+        duration,
+        y0=starts(parameters[0], known[parameters[0]]),
+        times=DEFAULT_ROWS if times is None else np.asarray(times, dtype=float),
+        solver=solver,
+        rtol=rtol,
+        max_step=longest_input_step(graph, known, duration),
+    )
+    names = _shown(graph, numeric, outputs)
+
+    moving, delays = moving_breaks(graph, parameters), delay_slopes(graph, parameters)
+    if graph.switching:
+        parts = integrate_mode_sensitivities(graph, problem, parameters, starts, moving, delays)
+    else:
+        parts = [_one_mode(problem, parameters, starts, known, moving, delays)]
+    slopes = [_by_name(part, parameters, names) for part in parts]
+    return _labelled(graph, np.concatenate([part.t for part in parts]), names, parameters, np.concatenate(slopes))
+
+
+def _one_mode(
+    problem: Problem,
+    parameters: Sequence[str],
+    starts: Callable[[str, float], Mapping[str, float]],
+    known: Mapping[str, float],
+    moving: MovingBreaks,
+    delays: DelaySlopes,
+) -> SensitivityRows:
+    variables = problem.model.names
+    slopes = [_start_slope(starts, variables, name, known.get(name, 0.0)) for name in parameters]
+    made, part = integrate_sensitivity_rows(
+        problem, parameters, start_slopes=np.column_stack(slopes), moving=moving, delays=delays
+    )
+    if made.status == "failed":
+        assert made.finding is not None, "a run that fails says why"
+        raise SimulationError(made.finding)
+    return part
+
+
+def _shown(graph: PowerGraph, numeric: NumericModel, outputs: Sequence[str]) -> list[str]:
+    """The variables of the result.
+
+    Raises: SimulationError (S176) for an output that the model does not have.
+    """
+    modes = (graph.ports[k].state for k in graph.storages()) if graph.switching else ()
+    always = dict.fromkeys((*modes, *numeric.names))
+    if graph.switching:  # the unknowns of one mode are none of another
+        always = dict.fromkeys(name for name in always if name not in numeric.unknowns)
+    observed = [o.name for o in numeric.observables]
+    for name in outputs:
+        if name not in observed and name not in always:
+            fix = did_you_mean(name, [*always, *observed]) or f"some are {listing(observed, 12)}"
+            raise rules.NO_SUCH_OUTPUT.error(f"'{name}' is not a variable of '{graph.name}'", fix=fix)
+    return list(dict.fromkeys((*always, *outputs)))
+
+
+def _by_name(part: SensitivityRows, parameters: Sequence[str], names: Sequence[str]) -> Array:
+    """The slopes of the variables asked for, by row, variable and parameter."""
+    own = {name: k for k, name in enumerate(part.model.names)}
+    observed = {o.name: k for k, o in enumerate(part.model.observables)}
+    others = None if own.keys() >= set(names) else observable_slopes(part, parameters)
+    found = np.empty((len(part.t), len(names), len(parameters)))
+    for k, name in enumerate(names):
+        if name in own:
+            found[:, k] = part.slopes[:, own[name]]
+        else:
+            assert others is not None, "something is not a variable"
+            found[:, k] = others[:, observed[name]]
+    return found
+
+
+def _check_names(graph: PowerGraph, parameters: Sequence[str]) -> None:
+    for name in parameters:
+        if name not in graph.parameters:
+            fix = did_you_mean(name, graph.parameters) or f"the parameters are {listing(graph.parameters, 20)}"
+            raise rules.NO_SUCH_SETTING.error(f"'{name}' is not a parameter of '{graph.name}'", fix=fix)
+        value = graph.parameters[name]
+        if value is not None and value.free_symbols:
+            what = f"'{name}' follows from {listing(sorted(value.free_symbols))}"
+            raise rules.NO_SUCH_SETTING.error(what, fix=f"ask for these, or give '{name}' a value of its own")
+    if not parameters:
+        raise rules.NO_SUCH_SETTING.error("no parameter is asked for", fix=f"some are {listing(graph.parameters, 12)}")
+
+
+def _start_slope(
+    starts: Callable[[str, float], Mapping[str, float]], variables: Sequence[str], name: str, value: float
+) -> Array:
+    """How the initial values change with a parameter, by central differences."""
+    step = difference_step(value)
+    up, down = (starts(name, value + by) for by in (step, -step))
+    return np.array([(up.get(v, 0.0) - down.get(v, 0.0)) / (2.0 * step) for v in variables])
+
+
+def _labelled(
+    graph: PowerGraph, t: Array, names: Sequence[str], parameters: Sequence[str], found: Array
+) -> "xarray.Dataset":
+    import xarray  # noqa: PLC0415  heavy, and only needed by who asks for it
+
+    units = variable_units(graph)
+    arrays = {
+        column(name): (
+            ("t", "parameter"),
+            found[:, k, :],
+            {"units": f"{units.get(name, '') or '1'} per unit of the parameter", "long_name": name},
+        )
+        for k, name in enumerate(names)
+    }
+    times = ("t", t, {"units": "s", "long_name": "time"})
+    return xarray.Dataset(arrays, coords={"t": times, "parameter": list(parameters)}, attrs={"title": graph.name})

@@ -1,0 +1,269 @@
+"""Everything before the first step: a model with its parameters, inputs and start becomes a problem for a solver."""
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, final
+
+from tellegen.causality import CausalGraph, assign_causality
+from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.core.errors import DescriptionError, Finding
+from tellegen.core.files import without_collector
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.equations.system import parameter_values
+from tellegen.experiments import rules
+from tellegen.experiments.initial_values import independent_start, initial_names, initial_states, with_drift_control
+from tellegen.experiments.input_signals import InputSignal, with_input_signals
+from tellegen.experiments.quantities import SECOND, Quantity, computed, expression_of, value_of
+from tellegen.experiments.softening import soften_laws
+from tellegen.expressions import Call, Expression, derivative, postorder
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, drive, lower
+from tellegen.graph.switching import put_into_mode
+from tellegen.model.model import Model
+from tellegen.notations.parameters import check_physics
+from tellegen.simulation.problem import DEFAULT_ROWS
+
+
+class SortedSettings(NamedTuple):
+    """Texts by name, as `simulate` takes them."""
+
+    parameters: dict[str, str]
+    inputs: dict[str, str]
+    initial: dict[str, str]
+
+
+def sort_settings(model: Model, given: Mapping[str, str]) -> SortedSettings:
+    """The values by what they are for: a parameter where one has the name, else an input, else an initial value.
+
+    Raises: SimulationError (S302) with the nearest name.
+    """
+    found = SortedSettings({}, {}, {})
+    names = initial_names(lower(model), model) if given else {}
+    for name, text in given.items():
+        if name in model.parameters:
+            found.parameters[name] = text
+        elif name in model.inputs:
+            found.inputs[name] = text
+        elif name in names:
+            found.initial[name] = text
+        else:
+            known = [*model.parameters, *model.inputs, *names]
+            fix = did_you_mean(name, known) or f"some that are: {listing(known, 20)}"
+            raise rules.NO_SUCH_SETTING.error(f"'{name}' is no parameter, no input and no initial value", fix=fix)
+    return found
+
+
+ROWS_A_PERIOD: Final = 20
+STEPS_A_PERIOD: Final = 32
+"""Solvers look for events in between, too."""
+MOST_ROWS: Final = 50_001
+MOST_VALUES: Final = 5_000_000
+"""Beyond these the rows no longer follow the inputs: whoever wants them asks for them."""
+
+_TURN: Final = {"sin": 2 * math.pi, "cos": 2 * math.pi, "tan": math.pi, "floor": 1.0}
+"""By how much the argument of a function grows in one of its periods."""
+
+_CASES: Final = ("if", "max", "min", "sign")
+
+
+def default_rows(graph: PowerGraph, values: Mapping[str, float], until: float, variables: int) -> int:
+    """Rows for a run until a time. Models with modes have rows at every change beside these."""
+    if graph.switching or not math.isfinite(until):
+        return DEFAULT_ROWS
+    turns = max((abs(rate) * until for rate in _frequencies(graph, values, until)), default=0.0)
+    most = min(MOST_ROWS, MOST_VALUES // max(variables, 1))
+    return max(DEFAULT_ROWS, min(math.ceil(turns * ROWS_A_PERIOD) + 1, most))
+
+
+def longest_input_step(graph: PowerGraph, values: Mapping[str, float], until: float) -> float:
+    """How long steps may be where laws or signals have cases: while a diode blocks, no state feels what will open it."""
+    if not math.isfinite(until) or not (graph.switching or any(map(_has_cases, _cased(graph)))):
+        return math.inf
+    fastest = max((abs(rate) for rate in _frequencies(graph, values, until)), default=0.0)
+    return 1.0 / (STEPS_A_PERIOD * fastest) if fastest > 0.0 else math.inf
+
+
+def _has_cases(formula: Expression) -> bool:
+    return any(isinstance(node, Call) and node.name in _CASES for node in postorder(formula))
+
+
+def _cased(graph: PowerGraph) -> Iterator[Expression]:
+    """The formulas whose cases may depend on what an input does."""
+    yield from _formulas(graph)
+    for port in graph.ports:
+        if isinstance(port.law, ResistiveLaw) and port.law.expression is not None:
+            yield port.law.expression
+
+
+def _frequencies(graph: PowerGraph, values: Mapping[str, float], until: float) -> Iterator[float]:
+    """The frequencies at both ends of the run of what turns with time alone."""
+    known = values.keys() | {TIME}
+    for node in (node for formula in _formulas(graph) for node in postorder(formula)):
+        if isinstance(node, Call) and node.name in _TURN and TIME in node.free_symbols and node.free_symbols <= known:
+            rate = derivative(node.arguments[0], TIME)
+            for t in (0.0, until):
+                try:
+                    found = rate.evaluate({**values, TIME: t})
+                except (ArithmeticError, ValueError):
+                    continue
+                if math.isfinite(found):
+                    yield found / _TURN[node.name]
+
+
+def _formulas(graph: PowerGraph) -> Iterator[Expression]:
+    for port in graph.ports:
+        if isinstance(port.law, SourceLaw) and port.law.signal is not None:
+            yield port.law.signal
+    for law in graph.signals:
+        yield from (given for name in ("expression", "rate") if (given := getattr(law, name, None)) is not None)
+
+
+FAR = 1e9
+"""A time, in s, at which all steps and ramps are over where the experiment does not say how long it takes."""
+
+
+@final
+@dataclass(frozen=True)
+class Setup:
+    """A model ready to be simulated, and how long that took.
+
+    `inputs` are those that stay constant, with their values; the others are in the program.
+    """
+
+    model: Model
+    causal: CausalGraph
+    numeric: NumericModel
+    parameters: Mapping[str, float]
+    inputs: Mapping[str, float]
+    start: Mapping[str, float]
+    until: float
+    seconds: float = 0.0
+    doubts: tuple[Finding, ...] = ()
+    """Warnings about the values given to parameters."""
+
+    @property
+    def graph(self) -> PowerGraph:
+        """The graph with its inputs driven."""
+        return self.causal.graph
+
+
+def set_up(
+    model: Model,
+    *,
+    until: Quantity | None = None,
+    inputs: Mapping[str, InputSignal] | None = None,
+    initial: Mapping[str, Quantity] | None = None,
+    parameters: Mapping[str, Quantity] | None = None,
+    mode: Mapping[str, str] | None = None,
+    rtol: float | None = None,
+) -> Setup:
+    """The model compiled, with what is given taken before what its experiment says.
+
+    Changing a parameter, an initial value or a constant input compiles nothing again. With `rtol`, laws that are infinitely steep
+    at zero are softened within that tolerance.
+
+    Raises: SimulationError for a name or a value that cannot be used, and errors of the layers in between.
+    """
+    began = time.perf_counter()
+    with without_collector():
+        graph = with_parameters(lower(model), model, parameters or {})
+        values = parameter_values(graph.parameters)
+        doubts = _doubts_about(model, values) if parameters else ()
+        graph, courses = with_input_signals(graph, {**model.experiment.inputs, **(inputs or {})})
+        graph, constants = _without_constants(drive(graph, courses), values)
+        graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
+        start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
+        duration = duration_of(model, until, values)
+        if rtol is not None:
+            graph = soften_laws(graph, values, start, constants, duration, rtol)
+        causal = assign_causality(graph)
+        numeric = compile_model(causal)
+    if not graph.switching:  # with modes, a storage that follows others now may be a state later
+        start = independent_start({**initial_values_of_dependents(causal, values), **start}, causal, numeric, constants)
+    return Setup(model, causal, numeric, values, constants, start, duration, time.perf_counter() - began, doubts)
+
+
+def initial_values_of_dependents(causal: CausalGraph, values: Mapping[str, float]) -> dict[str, float]:
+    """The initial values that storages give themselves although others decide them."""
+    followers = [causal.graph.ports[d.port] for d in causal.dependent]
+    return {port.state: port.initial.evaluate(values) for port in followers if port.initial is not None}
+
+
+def with_parameters(graph: PowerGraph, model: Model, given: Mapping[str, Quantity]) -> PowerGraph:
+    """The graph with other values of parameters; those that follow from them change too.
+
+    Raises: SimulationError for a name that is no parameter (S302), or a value that cannot be used (S303).
+    """
+    if not given:
+        return graph
+    changed: dict[str, Expression | None] = dict(graph.parameters)
+    for name, value in given.items():
+        if name in graph.moving:
+            what = f"'{name}' follows the motion, so it has no value to set"
+            raise rules.NO_SUCH_SETTING.error(what, fix=f"set what it is made of: {listing(_base(graph, name))}")
+        if name not in changed:
+            fix = did_you_mean(name, changed) or f"the parameters are {listing(changed, 20)}"
+            raise rules.NO_SUCH_SETTING.error(f"'{name}' is not a parameter of '{graph.name}'", fix=fix)
+        if name in model.counts:
+            what = f"'{name}' decided how many elements '{graph.name}' has, so a run cannot change it"
+            raise rules.NO_SUCH_SETTING.error(what, fix=f"change '{name}' in the file of the model")
+        changed[name] = expression = expression_of(value, model.parameters[name].dimension, f"the parameter {name}")
+        unknown = sorted(expression.free_symbols - changed.keys())
+        if unknown:
+            fix = did_you_mean(unknown[0], changed) or "give a finite number, or a text with a unit such as '4.7 mH'"
+            raise rules.BAD_SETTING.error(f"the parameter {name} uses '{unknown[0]}', which is no parameter", fix=fix)
+    return replace(graph, parameters=changed)
+
+
+def _doubts_about(model: Model, values: Mapping[str, float]) -> tuple[Finding, ...]:
+    """Warnings about elements that the values given make active.
+
+    Raises: DescriptionError where a storage would be negative or empty.
+    """
+    errors, warnings = check_physics(model.elements, values)
+    if errors:
+        raise DescriptionError(errors)
+    return tuple(warnings)
+
+
+def _base(graph: PowerGraph, name: str) -> list[str]:
+    return sorted(graph.moving[name].free_symbols & graph.parameters.keys())
+
+
+def _without_constants(graph: PowerGraph, values: Mapping[str, float]) -> tuple[PowerGraph, dict[str, float]]:
+    """The graph with constant inputs left to the solver, so that another constant needs no other program."""
+    constants: dict[str, float] = {}
+    ports = list(graph.ports)
+    for k, port in enumerate(ports):
+        if (
+            isinstance(port.law, SourceLaw)
+            and port.law.signal is not None
+            and port.law.signal.free_symbols <= values.keys()
+        ):
+            constants[port.law.input] = computed(port.law.signal, values, f"the input {port.law.input}")
+            ports[k] = replace(port, law=replace(port.law, signal=None))
+    return replace(graph, ports=tuple(ports)), constants
+
+
+def duration_of(model: Model, until: Quantity | None, values: Mapping[str, float]) -> float:
+    """How long to run: the time given, else that of the experiment.
+
+    Raises: SimulationError (S301) where neither says so.
+    """
+    if until is None and model.experiment.until is None:
+        raise rules.NO_DURATION.error(
+            f"nothing says how long to run '{model.name}'",
+            where=model.name,
+            fix="give a time, as until=2 or --until 2, or write 'experiment: {until: 2 s}'",
+        )
+    if until is None:
+        assert model.experiment.until is not None, "one of the two is there"
+        return model.experiment.until.evaluate(values)
+    return value_of(until, SECOND, "the duration", values)
+
+
+def end_of_experiment(model: Model, values: Mapping[str, float]) -> float:
+    """The time at which signals have come to what they hold: the end of the experiment."""
+    return model.experiment.until.evaluate(values) if model.experiment.until is not None else FAR

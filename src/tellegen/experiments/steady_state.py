@@ -1,0 +1,308 @@
+"""Where a model comes to rest: in the mode that keeps its steady state, else where its motion ends."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import PAST, ModelContext
+from tellegen.core.errors import CausalityError, SimulationError, TellegenError
+from tellegen.core.names import TIME
+from tellegen.experiments.quantities import SECOND, Quantity, value_of
+from tellegen.experiments.setup import Setup, end_of_experiment, set_up
+from tellegen.graph import lower
+from tellegen.model.model import Model
+from tellegen.simulation import rules
+from tellegen.simulation.hybrid.integration import integrate_graph
+from tellegen.simulation.problem import Problem
+from tellegen.simulation.solvers.stretch import StatePoint
+from tellegen.simulation.starting import find_equilibrium
+from tellegen.simulation.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+SAME: Final = 1e-9
+STILL: Final = 1e-6
+MOST_STEPS: Final = 50
+NUDGE: Final = 1e-6
+
+
+@final
+class ConstantPast:
+    """A past in which delayed signals were always what they are now."""
+
+    def __init__(self, values: Array) -> None:
+        self.values = values
+        self._told = PAST(lambda _, number, __: float(self.values[number]))
+
+    def tie(self, context: ModelContext, /) -> None:
+        """Let a context read it."""
+        context.remember(self._told)
+
+
+def constant_past(problem: Problem) -> ConstantPast:
+    """The past of a problem at rest, which its context reads from now on."""
+    assert problem.context is not None, "made with one"
+    lasting = ConstantPast(np.array([delay.initial for delay in problem.model.delays]))
+    lasting.tie(problem.context)
+    return lasting
+
+
+def steady_state_of_mode(problem: Problem, past: ConstantPast) -> StatePoint:
+    """The steady state; sampled signals hold what they would take again, delayed ones are what they were."""
+    model = problem.model
+    return _lasting_rest(problem, past) if model.sample_groups or model.delays else find_equilibrium(problem)
+
+
+def _lasting_rest(problem: Problem, past: ConstantPast) -> StatePoint:
+    """States, what is held and what comes back, found together by Newton's method with differences: a controller that sums up
+    errors is no state.
+
+    Raises: SimulationError (S119) naming what keeps changing.
+    """
+    model, context = problem.model, problem.context
+    assert context is not None, "made with one"
+    n, t, held_to = model.size, problem.t0, model.size + len(model.memory)
+    names = (*model.names, *model.memory, *(delay.name for delay in model.delays))
+    sources = [delay.observable for delay in model.delays]
+
+    def missing(x: Array) -> Array:
+        context.memory[: len(model.memory)] = x[n:held_to]
+        past.values[:] = x[held_to:]
+        held = x[n:held_to].copy()
+        for number, group in enumerate(model.sample_groups):
+            members = list(group.members)
+            held[members] = model.sample(t, x[:n], np.zeros(n), number, context)[members]
+        now = model.observe(t, x[:n], np.zeros(n), context)[sources] if sources else np.zeros(0)
+        residual = model.residual(t, x[:n], np.zeros(n), context)
+        return np.concatenate([residual, held - x[n:held_to], now - x[held_to:]])
+
+    x = np.concatenate([problem.start(), model.initial_memory, [delay.initial for delay in model.delays]])
+    for _ in range(MOST_STEPS):
+        here, sizes = missing(x), NUDGE * (1.0 + np.abs(x))
+        moves = [(missing(x + e) - missing(x - e)) / 2.0 for e in np.diag(sizes)]
+        step = sizes * np.linalg.lstsq(np.column_stack(moves), -here, rcond=1e-12)[0]
+        x = x + step
+        if np.all(np.abs(step) <= SAME * (1e-6 + np.abs(x))):
+            break
+    here = missing(x)
+    worst = int(np.argmax(np.abs(here)))
+    if not np.all(np.abs(here) <= STILL * (1.0 + float(np.max(np.abs(x))))):
+        raise rules.NO_EQUILIBRIUM.error(
+            f"no equilibrium was found: '{names[worst]}' takes another value at every instant",
+            where=model.name,
+            fix="simulate the model, to see how it goes on",
+            members=(names[worst],),
+        )
+    return StatePoint(t, x[:n], np.zeros(n))
+
+
+FINE: Final = 1e-10
+FOLLOWED: Final = 1e-8
+"""The tolerances of a steady state, and of a motion that is followed to its end."""
+AHEAD: Final = 1e-3
+"""How long, in s, a run from a steady state with modes is watched."""
+MOST_MODES: Final = 64
+
+NOTHING: Final = 1e-9
+"""What a variable that rests at zero may still move by, in SI units."""
+
+LONGER: Final = (1.0, 4.0, 16.0, 64.0)
+"""How long a motion is followed, beside the experiment: each stretch goes on where the last one ended."""
+MOST_CHANGES: Final = 2000
+"""A stretch with more changes of mode than this does not come to rest."""
+LATER: Final = (0.0137, 0.171, 0.53, 1.0, 7.3, 41.9)
+"""Where inputs are looked at, to see whether they stay as they are."""
+
+
+@final
+@dataclass(frozen=True)
+class RestingModel:
+    """A model that was set up, in the mode in which it rests, and where it does; `past` tells what delayed signals were."""
+
+    ready: Setup
+    problem: Problem
+    standing: StatePoint
+    past: ConstantPast
+
+    def values(self) -> dict[str, float]:
+        """States, displacements and outputs of storages that follow others, by name."""
+        numeric, at, graph = self.ready.numeric, self.standing, self.ready.graph
+        observed = numeric.observe(at.t, at.y, at.yp, self.problem.context)
+        storages = {graph.ports[k].state for k in graph.storages()}
+        followers = {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True) if o.name in storages}
+        own = dict(zip(numeric.names, map(float, at.y), strict=True))
+        return {**followers, **{name: v for name, v in own.items() if name not in numeric.unknowns}}
+
+    def before(self) -> dict[str, float]:
+        """What sampled and delayed signals hold there, and always have."""
+        numeric, context = self.ready.numeric, self.problem.context
+        assert context is not None, "made with one"
+        held = dict(zip(numeric.memory, context.memory.tolist(), strict=False))
+        return held | {delay.name: float(v) for delay, v in zip(numeric.delays, self.past.values, strict=True)}
+
+
+def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> RestingModel:
+    """The steady state in the first mode that has one and keeps it, the mode that the model starts in first; else where the motion
+    from the initial values ends: a ball that lies on the floor, friction that sticks, a loop that rests between two steps of a
+    quantiser.
+
+    Raises: SimulationError (S119) where there is none.
+    """
+    first: SimulationError | None = None
+    for mode in (given["mode"], *_other_modes(model)):
+        try:
+            found = _in_mode(model, at, {**given, "mode": mode})
+            if not found.ready.graph.switching or _stays(found):
+                return found
+        except SimulationError as error:
+            first = first or error
+        except CausalityError:  # elements that cannot be in these modes together
+            continue
+    if (last := _where_it_ends(model, at, given)) is not None:
+        return last
+    if first is not None:
+        raise first
+    what = "no mode keeps the steady state that it would have"
+    raise rules.NO_EQUILIBRIUM.error(what, where=model.name, fix="simulate the model, to see how it goes on")
+
+
+def _in_mode(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> RestingModel:
+    ready = _ready(model, given)
+    problem = _problem(ready, _time(ready, at))
+    past = constant_past(problem)
+    return RestingModel(ready, problem, steady_state_of_mode(problem, past), past)
+
+
+def _ready(model: Model, given: Mapping[str, Any]) -> Setup:
+    return set_up(model, until=1.0, rtol=FINE, **given)
+
+
+def _time(ready: Setup, at: Quantity | None) -> float:
+    return (
+        end_of_experiment(ready.model, ready.parameters) if at is None else value_of(at, SECOND, "at", ready.parameters)
+    )
+
+
+def _other_modes(model: Model) -> Iterator[dict[str, str]]:
+    """All combinations of modes, where they are few."""
+    graph = lower(model)
+    words = {graph.ports[k].element: tuple(law.modes) for k, law in graph.switching.items()}
+    if words and prod(map(len, words.values())) <= MOST_MODES:
+        for combination in product(*words.values()):
+            yield dict(zip(words, combination, strict=True))
+
+
+def _problem(ready: Setup, t: float, start: Mapping[str, float] | None = None) -> Problem:
+    known = {name: v for name, v in (start or ready.start).items() if name in ready.numeric.names}
+    context = ready.numeric.new_context(None, dict(ready.inputs))
+    return Problem(ready.numeric, t + 1.0, t, y0=known, rtol=FINE, context=context)
+
+
+def _stays(found: RestingModel) -> bool:
+    """Whether a run from there stays there and in the same mode: a body at rest does not slide."""
+    at, graph, start = found.standing, found.ready.graph, found.values()
+    if not _fits(found):
+        return False
+    problem = Problem(found.ready.numeric, at.t + AHEAD, at.t, y0=start, inputs=dict(found.ready.inputs), times=2)
+    first = {graph.ports[k].element: law.start for k, law in graph.switching.items()}
+    try:
+        made = integrate_graph(graph.in_mode(first), problem)
+    except TellegenError:
+        return False
+    last = dict(zip(made.segments[-1].model.names, made.y[-1], strict=False))
+    near = (abs(last[n] - v) <= STILL * (1.0 + abs(v)) for n, v in start.items() if n in last)
+    return made.status == "finished" and all(near) and _last_mode(made, first) == graph.mode
+
+
+def _fits(found: RestingModel) -> bool:
+    """Whether bodies at rigid stops neither stand in them nor hang before them."""
+    numeric, at, graph = found.ready.numeric, found.standing, found.ready.graph
+    observed = numeric.observe(at.t, at.y, at.yp, found.problem.context)
+    known = {**found.ready.parameters, **dict(zip(numeric.names, map(float, at.y), strict=True)), TIME: at.t}
+    known |= {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True)}
+    for k, law in graph.switching.items():
+        for transition in (t for found in law.transitions.values() for t in found):
+            if transition.gap is not None and transition.gap.free_symbols <= known.keys():
+                gap, size = transition.gap.evaluate(known), STILL * (1.0 + max(map(abs, at.y), default=0.0))
+                if gap < -size or (graph.mode_of(k) == transition.to and gap > size):
+                    return False
+    return True
+
+
+# -- the end of a motion -------------------------------------------------------------------------------------------------------
+
+
+def _where_it_ends(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> RestingModel | None:
+    """Where the motion under inputs that stay as they are comes to rest; None where it does not."""
+    ready = _ready(model, given)
+    numeric, graph, t = ready.numeric, ready.graph, _time(ready, at)
+    if not (graph.switching or numeric.sample_groups or numeric.events):
+        return None
+    span = end_of_experiment(model, ready.parameters) if model.experiment.until is not None else 1.0
+    if not _inputs_stay(ready, t, span):
+        return None
+    start: Mapping[str, float] = ready.start
+    now = graph
+    for longer in LONGER:
+        problem = Problem(numeric, t + longer * span, t, y0=start, rtol=FOLLOWED, inputs=dict(ready.inputs))
+        try:
+            made = integrate_graph(now, problem)
+        except TellegenError:
+            return None
+        if made.status != "finished" or len(made.events) > MOST_CHANGES:
+            return None
+        mode = _last_mode(made, graph.mode)
+        ended = _standing(made, _ready(model, {**given, "mode": mode or None}), t)
+        if _is_over(made):
+            return ended
+        start, now = ended.values(), graph.in_mode(mode)
+    return None
+
+
+def _inputs_stay(ready: Setup, t: float, span: float) -> bool:
+    """Whether nothing that depends on time changes any more."""
+    numeric = ready.numeric
+    problem = _problem(ready, t)
+    y, rest, context = problem.start(), np.zeros(numeric.size), problem.context
+    try:
+        now = numeric.observe(t, y, rest, context)
+        later = [numeric.observe(t + share * span, y, rest, context) for share in LATER]
+    except FloatingPointError:
+        return False
+    return all(np.allclose(now, then, rtol=SAME, atol=0.0) for then in later)
+
+
+def _last_mode(made: Trajectory, first: Mapping[str, str]) -> dict[str, str]:
+    mode = dict(first)
+    for event in made.events:
+        if " to " in event.what and event.element in mode:
+            mode[event.element] = event.what.split(" to ")[1]
+    return mode
+
+
+def _standing(made: Trajectory, ready: Setup, t: float) -> RestingModel:
+    """The last row of a motion, as a steady state of its mode."""
+    last = made.segments[-1].model
+    named = dict(zip(last.names, made.y[-1], strict=False))
+    problem = _problem(ready, t, {name: float(v) for name, v in named.items() if name not in last.unknowns})
+    if made.memory is not None and problem.context is not None:
+        problem.context.memory[: len(last.memory)] = made.memory.row(-1)[: len(last.memory)]
+    numeric, past = ready.numeric, constant_past(problem)
+    y, rest = np.array([named[name] for name in numeric.names]), np.zeros(numeric.size)
+    for _ in numeric.delays:  # one may delay another
+        past.values[:] = numeric.observe(t, y, rest, problem.context)[[delay.observable for delay in numeric.delays]]
+    return RestingModel(ready, problem, StatePoint(t, y, rest), past)
+
+
+def _is_over(made: Trajectory) -> bool:
+    """Whether nothing has changed in the last part of a motion."""
+    first = max(made.segments[-1].start, int(0.75 * len(made.t)))
+    rows = made.y[first:, : made.segments[-1].model.size]
+    if len(rows) < 3 or (made.events and made.events[-1].t > made.t[first]):
+        return False
+    return bool(np.all(np.ptp(rows, axis=0) <= STILL * np.abs(rows[-1]) + NOTHING))

@@ -1,0 +1,355 @@
+"""A block diagram as MATLAB programs that need no Simulink: parameters in one file, the experiment in the other.
+
+An interpreter spends its time on operations, not on numbers: a row of states costs as much as one. A step of Radau's method then
+asks for its three stages at once, and for the slopes by all states at once.
+
+The program evaluates the blocks in order and integrates the integrators: by Radau's method where the model is stiff, by one of
+Dormand and Prince otherwise, all written out, so that Octave and MATLAB take the same steps. It stops where inputs jump and where
+sampled signals take their values, and remembers its steps where signals are delayed.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from tellegen.compiler.context import monotone_slopes
+from tellegen.core.names import TIME
+from tellegen.exporting.diagram import Diagram, Formula, Hold, Inertia, formula_of
+from tellegen.exporting.matlab_steps import (
+    COLLOCATION,
+    EXPLICIT_STEPS_5,
+    EXPLICIT_STEPS_8,
+    HELPERS,
+    HERMITE,
+    PAST_WITHOUT_STATES,
+    RADAU_STEPS,
+    RATES_AT_ONCE,
+    RATES_ONE_BY_ONE,
+    TABLES,
+    past_functions,
+    plain_hooks,
+    with_hooks,
+)
+from tellegen.expressions import Expression
+from tellegen.expressions.matlab import MatlabLines, constant_parts, has_choice, matlab_name, pointwise
+from tellegen.graph.signals import Table
+
+INERTIA = "tg_p.tg_inertia"
+"""Where a matrix of inertias lies that stays as it is."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Precomputed:
+    """Parts of formulas with the texts that read them, whether the matrix of inertias stays, whether states come in columns."""
+
+    parts: Mapping[Expression, str] = field(default_factory=dict)
+    inertia: bool = False
+    columns: bool = False
+
+
+NOTHING_PRECOMPUTED = Precomputed()
+
+
+def precomputed(diagram: Diagram) -> Precomputed:
+    """What can be computed before a run of a diagram."""
+    stays = _stays(diagram.inertia, diagram.parameters)
+    parts = constant_parts(_formulas(diagram, without_inertia=stays), diagram.parameters)
+    texts = {part: f"tg_c({k})" for k, part in enumerate(parts, 1)}
+    return Precomputed(texts, stays and diagram.inertia is not None, stays and _takes_columns(diagram))
+
+
+def names_still_read(diagram: Diagram, once: Precomputed) -> set[str]:
+    """The names that blocks still read."""
+    read: set[str] = set()
+    for expression in _formulas(diagram, without_inertia=once.inertia):
+        waiting, seen = [expression], {expression}
+        while waiting:
+            node = waiting.pop()
+            if node in once.parts:
+                continue
+            if not node.args:
+                read |= node.free_symbols
+            waiting += [part for part in node.args if part not in seen]
+            seen.update(node.args)
+    return read
+
+
+def time_varying_signals(diagram: Diagram) -> set[str]:
+    """The signals that follow from the time or a state: rows, where states come in columns."""
+    found = {TIME, *(item.name for item in diagram.integrators)}
+    for item in diagram.formulas:
+        if formula_of(item).free_symbols & found:
+            found.add(item.name)
+    return found | {*(diagram.inertia.rates if diagram.inertia is not None else ())}
+
+
+def constants_function(diagram: Diagram, once: Precomputed) -> str:
+    """The function that adds to the parameters what follows from them alone."""
+    made = MatlabLines()
+    lines = ["function tg_p = tg_constants(tg_p)"]
+    read = {name for part in once.parts for name in part.free_symbols}
+    if once.inertia and diagram.inertia is not None:
+        read |= {name for row in diagram.inertia.matrix for entry in row for name in entry.free_symbols}
+    lines += [f"{matlab_name(name)} = tg_p.{matlab_name(name)};" for name in diagram.parameters if name in read]
+    lines.append(f"tg_p.tg_c = [{'; '.join([made.text(part) for part in once.parts])}];")
+    if once.inertia and diagram.inertia is not None:
+        lines.append(f"{INERTIA} = {matrix_text(diagram.inertia, made)};")
+    return "\n".join([*lines, "end", ""])
+
+
+def matrix_text(inertia: Inertia, made: MatlabLines) -> str:
+    """The matrix of inertias in MATLAB."""
+    rows = "; ".join([", ".join([made.text(entry) for entry in row]) for row in inertia.matrix])
+    return f"[{rows}]"
+
+
+def _formulas(diagram: Diagram, *, without_inertia: bool) -> Iterator[Expression]:
+    yield from (hold.expression for hold in diagram.holds)
+    yield from diagram.unknowns.residuals
+    yield from (formula_of(item) for item in (*diagram.formulas, *diagram.readings))
+    if diagram.inertia is not None and not without_inertia:
+        yield from (entry for row in diagram.inertia.matrix for entry in row)
+
+
+def _stays(inertia: Inertia | None, parameters: Mapping[str, float]) -> bool:
+    """Whether the matrix of inertias is the same at all times, and needs no `if`."""
+    entries = [] if inertia is None else [entry for row in inertia.matrix for entry in row]
+    return all(entry.free_symbols <= parameters.keys() and not has_choice(entry) for entry in entries)
+
+
+def _takes_columns(diagram: Diagram) -> bool:
+    """Whether formulas hold for rows of numbers: nothing is chosen, looked up, solved for or remembered."""
+    tables = any(isinstance(item, Table) for item in (*diagram.formulas, *diagram.readings))
+    plain = not (tables or diagram.unknowns.names or diagram.delays)
+    return plain and not any(map(has_choice, diagram.expressions()))
+
+
+LONGEST_NAME = 40
+"""MATLAB takes names of programs up to 63 characters; endings such as `_parameters` come behind."""
+PLACE = 5
+"""Which result of the blocks what goes into delays is: behind rates, recorded signals, residuals and samples."""
+
+
+def program_name(title: str) -> str:
+    """The name of a system as the name of a program."""
+    words = "".join(c if c.isalnum() and c.isascii() else " " for c in title).split()
+    name = "_".join(words).lower()[:LONGEST_NAME].rstrip("_") or "model"
+    return name if name[0].isalpha() else f"model_{name}"
+
+
+def parameters_file(diagram: Diagram, name: str) -> str:
+    """A function that gives the parameters as a struct."""
+    lines = [
+        f"function p = {name}_parameters()",
+        f"% Parameters of '{comment_text(diagram.name)}' in SI units.",
+        "p = struct();",
+    ]
+    lines += [f"p.{matlab_name(key)} = {number_text(value)};" for key, value in diagram.parameters.items()]
+    return "\n".join([*lines, "end", ""])
+
+
+def run_file(diagram: Diagram, name: str) -> str:
+    """A function that integrates the diagram and gives the recorded signals over time."""
+    once = precomputed(diagram)
+    parts = [
+        main_function(diagram, name, f"tg_constants({name}_parameters())"),
+        constants_function(diagram, once),
+        _initial(diagram),
+        blocks_function(diagram, [item.name for item in diagram.integrators], once=once),
+        samples_functions(diagram.holds),
+        _steps(diagram),
+        (RATES_AT_ONCE if once.columns else RATES_ONE_BY_ONE) if diagram.stiff else "",
+        HELPERS,
+        *(
+            [past_functions(PLACE), PAST_WITHOUT_STATES, COLLOCATION if diagram.stiff else HERMITE]
+            if diagram.delays
+            else []
+        ),
+        TABLES if has_tables(diagram) else "",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _steps(diagram: Diagram) -> str:
+    """How the program advances; a method of order 5 has the past between its steps that delays need."""
+    if not (diagram.stiff or diagram.delays):
+        return with_hooks(EXPLICIT_STEPS_8, {})
+    return with_hooks(
+        RADAU_STEPS if diagram.stiff else EXPLICIT_STEPS_5, plain_hooks(diagram.delays, stiff=diagram.stiff)
+    )
+
+
+def main_function(diagram: Diagram, name: str, parameters: str) -> str:
+    """The function that a user calls; `parameters` gives what blocks read."""
+    stops = ", ".join(map(number_text, diagram.stops))
+    shown = ", ".join(f"'{_m(signal)}'" for signal in diagram.recorded)
+    late = "".join(f", tg_samples + {number_text(by)}" for by in _comes_back(diagram)) if diagram.holds else ""
+    return f"""function [tg_t, tg_values, tg_names] = {name}_run(tg_until, tg_rows)
+% Integrate '{comment_text(diagram.name)}' without Simulink.
+%   [t, values, names] = {name}_run()              the experiment of the model
+%   [t, values, names] = {name}_run(until, rows)   another duration, another number of rows
+% values(k, j) is the signal names{{j}} at the time t(k).
+% Steps end where inputs jump; this is known up to t = {number_text(diagram.until)}, beyond it the control of the error finds it.
+if nargin < 1, tg_until = {number_text(diagram.until)}; end
+if nargin < 2, tg_rows = 201; end
+tg_p = {parameters};
+tg_names = {{{shown}}};
+tg_t = linspace(0, tg_until, tg_rows)';
+tg_stops = [{stops}];
+tg_samples = tg_sample_times(tg_until);
+tg_stops = unique([tg_stops(tg_stops < tg_until), tg_samples{late}]);
+% Two times that are one but for rounding are one stop: nothing is sampled twice.
+tg_stops([false, diff(tg_stops) < 1e-12 * tg_until]) = [];
+tg_values = tg_march(tg_p, tg_t, tg_stops);
+end
+"""
+
+
+def _comes_back(diagram: Diagram) -> list[float]:
+    """When jumps come back through one delay or two; then they are smooth enough."""
+    once = {delay.by for delay in diagram.delays}
+    return sorted(once | {one + two for one in once for two in once})
+
+
+def _initial(diagram: Diagram) -> str:
+    states = "; ".join(number_text(item.initial) for item in diagram.integrators)
+    holds = "; ".join(number_text(hold.initial) for hold in diagram.holds)
+    guesses = "; ".join(number_text(guess) for guess in diagram.unknowns.guesses)
+    return f"""function [tg_x, tg_held, tg_w] = tg_start()
+tg_x = [{states}];
+tg_held = [{holds}];
+tg_w = [{guesses}];
+end
+"""
+
+
+def blocks_function(
+    diagram: Diagram,
+    states: Sequence[str],
+    name: str = "tg_blocks",
+    further: Mapping[str, str] | None = None,
+    once: Precomputed = NOTHING_PRECOMPUTED,
+) -> str:
+    """The function that evaluates every block: rates of states, recorded signals, residuals and what holds would take.
+
+    `further` are columns of signals that it gives too, by the name of the result; `once` is what is computed before.
+    """
+    made = MatlabLines(diagram.expressions(), once.parts)
+    for item in diagram.formulas:
+        _evaluate(item, made)
+    if once.columns:
+        made.lines[:] = map(pointwise, made.lines)
+    made.lines[:0] = _unpacked(diagram, states, once)
+    _couple(diagram, made, once)
+    rates = {item.name: _row(item.rate, diagram, once) for item in diagram.integrators}
+    made.lines += [f"tg_dx = [{'; '.join(rates.get(state, '0') for state in states)}];", "if nargout < 2, return; end"]
+    for item in diagram.readings:
+        _evaluate(item, made)
+    results = {
+        "tg_y": ", ".join(_m(signal) for signal in diagram.recorded),
+        "tg_residual": "; ".join([made.text(e) for e in diagram.unknowns.residuals]),
+        "tg_taken": "; ".join([made.text(hold.expression) for hold in diagram.holds]),
+        **(further or {}),
+    }
+    if diagram.delays:
+        results["tg_before"] = "; ".join(_m(delay.source) for delay in diagram.delays)
+    head = f"function [tg_dx, {', '.join(results)}] = {name}({_m(TIME)}, tg_x, tg_held, tg_w, tg_p)"
+    return "\n".join([head, *made.lines, *(f"{key} = [{text}];" for key, text in results.items()), "end", ""])
+
+
+def _unpacked(diagram: Diagram, states: Sequence[str], once: Precomputed) -> Iterator[str]:
+    read, own = names_still_read(diagram, once), {item.name for item in diagram.integrators}
+    place = ", :" if once.columns else ""
+    if once.parts:
+        yield "tg_c = tg_p.tg_c;"
+    if once.columns:
+        yield "tg_o = zeros(1, size(tg_x, 2));"
+    yield from (f"{_m(name)} = tg_p.{_m(name)};" for name in diagram.parameters if name in read)
+    yield from (f"{_m(name)} = tg_x({k}{place});" for k, name in enumerate(states, 1) if name in own)
+    yield from (f"{_m(hold.name)} = tg_held({k});" for k, hold in enumerate(diagram.holds, 1))
+    yield from (f"{_m(name)} = tg_w({k});" for k, name in enumerate(diagram.unknowns.names, 1))
+    for k, delay in enumerate(diagram.delays, 1):
+        then = f"{_m(TIME)} - {number_text(delay.by)}"
+        yield f"{_m(delay.name)} = tg_delayed({k}, {then}, {number_text(delay.initial)}, tg_p);"
+
+
+def _evaluate(item: Formula | Table, made: MatlabLines) -> None:
+    if isinstance(item, Formula):
+        made.assign(_m(item.name), item.expression)
+    else:
+        made.lines.append(
+            f"{_m(item.name)} = tg_{item.interpolation}({table_arguments(item)}, {made.text(item.argument)});"
+        )
+
+
+def table_arguments(item: Table) -> str:
+    """The numbers of a table as arguments: points, values, and slopes where it is curved."""
+    rows = [item.points, item.values]
+    if item.interpolation == "cubic":
+        rows.append(tuple(monotone_slopes(np.array(item.points), np.array(item.values))))
+    return ", ".join(row_text(row) for row in rows)
+
+
+def _couple(diagram: Diagram, made: MatlabLines, once: Precomputed) -> None:
+    """The rates of states that only the whole matrix of inertias gives."""
+    inertia = diagram.inertia
+    if inertia is None or not inertia.rates:
+        return
+    place = ", :" if once.columns else ""
+    matrix = INERTIA if once.inertia else matrix_text(inertia, made)
+    right = "; ".join(_row(name, diagram, once) for name in inertia.right)
+    made.lines.append(f"tg_rates = {matrix} \\ [{right}];")
+    made.lines += [f"{_m(name)} = tg_rates({k}{place});" for k, name in enumerate(inertia.rates, 1)]
+
+
+def _row(name: str, diagram: Diagram, once: Precomputed) -> str:
+    """A signal as a row where states come in columns; one that stays is a number."""
+    return f"{_m(name)} + tg_o" if once.columns and name not in time_varying_signals(diagram) else _m(name)
+
+
+def inertia_text(inertia: Inertia, made: MatlabLines) -> str:
+    """The solution for the rates as a formula of MATLAB."""
+    return f"{matrix_text(inertia, made)} \\ [{'; '.join(_m(name) for name in inertia.right)}]"
+
+
+def samples_functions(holds: Iterable[Hold]) -> str:
+    """When sampled signals take their values, and which of them do at a time."""
+    grids = {(hold.period, hold.offset) for hold in holds}
+    times = " ".join(f"tg_times = [tg_times, {number_text(o)}:{number_text(p)}:tg_until];" for p, o in sorted(grids))
+    chosen = "; ".join(f"tg_on_grid(tg_now, {number_text(hold.period)}, {number_text(hold.offset)})" for hold in holds)
+    return f"""function tg_times = tg_sample_times(tg_until)
+tg_times = []; {times}
+end
+
+function tg_chosen = tg_sampled(tg_now)
+tg_chosen = logical([{chosen}]);
+end
+"""
+
+
+def has_tables(diagram: Diagram) -> bool:
+    """Whether a diagram reads tables."""
+    return any(isinstance(item, Table) for item in (*diagram.formulas, *diagram.readings))
+
+
+def _m(name: str) -> str:
+    return matlab_name(name)
+
+
+def number_text(value: float) -> str:
+    """A number, to the last digit."""
+    return repr(float(value)) if math.isfinite(value) else {"inf": "Inf", "-inf": "-Inf"}.get(repr(float(value)), "NaN")
+
+
+def row_text(values: Iterable[float]) -> str:
+    """Numbers as a row."""
+    return f"[{', '.join(map(number_text, values))}]"
+
+
+def comment_text(text: str) -> str:
+    """A text that cannot end its comment."""
+    return "".join(c if c.isprintable() else " " for c in text)

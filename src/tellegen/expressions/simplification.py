@@ -1,0 +1,485 @@
+"""Shorter forms of expressions: fractions brought together, sines and cosines joined, and names for the parts of long formulas.
+
+No greatest common divisor is computed. A numerator is divided by a factor of its denominator where that leaves no remainder,
+which is what the elimination of a network leads to; anything else stays as it is. Long expressions are given back unchanged.
+
+    A sin(a)^2 + A cos(a)^2             = A
+    A cos(a) cos(b) + A sin(a) sin(b)   = A cos(a - b)
+    A sin(a) cos(b) - A cos(a) sin(b)   = A sin(a - b)
+
+and the same with the other sign, for sums of angles. Each step takes two terms of a sum and gives back one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from math import gcd
+from typing import final
+
+from tellegen.expressions.calculus import rebuild
+from tellegen.expressions.canonical import number, power, product, symbol, total
+from tellegen.expressions.functions import call
+from tellegen.expressions.nodes import Add, Call, Expression, Mul, Number, Pow, Rational, Symbol, postorder
+from tellegen.expressions.printing import to_text
+
+MOST_TERMS = 200
+"""Polynomials with more terms than this are not worth printing in one line."""
+
+Monomial = tuple[tuple[str, int], ...]
+Polynomial = dict[Monomial, Fraction]
+Frozen = tuple[tuple[Monomial, Fraction], ...]
+
+UNIT: Monomial = ()
+
+
+class LongPolynomialError(Exception):
+    """A polynomial grew beyond what anybody would read."""
+
+
+class Quotient:
+    """A polynomial over a product of polynomials."""
+
+    __slots__ = ("above", "below")
+
+    def __init__(self, above: Polynomial, below: dict[Frozen, int]) -> None:
+        self.above = above
+        self.below = below
+
+
+def shortened(expression: Expression) -> Expression:
+    """The shortest form found among the expression, its fractions brought together, and groups of them brought together."""
+    if not _has_sum_below(expression):
+        return expression
+    try:
+        candidates = [expression, *_candidates(expression)]
+    except LongPolynomialError:
+        return expression
+    return min(candidates, key=lambda e: (_length(e), e is not expression))
+
+
+def _candidates(expression: Expression) -> Iterable[Expression]:
+    names: dict[str, Expression] = {}
+    yield _written(_quotient(expression, names), names)
+    if isinstance(expression, Add):
+        terms = [number(c) * term for term, c in expression.terms]
+        if expression.constant:
+            terms.append(number(expression.constant))
+        yield _written_in_groups([_quotient(term, names) for term in terms], names)
+
+
+def _written_in_groups(terms: list[Quotient], names: dict[str, Expression]) -> Expression:
+    """Terms over the same factors brought together, terms without a denominator joining the first group that they shorten."""
+    groups: dict[frozenset[Frozen], Quotient] = {}
+    for term in terms:
+        key = frozenset(f for f in term.below if len(f) > 1) or frozenset(term.below)
+        groups[key] = _sum(groups[key], term) if key in groups else term
+    plain = groups.pop(frozenset(), None)
+    written = {key: _written(group, names) for key, group in groups.items()}
+    if plain is not None:
+        alone = _written(plain, names)
+        for key, group in groups.items():
+            joined = _written(_sum(group, plain), names)
+            if _length(joined) < _length(written[key] + alone):
+                written[key] = joined
+                alone = number(0)
+                break
+        written[frozenset()] = alone
+    return total(written.values())
+
+
+def _length(expression: Expression) -> int:
+    """The length of the text; a fraction inside a denominator counts as much longer, because it reads so."""
+    nested, stack = 0, [(expression, False)]
+    while stack:
+        node, below = stack.pop()
+        factors = node.factors if isinstance(node, Mul) else ()
+        if isinstance(node, Pow) and isinstance(node.exponent, Number):
+            factors = ((node.base, node.exponent.rational),)
+        for base, q in factors:
+            nested += below and q < 0
+            stack.append((base, below or (q < 0 and isinstance(base, Add))))
+        if not factors:
+            stack.extend((e, below) for e in node.args)
+    return len(to_text(expression)) + 20 * nested
+
+
+def _has_sum_below(expression: Expression) -> bool:
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Mul) and any(q < 0 and isinstance(base, Add) for base, q in node.factors):
+            return True
+        if isinstance(node, Pow) and isinstance(node.base, Add):
+            return True
+        stack.extend(node.args)
+    return False
+
+
+def _quotient(node: Expression, names: dict[str, Expression]) -> Quotient:
+    if isinstance(node, Number):
+        return Quotient(_constant(node.value), {})
+    if isinstance(node, Symbol):
+        return Quotient({((node.name, 1),): Fraction(1)}, {})
+    if isinstance(node, Add):
+        found = Quotient(_constant(Fraction(node.constant)), {})
+        for term, c in node.terms:
+            share = _quotient(term, names)
+            found = _sum(found, Quotient(_scaled(share.above, Fraction(c)), share.below))
+        return found
+    if isinstance(node, Mul):
+        found = Quotient(_constant(Fraction(node.coefficient)), {})
+        for base, q in node.factors:
+            found = _product(found, _power(base, q, names))
+        return found
+    if isinstance(node, Pow) and isinstance(node.exponent, Number):
+        return _power(node.base, node.exponent.rational, names)
+    return _opaque(node, names)
+
+
+def _opaque(node: Expression, names: dict[str, Expression]) -> Quotient:
+    """A function or a root stands as a name of its own."""
+    name = f"#{to_text(node)}"
+    names[name] = node
+    return Quotient({((name, 1),): Fraction(1)}, {})
+
+
+def _power(base: Expression, q: int | Fraction, names: dict[str, Expression]) -> Quotient:
+    if type(q) is not int:
+        return _opaque(power(base, number(q)), names)
+    inside = _quotient(base, names)
+    one = inside if q > 0 else _inverse(inside)
+    found = one
+    for _ in range(abs(q) - 1):
+        found = _product(found, one)
+    return found
+
+
+def _constant(value: Fraction) -> Polynomial:
+    return {UNIT: value} if value else {}
+
+
+def _scaled(a: Polynomial, factor: Fraction) -> Polynomial:
+    return {m: c * factor for m, c in a.items()} if factor else {}
+
+
+def _plus(a: Polynomial, b: Polynomial) -> Polynomial:
+    found = dict(a)
+    for m, c in b.items():
+        rest = found.get(m, Fraction(0)) + c
+        if rest:
+            found[m] = rest
+        else:
+            del found[m]
+    return found
+
+
+def _times(a: Polynomial, b: Polynomial) -> Polynomial:
+    if len(a) * len(b) > 20 * MOST_TERMS:
+        raise LongPolynomialError
+    found: Polynomial = {}
+    for m, c in a.items():
+        for n, d in b.items():
+            key = _join(m, n)
+            found[key] = found.get(key, Fraction(0)) + c * d
+    found = {m: c for m, c in found.items() if c}
+    if len(found) > MOST_TERMS:
+        raise LongPolynomialError
+    return found
+
+
+def _join(a: Monomial, b: Monomial) -> Monomial:
+    if not a:
+        return b
+    powers = dict(a)
+    for name, q in b:
+        powers[name] = powers.get(name, 0) + q
+    return tuple(sorted(powers.items()))
+
+
+def _sum(a: Quotient, b: Quotient) -> Quotient:
+    below = {f: max(a.below.get(f, 0), b.below.get(f, 0)) for f in (*a.below, *b.below)}
+    above = _plus(_over(a, below), _over(b, below))
+    return _cancelled(above, below)
+
+
+def _over(a: Quotient, below: dict[Frozen, int]) -> Polynomial:
+    above = a.above
+    for f, q in below.items():
+        for _ in range(q - a.below.get(f, 0)):
+            above = _times(above, dict(f))
+    return above
+
+
+def _product(a: Quotient, b: Quotient) -> Quotient:
+    below = {f: a.below.get(f, 0) + b.below.get(f, 0) for f in (*a.below, *b.below)}
+    return _cancelled(_times(a.above, b.above), below)
+
+
+def _inverse(a: Quotient) -> Quotient:
+    above: Polynomial = {UNIT: Fraction(1)}
+    for f, q in a.below.items():
+        for _ in range(q):
+            above = _times(above, dict(f))
+    factor, powers, rest = _split(a.above)
+    below: dict[Frozen, int] = {((((name, 1),), Fraction(1)),): q for name, q in powers}
+    if len(rest) > 1:
+        below[_frozen(rest)] = 1
+    return _cancelled(_scaled(above, 1 / factor), below)
+
+
+def _split(a: Polynomial) -> tuple[Fraction, Monomial, Polynomial]:
+    """A polynomial as a number times powers of names times a primitive rest whose first coefficient is positive."""
+    if not a:
+        raise ZeroDivisionError("a denominator vanishes")
+    monomials = [dict(m) for m in a]
+    shared = {name: q for name, q in monomials[0].items() if all(name in m for m in monomials)}
+    common = tuple(sorted((name, min(m[name] for m in monomials)) for name in shared))
+    top = gcd(*(c.numerator for c in a.values()))
+    bottom = 1
+    for c in a.values():
+        bottom = bottom * c.denominator // gcd(bottom, c.denominator)
+    factor = Fraction(top, bottom) * (-1 if a[min(a)] < 0 else 1)
+    rest = {_without(m, dict(common)): c / factor for m, c in a.items()}
+    return factor, common, rest
+
+
+def _without(m: Monomial, common: dict[str, int]) -> Monomial:
+    return tuple((name, q - common.get(name, 0)) for name, q in m if q > common.get(name, 0))
+
+
+def _frozen(a: Polynomial) -> Frozen:
+    return tuple(sorted(a.items()))
+
+
+def _cancelled(above: Polynomial, below: dict[Frozen, int]) -> Quotient:
+    left: dict[Frozen, int] = {}
+    for f, q in below.items():
+        remaining = q
+        while remaining:
+            divided = _divided(above, dict(f))
+            if divided is None:
+                break
+            above = divided
+            remaining -= 1
+        if remaining:
+            left[f] = remaining
+    return Quotient(above, left if above else {})
+
+
+def _divided(a: Polynomial, f: Polynomial) -> Polynomial | None:
+    """a / f where it leaves no remainder, by leading monomials in the order of total degree, then of names."""
+    lead = min(f, key=_order)
+    rest = dict(a)
+    found: Polynomial = {}
+    for _ in range(4 * MOST_TERMS):
+        if not rest:
+            return found
+        m = min(rest, key=_order)
+        quotient = _monomial_quotient(m, lead)
+        if quotient is None:
+            return None
+        c = rest[m] / f[lead]
+        found[quotient] = c
+        rest = _plus(rest, {_join(quotient, n): -c * d for n, d in f.items()})
+    return None
+
+
+def _order(m: Monomial) -> tuple[int, list[tuple[str, int]]]:
+    """The smallest key leads: highest total degree, then the highest power of the first name. Multiplication keeps this order."""
+    return -sum(q for _, q in m), [(name, -q) for name, q in m]
+
+
+def _monomial_quotient(m: Monomial, n: Monomial) -> Monomial | None:
+    powers = dict(m)
+    for name, q in n:
+        if powers.get(name, 0) < q:
+            return None
+        powers[name] -= q
+    return tuple((name, q) for name, q in sorted(powers.items()) if q)
+
+
+def _written(a: Quotient, names: dict[str, Expression]) -> Expression:
+    if not a.above:
+        return number(0)
+    factor, powers, rest = _split(a.above)
+    factors = [number(factor), *(_base(name, names) ** q for name, q in powers), _polynomial(rest, names)]
+    for f, q in a.below.items():
+        factors.append(_polynomial(dict(f), names) ** -q)
+    return product(factors)
+
+
+def _polynomial(a: Polynomial, names: dict[str, Expression]) -> Expression:
+    return total(product([number(c), *(_base(name, names) ** q for name, q in m)]) for m, c in a.items())
+
+
+def _base(name: str, names: dict[str, Expression]) -> Expression:
+    return names[name] if name in names else symbol(name)
+
+
+WaveFactors = frozenset[tuple[Expression, Rational]]
+"""A product: bases with their exponents."""
+
+MOST_WAVES = 200
+"""Longer sums stay as they are: nobody reads them, and looking for partners costs the square."""
+
+
+@lru_cache(maxsize=20_000)
+def joined_sines(expression: Expression) -> Expression:
+    """The expression with sines and cosines of its sums joined where two terms become one."""
+    if not any(isinstance(node, Call) and node.name in ("sin", "cos") for node in postorder(expression)):
+        return expression
+    new: dict[Expression, Expression] = {}
+    for node in postorder(expression):
+        args = tuple(new[arg] for arg in node.args)
+        made = rebuild(node, args) if args != node.args else node
+        new[node] = _joined(made) if isinstance(made, Add) and len(made.terms) <= MOST_WAVES else made
+    return new[expression]
+
+
+def _joined(node: Add) -> Expression:
+    written = {_factors(term): term for term, _ in node.terms}
+    terms = {_factors(term): coefficient for term, coefficient in node.terms}
+    constant = node.constant
+    again = True
+    while again:
+        again = False
+        for factors in list(terms):
+            if factors in terms and (step := _step(factors, terms)) is not None:
+                partner, joined, size = step
+                del terms[factors], terms[partner]
+                again = True
+                if not joined:
+                    constant = constant + size
+                elif (value := terms.get(joined, 0) + size) != 0:
+                    terms[joined] = value
+                else:
+                    terms.pop(joined, None)
+    if terms.keys() == written.keys():
+        return (
+            node  # nothing was joined; to write its terms again, however long, would cost far more than to look at them
+        )
+    made = (number(c) * (written.get(factors) or _product_of_waves(factors)) for factors, c in terms.items())
+    return total([number(constant), *made])
+
+
+def _factors(term: Expression) -> WaveFactors:
+    return frozenset(term.factors) if isinstance(term, Mul) else frozenset({(term, 1)})
+
+
+def _product_of_waves(factors: WaveFactors) -> Expression:
+    return product([power(base, number(exponent)) for base, exponent in sorted(factors, key=str)])
+
+
+def _step(factors: WaveFactors, terms: dict[WaveFactors, Rational]) -> tuple[WaveFactors, WaveFactors, Rational] | None:
+    """A partner of a term, and what both together are."""
+    size = terms[factors]
+    for used, wanted, by_sign in _partners(factors):
+        rest = _without_waves(factors, used)
+        partner = _times_waves(rest, wanted)
+        other = terms.get(partner)
+        if other is not None and partner != factors and abs(other) == abs(size) and (other == size) in by_sign:
+            sign, angle = by_sign[other == size]
+            return partner, rest if angle is None else _times_waves(rest, {angle: 1}), sign * size
+    return None
+
+
+Partner = tuple[dict[Expression, int], dict[Expression, int], dict[bool, tuple[int, Expression | None]]]
+"""Factors of a term, those of the partner instead, and what comes out where the sizes are equal or opposite."""
+
+
+def _partners(factors: WaveFactors) -> Iterator[Partner]:
+    waves = sorted((b for b, q in factors if _is_wave(b) and type(q) is int and q > 0), key=str)
+    for base, exponent in factors:
+        if base in waves and exponent >= 2:
+            yield {base: 2}, {_other(base): 2}, {True: (1, None)}
+    for one, two in combinations(waves, 2):
+        a, b = one.args[0], two.args[0]
+        if a is b:
+            continue
+        used, wanted = {one: 1, two: 1}, {_other(one): 1, _other(two): 1}
+        if _name(one) == _name(two):
+            sign = 1 if _name(one) == "cos" else -1
+            yield used, wanted, {True: (1, call("cos", a - b)), False: (sign, call("cos", a + b))}
+        else:
+            sign = 1 if _name(one) == "sin" else -1
+            yield used, wanted, {True: (1, call("sin", a + b)), False: (sign, call("sin", a - b))}
+
+
+def _is_wave(base: Expression) -> bool:
+    return isinstance(base, Call) and base.name in ("sin", "cos")
+
+
+def _name(wave: Expression) -> str:
+    assert isinstance(wave, Call), "a wave is a call"
+    return wave.name
+
+
+def _other(wave: Expression) -> Expression:
+    return call("cos" if _name(wave) == "sin" else "sin", *wave.args)
+
+
+def _without_waves(factors: WaveFactors, used: dict[Expression, int]) -> WaveFactors:
+    left = ((base, exponent - used.get(base, 0)) for base, exponent in factors)
+    return frozenset((base, exponent) for base, exponent in left if exponent != 0)
+
+
+def _times_waves(factors: WaveFactors, more: dict[Expression, int]) -> WaveFactors:
+    found = dict(factors)
+    for base, exponent in more.items():
+        assert not isinstance(base, Mul), "sines and cosines of differences have no sign of their own"
+        found[base] = found.get(base, 0) + exponent
+    return frozenset((base, exponent) for base, exponent in found.items() if exponent != 0)
+
+
+BETWEEN = 3
+"""Characters that a sum or a product puts between two of its members."""
+
+
+@final
+class NamedParts:
+    """Shortens formulas by naming parts of more than `longest` characters; the same part has the same name everywhere.
+
+    `definitions` are the names given, each after those that it reads.
+    """
+
+    def __init__(self, longest: int, fresh: Callable[[], str]) -> None:
+        self.definitions: dict[str, Expression] = {}
+        self._longest = longest
+        self._fresh = fresh
+        self._short: dict[Expression, Expression] = {}
+        self._named: dict[Expression, Expression] = {}
+        self._length: dict[Expression, int] = {}
+
+    def short(self, expression: Expression) -> Expression:
+        """The formula over names for its long parts; it is never just a name itself."""
+        for node in postorder(expression):
+            if node not in self._short:
+                self._short[node] = self._shortened(node)
+        return self._short[expression]
+
+    def part(self, expression: Expression) -> Expression:
+        """The formula itself where it is short, else a name for it."""
+        self.short(expression)
+        return self._part(expression)
+
+    def _shortened(self, node: Expression) -> Expression:
+        args = tuple([self._part(arg) for arg in node.args])
+        made = node if args == node.args else rebuild(node, args)
+        self._length[node] = sum(self._written(arg) + BETWEEN for arg in args) if args else len(to_text(node))
+        return made
+
+    def _part(self, node: Expression) -> Expression:
+        """What stands for a member of a sum or product: itself, or a name."""
+        if self._length[node] <= self._longest:
+            return self._short[node]
+        if node not in self._named:
+            name = self._fresh()
+            self.definitions[name] = self._short[node]
+            self._named[node] = symbol(name)
+            self._length[self._named[node]] = len(name)
+        return self._named[node]
+
+    def _written(self, part: Expression) -> int:
+        found = self._length.get(part)
+        return len(to_text(part)) if found is None else found

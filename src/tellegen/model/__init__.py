@@ -1,0 +1,1 @@
+"""What the user described, as frozen values: elements between nodes, laws, signals, parts, the experiment."""

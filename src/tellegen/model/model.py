@@ -1,0 +1,282 @@
+"""A described system: elements between nodes, parameters, ports, parts, the experiment and the sketch of its drawing. The first
+value of the pipeline.
+
+x runs to the right and y upwards; one unit is the length of an element between its wires.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, final
+
+from tellegen.core.domains import Side
+from tellegen.core.errors import Finding, Place
+from tellegen.core.units import Dimension
+from tellegen.elements import ElementKind
+from tellegen.expressions import Expression
+from tellegen.model.laws import Law, LawTable, MatrixField, Multiport
+from tellegen.model.signals import Signal, SignalDefinition, SignalPorts
+
+if TYPE_CHECKING:
+    from tellegen.model.mechanism import Geometry, Mechanism
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SketchedBranch:
+    """An element between points: one pair for each of its ports, in the order of its nodes.
+
+    `shifts` move each pair sideways, to the left of the way from the first point to the second as drawn (`drawn` says whether this
+    is the order of the nodes). `label` is 1 where the label stands on the left of this way, -1 where it stands on the right.
+    """
+
+    points: tuple[str, ...]
+    shifts: tuple[float, ...]
+    label: int = 1
+    drawn: bool = True
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """The places of points, the nodes that they belong to, the wires between them, and the elements by name."""
+
+    points: Mapping[str, complex]
+    nodes: Mapping[str, str]
+    wires: tuple[tuple[str, str], ...]
+    branches: Mapping[str, SketchedBranch]
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+"""Shared by the many elements that leave something out."""
+
+
+MECHANISM = "mechanism"
+"""The note of an element that belongs to a mechanism: its bodies are one system, whether or not power passes between them."""
+
+
+PART_OF = "part of"
+"""The note of an element that is a port or a source of a field made from other elements: its books are those of the field."""
+
+
+MOST_SHOWN = 40
+"""So many elements of a model are listed when it is printed."""
+
+
+def nothing() -> Mapping[str, str]:
+    """The shared empty mapping."""
+    return NOTHING
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Switching:
+    """What the line of an element with modes says: settings by key, times at which a switch closes and opens, its first mode.
+
+    `texts` keeps formulas as the user wrote them.
+    """
+
+    settings: Mapping[str, Expression]
+    schedule: tuple[Expression, ...] = ()
+    start: str = ""
+    texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element between nodes. `value` is the expression of its parameter; None for sources and elements with a law."""
+
+    name: str
+    kind: ElementKind
+    nodes: tuple[str, ...]
+    value: Expression | None = None
+    law: Law | None = None
+    variables: Mapping[str, str] = field(default_factory=nothing)
+    initial: Expression | None = None
+    prefer: Side | None = None
+    forced: bool = False
+    place: Place | None = None
+    notes: Mapping[str, str] = field(default_factory=nothing)
+    multiport: Multiport | None = None
+    signal: Expression | None = None
+    signal_text: str = field(default="", compare=False)
+    switching: Switching | None = None
+
+    # `variables` maps "across" / "through" (a coupling: "across_1", ...; a storage: "energy" too) to names that the user chose.
+    # `prefer` is the power variable that the element should decide; `forced` makes that a demand.
+    # `signal` is what drives a source: a formula of signals, variables, parameters and time.
+    # `notes` keeps what other tools wrote about the element, such as the geometry of a netlist.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ParameterSlope:
+    """The derivative of a parameter by a displacement."""
+
+    of: str
+    by: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ParameterCurve:
+    """Points that are read at an expression of displacements."""
+
+    table: LawTable
+    at: Expression
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A named constant. `expression` is its value in SI units, None where it has none and stays a symbol.
+
+    `dimension` is None when the value was a bare number, which fits any unit. `curve` tells where a value comes from that was
+    not given as a formula.
+    """
+
+    name: str
+    expression: Expression | None
+    dimension: Dimension | None = None
+    unit: str = ""
+    place: Place | None = None
+    curve: "ParameterSlope | ParameterCurve | None" = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """How long to run, from where, with which inputs; all optional."""
+
+    until: Expression | None = None
+    inputs: Mapping[str, Signal] = field(default_factory=dict)
+    initial: Mapping[str, Expression] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    rtol: float | None = None
+    atol: float | None = None
+    units: Mapping[str, str] = field(default_factory=dict)  # what variables are shown in; values stay in SI
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Port:
+    """Where a system can be joined to others: two nodes of one domain, power positive into the system where across and through are.
+
+    The second node is the reference of the domain where the port was given by one. `source` is the source whose place the other
+    system takes; it stays as long as nothing is joined. `at` is the element whose two nodes the port has, where a file says so.
+    """
+
+    name: str
+    domain: str
+    nodes: tuple[str, str]
+    source: str = ""
+    place: Place | None = field(default=None, compare=False)
+    at: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A system used as an element of another. Its elements are among those of the whole, with the name of the part before theirs.
+
+    `model` is what the part is by itself, with parts of its own; `use` is how the user called it. `ports` tells which nodes of the
+    whole its ports are joined to, `bindings` which parameters follow the whole, `signals` what its signal inputs are given.
+    """
+
+    name: str
+    use: str
+    model: "Model" = field(repr=False)
+    ports: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    bindings: Mapping[str, Parameter] = field(default_factory=dict)
+    signals: Mapping[str, Expression] = field(default_factory=dict)
+    place: Place | None = field(default=None, compare=False)
+    texts: Mapping[str, str] = field(default_factory=nothing, compare=False)
+    names: Mapping[str, str] = field(default_factory=nothing)
+
+    # `texts` keeps bindings and signals as the user wrote them; `names` are those that the line chose for what is inside.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A loop of positions: `equations` of displacements that stay zero, and the displacements that follow from them.
+
+    Rates keep to such equations by themselves. A run begins where they are solved, and takes out what its errors add.
+    """
+
+    name: str
+    equations: tuple[Expression, ...]
+    solves: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A described system. `findings` are the notices and warnings met while reading it; errors are raised instead.
+
+    `displacements` are states of their own that parameters, laws and moduli may read: name and rate. `signals` are causal and carry
+    no power: references, sensors and controllers, by name, in the order of description.
+    """
+
+    name: str
+    elements: tuple[Element, ...]
+    parameters: Mapping[str, Parameter]
+    experiment: Experiment = Experiment()
+    findings: tuple[Finding, ...] = ()
+    source: str = ""
+    about: str = ""
+    displacements: Mapping[str, Expression] = field(default_factory=dict)
+    fields: tuple[MatrixField, ...] = ()
+    signals: Mapping[str, SignalDefinition] = field(default_factory=dict)
+    vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    ports: Mapping[str, Port] = field(default_factory=dict)
+    signal_ports: SignalPorts = field(default_factory=SignalPorts)
+    parts: tuple[Part, ...] = field(default=(), compare=False)
+    counts: frozenset[str] = field(default=frozenset(), compare=False)
+    closures: tuple[Closure, ...] = ()
+    mechanism: "Mechanism | None" = field(default=None, compare=False, repr=False)
+    sketch: Sketch | None = field(default=None, compare=False, repr=False)
+    layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
+    geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
+
+    # `geometry` tells where the bodies of a network are, for figures alone; `mechanism` is there where equations come from bodies.
+    # `layout` tells by kind of figure where a person put the items that it shows.
+    # `sketch` is how the description itself draws the elements.
+    # `mechanism` is what figures show of bodies and joints; their elements are all in `elements`.
+    # `vectors` are the vector items of a bond graph that no matrix couples: their names and the elements they consist of.
+    # `parts` tells where elements with dotted names come from; the elements themselves are all in `elements`.
+    # `counts` are the parameters that decided how many elements there are: another value makes another model.
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs: one a source, in order of description."""
+        return tuple(e.variables.get(e.kind.side, e.name) for e in self.elements if e.kind.role == "source")
+
+    def __str__(self) -> str:
+        """The name and the elements, a line each."""
+        lines = [f"  {e.name}: {e.kind.name} [{', '.join(e.nodes)}]" for e in self.elements[:MOST_SHOWN]]
+        return "\n".join([self.name, *lines, *self._more()])
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows: the name, what it is, and its elements."""
+        rows = [
+            f"| {e.name} | {e.kind.name} | {', '.join(e.nodes)} | {_worth(e)} |" for e in self.elements[:MOST_SHOWN]
+        ]
+        table = "\n".join(["| element | kind | nodes | value |", "|---|---|---|---|", *rows])
+        return "\n\n".join(part for part in (f"**{self.name}**", self.about, table, *self._more()) if part)
+
+    def _more(self) -> list[str]:
+        left = len(self.elements) - MOST_SHOWN
+        return [f"  and {left} more"] if left > 0 else []
+
+
+def _worth(element: Element) -> str:
+    return "" if element.value is None else f"`{element.value}`"
+
+
+def all_parts(model: Model, prefix: str = "") -> Iterator[tuple[str, Part]]:
+    """The parts of a model and those inside them, by dotted name, each before what is inside."""
+    for part in model.parts:
+        yield prefix + part.name, part
+        yield from all_parts(part.model, f"{prefix}{part.name}.")

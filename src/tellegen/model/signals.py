@@ -1,0 +1,173 @@
+"""Signals as values: what inputs do over time, the blocks that make signals, signal ports, and the order in which signals are
+computed.
+
+A loop of signals without a state, a sample or a delay is an equation: one signal of it is torn, which is then an algebraic unknown.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, final
+
+from tellegen.core.errors import Place
+from tellegen.core.units import Dimension
+from tellegen.expressions import Expression, is_zero, symbol
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What an input does over time: a constant, a named shape such as `step(24 V)` with its arguments in SI units, or a formula.
+
+    `expression` says it as a formula of time, parameters, signals and variables, whatever the shape.
+    """
+
+    shape: str
+    arguments: tuple[Expression, ...]
+    text: str
+    expression: Expression | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The points of a table, in SI units, with what they were read from: a file and its columns, or nothing."""
+
+    points: tuple[float, ...]
+    values: tuple[float, ...]
+    source: str = field(default="", compare=False)
+
+
+SignalSetting = Expression | tuple[Expression, ...] | tuple[str, ...] | str | Points | Callable[..., float]
+"""What a key of a signal block holds: a formula, several, names, a word, the points of a table, a Python function."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SignalDefinition:
+    """A causal signal: `block` is a word of the table of signal blocks, `settings` what its keys hold, in SI units.
+
+    A plain formula is the block `formula` with the setting `formula`. Settings that were left out are not there: the table has
+    their defaults. `texts` keeps what the user wrote for each key, `dimension` is None where the unit is not known. `unit` is how
+    results write it, where that is more than the dimension tells: a torque is in N*m, not in J.
+    """
+
+    name: str
+    block: str
+    settings: Mapping[str, SignalSetting]
+    dimension: Dimension | None = None
+    place: Place | None = field(default=None, compare=False)
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
+    unit: str = field(default="", compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SignalPorts:
+    """The signals that a system takes from others, and those that it offers."""
+
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+_AT_ONCE = {"formula": "formula", "table": "at", "python": "python"}
+"""The key that holds what a signal reads at the same time; the others have a memory of their own."""
+
+
+@final
+class SignalOrder(NamedTuple):
+    """Signals, each after those it reads at the same time but for the `torn` ones, and the loops that these close."""
+
+    signals: tuple[SignalDefinition, ...]
+    torn: tuple[str, ...]
+    loops: tuple[tuple[str, ...], ...]
+
+
+def reads_at_once(definition: SignalDefinition) -> frozenset[str]:
+    """The names whose values an elementary signal needs at the same time."""
+    found = definition.settings.get(_AT_ONCE.get(definition.block, ""), ())
+    parts = found if isinstance(found, tuple) else (found,)
+    return frozenset().union(*(part.free_symbols for part in parts if isinstance(part, Expression)))
+
+
+def order_signals(signals: Iterable[SignalDefinition]) -> SignalOrder:
+    """The order of elementary signals."""
+    found = {definition.name: definition for definition in signals}
+    needs = {name: sorted(reads_at_once(d) & found.keys()) for name, d in found.items()}
+    torn: list[str] = []
+    loops: list[tuple[str, ...]] = []
+    order: list[str] = []
+    for group in _strong_components(needs):
+        if len(group) == 1 and group[0] not in needs[group[0]]:
+            order += group
+            continue
+        loops.append(tuple(name for name in found if name in group))
+        order += _cut(group, needs, torn)
+    return SignalOrder(tuple(found[name] for name in order), tuple(torn), tuple(loops))
+
+
+def _cut(group: list[str], needs: Mapping[str, list[str]], torn: list[str]) -> list[str]:
+    """The order inside a loop once enough of its signals are torn: those that most others read."""
+    inside = set(group)
+    cut: set[str] = set()
+    while True:
+        rest = {name: [n for n in needs[name] if n in inside and n not in cut] for name in group}
+        parts = _strong_components(rest)
+        if all(len(part) == 1 and part[0] not in rest[part[0]] for part in parts):
+            torn += [name for name in group if name in cut]
+            return [part[0] for part in parts]
+        looping = [n for part in parts if len(part) > 1 or part[0] in rest[part[0]] for n in part]
+        readers = {name: sum(name in rest[other] for other in looping) for name in looping}
+        cut.add(max(looping, key=lambda name: (readers[name], -group.index(name))))
+
+
+def why_undetermined(
+    loop: tuple[str, ...], definitions: Mapping[str, SignalDefinition], torn: Iterable[str]
+) -> str | None:
+    """Why a loop of formulas with one unknown has no single solution; None where it may have one."""
+    unknown = [name for name in torn if name in loop]
+    formulas = {n: f for n in loop if isinstance(f := definitions[n].settings.get("formula"), Expression)}
+    if len(unknown) != 1 or len(formulas) != len(loop):
+        return None
+    residual = formulas[unknown[0]] - symbol(unknown[0])
+    others = {name: formula for name, formula in formulas.items() if name != unknown[0]}
+    for _ in others:
+        residual = residual.substitute(others)
+    if is_zero(residual):
+        return "any value would do"
+    return "no value can be right" if is_zero(residual.derivative(unknown[0])) else None
+
+
+def _strong_components(needs: Mapping[str, list[str]]) -> list[list[str]]:
+    """Strongly connected components, each after those it needs (Tarjan 1972), without recursion."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    on_path: list[str] = []
+    inside: set[str] = set()
+    found: list[list[str]] = []
+    for start in needs:
+        if start in number:
+            continue
+        work = [(start, iter(needs[start]))]
+        number[start] = low[start] = len(number)
+        on_path.append(start)
+        inside.add(start)
+        while work:
+            name, rest = work[-1]
+            following = next(rest, None)
+            if following is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
+                if low[name] == number[name]:
+                    cut = on_path.index(name)
+                    found.append(on_path[cut:])
+                    inside.difference_update(on_path[cut:])
+                    del on_path[cut:]
+            elif following not in number:
+                number[following] = low[following] = len(number)
+                on_path.append(following)
+                inside.add(following)
+                work.append((following, iter(needs[following])))
+            elif following in inside:
+                low[name] = min(low[name], number[following])
+    return found

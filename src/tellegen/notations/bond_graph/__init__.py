@@ -1,0 +1,1 @@
+"""Bond graphs as the user writes them, and the elements between nodes that they stand for."""

@@ -1,0 +1,248 @@
+"""The experiment in a file: how long, with which inputs, from where, and what to show."""
+
+import re
+from collections.abc import Mapping
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
+from tellegen.expressions import FUNCTIONS, Expression, Number
+from tellegen.model.dimensions import dimension_in_words
+from tellegen.model.model import Element, Experiment
+from tellegen.model.signals import Signal
+from tellegen.model.variables import ambient_temperatures, input_name, known_variables, state_variables
+from tellegen.notations import rules
+from tellegen.notations.context import PendingCheck, ReadingContext, refuse_scale
+from tellegen.notations.parameters import finite_value
+from tellegen.notations.quantities import read_quantity
+from tellegen.notations.signals import rules as signals_rules
+from tellegen.notations.signals.formulas import FormulaScope, parse_formula, refuse_angular
+from tellegen.notations.signals.shapes import SECOND, SHAPES, place_arguments
+from tellegen.notations.yaml.document import Node, Scalar
+
+EXPERIMENT_KEYS = {
+    "until": "the duration of the run, such as 0.5 s",
+    "inputs": "what each input does over time: a quantity, or a shape such as step(24 V)",
+    "initial": "values of variables at the start",
+    "outputs": "the variables to show",
+    "units": "what variables are shown in, such as {omega: rpm}; values stay what they are",
+    "rtol": "the relative tolerance",
+    "atol": "the absolute tolerance",
+}
+
+_CALL = re.compile(r"([A-Za-z]\w*)\s*\((.*)\)", re.DOTALL)
+
+
+def read_experiment(context: ReadingContext, node: Node) -> Experiment:
+    """The experiment; all its parts are optional."""
+    mapping = context.mapping(node, "the experiment")
+    context.check_keys(mapping, EXPERIMENT_KEYS, "the experiment")
+    reader = _ExperimentReader(context)
+    parts: dict[str, object] = {}
+    for key, value in mapping.items():
+        if key.text in EXPERIMENT_KEYS:
+            try:
+                parts[key.text] = getattr(reader, "read_" + key.text)(value)
+            except TellegenError as error:
+                context.collect(error)
+    return Experiment(**parts)  # type: ignore[arg-type]  # each reader gives what its field takes
+
+
+class _ExperimentReader:
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
+
+    def read_until(self, node: Node) -> Expression:
+        expression = self.quantity(self.context.scalar(node, "the duration"), SECOND, "the duration of the experiment")
+        if isinstance(expression, Number) and expression.rational <= 0:
+            what = f"the duration of the experiment is {expression} s"
+            raise self.context.error(rules.BAD_NUMBER, node, what, fix="give a positive time, such as 0.5 s")
+        return expression
+
+    def quantity(
+        self, node: Scalar, wanted: Dimension | None, subject: str, at: int = 0, text: str | None = None
+    ) -> Expression:
+        """An expression in SI; by now all parameters are known, so it is checked at once."""
+        words = node.text if text is None else text
+        place = self.context.text_place(node, at)._replace(text=words)
+        if not words.strip():
+            raise self.context.error(rules.WRONG_SHAPE, node, f"{subject} is empty", fix="write a number with its unit")
+        reading = read_quantity(words, lambda: place)
+        if reading.marked is not None:
+            self.context.check(PendingCheck(reading.marked, wanted, subject, lambda: place, {}))
+        elif wanted is not None and reading.dimension not in (None, wanted):
+            assert reading.dimension is not None, "a bare number was let through"
+            self.context.add_errors([self.context.wrong_dimension(subject, reading.dimension, wanted, place)])
+        if isinstance(reading.expression, Number):
+            self.check_size(reading.expression, subject, node)
+        return reading.expression
+
+    def check_size(self, expression: Number, subject: str, node: Scalar) -> None:
+        try:
+            finite_value(expression, {})
+        except ArithmeticError:
+            what = f"{subject} is beyond the range of a number"
+            raise self.context.error(rules.NOT_FINITE, node, what, fix="give a finite number") from None
+
+    # Inputs
+
+    def read_inputs(self, node: Node) -> Mapping[str, Signal]:
+        sources = {input_name(e): e for e in self.context.elements.values() if e.kind.role == "source"}
+        signals: dict[str, Signal] = {}
+        for key, value in self.context.mapping(node, "the inputs").items():
+            if self.context.is_rest(key, value):
+                continue
+            try:
+                signals[key.text] = self.read_signal(key, value, sources)
+            except TellegenError as error:
+                self.context.collect(error)
+        return signals
+
+    def read_signal(self, key: Scalar, node: Node, sources: Mapping[str, Element]) -> Signal:
+        source = sources.get(key.text)
+        if source is None and self.context.is_broken(key.text):
+            unit = None
+        elif source is None:
+            fix = did_you_mean(key.text, sources) or (
+                f"the inputs are {listing(sources)}" if sources else "add a source"
+            )
+            raise self.context.error(rules.UNKNOWN_INPUT, key, f"'{key.text}' is not an input", fix=fix)
+        else:
+            unit = parse_unit(source.kind.domain.power(source.kind.side).unit).dimension
+        if source is not None and source.signal is not None:
+            what = f"the input {key.text} has a signal on the line of {source.name} and another in the experiment"
+            raise self.context.error(signals_rules.TWO_DRIVERS, key, what, fix="keep one of them", where=source.name)
+        text = self.context.formula(node, f"the signal of {key.text}")
+        if source is not None and source.kind.domain.heat_books and source.kind.side == "across":
+            refuse_scale(self.context, text, f"the input {key.text}")
+        match = _CALL.fullmatch(text.text.strip())
+        if match is None or not _closes_last(match.group(2)) or match.group(1) in FUNCTIONS:
+            return self.read_formula(key, text, unit)
+        return self.read_shape(key, text, unit, match.group(1), match.group(2))
+
+    def read_formula(self, key: Scalar, text: Scalar, unit: Dimension | None) -> Signal:
+        """A quantity, which stays constant, or a formula of shapes, signals and variables."""
+        marked = parse_formula(self.context, text, f"the input {key.text}")
+        if not marked.free_symbols or self.is_constant(marked):
+            value = self.quantity(text, unit, f"the input {key.text}")
+            return Signal("constant", (value,), text.text.strip(), value)
+        expression = FormulaScope(self.context).checked(marked, unit, f"the input {key.text}", text)
+        return Signal("formula", (), text.text.strip(), expression)
+
+    def is_constant(self, marked: Expression) -> bool:
+        """Whether a formula holds parameters alone; what nobody knows is reported as such."""
+        changing = FormulaScope(self.context).changing
+        return not any(name[0] != "@" and changing(name) for name in marked.free_symbols)
+
+    def read_shape(self, key: Scalar, node: Scalar, unit: Dimension | None, name: str, inside: str) -> Signal:
+        shape = SHAPES.get(name)
+        if shape is None:
+            fix = did_you_mean(name, SHAPES) or f"the shapes are {listing([s.usage(n) for n, s in SHAPES.items()])}"
+            raise self.context.error(rules.UNKNOWN_SHAPE, node, f"'{name}' is not a shape of a signal", fix=fix)
+        refuse_angular(self.context, node, key.text)
+        placed = place_arguments(shape, inside)
+        if isinstance(placed, str):
+            fix = f"write {shape.usage(name)}: {shape.summary}"
+            raise self.context.error(rules.WRONG_ARGUMENTS, node, f"'{name}' {placed}", fix=fix)
+        start = node.text.index("(") + 1
+        arguments: list[Expression | None] = []
+        for argument, found in placed:
+            wanted = None if unit is None else unit.power(argument.of_input).times(SECOND.power(argument.of_time))
+            subject = f"the {argument.name} of the input {key.text}"
+            arguments.append(
+                None if found is None else self.quantity(node, wanted, subject, start + found[0], found[1])
+            )
+        given = tuple(e for e in arguments if e is not None)
+        return Signal(name, given, node.text.strip(), shape.build(*arguments))
+
+    # Variables
+
+    def read_initial(self, node: Node) -> Mapping[str, Expression]:
+        states = state_variables(self.context.elements.values())
+        ambient = ambient_temperatures(self.context.elements.values())
+        found: dict[str, Expression] = {}
+        for key, value in self.context.mapping(node, "the initial values").items():
+            try:
+                if key.text not in states and key.text not in self.context.displacements:
+                    if self.context.may_be_hidden(key.text):
+                        continue
+                    raise self.unknown(key, states, "the output of a storage, so it has no initial value")
+                text = self.context.scalar(value, f"the initial value of {key.text}")
+                if key.text in ambient:
+                    refuse_scale(self.context, text, f"the initial value of {key.text}")
+                found[key.text] = self.quantity(text, states.get(key.text), f"the initial value of {key.text}")
+            except TellegenError as error:
+                self.context.collect(error)
+        return found
+
+    def read_outputs(self, node: Node) -> tuple[str, ...]:
+        known = known_variables(self.context.elements.values())
+        known |= dict.fromkeys((*self.context.displacements, *self.context.signals), DIMENSIONLESS)
+        names = self.context.texts(node, "the outputs")
+        for name in names:
+            if name.text not in known and not self.context.may_be_hidden(name.text):
+                self.context.collect(self.unknown(name, known, "a variable"))
+        return tuple(name.text for name in names)
+
+    def unknown(
+        self, name: Scalar, known: Mapping[str, Dimension | None] | Mapping[str, Dimension], what: str
+    ) -> TellegenError:
+        fix = did_you_mean(name.text, list(known)[:2000]) or f"some that are: {listing(list(known)[:8])}"
+        return self.context.error(rules.UNKNOWN_VARIABLE, name, f"'{name.text}' is not {what}", fix=fix)
+
+    def read_units(self, node: Node) -> Mapping[str, str]:
+        """Units to show variables in; those of displacements and signals are checked when they are shown."""
+        known: dict[str, Dimension | None] = dict(known_variables(self.context.elements.values()))
+        known |= dict.fromkeys((*self.context.displacements, *self.context.signals))
+        ambient = ambient_temperatures(self.context.elements.values())
+        found: dict[str, str] = {}
+        for key, value in self.context.mapping(node, "the units").items():
+            try:
+                text = self.context.scalar(value, f"the unit of {key.text}")
+                if key.text not in known and not self.context.may_be_hidden(key.text):
+                    raise self.unknown(key, known, "a variable")
+                self.check_shown(text, known.get(key.text), key.text, from_ambient=key.text in ambient)
+                found[key.text] = text.text.strip()
+            except TellegenError as error:
+                self.context.collect(error)
+        return found
+
+    def check_shown(self, text: Scalar, wanted: Dimension | None, name: str, *, from_ambient: bool) -> None:
+        """Refuse a unit that a variable cannot be shown in."""
+        unit = parse_unit(text.text, self.context.text_place(text))
+        if wanted is not None and unit.dimension != wanted:
+            what = f"'{name}' is in {dimension_in_words(wanted)} and cannot be shown in {text.text}"
+            fix = f"choose a unit of {dimension_in_words(wanted)}"
+            raise self.context.error(rules.BAD_DISPLAY_UNIT, text, what, fix=fix)
+        if unit.offset and from_ambient:
+            what = f"'{name}' counts from the ambient, and {text.text} has a zero of its own"
+            raise self.context.error(rules.SCALE_FROM_AMBIENT, text, what, fix="show it in K")
+
+    # Tolerances
+
+    def read_rtol(self, node: Node) -> float:
+        return self.tolerance(node, "rtol")
+
+    def read_atol(self, node: Node) -> float:
+        return self.tolerance(node, "atol")
+
+    def tolerance(self, node: Node, key: str) -> float:
+        text = self.context.scalar(node, key)
+        try:
+            value = float(text.text)
+        except ValueError:
+            value = -1.0
+        if not 0 < value < float("inf"):
+            what = f"{key} is '{text.text}', not a positive number"
+            raise self.context.error(rules.BAD_NUMBER, text, what, fix=f"write a number such as '{key}: 1e-6'")
+        return value
+
+
+def _closes_last(inside: str) -> bool:
+    """Whether the first parenthesis of a call is closed by the last: not so in `f(1)*g(2)`."""
+    depth = 0
+    for letter in inside:
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0:
+            return False
+    return True

@@ -1,0 +1,105 @@
+"""Models by name: a built-in example, a file, a network built in Python."""
+
+import os
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from tellegen.core.errors import Rulebook
+from tellegen.core.names import did_you_mean, listing
+from tellegen.model.model import Model
+from tellegen.notations.netlist.loading import read_netlist
+from tellegen.notations.network.builder import Network
+from tellegen.notations.parts.library import SYSTEMS
+from tellegen.notations.reading import read_model
+
+RULES = Rulebook("D")
+
+NO_SUCH_MODEL = RULES.rule(
+    "D300",
+    "no such model",
+    meaning="The text names neither a file nor a built-in example.",
+    why="a model is a file, or a built-in example by its name",
+)
+NO_SUCH_EXAMPLE = RULES.rule(
+    "D301",
+    "no such example",
+    meaning="No built-in example has this name.",
+    why="built-in examples are loaded by the names that 'tellegen examples' lists",
+)
+
+NETLIST_SUFFIX = ".txt"
+_ENDINGS = (".yaml", ".yml", NETLIST_SUFFIX)
+
+
+@runtime_checkable
+class Modelled(Protocol):
+    """What stands for a model of its own, such as a reduction."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+
+AnyModel = Model | Network | Modelled | str | os.PathLike[str]
+
+
+def load(name: str) -> Model:
+    """A built-in system by its name.
+
+    Raises: DescriptionError (D301) with the nearest name.
+
+    >>> load("dc_motor_pump").inputs
+    ('V_a', 'Q_0')
+    """
+    names = example_names()
+    if name not in names:
+        fix = did_you_mean(name, names) or f"the examples are {listing(names, 40)}"
+        raise NO_SUCH_EXAMPLE.error(f"there is no built-in example '{name}'", fix=fix)
+    return read_model(SYSTEMS / f"{name}.yaml")
+
+
+def read(path: str | os.PathLike[str]) -> Model:
+    """The model in a file: a POG_Modeler netlist where the name ends in `.txt`, else YAML.
+
+    Raises: DescriptionError with everything found.
+    """
+    file = Path(path)
+    return read_netlist(file) if file.suffix.lower() == NETLIST_SUFFIX else read_model(file)
+
+
+def open_model(text: str) -> Model:
+    """The model that a text names: a file, or a built-in example.
+
+    Raises: DescriptionError (D300) when it is neither, or with what is wrong in the file.
+    """
+    names = example_names()
+    if text in names and not Path(text).is_file():
+        return load(text)
+    if _looks_like_a_file(text):
+        return read(text)
+    near = next((f"did you mean the file '{text}{end}'?" for end in _ENDINGS if Path(text + end).is_file()), "")
+    fix = near or did_you_mean(text, names) or "give a file, or one of the names that 'tellegen examples' lists"
+    raise NO_SUCH_MODEL.error(f"'{text}' is neither a file nor a built-in example", fix=fix)
+
+
+def as_model(model: AnyModel) -> Model:
+    """The model behind whatever stands for one: itself, what a network builds, a reduction, a file, a built-in example."""
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, Network):
+        return model.model()
+    if isinstance(model, str):
+        return open_model(model)
+    if isinstance(model, Modelled):
+        return model.model
+    return read(model)
+
+
+def example_names() -> list[str]:
+    """The names of the built-in examples."""
+    return [path.stem for path in sorted(SYSTEMS.glob("*.yaml"))]
+
+
+def _looks_like_a_file(text: str) -> bool:
+    path = Path(text)
+    return text != "" and (path.suffix.lower() in _ENDINGS or path.name != text or path.exists())

@@ -1,0 +1,394 @@
+"""The `mechanism:` of a file: bodies and joints from their lines, and their JSON Schema.
+
+mechanism:
+  gravity: 9.81 m/s^2
+  bodies:
+    arm: {mass: 2 kg, inertia: 0.1 kg*m^2, centre: [l/2, 0 m], points: {tip: [l, 0 m]}}
+  joints:
+    pivot: {revolute: [ground, arm]}
+"""
+
+from collections.abc import Callable
+from collections.abc import Mapping as TypingMapping
+from typing import Any, final
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, is_name, listing
+from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
+from tellegen.expressions import ZERO, Expression, symbol
+from tellegen.model.dimensions import without_marks
+from tellegen.model.mechanism import CENTRE, GROUND, NOWHERE, ORIGIN, Body, BodyPoint, Joint, Mechanism, Pair
+from tellegen.model.model import Parameter
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.mechanism import rules
+from tellegen.notations.mechanism.joint_kinds import JOINTS, JointKey, JointKind
+from tellegen.notations.mechanism.lowering import LoweredMechanism
+from tellegen.notations.network.elements import settle_dimension
+from tellegen.notations.quantities import parse_marked
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
+
+BODY_KEYS = {
+    "mass": "its mass; none where left out",
+    "inertia": "its moment of inertia about its centre of mass; none where left out",
+    "centre": "its centre of mass, in its own coordinates",
+    "points": "further points, in its own coordinates",
+    "angle": "the name of its angle",
+    "angular velocity": "the name of its angular velocity",
+    "position": "the names of the coordinates of its origin, where no joint leads to it",
+    "velocity": "the names of the components of the velocity of its centre",
+}
+LENGTH = parse_unit("m").dimension
+
+
+@final
+class MechanismLines:
+    """Bodies and joints as far as they were read, by name."""
+
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
+        self.bodies: dict[str, Body] = {}
+        self.joints: dict[str, Joint] = {}
+
+    @property
+    def names(self) -> set[str]:
+        """All names that the mechanism gives, as far as it was read."""
+        found = {*self.bodies, *self.joints}
+        for body in self.bodies.values():
+            found |= {body.angle, body.speed, *body.at, *body.velocity}
+        return found.union(*(joint.names.values() for joint in self.joints.values())) - {"", GROUND}
+
+    # -- quantities ------------------------------------------------------------------------------------------------------------
+
+    def quantity(self, node: Node, wanted: Dimension, subject: str, own: str = "") -> Expression:
+        """A quantity; one that is a plain number becomes the parameter `own`, so that a run can change it."""
+        context = self.context
+        reading = context.quantity(node, subject)
+        scalar = context.scalar(node, subject)
+        settled = settle_dimension(context, reading, wanted, subject, scalar, ())
+        if own and settled.marked is None and settled.expression is not ZERO and own not in context.parameters:
+            context.parameters[own] = Parameter(
+                own, settled.expression, settled.dimension, settled.unit, context.place(scalar)
+            )
+            return symbol(own)
+        return settled.expression
+
+    def pair(self, node: Node, wanted: Dimension, subject: str, own: str) -> Pair:
+        """Two quantities; plain numbers become the parameters `own`_x and `own`_y."""
+        if not isinstance(node, SequenceNode) or len(node) != 2:
+            raise self.context.error(
+                rules.NOT_A_POINT, node, f"{subject} is not a pair of coordinates", fix="write '[0.1 m, 0 m]'"
+            )
+        x, y = (self.quantity(item, wanted, subject, f"{own}_{axis}") for item, axis in zip(node, "xy", strict=True))
+        return x, y
+
+    # -- bodies ----------------------------------------------------------------------------------------------------------------
+
+    def body(self, key: Scalar, node: Node) -> None:
+        """A body, or the ground, by its line."""
+        context = self.context
+        name = self._new_name(key, "a body") if key.text != GROUND else GROUND
+        mapping = context.mapping(node, f"the body {name}")
+        known = ("points",) if name == GROUND else tuple(BODY_KEYS)
+        for other in mapping.keys:
+            if other.text not in known:
+                raise context.unknown_key(other, known, f"the body {name}")
+        points = {ORIGIN: NOWHERE}
+        given = mapping.get("points")
+        for point, at in context.mapping(given, f"the points of {name}").items() if given is not None else ():
+            if not is_name(point.text) or point.text in (ORIGIN, CENTRE):
+                raise context.bad_name(point, "a point")
+            mark = f"{name}.{point.text}"
+            points[point.text] = self.pair(at, LENGTH, f"the point {mark}", mark)
+        if name == GROUND:
+            self.bodies[GROUND] = ground(points)
+            return
+        centre = mapping.get("centre")
+        points[CENTRE] = (
+            NOWHERE if centre is None else self.pair(centre, LENGTH, f"the centre of {name}", f"{name}.centre")
+        )
+        mass = self._optional(mapping, "mass", "kg", name)
+        inertia = self._optional(mapping, "inertia", "kg*m^2", name)
+        self.bodies[name] = Body(
+            name,
+            mass,
+            inertia,
+            points,
+            self._named(mapping, "angle", f"{name}.phi"),
+            self._named(mapping, "angular velocity", f"{name}.omega"),
+            self._two_names(mapping, "position", name, ("x", "y")),
+            self._two_names(mapping, "velocity", name, ("vx", "vy")),
+            context.place(key),
+        )
+
+    def _optional(self, mapping: MappingNode, key: str, unit: str, name: str) -> Expression:
+        node = mapping.get(key)
+        if node is None:
+            return ZERO
+        return self.quantity(node, parse_unit(unit).dimension, f"the {key} of {name}", f"{name}.{key}")
+
+    def _named(self, mapping: MappingNode, key: str, default: str) -> str:
+        node = mapping.get(key)
+        return default if node is None else self.context.name(self.context.scalar(node, f"'{key}'"), "a variable")
+
+    def _two_names(self, mapping: MappingNode, key: str, name: str, words: tuple[str, str]) -> tuple[str, str]:
+        node = mapping.get(key)
+        if node is None:
+            return f"{name}.{words[0]}", f"{name}.{words[1]}"
+        texts = self.context.texts(node, f"the {key} of {name}")
+        if len(texts) != 2:
+            raise self.context.error(
+                rules.NOT_A_POINT, node, f"the {key} of {name} has {len(texts)} names, not 2", fix="write '[x, y]'"
+            )
+        return self.context.name(texts[0], "a variable"), self.context.name(texts[1], "a variable")
+
+    # -- joints ----------------------------------------------------------------------------------------------------------------
+
+    def joint(self, key: Scalar, node: Node) -> None:
+        """A joint by its line."""
+        context = self.context
+        name = self._new_name(key, "a joint")
+        mapping = context.mapping(node, f"the joint {name}")
+        kind = JOINTS.get(mapping.keys[0].text) if mapping.keys else None
+        if kind is None:
+            word = mapping.keys[0] if mapping.keys else key
+            fix = did_you_mean(word.text, JOINTS) or f"the joints are {listing(JOINTS, 20)}"
+            raise context.error(rules.NO_SUCH_JOINT, word, f"'{word.text}' is not a joint", fix=fix, where=name)
+        texts = context.texts(mapping.values[0], f"what {name} joins")
+        if len(texts) != kind.marks:
+            what = f"the {kind.word} {name} joins {len(texts)} points, not {kind.marks}"
+            shown = "[crank.A, rod]" if kind.marks == 2 else "[body.P]"
+            raise context.error(
+                rules.NOT_A_POINT, mapping.values[0], what, fix=f"write '{kind.word}: {shown}'", where=name
+            )
+        if any(text.text.partition(".")[0] in context.broken for text in texts):
+            return  # what is wrong with the body has been said
+        # A cam joins coordinates, those of bodies and of other joints, which may stand further down.
+        named = kind.word == "cam"
+        marks = [BodyPoint(text.text, ORIGIN) if named else self.mark(text) for text in texts]
+        if len(marks) == 2 and marks[0].body == marks[1].body:
+            what = f"the {kind.word} {name} joins '{marks[0].body}' to itself"
+            raise context.error(rules.NOT_A_POINT, mapping.values[0], what, fix="join two bodies", where=name)
+        settings, names = self._settings(kind, name, mapping, key)
+        second = marks[1] if kind.marks == 2 else BodyPoint(GROUND, ORIGIN)
+        self.joints[name] = Joint(name, kind.word, marks[0], second, settings, names, context.place(key))
+
+    def mark(self, text: Scalar) -> BodyPoint:
+        """A point by its text: `crank.A`, or `crank` for the origin."""
+        body, _, point = text.text.partition(".")
+        known = self.bodies.get(body)
+        if known is None:
+            fix = did_you_mean(body, self.bodies) or f"the bodies are {listing(self.bodies)}"
+            raise self.context.error(rules.NO_SUCH_POINT, text, f"'{body}' is not a body", fix=fix)
+        point = point or ORIGIN
+        if point not in known.points:
+            fix = did_you_mean(point, known.points) or f"the points of {body} are {listing(known.points)}"
+            raise self.context.error(rules.NO_SUCH_POINT, text, f"'{body}' has no point '{point}'", fix=fix)
+        return BodyPoint(body, point)
+
+    def _settings(
+        self, kind: JointKind, name: str, mapping: MappingNode, at: Scalar
+    ) -> tuple[dict[str, Expression], dict[str, str]]:
+        context = self.context
+        settings: dict[str, Expression] = {}
+        names = {key.name: f"{name}.{key.default}" for key in kind.keys if key.shape == "name"}
+        for other, value in zip(mapping.keys[1:], mapping.values[1:], strict=True):
+            key = kind.key(other.text)
+            if key is None:
+                raise context.unknown_key(other, [k.name for k in kind.keys], f"the {kind.word} {name}")
+            if key.shape == "name":
+                names[key.name] = self._names_of(key, value)
+            elif key.shape == "formula":
+                text = context.formula(value, f"the {key.name} of {name}")
+                settings[key.name] = without_marks(parse_marked(text.text, context.text_place(text)))
+            else:
+                wanted = parse_unit(key.unit).dimension if key.unit else DIMENSIONLESS
+                settings[key.name] = self.quantity(
+                    value, wanted, f"the {key.name} of {name}", f"{name}.{key.parameter or key.name.replace(' ', '_')}"
+                )
+        missing = [key for key in kind.keys if key.required and key.name not in settings]
+        if missing:
+            fix = f"add '{missing[0].name}: ...': {missing[0].summary}"
+            raise context.error(
+                rules.NO_SETTING, at, f"the {kind.word} {name} has no '{missing[0].name}'", fix=fix, where=name
+            )
+        return settings, names
+
+    def _names_of(self, key: JointKey, value: Node) -> str:
+        """A name; several are kept with commas between them."""
+        texts = self.context.texts(value, f"'{key.name}'")
+        return ",".join(self.context.name(text, "a variable") for text in texts)
+
+    def _new_name(self, key: Scalar, subject: str) -> str:
+        name = self.context.name(key, subject)
+        if name in self.bodies or name in self.joints:
+            raise self.context.error(
+                rules.NAME_TWICE, key, f"'{name}' names two things of the mechanism", fix="rename one of them"
+            )
+        return name
+
+
+def ground(points: TypingMapping[str, Pair]) -> Body:
+    """The body that does not move, with its points."""
+    marks = {ORIGIN: NOWHERE, CENTRE: NOWHERE, **points}
+    return Body(GROUND, ZERO, ZERO, marks, "", "", ("", ""), ("", ""))
+
+
+KEYS = {
+    "gravity": "the acceleration of free fall, along -y, or its components [x, y]",
+    "bodies": "rigid bodies, one a line: {mass: m, inertia: J, centre: [x, y], points: {A: [x, y]}}; 'ground' has points only",
+    "joints": "what joins them, one a line: {revolute: [ground.O, crank]}",
+    "independent": "coordinates that no loop shall decide",
+    "assembly": "how positions are found: {tolerance: 1 mm} is the gap that initial values may leave; without it they are guesses",
+}
+ASSEMBLY_KEYS = {"tolerance": "the largest gap that initial values of all coordinates of a loop may leave"}
+
+
+def read_mechanism(context: ReadingContext, node: Node, root: MappingNode) -> LoweredMechanism | None:
+    """Read a mechanism and add its elements to the model; None where something in it is wrong, which is collected."""
+    reader = _Reader(context)
+    try:
+        mechanism = reader.read(node)
+        if not context.errors:
+            return LoweredMechanism(context, mechanism, node, root)
+    except TellegenError as error:
+        context.collect(error)
+    context.broken |= reader.lines.names  # nothing that uses them is wrong for that reason
+    return None
+
+
+@final
+class _Reader:
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
+        self.lines = MechanismLines(context)
+
+    def read(self, node: Node) -> Mechanism:
+        context, lines = self.context, self.lines
+        mapping = context.mapping(node, "'mechanism'")
+        context.check_keys(mapping, KEYS, "a mechanism")
+        bodies = mapping.get("bodies")
+        if bodies is None:
+            raise context.error(
+                rules.NO_BODY, node, "the mechanism has no bodies", fix="add 'bodies:' with a line for each"
+            )
+        gravity = NOWHERE if (g := mapping.get("gravity")) is None else self._gravity(g)
+        lines.bodies[GROUND] = ground({})
+        for key, value in context.mapping(bodies, "'bodies'").items():
+            self._attempt(lines.body, key, value)
+        if (joints := mapping.get("joints")) is not None:
+            for key, value in context.mapping(joints, "'joints'").items():
+                self._attempt(lines.joint, key, value)
+        named = mapping.get("independent")
+        independent = [] if named is None else context.texts(named, "'independent'")
+        moving = {name: body for name, body in lines.bodies.items() if name != GROUND}
+        if not moving and not context.errors:
+            raise context.error(
+                rules.NO_BODY, bodies, "nothing in the mechanism moves", fix="add a body beside the ground"
+            )
+        self._check_coordinates(independent)
+        assembly = mapping.get("assembly")
+        tolerance = None if assembly is None else self._tolerance(assembly)
+        return Mechanism(lines.bodies, lines.joints, gravity, tuple(text.text for text in independent), tolerance)
+
+    def _tolerance(self, node: Node) -> Expression | None:
+        mapping = self.context.mapping(node, "'assembly'")
+        self.context.check_keys(mapping, ASSEMBLY_KEYS, "the assembly")
+        value = mapping.get("tolerance")
+        return None if value is None else self.lines.quantity(value, LENGTH, "the tolerance of the assembly")
+
+    def _attempt(self, step: Callable[[Scalar, Node], None], key: Scalar, value: Node) -> None:
+        try:
+            step(key, value)
+        except TellegenError as error:
+            self.context.broken.add(key.text)
+            self.context.collect(error)
+
+    def _gravity(self, node: Node) -> Pair:
+        wanted = parse_unit("m/s^2").dimension
+        if isinstance(node, SequenceNode):
+            return self.lines.pair(node, wanted, "gravity", "gravity")
+        return ZERO, -self.lines.quantity(node, wanted, "gravity", "gravity")
+
+    def _check_coordinates(self, names: list[Scalar]) -> None:
+        bodies, joints = self.lines.bodies, self.lines.joints
+        known = [body.angle for body in bodies.values() if body.name != GROUND]
+        known += [joint.names["distance"] for joint in joints.values() if joint.kind == "prismatic"]
+        known += [name for body in bodies.values() if body.name != GROUND for name in body.at]
+        for text in names:
+            if text.text not in known:
+                fix = did_you_mean(text.text, known) or f"the coordinates are {listing(known)}"
+                self.context.collect(
+                    self.context.error(rules.NO_SUCH_POINT, text, f"'{text.text}' is no coordinate", fix=fix)
+                )
+
+
+Schema = dict[str, Any]
+
+_QUANTITY: Schema = {"$ref": "#/$defs/quantity"}
+_PAIR: Schema = {"type": "array", "items": _QUANTITY, "minItems": 2, "maxItems": 2}
+_TEXTS: Schema = {"type": ["array", "string"], "items": {"type": "string"}}
+
+
+def mechanism_schema() -> Schema:
+    """Bodies, joints, gravity and the independent coordinates."""
+    shapes: dict[str, Schema] = {
+        "gravity": {"anyOf": [_QUANTITY, _PAIR]},
+        "bodies": {"type": "object", "additionalProperties": _body()},
+        "joints": {"type": "object", "additionalProperties": {"anyOf": [_joint(kind) for kind in JOINTS.values()]}},
+        "independent": _TEXTS,
+        "assembly": _assembly(),
+    }
+    return {
+        "type": "object",
+        "properties": {key: {**shapes[key], "description": text} for key, text in KEYS.items()},
+        "required": ["bodies"],
+        "additionalProperties": False,
+    }
+
+
+def _assembly() -> Schema:
+    properties = {key: {**_QUANTITY, "description": text} for key, text in ASSEMBLY_KEYS.items()}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _body() -> Schema:
+    points = {"type": "object", "additionalProperties": _PAIR}
+    shapes = {"centre": _PAIR, "points": points, "mass": _QUANTITY, "inertia": _QUANTITY}
+    names = {
+        "angle": {"type": "string"},
+        "angular velocity": {"type": "string"},
+        "position": _TEXTS,
+        "velocity": _TEXTS,
+    }
+    shapes |= names
+    return {
+        "type": ["object", "null"],
+        "properties": {key: {**shapes[key], "description": text} for key, text in BODY_KEYS.items()},
+        "additionalProperties": False,
+    }
+
+
+def _joint(kind: JointKind) -> Schema:
+    joined = {**_TEXTS, "description": kind.summary}
+    return {
+        "type": "object",
+        "properties": {kind.word: joined} | {key.name: _key(key) for key in kind.keys},
+        "required": [kind.word, *(key.name for key in kind.keys if key.required)],
+        "additionalProperties": False,
+    }
+
+
+def _key(key: JointKey) -> Schema:
+    shape = _QUANTITY if key.shape == "quantity" else _TEXTS if key.shape == "name" else {"type": ["string", "number"]}
+    return {**shape, "description": key.summary}
+
+
+def closures_schema() -> Schema:
+    """Loops of positions: equations, and what follows from them."""
+    closure = {
+        "type": "object",
+        "properties": {"equations": _TEXTS, "solves": _TEXTS},
+        "required": ["equations", "solves"],
+        "additionalProperties": False,
+    }
+    return {"type": "object", "additionalProperties": closure}

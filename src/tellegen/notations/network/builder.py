@@ -1,0 +1,285 @@
+"""Networks in Python, with calls that read like the drawing.
+
+>>> net = Network("RL circuit")
+>>> net.voltage_source("V", "a", "gnd")
+>>> net.resistor("R", "a", "b", R="10 ohm")
+>>> net.inductor("L", "b", "gnd", L="2 mH", current="I_L")
+>>> net.experiment(until="1 ms", inputs={"V": "step(24 V)"})
+>>> net.model().inputs
+('V',)
+
+The calls are written down as lines of the file format, and `model` reads them: one grammar, one set of checks.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import final
+
+from tellegen.core.files import without_collector
+from tellegen.core.names import did_you_mean, listing
+from tellegen.elements import KINDS
+from tellegen.expressions import Expression, Number, number, to_text
+from tellegen.model.model import Model
+from tellegen.notations import rules as notations_rules
+from tellegen.notations.network.keys import CONNECTION, form_of
+from tellegen.notations.quantities import number_text
+from tellegen.notations.reading import model_of_document
+from tellegen.notations.signals import rules as signals_rules
+from tellegen.notations.signals.blocks import BLOCKS
+from tellegen.notations.yaml.document import read_document
+from tellegen.notations.yaml.quoting import quoted, sentence_text
+
+Value = str | int | float | Fraction | Expression
+"""What a value may be: a text with a unit, a number in SI, or an expression."""
+
+
+def value_text(value: Value) -> str:
+    """A value as it stands in a file."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Number):
+        return number_text(value.rational, "")
+    if isinstance(value, Expression):
+        return to_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # the reader says what is wrong with it
+    return number_text(number(value).rational, "")
+
+
+@final
+class Network:
+    """A network under construction.
+
+    Each kind of element is a method: `net.voltage_source("V", "a", "gnd")`, `net.dc_machine("motor", "a", "gnd", "shaft",
+    "frame", K="K_m")`. First the name, then the nodes, then keys as in a file, with `_` for a space.
+    """
+
+    def __init__(self, name: str, about: str = "") -> None:
+        self.name = name
+        self.about = about
+        self._parameters: dict[str, str] = {}
+        self._displacements: dict[str, str] = {}
+        self._lines: dict[str, str] = {}
+        self._ports: dict[str, str] = {}
+        self._signal_ports: dict[str, str] = {}
+        self._parts: dict[str, str] = {}
+        self._given: dict[str, Model] = {}
+        self._parts_first = False
+        self._signals: dict[str, str] = {}
+        self._functions: dict[str, Callable[..., float]] = {}
+        self._experiment: dict[str, object] = {}
+
+    def parameter(self, name: str, value: Value | None = None) -> None:
+        """Name a constant; without a value it stays a symbol."""
+        _require_new(name, self._parameters, "parameter")
+        self._parameters[name] = "" if value is None else value_text(value)
+
+    def parameters(self, **values: Value | None) -> None:
+        """Name several constants at once."""
+        for name, value in values.items():
+            self.parameter(name, value)
+
+    def displacement(self, name: str, rate: Value) -> None:
+        """Name an angle or a position that values may read, by its rate: `net.displacement("x", "v_m")`."""
+        _require_new(name, self._displacements, "displacement")
+        self._displacements[name] = value_text(rate)
+
+    def add(
+        self, kind: str, name: str, *nodes: str | int, **settings: Value | Iterable[str] | Mapping[str, str]
+    ) -> None:
+        """Add an element of a kind, between nodes, with its value and whatever else its line may say."""
+        _require_new(name, self._lines, "element")
+        pairs = [(kind, _list(nodes)), *[(_file_key(kind, key), _setting(value)) for key, value in settings.items()]]
+        self._lines[name] = "{" + ", ".join(f"{quoted(key)}: {text}" for key, text in pairs) + "}"
+
+    def port(self, name: str, *nodes: str | int, source: str = "") -> None:
+        """Offer a port to larger systems: one node against the reference, two nodes, or the place of a source."""
+        _require_new(name, self._ports, "port")
+        self._ports[name] = f"{{source: {quoted(source)}}}" if source else _list(nodes)
+
+    def signal_ports(self, *, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> None:
+        """Offer signals: those that a larger system may give a formula, and those that are meant to be read."""
+        given = {"inputs": tuple(inputs), "outputs": tuple(outputs)}
+        self._signal_ports = {key: _list(names) for key, names in given.items() if names}
+
+    def part(
+        self,
+        name: str,
+        use: "str | Model | Network",
+        *,
+        ports: Mapping[str, str | Iterable[str]] | None = None,
+        signals: Mapping[str, Value] | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        names: Mapping[str, str] | Iterable[str] | None = None,
+        **bindings: Value,
+    ) -> None:
+        """Add a system as a part: a file, a part of the library by its name, or a model built in Python.
+
+        `net.part("left", "dc_motor", ports={"electrical": "a", "shaft": "s"}, K="K_m")`. `ports` joins ports to nodes (a port to
+        one node or to two), `signals` gives formulas to signal inputs, `names` calls what is inside by other names than
+        `left.omega`, and all other keywords are parameters of the part.
+        Files lie in the folder where the program runs, or below.
+        """
+        _require_new(name, self._parts, "part")
+        called = use if isinstance(use, str) else f"<{name}>"
+        if not isinstance(use, str):
+            self._given[called] = use.model() if isinstance(use, Network) else use
+        pairs = [("use", quoted(called))]
+        pairs += [("ports", _nested(ports))] if ports else []
+        pairs += [("signals", _nested(signals))] if signals else []
+        pairs += [("names", _nested(names))] if names else []
+        pairs += [("parameters", _nested({**(parameters or {}), **bindings}))] if parameters or bindings else []
+        self._parts_first = self._parts_first or not (self._lines or self._parts)
+        self._parts[name] = "{" + ", ".join(f"{key}: {text}" for key, text in pairs) + "}"
+
+    def signal(
+        self,
+        name: str,
+        formula: Value | None = None,
+        *,
+        function: Callable[..., float] | None = None,
+        **settings: Value | Iterable[Value] | Mapping[str, object],
+    ) -> None:
+        """Add a signal: a formula, or a block by keywords as in a file, its own word first, with `_` for a space.
+
+        `net.signal("e", "omega_ref - omega")`, `net.signal("V", pid="e", K_p=0.2, K_i=8, limits=["-24 V", "24 V"])`. A Python
+        function of variables is `net.signal("u", python=["omega", "t"], function=law)`: each value costs a call, so it is slow.
+        """
+        _require_new(name, self._signals, "signal")
+        if (formula is None) == (not settings):
+            what = f"the signal '{name}' has {'a formula and a block' if settings else 'neither a formula nor a block'}"
+            raise signals_rules.BAD_SETTING.error(what, where=name, fix="give a formula, or the keys of one block")
+        if (function is not None) != ("python" in settings):
+            what = f"the signal '{name}' has {'no arguments for its function' if function else 'no function'}"
+            fix = "write python=[...] for what it is given and function=... for itself"
+            raise signals_rules.MISSING_SETTING.error(what, where=name, fix=fix)
+        if function is not None:
+            self._functions[name] = function
+        pairs = [(_signal_key(key), _nested(value)) for key, value in settings.items()]
+        line = "{" + ", ".join(f"{quoted(key)}: {text}" for key, text in pairs) + "}"
+        self._signals[name] = line if formula is None else quoted(value_text(formula))
+
+    def experiment(
+        self,
+        *,
+        until: Value | None = None,
+        inputs: Mapping[str, Value] | None = None,
+        initial: Mapping[str, Value] | None = None,
+        outputs: Iterable[str] = (),
+        rtol: float | None = None,
+        atol: float | None = None,
+    ) -> None:
+        """Say how long to run, with which inputs, from where; a later call replaces an earlier one."""
+        given = {
+            "until": until,
+            "inputs": inputs,
+            "initial": initial,
+            "outputs": tuple(outputs),
+            "rtol": rtol,
+            "atol": atol,
+        }
+        self._experiment = {key: value for key, value in given.items() if value not in (None, (), {})}
+
+    def text(self) -> str:
+        """The network as the text of a file."""
+        lines = [f"system: {sentence_text(self.name)}"]
+        lines += [f"about: {sentence_text(self.about)}"] if self.about else []
+        lines += ["parameters:"] if self._parameters else []
+        lines += [
+            f"  {quoted(name)}: {quoted(value) if value else ''}".rstrip() for name, value in self._parameters.items()
+        ]
+        lines += ["displacements:"] if self._displacements else []
+        lines += [f"  {quoted(name)}: {quoted(rate)}" for name, rate in self._displacements.items()]
+        lines += _section("ports", self._ports) + _section("signal ports", self._signal_ports)
+        structure = [_section("parts", self._parts), _section("network", self._lines)]
+        first, second = structure if self._parts_first else structure[::-1]
+        lines += [*first, *second] or ["network: {}"]
+        lines += ["signals:"] if self._signals else []
+        lines += [f"  {quoted(name)}: {line}" for name, line in self._signals.items()]
+        lines += ["experiment:"] if self._experiment else []
+        lines += [f"  {key}: {_part(value)}" for key, value in self._experiment.items()]
+        return "\n".join(lines) + "\n"
+
+    def model(self) -> Model:
+        """The model, checked as a file would be; messages point into `text()`.
+
+        Raises: DescriptionError with every error found.
+        """
+        with without_collector():
+            document = read_document(self.text(), f"<{self.name}>")
+            return model_of_document(document, self._functions, self._given, Path.cwd())
+
+    def __getattr__(self, word: str) -> Callable[..., None]:
+        """The method of a kind of element."""
+        kind = word.replace("_", " ")
+        if word.startswith("_") or (kind not in KINDS and kind != CONNECTION):
+            words = [known.replace(" ", "_") for known in [*KINDS, CONNECTION]]
+            hint = did_you_mean(word, words) or f"kinds of element are {listing(words, 60)}"
+            raise AttributeError(f"a network has no '{word}': {hint}", name=word, obj=self)
+
+        def add(name: str, *nodes: str | int, **settings: Value | Iterable[str] | Mapping[str, str]) -> None:
+            self.add(kind, name, *nodes, **settings)
+
+        add.__name__ = word
+        add.__doc__ = KINDS[kind].summary if kind in KINDS else "a power-conserving connection between two domains"
+        return add
+
+    def __dir__(self) -> list[str]:
+        """The methods, those of the kinds of element among them."""
+        return sorted({*super().__dir__(), *(word.replace(" ", "_") for word in [*KINDS, CONNECTION])})
+
+
+def _section(title: str, lines: Mapping[str, str]) -> list[str]:
+    return [f"{title}:", *(f"  {quoted(name)}: {line}" for name, line in lines.items())] if lines else []
+
+
+def _require_new(name: str, taken: Mapping[str, str], subject: str) -> None:
+    if name in taken:
+        raise notations_rules.DESCRIBED_TWICE.error(
+            f"the {subject} '{name}' is described twice", where=name, fix="rename one of them"
+        )
+
+
+def _file_key(kind: str, key: str) -> str:
+    """The key of a keyword: `across_1` and `R_on` are keys themselves; in all others an underscore stands for a space."""
+    form = form_of(kind)
+    known = key[:-1] in ("across_", "through_") or (form is not None and key in form.keys)
+    return key if known else key.replace("_", " ")
+
+
+def _signal_key(key: str) -> str:
+    """The key of a keyword: `K_p` is a key itself; in others an underscore stands for a space or a hyphen."""
+    known = {k.name for block in BLOCKS.values() for k in block.keys}
+    return next((word for word in (key, key.replace("_", " "), key.replace("_", "-")) if word in known), key)
+
+
+def _nested(value: object) -> str:
+    if isinstance(value, str | int | float | Fraction | Expression):
+        return quoted(value_text(value))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(str(k))}: {_nested(v)}" for k, v in value.items()) + "}"
+    assert isinstance(value, Iterable), "a setting is a value, a list or a mapping"
+    return "[" + ", ".join(_nested(item) for item in value) + "]"
+
+
+def _setting(value: Value | Iterable[str] | Mapping[str, str]) -> str:
+    if isinstance(value, str | int | float | Fraction | Expression):
+        return quoted(value_text(value))
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(key)}: {quoted(text)}" for key, text in value.items()) + "}"
+    return _list(value)
+
+
+def _list(items: Iterable[str | int]) -> str:
+    return "[" + ", ".join(quoted(str(item)) for item in items) + "]"
+
+
+def _part(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(key)}: {quoted(value_text(text))}" for key, text in value.items()) + "}"
+    if isinstance(value, tuple):
+        return _list(value)
+    assert isinstance(value, str | int | float | Fraction | Expression), "the arguments have types"
+    return quoted(value_text(value))

@@ -1,0 +1,294 @@
+"""One line of a network as it was read, and the elements that lines become, sources of heat ports among them."""
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Mapping as TypingMapping
+from dataclasses import dataclass
+from typing import NoReturn, final
+
+from tellegen.core.domains import DOMAINS, THERMAL_DOMAINS, Side
+from tellegen.core.errors import DescriptionError, Place, TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import Dimension
+from tellegen.elements import KINDS
+from tellegen.expressions import Expression, symbol
+from tellegen.model.dimensions import NUMBER, Measure, NoDimension, si_unit, user_names, without_marks
+from tellegen.model.laws import Law
+from tellegen.model.model import NOTHING, Element, Parameter, Switching
+from tellegen.model.variables import known_variables, variable_name
+from tellegen.notations import rules as notations_rules
+from tellegen.notations.context import MOST_NOTICES, DrivenSource, HeatPort, PendingCheck, ReadingContext
+from tellegen.notations.indexed_names import NamePattern
+from tellegen.notations.network import rules
+from tellegen.notations.network.keys import LineForm
+from tellegen.notations.network.switching import SwitchingLine, switching_of
+from tellegen.notations.quantities import QuantityReading
+from tellegen.notations.signals.formulas import parse_formula
+from tellegen.notations.yaml.document import Scalar
+
+Indices = tuple[str, ...]
+
+Names = TypingMapping[str, str | NamePattern]
+
+
+@final
+@dataclass(slots=True)
+class ElementLine:
+    """One line of a network as it is written; inside a `repeat` names are patterns and values depend on the indices."""
+
+    key: Scalar
+    place: Place
+    form: LineForm
+    name: str | NamePattern
+    nodes: tuple[str | NamePattern, ...]
+    value: QuantityReading | None = None
+    law: Law | None = None
+    initial: QuantityReading | None = None
+    variables: Names | None = None
+    prefer: Side | None = None
+    forced: bool = False
+    notes: dict[str, str] | None = None
+    value_node: Scalar | None = None
+    initial_node: Scalar | None = None
+    switching: SwitchingLine | None = None
+    signal: Expression | None = None
+    signal_text: str = ""
+    signal_node: Scalar | None = None
+    heat: str | NamePattern | None = None
+
+
+def reserved_name_error(context: ReadingContext, node: Scalar, subject: str) -> TellegenError:
+    """The error for a name that means something else in formulas."""
+    what = f"'{node.text}' cannot name {subject}: it has a meaning of its own in formulas"
+    return context.error(
+        notations_rules.BAD_NAME, node, what, why="a formula could not use it", fix="choose another name"
+    )
+
+
+def settle_dimension(
+    context: ReadingContext, reading: QuantityReading, wanted: Dimension, subject: str, node: Scalar, indices: Indices
+) -> QuantityReading:
+    """A reading whose dimension is checked: at once if only numbers and indices stand in it, else when parameters are known."""
+    if reading.marked is None:
+        if reading.dimension is not None and reading.dimension != wanted:
+            raise DescriptionError(context.wrong_dimension(subject, reading.dimension, wanted, context.place(node)))
+        return reading
+    counters: dict[str, Measure] = dict.fromkeys(indices, NUMBER)
+    pending = PendingCheck(reading.marked, wanted, subject, lambda: context.text_place(node), counters)
+    if any(name not in counters for name in user_names(reading.marked)):
+        context.pending.append(pending)
+        return reading
+    measure = context.check(pending)
+    if isinstance(measure, NoDimension):
+        return QuantityReading(reading.expression)
+    return QuantityReading(reading.expression, None, measure, si_unit(measure))
+
+
+def read_source_signal(
+    context: ReadingContext, line: ElementLine, name: str, counters: TypingMapping[str, int]
+) -> Expression:
+    """What drives the source of a line, or of one copy of it; it is checked when all signals and variables are known."""
+    assert line.signal_node is not None, "only lines with a signal are asked for it"
+    marked = parse_formula(context, line.signal_node, f"the signal of {name}", counters)
+    context.driven.append(DrivenSource(name, marked, line.form.initial, line.signal_node))
+    return without_marks(marked)
+
+
+def add_element(
+    context: ReadingContext,
+    line: ElementLine,
+    name: str,
+    nodes: tuple[str, ...],
+    variables: TypingMapping[str, str] | None,
+    value: Expression | None,
+    law: Law | None,
+    initial: Expression | None,
+    switching: Switching | None = None,
+    heat: str | None = None,
+    signal: Expression | None = None,
+) -> None:
+    """Add an element to the network, and the parameter that its value becomes."""
+    kind = line.form.kind
+    if name in context.elements:
+        _refuse_twice(context, line, name)
+    if nodes[0] == nodes[1] or (len(nodes) == 4 and nodes[2] == nodes[3]):
+        what = f"both ends of the {kind.name} {name} are at '{nodes[0] if nodes[0] == nodes[1] else nodes[2]}'"
+        raise context.error(
+            notations_rules.SHORTED, line.key, what, fix="connect it between two nodes, or remove it", where=name
+        )
+    if value is not None:
+        if line.value is not None and line.value.marked is None and name not in context.parameters:
+            context.parameters[name] = Parameter(name, value, line.value.dimension, line.value.unit, line.place)
+            value = symbol(name)
+    elif law is None and kind.role not in ("source", "switching") and not kind.weightless:
+        value = symbol(name)
+        if name not in context.parameters:
+            _stay_symbol(context, line, name)
+    for side, chosen in variables.items() if variables else ():
+        owner = context.variables.setdefault(chosen, name)
+        if owner is not name:
+            what = f"{owner} and {name} both name a variable '{chosen}'"
+            raise context.error(
+                notations_rules.VARIABLE_TWICE,
+                line.key,
+                what,
+                fix=f"choose another name for the {side} variable",
+                where=name,
+            )
+    context.elements[name] = Element(
+        name,
+        kind,
+        nodes,
+        value,
+        law,
+        variables or NOTHING,
+        initial,
+        line.prefer,
+        line.forced,
+        line.place,
+        line.notes or NOTHING,
+        signal=line.signal if signal is None else signal,
+        signal_text=line.signal_text,
+        switching=switching,
+    )
+    if heat is not None:
+        context.heated.append(HeatPort(name, heat, line.key))
+
+
+def add_element_of_line(context: ReadingContext, line: ElementLine) -> None:
+    """Add the element of a line outside any `repeat`, where names and values are what they are."""
+    value = None if line.value is None else line.value.expression
+    initial = None if line.initial is None else line.initial.expression
+    name = line.name
+    assert isinstance(name, str), "outside a 'repeat' a name is a text"
+    modes = None if line.switching is None else switching_of(context, line.switching, name, line.key)
+    add_element(context, line, name, line.nodes, line.variables, value, line.law, initial, modes, line.heat)  # type: ignore[arg-type]
+
+
+def _refuse_twice(context: ReadingContext, line: ElementLine, name: str) -> NoReturn:
+    first = context.elements[name].place
+    inside = isinstance(line.name, str) and first == line.place
+    fix = "inside a 'repeat' a name needs every index, such as 'R[i]'" if inside else "rename one of them"
+    at = "" if inside or first is None else f", first in line {first.line}"
+    raise context.error(
+        notations_rules.DESCRIBED_TWICE, line.key, f"'{name}' is described twice{at}", fix=fix, where=name
+    )
+
+
+def _stay_symbol(context: ReadingContext, line: ElementLine, name: str) -> None:
+    form = line.form
+    unit = form.kind.quantity.unit if form.kind.quantity else ""
+    context.parameters[name] = Parameter(name, None, form.dimension, unit or si_unit(form.dimension), line.place)
+    context.without_value += 1
+    if context.without_value <= MOST_NOTICES:
+        key = form.kind.quantity.key if form.kind.quantity else "value"
+        fix = f"add '{name}' to the parameters, or '{key}: ...' to its line"
+        context.notes.append(
+            notations_rules.NO_VALUE.finding(
+                f"{name} has no value: it stays a symbol", where=name, fix=fix, place=line.place
+            )
+        )
+
+
+OF_ELEMENTS = ("power.", "energy.")
+"""What elements take and keep is for signals to read: it follows from their variables."""
+
+
+def allow_variables(context: ReadingContext, first: int) -> None:
+    """Let the formulas met since `first` of them waited use variables of elements too, which are known when all elements are."""
+    pending = context.pending
+    for k in range(first, len(pending)):
+        letters = pending[k].names
+        if all(name in letters or context.is_known(name) for name in user_names(pending[k].marked)):
+            continue  # most formulas read parameters only, and there may be many
+        pending[k] = pending[k]._replace(names=_WithVariables(context, pending[k].names))
+
+
+class _WithVariables(Mapping[str, Measure]):
+    """Letters and indices of a formula, and the variables of elements."""
+
+    def __init__(self, context: ReadingContext, letters: Mapping[str, Measure]) -> None:
+        self._context = context
+        self._letters = letters
+
+    def __getitem__(self, name: str) -> Measure:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, Measure]:
+        variables = known_variables(self._context.elements.values())
+        plain = {name: dimension for name, dimension in variables.items() if not name.startswith(OF_ELEMENTS)}
+        return {**plain, **self._letters}
+
+
+def add_heat_sources(context: ReadingContext) -> None:
+    """Add the source of every heat port; all elements are known by now."""
+    if not context.heated:
+        return
+    domains = _domains_of_nodes(context)
+    for heated in context.heated:
+        name = _source_name(heated.element)
+        if name in context.elements:
+            what = f"the heat of '{heated.element}' is brought by a source '{name}', but an element has that name"
+            raise context.error(
+                rules.HEAT_NAME_TAKEN, heated.key, what, fix=f"rename the element '{name}'", where=heated.element
+            )
+        domain = domains.get(heated.node)
+        if domain is None:
+            raise context.error(
+                rules.NO_THERMAL_NODE,
+                heated.key,
+                f"the heat of '{heated.element}' goes to '{heated.node}', which is no node of a thermal element",
+                fix=_nearest_thermal_node(heated.node, domains),
+                where=heated.element,
+            )
+        context.elements[name] = _heat_source(context, name, heated, domain)
+
+
+def _heat_source(context: ReadingContext, name: str, heated: HeatPort, domain: str) -> Element:
+    place = context.place(heated.key)
+    nodes = (DOMAINS[domain].reference, heated.node)
+    power: Expression = symbol(f"power.{heated.element}")
+    if DOMAINS[domain].heat_books:
+        return Element(name, KINDS["heat flow source"], nodes, place=place, signal=power)
+    temperature = symbol(_temperature(context, heated))
+    return Element(name, KINDS["entropy flow source"], nodes, place=place, signal=power / temperature)
+
+
+def _temperature(context: ReadingContext, heated: HeatPort) -> str:
+    """The name of the temperature of a node of entropy flows."""
+    reference = DOMAINS["thermal"].reference
+    for element in context.elements.values():
+        decides = element.kind.role == "storage" or (element.kind.role == "source" and element.kind.side == "across")
+        if decides and element.kind.domains == ("thermal",) and element.nodes == (heated.node, reference):
+            return variable_name(element, "across")
+    what = f"the heat of '{heated.element}' goes to '{heated.node}', where nothing decides the temperature"
+    fix = f"put an entropy capacity or a temperature source at '{heated.node}'"
+    raise context.error(rules.NO_HEAT_TEMPERATURE, heated.key, what, fix=fix, where=heated.element)
+
+
+def _domains_of_nodes(context: ReadingContext) -> dict[str, str]:
+    """The thermal nodes that are no references, with their domain."""
+    found: dict[str, str] = {}
+    for element in context.elements.values():
+        for k, node in enumerate(element.nodes):
+            domain = element.kind.domains[k // 2]
+            if domain in THERMAL_DOMAINS and node != DOMAINS[domain].reference:
+                found.setdefault(node, domain)
+    return found
+
+
+def _source_name(element: str) -> str:
+    """The name of the source that brings the heat of an element: `R_heat`, `R_heat[3]`."""
+    base, bracket, index = element.partition("[")
+    return f"{base}_heat{bracket}{index}"
+
+
+def _nearest_thermal_node(node: str, domains: dict[str, str]) -> str:
+    if not domains:
+        return f"add '{node}' to the model, as in 'C: {{heat capacity: [{node}], C: 40 J/K}}'"
+    return did_you_mean(node, domains) or f"the thermal nodes are {listing(domains)}"

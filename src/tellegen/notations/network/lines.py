@@ -1,0 +1,435 @@
+"""Elements from their lines: `L_a: {inductor: [a, b], L: 2 mH, current: I_a}`."""
+
+from functools import lru_cache
+from typing import NoReturn
+
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.core.errors import Place, TellegenError
+from tellegen.core.names import NAME, did_you_mean, listing
+from tellegen.core.units import Dimension
+from tellegen.elements import KINDS, CouplingType, ElementKind, connection
+from tellegen.elements.kinds import kind_advice
+from tellegen.expressions import ONE, RESERVED_WORDS, ZERO, Expression
+from tellegen.model.dimensions import user_names, without_marks
+from tellegen.notations import rules as notations_rules
+from tellegen.notations.context import ReadingContext, refuse_scale
+from tellegen.notations.indexed_names import NamePattern, read_name, read_node
+from tellegen.notations.network import rules
+from tellegen.notations.network.elements import (
+    ElementLine,
+    Indices,
+    allow_variables,
+    read_source_signal,
+    reserved_name_error,
+    settle_dimension,
+)
+from tellegen.notations.network.keys import (
+    CONNECTION,
+    VALUE,
+    LineForm,
+    form_of,
+    make_form,
+    port_dimension,
+    variable_words,
+    with_article,
+)
+from tellegen.notations.network.laws import LawLetters, LawReading, read_law, read_law_table
+from tellegen.notations.network.switching import SwitchingLine
+from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
+
+
+@lru_cache(maxsize=256)
+def _form_of_connection(domains: tuple[str, str], coupling: CouplingType, reciprocal: bool) -> LineForm:
+    return make_form(connection(domains, coupling, reciprocal=reciprocal))
+
+
+_PORT_LETTERS = {
+    **{f"{side}_{port}": (side, port) for side in ("across", "through") for port in (1, 2)},
+    **{f"{letter}{port}": (side, port) for letter, side in (("E", "across"), ("F", "through")) for port in (1, 2)},
+}
+
+
+def connection_form(context: ReadingContext, key: Scalar, node: MappingNode) -> LineForm:
+    """The form of a connection, whose kind follows from its `domains` and its `relation`."""
+    domains = _domains(context, key, node)
+    left, right, _ = relation_of(context, key, node)
+    like = left[0] == right[0]
+    coupling: CouplingType = "transformer" if like else "gyrator"
+    # across_1 = K across_2 is through_2 = K through_1, and through_2 = K across_1 is through_1 = K across_2
+    reciprocal = left in (("across", 2), ("through", 1)) if like else left[0] == "across"
+    return _form_of_connection(domains, coupling, reciprocal)
+
+
+def _domains(context: ReadingContext, key: Scalar, node: MappingNode) -> tuple[str, str]:
+    given = node.get("domains")
+    if given is None:
+        fix = "add 'domains: [electrical, rotational]'"
+        raise context.error(
+            notations_rules.MISSING_KEY, node, f"the connection {key.text} has no domains", fix=fix, where=key.text
+        )
+    names = context.texts(given, f"the domains of {key.text}")
+    for name in names:
+        if name.text not in DOMAINS:
+            fix = did_you_mean(name.text, DOMAINS) or f"the domains are {listing(DOMAINS)}"
+            raise context.error(
+                notations_rules.BAD_RELATION, name, f"'{name.text}' is not a domain", fix=fix, where=key.text
+            )
+    if len(names) != 2:
+        what = f"the connection {key.text} has {len(names)} domains, not 2"
+        raise context.error(
+            notations_rules.BAD_RELATION, given, what, fix="name the domain of each side", where=key.text
+        )
+    return names[0].text, names[1].text
+
+
+def relation_of(
+    context: ReadingContext, key: Scalar, node: MappingNode
+) -> tuple[tuple[str, int], tuple[str, int], Expression]:
+    """The variables on both sides of a relation, and the modulus between them."""
+    given = node.get("relation")
+    if given is None:
+        fix = "add a relation such as 'relation: through_2 = K*through_1'"
+        raise context.error(
+            notations_rules.MISSING_KEY, node, f"the connection {key.text} has no relation", fix=fix, where=key.text
+        )
+    text = context.scalar(given, f"the relation of {key.text}")
+    left, sign, right = text.text.partition("=")
+    if not sign or left.strip() not in _PORT_LETTERS:
+        refuse_relation(context, key, text, "must give one of across_1, through_1, across_2, through_2")
+    marked = parse_marked(right, context.text_place(text, len(left) + 1))
+    used = [name for name in user_names(marked) if name in _PORT_LETTERS]
+    if len(used) != 1 or _PORT_LETTERS[used[0]][1] == _PORT_LETTERS[left.strip()][1]:
+        refuse_relation(context, key, text, "must relate one variable of side 1 to one of side 2")
+    modulus = marked.derivative(used[0])
+    if used[0] in modulus.free_symbols or marked.substitute({used[0]: 0}) is not marked * 0:
+        refuse_relation(context, key, text, f"must be proportional to {used[0]}")
+    return _PORT_LETTERS[left.strip()], _PORT_LETTERS[used[0]], modulus
+
+
+def refuse_relation(context: ReadingContext, key: Scalar, text: Scalar, what: str) -> NoReturn:
+    """Raises: DescriptionError for a relation that is none."""
+    fix = "write a relation such as 'through_2 = K*through_1'"
+    raise context.error(
+        notations_rules.BAD_RELATION, text, f"the relation of {key.text} {what}", fix=fix, where=key.text
+    )
+
+
+_REASON = "what it keeps follows from its own variable, not from a difference of two"
+
+
+def read_nodes(
+    context: ReadingContext, key: Scalar, node: Node, kind: ElementKind, indices: Indices
+) -> tuple[str | NamePattern, ...]:
+    """The nodes of an element of this kind, one for each terminal.
+
+    Raises: DescriptionError for a name that is none, a wrong number of nodes, or a storage that is not against its reference.
+    """
+    items = node.items if isinstance(node, SequenceNode) else context.texts(node, f"the nodes of {key.text}")
+    names: list[str | NamePattern] = []
+    for item in items:
+        if type(item) is Scalar and NAME.fullmatch(item.text):
+            names.append(item.text)
+        else:
+            names.append(read_node(context, context.scalar(item, f"a node of {key.text}"), indices))
+    if len(names) != kind.terminals:
+        names = _with_references(context, key, node, kind, names)
+    if kind.grounded and names[1] != kind.domain.reference:
+        what = f"the {kind.name} {key.text} has '{_name_in_words(names[1])}' as its second node"
+        why = f"{with_article(kind.name)} stores {kind.domain.energy(kind.side).word} against '{kind.domain.reference}': {_REASON}"
+        moving = [name for name in names if name != kind.domain.reference]
+        fix = f"write '{kind.name}: [{_name_in_words(moving[0])}]'"
+        raise context.error(notations_rules.AGAINST_FRAME, node, what, why=why, fix=fix, where=key.text)
+    return tuple(names)
+
+
+def _with_references(
+    context: ReadingContext, key: Scalar, node: Node, kind: ElementKind, names: list[str | NamePattern]
+) -> list[str | NamePattern]:
+    """One node a port means that the other is the reference; a through source then pushes into the node."""
+    if len(names) != len(kind.domains):
+        ports = len(kind.domains)
+        what = f"the {kind.name} {key.text} has {len(names)} node{'' if len(names) == 1 else 's'}, not {kind.terminals}"
+        fix = f"give {kind.terminals} nodes, or {ports} to put the other{'' if ports == 1 else 's'} at the reference"
+        raise context.error(notations_rules.WRONG_NODES, node, what, fix=fix, where=key.text)
+    if kind.role == "source" and kind.side == "through":
+        return [kind.domain.reference, names[0]]
+    return [end for name, domain in zip(names, kind.domains, strict=True) for end in (name, DOMAINS[domain].reference)]
+
+
+def _name_in_words(name: str | NamePattern) -> str:
+    return name if isinstance(name, str) else name.text
+
+
+def read_keys(context: ReadingContext, line: ElementLine, node: MappingNode, indices: Indices, first: int = 1) -> None:
+    """Read the keys of a line from the one at `first` on, and put what they say into it."""
+    _LineReader(context, line, indices).read(node, first)
+
+
+class _LineReader:
+    """Reads the keys of one line after its kind."""
+
+    def __init__(self, context: ReadingContext, line: ElementLine, indices: Indices) -> None:
+        self.context = context
+        self.line = line
+        self.form = line.form
+        self.kind = line.form.kind
+        self.name = line.key.text
+        self.indices = indices
+        self.law: tuple[Scalar, str] | None = None
+        self.table: MappingNode | None = None
+        self.decided_by: Scalar | None = None
+
+    def read(self, node: MappingNode, first: int) -> None:
+        keys, values = node.keys, node.values
+        for position in range(first, len(keys)):
+            key = keys[position]
+            meaning = self.form.keys.get(key.text)
+            if meaning is None:
+                raise self.context.unknown_key(key, self.form.known, f"the {self.kind.name} {self.name}")
+            getattr(self, "read_" + meaning[0].replace(" ", "_"))(key, values[position], meaning[1])
+        if self.kind.name == CONNECTION:
+            self.read_modulus(node)
+        if self.law is not None:
+            self.finish_law(*self.law)
+        if self.table is not None:
+            self.line.law = read_law_table(
+                self.context, self.name, self.kind, self.table, LawLetters(self.kind, self.line.variables or {})
+            )
+
+    def read_value(self, key: Scalar, node: Node, _: str) -> None:
+        self.decide(key)
+        line, context = self.line, self.context
+        line.value_node = scalar = context.formula(node, f"the value of {self.name}")
+        if self.kind.name == CONNECTION or (self.indices and "[" in scalar.text):
+            return
+        line.value = self.settled(scalar, self.form.dimension, "value")
+
+    def settled(self, node: Scalar, wanted: Dimension, what: str) -> QuantityReading:
+        """The reading of a text, its dimension checked now or later."""
+        reading = read_quantity(node.text, lambda: self.context.text_place(node))
+        if reading.marked is None and (reading.dimension is None or reading.dimension == wanted):
+            return reading
+        word = self.kind.quantity.word if what == "value" and self.kind.quantity else what
+        return settle_dimension(self.context, reading, wanted, f"the {word} of {self.name}", node, self.indices)
+
+    def read_variable(self, key: Scalar, node: Node, side: str) -> None:
+        scalar = self.context.scalar(node, f"the {key.text} of {self.name}")
+        if scalar.text in RESERVED_WORDS:
+            raise reserved_name_error(self.context, scalar, "a variable")
+        taken = self.line.variables or {}
+        if side in taken:
+            what = f"the {key.text} of {self.name} is named twice"
+            raise self.context.error(
+                notations_rules.VALUE_TWICE, key, what, fix="leave one of the names out", where=self.name
+            )
+        name = read_name(self.context, scalar, self.indices, "a variable")
+        self.line.variables = {**taken, side: name}
+
+    def read_ambiguous(self, key: Scalar, node: Node, word: str) -> None:
+        sides = [f"{side}_{port}" for side in ("across", "through") for port in (1, 2)]
+        fits = sides[:2] if word in variable_words(self.kind.domain, "across") else sides[2:]
+        what = f"both sides of the {self.kind.name} {self.name} have a {word}"
+        raise self.context.error(
+            notations_rules.AMBIGUOUS_VARIABLE, key, what, fix=f"write {listing(fits)} instead", where=self.name
+        )
+
+    def read_initial(self, key: Scalar, node: Node, _: str) -> None:
+        scalar = self.context.formula(node, f"the initial value of {self.name}")
+        if self.kind.domain.heat_books:
+            refuse_scale(self.context, scalar, f"the initial value of {self.name}")
+        self.line.initial_node = scalar
+        if not (self.indices and "[" in scalar.text):
+            self.line.initial = self.settled(scalar, self.form.initial, "initial value")
+
+    def read_law(self, key: Scalar, node: Node, form: str) -> None:
+        self.decide(key)
+        if form == "law" and isinstance(node, MappingNode):
+            self.table = node
+        else:
+            self.law = (self.context.formula(node, f"the {form} of {self.name}"), form)
+
+    def finish_law(self, node: Scalar, form: str) -> None:
+        """Laws are read last, because they may use the names of variables that follow."""
+        found: LawReading = read_law(
+            self.context, self.name, self.kind, node, form, self.line.variables or {}, self.indices
+        )
+        self.line.law = found.law
+        if found.value is None:
+            self.context.pending.append(found.pending)
+            return
+        if (
+            found.value.expression is ZERO
+        ):  # an ideal sensor, an open line: nothing to be changed without another causality
+            self.line.value = QuantityReading(ZERO, ZERO)
+            return
+        word = self.kind.quantity.word if self.kind.quantity else "value"
+        self.line.value_node = node
+        self.line.value = settle_dimension(
+            self.context, found.value, self.form.dimension, f"the {word} in the law of {self.name}", node, self.indices
+        )
+
+    def read_signal(self, key: Scalar, node: Node, _: str) -> None:
+        """What drives a source; names and units are checked when all signals and variables are known."""
+        self.line.signal_node = text = self.context.formula(node, f"the signal of {self.name}")
+        if not self.indices:
+            self.line.signal = read_source_signal(self.context, self.line, self.name, {})
+            self.line.signal_text = text.text.strip()
+
+    def read_heat(self, key: Scalar, node: Node, _: str) -> None:
+        """The node that takes the heat; which domain that is, is known when all elements are."""
+        scalar = self.context.scalar(node, f"the heat of {self.name}")
+        plain = NAME.fullmatch(scalar.text)
+        self.line.heat = scalar.text if plain else read_node(self.context, scalar, self.indices)
+
+    def read_setting(self, key: Scalar, node: Node, setting: str) -> None:
+        self.modes.read_setting(key, node, setting)
+
+    def read_schedule(self, key: Scalar, node: Node, _: str) -> None:
+        self.modes.read_schedule(key, node)
+
+    def read_start(self, key: Scalar, node: Node, _: str) -> None:
+        self.modes.read_start(node)
+
+    @property
+    def modes(self) -> SwitchingLine:
+        """What the line says about the modes of its element."""
+        assert self.line.switching is not None, "only kinds with modes have such keys"
+        return self.line.switching
+
+    def read_causality(self, key: Scalar, node: Node, _: str) -> None:
+        scalar = self.context.scalar(node, f"the causality of {self.name}")
+        words = scalar.text.split()
+        self.line.forced = len(words) > 1 and words[0] in ("force", "forced")
+        word = " ".join(words[1:] if self.line.forced else words)
+        choices = self.causalities()
+        if word not in choices:
+            fix = did_you_mean(word, choices) or (
+                f"choose one of {listing(choices, 12)}" if choices else "leave it out"
+            )
+            what = f"'{scalar.text}' is not a causality of the {self.kind.name} {self.name}"
+            raise self.context.error(notations_rules.BAD_CAUSALITY, scalar, what, fix=fix, where=self.name)
+        self.line.prefer = choices[word]
+
+    def causalities(self) -> dict[str, Side]:
+        kind = self.kind
+        if kind.role not in ("storage", "resistive"):
+            return {}
+        sides: dict[str, Side] = {"across": "across", "through": "through"}
+        sides |= {"effort": kind.domain.effort, "flow": kind.domain.flow}
+        sides |= dict.fromkeys(variable_words(kind.domain, "across"), "across")
+        sides |= dict.fromkeys(variable_words(kind.domain, "through"), "through")
+        if kind.role == "storage":
+            sides |= {"integral": kind.side, "derivative": other_side(kind.side)}
+        return sides
+
+    def read_notes(self, key: Scalar, node: Node, _: str) -> None:
+        notes = self.context.mapping(node, f"the notes of {self.name}")
+        texts = [self.context.scalar(value, f"a note of {self.name}").text for value in notes.values]
+        self.line.notes = dict(zip([k.text for k in notes.keys], texts, strict=True))
+
+    def read_domains(self, key: Scalar, node: Node, _: str) -> None:
+        """Read before, because the kind follows from it."""
+
+    def read_relation(self, key: Scalar, node: Node, _: str) -> None:
+        """Read before, because the kind follows from it."""
+
+    def read_modulus(self, node: MappingNode) -> None:
+        """The modulus of a connection: the factor of its relation, where `K` stands for the value if one is given."""
+        left, right, modulus = relation_of(self.context, self.line.key, node)
+        text = self.context.scalar(node.values[node.position("relation") or 0], "relation")
+        given = self.line.value_node
+        if given is not None:
+            if user_names(modulus) != ["K"]:
+                refuse_relation(self.context, self.line.key, text, "must use 'K' for the value that is given beside it")
+            modulus = modulus.substitute({"K": parse_marked(given.text, self.context.text_place(given))})
+        at = given or text
+        self.line.value_node = at
+        domains = self.kind.domains
+        wanted = port_dimension(domains, f"{left[0]}_{left[1]}").over(port_dimension(domains, f"{right[0]}_{right[1]}"))
+        reading = QuantityReading(without_marks(modulus), modulus)
+        settled = settle_dimension(self.context, reading, wanted, f"the modulus of {self.name}", at, self.indices)
+        # `through_2 = through_1` has no modulus that one could change: it stays as it is written.
+        self.line.value = reading if given is None and reading.expression is ONE else settled
+
+    def read_no_value(self, key: Scalar, node: Node, _: str) -> None:
+        if self.kind.role == "source":
+            fix = f"give its course in 'experiment', as 'inputs: {{{self.name}: ...}}', or by 'signal: ...' on its line"
+            what = f"the {self.kind.name} {self.name} has no '{key.text}': it follows an input"
+        elif self.kind.role == "switching" and key.text == "value":
+            fix = f"its keys are {listing(self.form.known, 12)}"
+            what = f"the {self.kind.name} {self.name} has no 'value'"
+        else:
+            fix = "leave it out"
+            what = f"the {self.kind.name} {self.name} has no initial value: it stores nothing"
+        raise self.context.error(notations_rules.NO_VALUE_HERE, key, what, fix=fix, where=self.name)
+
+    def read_no_law(self, key: Scalar, node: Node, _: str) -> None:
+        reasons = {
+            "source": "it follows an input",
+            "coupling": "its modulus says all: it passes on power",
+            "resistive": "it keeps no energy",
+            "switching": "it has one law in each of its modes",
+        }
+        what = f"the {self.kind.name} {self.name} has no '{key.text}': {reasons[self.kind.role]}"
+        fix = f"write a law such as '{self.kind.law}'" if self.kind.role == "resistive" else "leave it out"
+        raise self.context.error(rules.NO_LAW_HERE, key, what, fix=fix, where=self.name)
+
+    def decide(self, key: Scalar) -> None:
+        """One key decides the law of the element."""
+        if self.decided_by is not None:
+            what = f"'{key.text}' and '{self.decided_by.text}' both decide the {self.kind.name} {self.name}"
+            raise self.context.error(notations_rules.VALUE_TWICE, key, what, fix="keep one of them", where=self.name)
+        self.decided_by = key
+
+
+def read_line(context: ReadingContext, key: Scalar, node: Node, indices: Indices) -> ElementLine:
+    """The line of one element."""
+    if not isinstance(node, MappingNode) or not node.keys:
+        fix = f"write '{key.text}: {{kind: [nodes], key: value}}'"
+        raise context.error(
+            notations_rules.WRONG_SHAPE, node, f"the element '{key.text}' is not a mapping", fix=fix, where=key.text
+        )
+    name = key.text if NAME.fullmatch(key.text) else read_name(context, key, indices, "an element")
+    if key.text in RESERVED_WORDS:
+        raise reserved_name_error(context, key, "an element")
+    form = connection_form(context, key, node) if node.keys[0].text == CONNECTION else form_of(node.keys[0].text)
+    if form is None:
+        raise _unknown_kind(context, key, node)
+    place = Place(context.file, key.line, key.column, key.text)
+    line = ElementLine(key, place, form, name, read_nodes(context, key, node.values[0], form.kind, indices))
+    if form.kind.role == "switching":
+        line.switching = SwitchingLine(context, key.text, form.kind, indices)
+    if len(node.keys) == 2 and (quick := _quick_value(form, node)) is not None:
+        line.value, line.value_node = quick
+    elif len(node.keys) > 1:
+        first = len(context.pending)
+        read_keys(context, line, node, indices)
+        if form.kind.role in ("coupling", "resistive"):
+            allow_variables(context, first)
+    return line
+
+
+def read_details(context: ReadingContext, line: ElementLine, node: MappingNode) -> None:
+    """Read keys of an element whose kind is known already: values, laws, initial values."""
+    read_keys(context, line, node, (), first=0)
+
+
+def _quick_value(form: LineForm, node: MappingNode) -> tuple[QuantityReading, Scalar] | None:
+    """The value of a line that has only a value, a plain one of the right unit: most lines of a large network."""
+    text = node.values[1]
+    if type(text) is not Scalar or form.keys.get(node.keys[1].text) != VALUE:
+        return None
+    reading = read_plain(text.text)
+    if reading is None or (reading.dimension is not None and reading.dimension != form.dimension):
+        return None
+    return reading, text
+
+
+def _unknown_kind(context: ReadingContext, key: Scalar, node: MappingNode) -> TellegenError:
+    word = node.keys[0]
+    named = [other.text for other in node.keys[1:] if other.text in KINDS]
+    fix = f"write '{named[0]}' first: the kind is the first key" if named else kind_advice(word.text, (CONNECTION,))
+    return context.error(
+        notations_rules.UNKNOWN_KIND, word, f"'{word.text}' is not a kind of element", fix=fix, where=key.text
+    )

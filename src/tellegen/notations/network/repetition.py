@@ -1,0 +1,321 @@
+"""Repeated structure: a block of lines written once and copied for each value of its indices.
+
+A template is read once; each copy then only puts its numbers in. 200 000 elements take about three seconds.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import final
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.units import is_unit
+from tellegen.expressions import RESERVED_WORDS, Expression, Mul, Number, Pow, Symbol, number, to_text
+from tellegen.model.laws import Law
+from tellegen.notations import rules as notations_rules
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.indexed_names import CopyIndices, NotWholeError, integer_expression, name_at, not_whole_error
+from tellegen.notations.network import rules
+from tellegen.notations.network.elements import (
+    ElementLine,
+    Indices,
+    add_element,
+    read_source_signal,
+    reserved_name_error,
+    settle_dimension,
+)
+from tellegen.notations.network.lines import read_line
+from tellegen.notations.network.switching import switching_of
+from tellegen.notations.quantities import read_quantity
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar
+
+MOST_ELEMENTS = 5_000_000
+_RANGE = re.compile(r"(.+?)\.\.(.+)", re.DOTALL)
+
+
+@final
+@dataclass(slots=True)
+class IndexRange:
+    """`first..last` of one index, as expressions of the indices outside it."""
+
+    index: str
+    first: Expression
+    last: Expression
+    node: Scalar
+
+
+@final
+@dataclass(slots=True)
+class RepeatedBlock:
+    """A `repeat` with its lines, and blocks inside it."""
+
+    key: Scalar
+    indices: Indices  # those outside it as well
+    ranges: list[IndexRange]
+    lines: "list[ElementLine | RepeatedBlock]"
+
+
+def is_block(node: Node) -> bool:
+    """Whether an entry of a network is a repeated block and not an element."""
+    return isinstance(node, MappingNode) and "repeat" in node
+
+
+def read_block(context: ReadingContext, key: Scalar, node: MappingNode, outer: Indices) -> RepeatedBlock:
+    """The block with its templates."""
+    context.check_keys(node, ("repeat", "network"), f"the repeated block {key.text}")
+    ranges, indices = read_ranges(context, key, node, outer)
+    inner = node.get("network")
+    if inner is None:
+        raise context.error(
+            notations_rules.MISSING_KEY,
+            node,
+            f"the repeated block {key.text} has no network",
+            fix="add 'network: {...}'",
+        )
+    return RepeatedBlock(key, indices, ranges, _read_lines(context, key, inner, indices))
+
+
+def read_ranges(
+    context: ReadingContext, key: Scalar, node: MappingNode, outer: Indices, word: str = "repeat"
+) -> tuple[list[IndexRange], Indices]:
+    """The ranges of a `repeat`, and all indices that its lines may use."""
+    repeat = context.mapping(node.values[node.position(word) or 0], f"the {word} of {key.text}")
+    if not repeat.keys:
+        raise context.error(
+            rules.BAD_RANGE,
+            node,
+            f"the {word} of {key.text} has no index",
+            fix=f"write '{word}: {{i: 1..10}}'",
+        )
+    indices = outer
+    ranges = []
+    for index, text in repeat.items():
+        _check_index(context, index, indices)
+        ranges.append(_read_range(context, index, context.scalar(text, f"the range of {index.text}"), indices))
+        indices = (*indices, index.text)
+    return ranges, indices
+
+
+def _read_lines(
+    context: ReadingContext, key: Scalar, node: Node, indices: Indices
+) -> "list[ElementLine | RepeatedBlock]":
+    lines: list[ElementLine | RepeatedBlock] = []
+    for name, value in context.mapping(node, f"the network of {key.text}").items():
+        try:
+            if isinstance(value, MappingNode) and is_block(value):
+                lines.append(read_block(context, name, value, indices))
+            else:
+                lines.append(read_line(context, name, value, indices))
+        except TellegenError as error:
+            context.collect(error)
+    return lines
+
+
+def _check_index(context: ReadingContext, index: Scalar, outer: Indices) -> None:
+    name = context.name(index, "an index")
+    if name in RESERVED_WORDS:
+        raise reserved_name_error(context, index, "an index")
+    taken = (
+        "a parameter"
+        if name in context.parameters
+        else "an outer index"
+        if name in outer
+        else "a unit"
+        if is_unit(name)
+        else ""
+    )
+    if taken:
+        what = f"the index '{name}' has the name of {taken}"
+        raise context.error(rules.SHADOWING_INDEX, index, what, fix="choose another name, such as 'i' or 'k'")
+
+
+def _read_range(context: ReadingContext, index: Scalar, node: Scalar, outer: Indices) -> IndexRange:
+    match = _RANGE.fullmatch(node.text)
+    if match is None:
+        what = f"the range of '{index.text}' is '{node.text}', not 'first..last'"
+        raise context.error(rules.BAD_RANGE, node, what, fix=f"write '{index.text}: 1..10'")
+    first, last = (integer_expression(context, node, text, outer) for text in match.groups())
+    return IndexRange(index.text, first, last, node)
+
+
+# Copies
+
+
+def add_elements_of_block(context: ReadingContext, block: RepeatedBlock, outer: CopyIndices = ()) -> None:
+    """Add the elements of all copies."""
+    templates = [
+        (line, _Template(context, line, block.indices)) if isinstance(line, ElementLine) else (line, None)
+        for line in block.lines
+    ]
+    broken: set[int] = set()  # one error a line is enough; its other copies would repeat it
+    for copy in block_copies(context, block, block.ranges, outer):
+        for position, (line, template) in enumerate(templates):
+            if isinstance(line, RepeatedBlock):
+                add_elements_of_block(context, line, copy)
+            elif template is not None and position not in broken:
+                try:
+                    template.emit(copy)
+                except TellegenError as error:
+                    broken.add(position)
+                    context.collect(error)
+
+
+def block_copies(
+    context: ReadingContext, block: RepeatedBlock, ranges: list[IndexRange], outer: CopyIndices
+) -> Iterator[CopyIndices]:
+    """The values of the indices in each copy of a block."""
+    if not ranges:
+        yield outer
+        return
+    head, rest = ranges[0], ranges[1:]
+    indices = block.indices[: len(outer)]
+    first, last = (_whole(context, head, e, indices, outer) for e in (head.first, head.last))
+    if last < first - 1:
+        what = f"the range of '{head.index}' runs backwards, from {first} to {last}"
+        raise context.error(rules.BACKWARD_RANGE, head.node, what, fix=f"write '{last}..{first}'")
+    _check_size(context, block, head, (last - first + 1) * _least_count(rest))
+    for value in range(first, last + 1):
+        yield from block_copies(context, block, rest, (*outer, value))
+
+
+def _least_count(ranges: list[IndexRange]) -> int:
+    """How many copies inner ranges make of each outer one, as far as their bounds are known before counting."""
+    count = 1
+    for inner in ranges:
+        if isinstance(inner.first, Number) and isinstance(inner.last, Number):
+            count *= max(1, int(inner.last.value - inner.first.value) + 1)
+    return count
+
+
+def _whole(
+    context: ReadingContext, head: IndexRange, expression: Expression, indices: Indices, copy: CopyIndices
+) -> int:
+    value = expression.substitute(dict(zip(indices, copy, strict=True)))
+    if not (isinstance(value, Number) and type(value.rational) is int):
+        what = f"a bound of '{head.index}' is {value}, which is not a whole number"
+        raise context.error(rules.BAD_RANGE, head.node, what, fix="ranges run over whole numbers")
+    return value.rational
+
+
+def _check_size(context: ReadingContext, block: RepeatedBlock, head: IndexRange, count: int) -> None:
+    """Each copy has at least one element, except in an empty block, so a range alone can tell that there are too many."""
+    lines = sum(isinstance(line, ElementLine) for line in block.lines)
+    total = len(context.elements) + count * max(lines, 1)
+    if total > MOST_ELEMENTS:
+        what = f"the repeated block {block.key.text} leads to {total} elements or more"
+        fix = f"keep the number of elements below {MOST_ELEMENTS}"
+        raise rules.TOO_MANY.error(what, fix=fix, place=context.place(head.node))
+
+
+@final
+class _Template:
+    """A line made ready for copying."""
+
+    def __init__(self, context: ReadingContext, line: ElementLine, indices: Indices) -> None:
+        self.context = context
+        self.line = line
+        self.indices = indices
+        self.plain_nodes = all(isinstance(node, str) for node in line.nodes)
+        self.value = self._function(line.value_node, line.value and line.value.expression)
+        self.initial = self._function(line.initial_node, line.initial and line.initial.expression)
+
+    def _function(
+        self, node: Scalar | None, expression: Expression | None
+    ) -> Callable[[CopyIndices], Expression] | None:
+        """The value as a function of the copy; None where there is none, or where it must be read again for each copy."""
+        return None if expression is None else value_of_copy(expression, self.indices)
+
+    def emit(self, copy: CopyIndices) -> None:
+        line = self.line
+        try:
+            name = name_at(line.name, copy)
+            nodes = tuple([node if isinstance(node, str) else node.at(copy) for node in line.nodes])
+            variables = (
+                {side: name_at(chosen, copy) for side, chosen in line.variables.items()} if line.variables else {}
+            )
+            heat = None if line.heat is None else name_at(line.heat, copy)
+        except NotWholeError as problem:
+            raise not_whole_error(self.context, line.key, problem, self._shown(copy)) from None
+        try:
+            value = self.value(copy) if self.value else self._again(line, copy)
+            initial = self.initial(copy) if self.initial else self._initial_again(copy)
+            law = line.law and self._law(line.law, copy)
+        except ZeroDivisionError:
+            what = f"a value of {name} divides by zero"
+            raise self.context.error(
+                notations_rules.DIVISION_BY_ZERO, line.key, what, fix="start the index elsewhere"
+            ) from None
+        modes = None if line.switching is None else switching_of(self.context, line.switching, name, line.key, copy)
+        counters = dict(zip(self.indices, copy, strict=True))
+        signal = None if line.signal_node is None else read_source_signal(self.context, line, name, counters)
+        add_element(self.context, line, name, nodes, variables, value, law, initial, modes, heat, signal)
+
+    def _again(self, line: ElementLine, copy: CopyIndices) -> Expression | None:
+        """A value that uses names with indices, such as `R[i-1]`, is read again for each copy."""
+        if line.value_node is None or line.value is not None or line.law is not None:
+            return None
+        word = line.form.kind.quantity.word if line.form.kind.quantity else "value"
+        return self._settled(line.value_node, f"the {word} of {name_at(line.name, copy)}", copy)
+
+    def _initial_again(self, copy: CopyIndices) -> Expression | None:
+        if self.line.initial_node is None:
+            return None
+        return self._settled(self.line.initial_node, f"the initial value of {name_at(self.line.name, copy)}", copy)
+
+    def _settled(self, node: Scalar, subject: str, copy: CopyIndices) -> Expression:
+        form = self.line.form
+        wanted = form.dimension if node is self.line.value_node else form.initial
+        counters = dict(zip(self.indices, copy, strict=True))
+        reading = read_quantity(node.text, lambda: self.context.text_place(node), counters)
+        return settle_dimension(self.context, reading, wanted, subject, node, ()).expression
+
+    def _law(self, law: Law, copy: CopyIndices) -> Law:
+        if not any(index in law.expression.free_symbols for index in self.indices):
+            return law
+        expression = law.expression.substitute(dict(zip(self.indices, copy, strict=True)))
+        left = law.text.partition("=")[0].strip() + " = " if "=" in law.text else ""
+        return replace(law, expression=expression, text=left + to_text(expression))
+
+    def _shown(self, copy: CopyIndices) -> str:
+        return ", ".join(f"{index} = {value}" for index, value in zip(self.indices, copy, strict=True))
+
+
+def value_of_copy(expression: Expression, indices: Indices) -> Callable[[CopyIndices], Expression]:
+    """The expression as a function of the copy; products of powers of indices, the usual case, need no substitution."""
+    used = [index for index in indices if index in expression.free_symbols]
+    if not used:
+        return lambda copy: expression
+    powers = _monomial(expression, indices)
+    if powers is None:
+        return lambda copy: expression.substitute(dict(zip(indices, copy, strict=False)))
+    factor, pairs = powers
+    multiplied = [(position, power) for position, power in pairs if power > 0]
+    divided = [(position, -power) for position, power in pairs if power < 0]
+
+    def monomial(copy: CopyIndices) -> Expression:
+        above, below = factor.numerator, factor.denominator
+        for position, power in multiplied:
+            above *= copy[position] ** power
+        for position, power in divided:
+            below *= copy[position] ** power
+        return number(above if below == 1 else Fraction(above, below))
+
+    return monomial
+
+
+def _monomial(expression: Expression, indices: Indices) -> tuple[Fraction, list[tuple[int, int]]] | None:
+    factors: list[tuple[Expression, object]]
+    factor = Fraction(1)
+    if isinstance(expression, Mul):
+        factor, factors = Fraction(expression.coefficient), list(expression.factors)
+    elif isinstance(expression, Pow) and isinstance(expression.exponent, Number):
+        factors = [(expression.base, expression.exponent.rational)]
+    else:
+        factors = [(expression, 1)]
+    pairs: list[tuple[int, int]] = []
+    for base, power in factors:
+        if not (isinstance(base, Symbol) and base.name in indices and type(power) is int and abs(power) <= 64):
+            return None
+        pairs.append((indices.index(base.name), power))
+    return factor, pairs

@@ -1,0 +1,392 @@
+"""Parameters: curves that give them, the order in which they follow from each other, their values, and what physics says about
+these.
+
+A slope is found when all parameters are known, so that a part whose `lift` the whole sets follows that lift.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping as TypingMapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import NoReturn
+
+from tellegen.core.errors import DescriptionError, Finding, Place, Rule, TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import Dimension
+from tellegen.expressions import ZERO, Expression, Number, Symbol, call, is_zero, number
+from tellegen.expressions.polynomials import interpolated
+from tellegen.model.dimensions import Measure, NoDimension, si_unit, without_marks
+from tellegen.model.laws import LawTable
+from tellegen.model.model import Element, Model, Parameter, ParameterCurve, ParameterSlope
+from tellegen.notations import rules
+from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.network.laws import INTERPOLATIONS, MOST_LAW_POINTS
+from tellegen.notations.quantities import parse_marked, read_plain
+from tellegen.notations.signals.tables import read_table
+from tellegen.notations.yaml.document import MappingNode, Scalar
+
+
+def parameter_values(model: Model) -> dict[str, float]:
+    """The value of every parameter that has one; those that depend on a symbol without value are left out.
+
+    Raises: DescriptionError where parameters define each other, or a value is not a finite number.
+    """
+    order, cycle = definition_order(model.parameters)
+    if cycle:
+        raise DescriptionError(cycle)
+    values, problems = evaluate_in_order(model.parameters, order)
+    if problems:
+        raise DescriptionError(problems)
+    return values
+
+
+def definition_order(parameters: Mapping[str, Parameter]) -> tuple[list[str], list[Finding]]:
+    """The names, each after those it uses; and a finding for each cycle, whose members are left out."""
+    order: list[str] = []
+    state: dict[str, bool] = {}  # False while its definition is being followed, True when done
+    findings: list[Finding] = []
+    for start, parameter in parameters.items():
+        expression = parameter.expression
+        if expression is None or type(expression) is Number:
+            state[start] = True
+            order.append(start)
+        elif start not in state:
+            _follow(start, parameters, state, order, findings)
+    return order, findings
+
+
+def _follow(
+    start: str, parameters: Mapping[str, Parameter], state: dict[str, bool], order: list[str], findings: list[Finding]
+) -> None:
+    stack = [(start, iter(_used(parameters[start], parameters)))]
+    state[start] = False
+    while stack:
+        name, rest = stack[-1]
+        following = next((other for other in rest if state.get(other) is not True), None)
+        if following is None:
+            stack.pop()
+            state[name] = True
+            order.append(name)
+        elif following in state:
+            _report_cycle([entry[0] for entry in stack], following, parameters, findings)
+        else:
+            state[following] = False
+            stack.append((following, iter(_used(parameters[following], parameters))))
+
+
+def _used(parameter: Parameter, parameters: Mapping[str, Parameter]) -> list[str]:
+    if parameter.expression is None:
+        return []
+    return sorted(name for name in parameter.expression.free_symbols if name in parameters)
+
+
+def _report_cycle(path: list[str], closing: str, parameters: Mapping[str, Parameter], findings: list[Finding]) -> None:
+    members = path[path.index(closing) :]
+    shown = " -> ".join([*members, closing])
+    what = f"'{closing}' is defined by itself" if len(members) == 1 else f"parameters define each other: {shown}"
+    fix = f"give one of them a value, such as '{closing}: 1'"
+    place = parameters[closing].place
+    findings.append(rules.CYCLE.finding(what, fix=fix, place=place, members=members))
+
+
+def evaluate_in_order(
+    parameters: Mapping[str, Parameter], order: Iterable[str]
+) -> tuple[dict[str, float], list[Finding]]:
+    """The values, and a finding for each that is not a finite number."""
+    values: dict[str, float] = {}
+    findings: list[Finding] = []
+    for name in order:
+        parameter = parameters[name]
+        expression = parameter.expression
+        if expression is None:
+            continue
+        if type(expression) is not Number and any(other not in values for other in expression.free_symbols):
+            continue
+        try:
+            values[name] = finite_value(expression, values)
+        except ArithmeticError as problem:
+            findings.append(value_finding(f"the value of {name}", problem, parameter.place))
+    return values, findings
+
+
+def finite_value(expression: Expression, values: Mapping[str, float]) -> float:
+    """The number that an expression stands for.
+
+    Raises: ZeroDivisionError, OverflowError (too large, too small), ArithmeticError (not a real number).
+    """
+    if type(expression) is Number:
+        value = float(expression.rational)  # OverflowError beyond 1e308
+        if value == 0 and expression.rational:
+            raise OverflowError("too small for a number")
+        return value
+    try:
+        value = expression.evaluate(values)
+    except ValueError:
+        raise ArithmeticError("not a real number") from None
+    if isinstance(value, complex):
+        raise ArithmeticError("not a real number")
+    if not math.isfinite(value):
+        raise OverflowError("not a finite number")
+    return value
+
+
+def value_finding(subject: str, problem: ArithmeticError, place: Place | None) -> Finding:
+    """The finding for a value that cannot be computed."""
+    if isinstance(problem, ZeroDivisionError):
+        return rules.DIVISION_BY_ZERO.finding(
+            f"{subject} divides by zero", fix="check the parameters it uses", place=place
+        )
+    reason = str(problem) if str(problem).startswith(("too small", "not a")) else "too large for a number"
+    return rules.NOT_FINITE.finding(
+        f"{subject} is {reason}", fix="give a finite number; limits are taken by reduction", place=place
+    )
+
+
+# Physics
+
+
+def check_physics(elements: Iterable[Element], values: Mapping[str, float]) -> tuple[list[Finding], list[Finding]]:
+    """Errors and warnings about the sizes of the values that are known."""
+    errors: list[Finding] = []
+    warnings: list[Finding] = []
+    for element in elements:
+        expression = element.value
+        if expression is None:
+            continue
+        if type(expression) is Symbol:
+            value = values.get(expression.name)
+            if value is None or value > 0:
+                continue
+        else:
+            if any(name not in values for name in expression.free_symbols):
+                continue
+            try:
+                value = finite_value(expression, values)
+            except ArithmeticError as problem:
+                errors.append(value_finding(f"the value of {element.name}", problem, element.place))
+                continue
+            if value > 0:
+                continue
+        _JUDGES[element.kind.role](element, value, errors, warnings)
+    return errors, warnings
+
+
+Judge = Callable[[Element, float, list[Finding], list[Finding]], None]
+
+
+def _judge_storage(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
+    what = f"the {_quantity(element)} of {element.name} is {value:g}"
+    if value == 0 and element.prefer is not None and element.kind.grounded:
+        return  # a speed that shall be a state, or follow, though it has no inertia of its own
+    if value < 0:
+        fix = "give a positive value; turn the element round to change a sign"
+        errors.append(rules.NEGATIVE_STORAGE.finding(what, where=element.name, fix=fix, place=element.place))
+    else:
+        fix = "remove it, or take the limit with reduce"
+        errors.append(rules.EMPTY_STORAGE.finding(what, where=element.name, fix=fix, place=element.place))
+
+
+def _judge_resistive(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
+    if value < 0:
+        what = f"{element.name} is an active element: its {_quantity(element)} is {value:g}"
+        fix = "change the sign if it is meant to dissipate"
+        warnings.append(rules.ACTIVE_ELEMENT.finding(what, where=element.name, fix=fix, place=element.place))
+
+
+def _judge_coupling(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
+    if value == 0:
+        what = f"the {_quantity(element)} of {element.name} is 0: it passes no power"
+        errors.append(rules.NO_PASSAGE.finding(what, where=element.name, fix="remove it", place=element.place))
+
+
+def _judge_source(element: Element, value: float, errors: list[Finding], warnings: list[Finding]) -> None:
+    """Sources and elements with modes have no value of their own."""
+
+
+_JUDGES: dict[str, Judge] = {
+    "storage": _judge_storage,
+    "resistive": _judge_resistive,
+    "coupling": _judge_coupling,
+    "source": _judge_source,
+    "switching": _judge_source,
+}
+
+
+def _quantity(element: Element) -> str:
+    return element.kind.quantity.word if element.kind.quantity else "value"
+
+
+CURVE_KEYS = {
+    "table": "the points, each `[argument, value]`, or `{file: lift.csv, time: angle, column: lift}`",
+    "at": "where the table is read: a displacement, or a formula of one",
+    "interpolation": "linear, or cubic: smooth, rising and falling only where the points do",
+    "period": "after how much the table begins again; beyond its points a table without period goes on straight",
+}
+SLOPE_KEYS = {"slope of": "a parameter that depends on a displacement", "by": "the displacement"}
+
+
+def read_curve(context: ReadingContext, name: str, key: Scalar, node: MappingNode) -> Parameter:
+    """The parameter `name` that a mapping describes; the expression of a slope follows when `settle_slopes` is called.
+
+    Raises: DescriptionError (D490) for a mapping that is neither a table nor a slope.
+    """
+    if "slope of" in node:
+        context.check_keys(node, SLOPE_KEYS, f"the slope {name}")
+        of, by = (_word(context, name, node, word) for word in SLOPE_KEYS)
+        return Parameter(name, None, None, "", context.place(key), ParameterSlope(of, by))
+    if "table" not in node:
+        _refuse(context, node, f"the value of {name} is a mapping without 'table' and without 'slope of'")
+    context.check_keys(node, CURVE_KEYS, f"the curve {name}")
+    return _table_curve(context, name, key, node)
+
+
+def _word(context: ReadingContext, name: str, node: MappingNode, key: str) -> str:
+    value = node.get(key)
+    if value is None:
+        _refuse(context, node, f"the slope {name} has no '{key}'")
+    return context.scalar(value, f"'{key}' of {name}").text.strip()
+
+
+def _refuse(context: ReadingContext, node: MappingNode, what: str) -> NoReturn:
+    fix = "write '{table: [[0 deg, 0 mm], [180 deg, 10 mm]], at: theta}' or '{slope of: lift, by: theta}'"
+    raise context.error(rules.BAD_CURVE, node, what, fix=fix)
+
+
+# Tables
+
+
+def _table_curve(context: ReadingContext, name: str, key: Scalar, node: MappingNode) -> Parameter:
+    reading = read_table(context, name, node.values[node.position("table") or 0])
+    if len(reading.points.points) > MOST_LAW_POINTS:
+        _refuse(context, node, f"the curve {name} has more than {MOST_LAW_POINTS} points")
+    at = _argument(context, name, node, reading.of_points)
+    given = zip(reading.points.points, reading.points.values, strict=True)
+    points = tuple((Fraction(repr(x)), Fraction(repr(y))) for x, y in given)
+    curve = ParameterCurve(LawTable(points, _interpolation(context, name, node) == "cubic"), at)
+    dimension = None if isinstance(reading.of_values, NoDimension) else reading.of_values
+    unit = si_unit(dimension) if dimension else ""
+    return Parameter(name, curve_value(curve), dimension, unit, context.place(key), curve)
+
+
+def _argument(context: ReadingContext, name: str, node: MappingNode, of_points: Measure) -> Expression:
+    given = node.get("at")
+    if given is None:
+        _refuse(context, node, f"the curve {name} does not say where it is read")
+    text = context.formula(given, f"'at' of {name}")
+    marked = parse_marked(text.text, context.text_place(text))
+    wanted: Dimension | None = None if isinstance(of_points, NoDimension) else of_points
+    context.pending.append(PendingCheck(marked, wanted, f"'at' of {name}", lambda: context.text_place(text), {}))
+    at = without_marks(marked)
+    period = _period(context, name, node, wanted)
+    return at if period is None else at - period * call("floor", at / period)
+
+
+def _period(context: ReadingContext, name: str, node: MappingNode, wanted: Dimension | None) -> Expression | None:
+    given = node.get("period")
+    if given is None:
+        return None
+    text = context.scalar(given, f"the period of {name}")
+    reading = read_plain(text.text)
+    if reading is None or float(reading.expression.evaluate({})) <= 0:
+        _refuse(context, node, f"the period of {name} is '{text.text}', not a positive number")
+    if wanted is not None and reading.dimension is not None and reading.dimension != wanted:
+        context.add_errors(
+            [context.wrong_dimension(f"the period of {name}", reading.dimension, wanted, context.place(text))]
+        )
+    return number(Fraction(str(reading.expression.evaluate({}))))
+
+
+def _interpolation(context: ReadingContext, name: str, node: MappingNode) -> str:
+    given = node.get("interpolation")
+    word = INTERPOLATIONS[0] if given is None else context.scalar(given, f"the interpolation of {name}").text
+    if word not in INTERPOLATIONS:
+        fix = did_you_mean(word, INTERPOLATIONS) or f"write {' or '.join(INTERPOLATIONS)}"
+        raise context.error(rules.BAD_CURVE, node, f"the curve {name} has no interpolation '{word}'", fix=fix)
+    return word
+
+
+# Slopes
+
+
+def resolve_slopes(context: ReadingContext) -> None:
+    """Put in the derivatives of all slopes, now that everything they read is known; errors are collected."""
+    for name, parameter in context.parameters.items():
+        if isinstance(parameter.curve, ParameterSlope):
+            try:
+                context.parameters[name] = replace(parameter, expression=_slope(context, parameter, parameter.curve))
+            except TellegenError as error:
+                context.broken.add(name)
+                context.collect(error)
+
+
+def _slope(context: ReadingContext, parameter: Parameter, slope: ParameterSlope) -> Expression | None:
+    of, by = slope.of, slope.by
+    known = context.parameters
+    if context.is_broken(of):
+        return None  # what is wrong with it has been said
+    if of not in known or known[of].expression is None:
+        raise _no_slope(parameter, f"takes the slope of '{of}', which is no parameter with a value", of, known)
+    if by not in context.displacements:
+        raise _no_slope(parameter, f"takes the slope by '{by}', which is no displacement", by, context.displacements)
+    found = _written_out(of, by, known).derivative(by)
+    if is_zero(found):
+        raise _no_slope(parameter, f"takes the slope of '{of}', which does not depend on '{by}'", "", ())
+    return found
+
+
+def _written_out(name: str, by: str, known: TypingMapping[str, Parameter]) -> Expression:
+    """A parameter with those parameters written out that depend on the displacement."""
+    expression = known[name].expression or ZERO
+    for _ in known:  # as deep as definitions go; circles are told elsewhere
+        inner = {
+            other: known[other].expression or ZERO
+            for other in expression.free_symbols
+            if other in known and other != name and _depends(other, by, known, {name})
+        }
+        if not inner:
+            break
+        expression = expression.substitute(inner)
+    return expression
+
+
+def _depends(name: str, by: str, known: TypingMapping[str, Parameter], seen: set[str]) -> bool:
+    seen.add(name)
+    expression = known[name].expression
+    if expression is None:
+        return False
+    used = expression.free_symbols
+    return by in used or any(o in known and o not in seen and _depends(o, by, known, seen) for o in used)
+
+
+def _no_slope(
+    parameter: Parameter, what: str, word: str, known: TypingMapping[str, object] | tuple[()]
+) -> TellegenError:
+    rule: Rule = rules.NO_SLOPE
+    fix = did_you_mean(word, known) if word else "let it read the displacement"
+    fix = fix or (f"name one of {listing(known)}" if known else "describe it under 'displacements'")
+    return rule.error(f"'{parameter.name}' {what}", fix=fix, place=parameter.place)
+
+
+# As they stand in a file
+
+FormulaWriter = Callable[[Expression, str, Dimension | None, str], str]
+"""Writes an expression, with units where they are needed."""
+
+
+def curve_keys(parameter: Parameter, text: FormulaWriter) -> dict[str, object]:
+    """The keys of a parameter that is a slope, or still is its table; empty for all others."""
+    curve = parameter.curve
+    if isinstance(curve, ParameterSlope):
+        return {"slope of": curve.of, "by": curve.by}
+    if curve is None or curve_value(curve) is not parameter.expression:
+        return {}
+    unit = f" {parameter.unit}" if parameter.dimension else ""
+    points = [[repr(float(x)), f"{float(y)!r}{unit}"] for x, y in curve.table.points]
+    keys: dict[str, object] = {"table": points, "at": text(curve.at, "", None, "")}
+    return keys | ({"interpolation": "cubic"} if curve.table.smooth else {})
+
+
+def curve_value(curve: ParameterCurve) -> Expression:
+    """The points joined, as a formula."""
+    return interpolated(curve.table.points, curve.at, smooth=curve.table.smooth)

@@ -1,0 +1,398 @@
+"""The parts of a system from their lines: what they use, what they are joined to, which parameters and signals the whole gives."""
+
+from collections.abc import Iterator
+from typing import final
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import Dimension, parse_unit
+from tellegen.expressions import RESERVED_WORDS, Expression, Number
+from tellegen.model.dimensions import UNKNOWN, si_unit, without_marks
+from tellegen.model.model import Model, Parameter, Part
+from tellegen.model.variables import input_name
+from tellegen.notations import rules as notations_rules
+from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext
+from tellegen.notations.indexed_names import (
+    CopyIndices,
+    NotWholeError,
+    integer_expression,
+    name_at,
+    not_whole_error,
+    read_name,
+)
+from tellegen.notations.network import rules as network_rules
+from tellegen.notations.network.repetition import MOST_ELEMENTS, RepeatedBlock, block_copies, read_ranges
+from tellegen.notations.parameters import read_curve
+from tellegen.notations.parts import rules
+from tellegen.notations.parts.instances import (
+    OF_ELEMENTS,
+    PartInstance,
+    check_part_names,
+    names_inside,
+    part_instance,
+    read_part_names,
+    replaced_sources,
+)
+from tellegen.notations.parts.library import MOST_PARTS, PartLibrary
+from tellegen.notations.parts.ports import JoinedPorts, PartConnections, PortNodes, names_read, source_variables
+from tellegen.notations.quantities import QuantityReading, read_quantity
+from tellegen.notations.signals.formulas import parse_formula
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar
+
+PART_KEYS = {
+    "use": "a file beside the model, such as motor.yaml, or a part of the library by its name",
+    "ports": "which nodes each port is joined to: a node, two nodes, or {source: name} for the place of a source",
+    "signals": "what each signal input is given: a formula of signals, variables, parameters and time",
+    "parameters": "values of parameters of the part; they may also stand beside the other keys",
+    "names": "what is inside by other names than `part.name`: {inside: outside}, a list of names that stay, or `own` for all",
+}
+
+
+@final
+class PartLine:
+    """The line of one part, or of one copy of it."""
+
+    def __init__(
+        self,
+        context: ReadingContext,
+        joints: PartConnections,
+        key: Scalar,
+        node: Node,
+        indices: tuple[str, ...] = (),
+        copy: CopyIndices = (),
+    ) -> None:
+        self.context = context
+        self.joints = joints
+        self.key = key
+        self.indices = indices
+        self.copy = copy
+        self.counters = dict(zip(indices, copy, strict=True))
+        self.name = self._name()
+        self.node = self.context.mapping(node, f"the part {self.name}")
+        self.texts: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+        self.signal_courses: dict[str, Expression] = {}
+        self.readings: dict[
+            str, tuple[QuantityReading, Scalar]
+        ] = {}  # bindings that decide the dimension of their parameter
+
+    def read(self, shelf: PartLibrary) -> Part | None:
+        """The part; None where the errors in its file were reported before."""
+        context = self.context
+        use = self.node.get("use")
+        if use is None:
+            what = f"the part {self.name} does not say what it uses"
+            fix = "add 'use: motor.yaml' or the name of a library part"
+            raise context.error(rules.NO_PART_LINE, self.key, what, fix=fix, where=self.name)
+        text = context.scalar(use, f"the use of {self.name}")
+        model = shelf.template(context, text, {})
+        given = list(self._bindings())
+        if model is not None and (counts := self._counts(model, given)):
+            self._refuse_fixed(text, shelf, counts)
+            model = shelf.template(context, text, counts)
+        if model is None:
+            context.broken.add(self.name)
+            return None
+        ports = JoinedPorts(self.joints, self.name, self.indices, self.copy).read(
+            model, self.node.get("ports"), self.key
+        )
+        self.names = self._names(model, ports)
+        bindings = {key.text: self._bind(model, key, value) for key, value in given}
+        self._signals(model)
+        place = context.place(self.key)
+        return Part(self.name, text.text, model, ports, bindings, self.signal_courses, place, self.texts, self.names)
+
+    def _name(self) -> str:
+        context, key = self.context, self.key
+        name = name_at(read_name(context, key, self.indices, "a part"), self.copy)
+        if name in context.elements or name in self.joints.parts:
+            what = f"'{name}' names {'an element' if name in context.elements else 'another part'} already"
+            raise context.error(rules.NAME_CLASH, key, what, fix="rename one of them")
+        if name in RESERVED_WORDS or name in OF_ELEMENTS or "." in name:
+            dots, meaning = "its dots would lead into another part", "it has a meaning of its own in formulas"
+            what = f"'{name}' cannot name a part: {dots if '.' in name else meaning}"
+            raise context.error(rules.NAME_CLASH, key, what, fix="choose another name")
+        return name
+
+    def _names(self, model: Model, ports: PortNodes) -> dict[str, str]:
+        gone = {port.source for name, port in model.ports.items() if port.source and name in ports}
+        known = names_inside(model, gone)
+        return read_part_names(
+            self.context, (self.name, model.name), known, self.node.get("names"), self.indices, self.copy
+        )
+
+    # Parameters
+
+    def _bindings(self) -> Iterator[tuple[Scalar, Node]]:
+        """The parameters that the line sets, each once."""
+        own = [(key, value) for key, value in self.node.items() if key.text not in PART_KEYS]
+        seen = {key.text for key, _ in own}
+        yield from own
+        listed = self.node.get("parameters")
+        for key, value in self.context.mapping(listed, f"the parameters of {self.name}").items() if listed else ():
+            if key.text in seen:
+                what = f"'{key.text}' of the part {self.name} is set twice"
+                raise self.context.error(rules.BOUND_TWICE, key, what, fix="keep one of the values", where=self.name)
+            yield key, value
+
+    def _refuse_fixed(self, use: Scalar, shelf: PartLibrary, counts: dict[str, int]) -> None:
+        if use.text in shelf.given:
+            what = f"'{next(iter(counts))}' of the part {self.name} decided how many elements the model has"
+            fix = "use its file, or build the model with the other number"
+            raise self.context.error(rules.UNKNOWN_BINDING, use, what, fix=fix, where=self.name)
+
+    def _counts(self, model: Model, given: list[tuple[Scalar, Node]]) -> dict[str, int]:
+        """The numbers that decide how many elements the part has."""
+        found: dict[str, int] = {}
+        for key, node in given:
+            if key.text not in model.counts:
+                continue
+            subject = f"'{key.text}' of the part {self.name}"
+            if "." in key.text:
+                what = f"{subject} decides how many elements there are further inside"
+                fix = f"set it in the file of {self.name}, by a parameter that you can set here"
+                raise self.context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
+            text = self.context.formula(node, subject)
+            value = integer_expression(self.context, text, text.text, self.indices).substitute(self.counters)
+            if not (isinstance(value, Number) and type(value.rational) is int and value.rational >= 0):
+                what, fix = f"{subject} is {value}, and it counts elements", "give a whole number"
+                raise self.context.error(network_rules.BAD_RANGE, text, what, fix=fix, where=self.name)
+            found[key.text] = value.rational
+        return found
+
+    def _bind(self, model: Model, key: Scalar, node: Node) -> Parameter:
+        context = self.context
+        parameter = model.parameters.get(key.text)
+        if parameter is None:
+            known = [*PART_KEYS, *model.parameters]
+            fix = did_you_mean(key.text, known[:2000]) or f"its parameters are {listing(model.parameters, 20)}"
+            what = f"'{key.text}' is no parameter of the part {self.name} ({model.name})"
+            raise context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)
+        full, subject = self.names.get(key.text, f"{self.name}.{key.text}"), f"'{key.text}' of the part {self.name}"
+        if isinstance(node, MappingNode):
+            return self._curve(full, subject, parameter, key, node)
+        text = context.formula(node, subject)
+        self.texts[key.text] = self._text(text)
+        reading = read_quantity(text.text, lambda: context.text_place(text), self.counters)
+        place = context.place(key)
+        dimension = parameter.dimension
+        if reading.marked is None:
+            found = reading.dimension or dimension  # a bare number fits any unit
+            if dimension is not None and found is not None and found != dimension:
+                context.add_errors([context.wrong_dimension(subject, found, dimension, context.text_place(text))])
+            return Parameter(full, reading.expression, found, reading.unit or parameter.unit, place)
+        if dimension is None:
+            self.readings[full] = (reading, text)
+            return Parameter(full, reading.expression, None, "", place)
+        context.pending.append(PendingCheck(reading.marked, dimension, subject, lambda: context.text_place(text), {}))
+        return Parameter(full, reading.expression, dimension, si_unit(dimension), place)
+
+    def _curve(self, full: str, subject: str, parameter: Parameter, key: Scalar, node: MappingNode) -> Parameter:
+        """A parameter that the line gives by a table, or as a slope."""
+        found = read_curve(self.context, full, key, node)
+        wanted = parameter.dimension
+        if wanted is not None and found.dimension is not None and found.dimension != wanted:
+            place = self.context.place(node)
+            self.context.add_errors([self.context.wrong_dimension(subject, found.dimension, wanted, place)])
+        return found
+
+    def _text(self, text: Scalar) -> str:
+        """What the user wrote, if it means the same outside a `repeat`."""
+        return "" if self.indices else text.text.strip()
+
+    # Signals
+
+    def _signals(self, model: Model) -> None:
+        node = self.node.get("signals")
+        for key, value in self.context.mapping(node, f"the signals of {self.name}").items() if node else ():
+            inputs = model.signal_ports.inputs
+            if key.text not in inputs:
+                fix = did_you_mean(key.text, inputs)
+                if not fix:
+                    offer = f"offer it in its file: 'signal ports: {{inputs: [{key.text}]}}'"
+                    fix = f"its inputs are {listing(inputs, 12)}" if inputs else offer
+                what = f"the part {self.name} ({model.name}) has no signal input '{key.text}'"
+                raise self.context.error(rules.UNKNOWN_PORT, key, what, fix=fix, where=self.name)
+            subject = f"the signal '{key.text}' of the part {self.name}"
+            text = self.context.formula(value, subject)
+            marked = parse_formula(self.context, text, subject, self.counters)
+            self.context.formulas.append((marked, _dimension(model, key.text), subject, text))
+            self.texts[key.text] = self._text(text)
+            self.signal_courses[key.text] = without_marks(marked)
+
+
+def _dimension(model: Model, name: str) -> Dimension | None:
+    """The unit of a signal input."""
+    if name in model.signals:
+        return model.signals[name].dimension
+    source = next(e for e in model.elements if e.kind.role == "source" and input_name(e) == name)
+    return parse_unit(source.kind.domain.power(source.kind.side).unit).dimension
+
+
+@final
+class PartsReader:
+    """Reads `parts:` once the elements beside them are known, and adds what is in the parts to the model."""
+
+    def __init__(self, context: ReadingContext, shelf: PartLibrary) -> None:
+        self.context = context
+        self.shelf = shelf
+        self.joints = PartConnections(context)
+        self.readings: dict[
+            str, tuple[QuantityReading, Scalar]
+        ] = {}  # bindings that decide the dimension of their parameter
+        self._reported: set[int] = set()
+
+    def read(self, node: Node, *, first: bool) -> None:
+        """Add all parts; with `first`, their elements come before those of the network, as they do in the file."""
+        context = self.context
+        self._entries(context.mapping(node, "'parts'"), (), ())
+        self.joints.check_network()
+        for source in self.joints.taken:
+            context.elements.pop(source, None)
+        for name in [n for n, members in context.vectors.items() if not self.joints.taken.keys().isdisjoint(members)]:
+            del context.vectors[name]
+        if first:
+            inside = {name: e for name, e in context.elements.items() if name not in self.joints.own}
+            own = {name: e for name, e in context.elements.items() if name in self.joints.own}
+            context.elements.clear()
+            context.elements.update(inside | own)
+
+    def _entries(
+        self, mapping: MappingNode, indices: tuple[str, ...], copy: CopyIndices, broken: set[int] | None = None
+    ) -> None:
+        # One error a line is enough: other copies would repeat it.
+        failed: set[int] = set() if broken is None else broken
+        for key, value in mapping.items():
+            if id(key) in failed:
+                continue
+            try:
+                if isinstance(value, MappingNode) and "repeat" in value:
+                    self._block(key, value, indices, copy)
+                else:
+                    self._part(PartLine(self.context, self.joints, key, value, indices, copy))
+            except NotWholeError as problem:
+                failed.add(id(key))
+                shown = ", ".join(f"{index} = {n}" for index, n in zip(indices, copy, strict=True))
+                self.context.collect(not_whole_error(self.context, key, problem, shown))
+            except TellegenError as error:
+                failed.add(id(key))
+                self.context.broken.add(key.text)
+                self.context.collect(error)
+
+    def _block(self, key: Scalar, node: MappingNode, outer: tuple[str, ...], copy: CopyIndices) -> None:
+        context = self.context
+        context.check_keys(node, ("repeat", "parts"), f"the repeated parts {key.text}")
+        ranges, indices = read_ranges(context, key, node, outer)
+        inner = node.get("parts")
+        if inner is None:
+            what = f"the repeated block {key.text} has no parts"
+            raise context.error(notations_rules.MISSING_KEY, node, what, fix="add 'parts: {...}'")
+        mapping, broken = context.mapping(inner, f"the parts of {key.text}"), set[int]()
+        for each in self._copies(RepeatedBlock(key, indices, ranges, []), copy):
+            self._entries(mapping, indices, each, broken)
+
+    def _copies(self, block: RepeatedBlock, outer: CopyIndices) -> Iterator[CopyIndices]:
+        try:
+            yield from block_copies(self.context, block, block.ranges, outer)
+        except TellegenError as error:
+            if error.code != network_rules.TOO_MANY.code:
+                raise
+            raise rules.TOO_LARGE.error(error.what, fix=error.finding.fix, place=error.finding.place) from None
+
+    # Joining
+
+    def _part(self, line: PartLine) -> None:
+        part = line.read(self.shelf)
+        if part is not None:
+            self.readings |= line.readings
+            self._add(part, line.key)
+
+    def _add(self, part: Part, key: Scalar) -> None:
+        """Add what is in a part to the model."""
+        context = self.context
+        self._check_sources(part, key)
+        made = part_instance(part)
+        self._check_size(part, made, key)
+        check_part_names(context, part.name, part.names.values(), key)
+        self._check_names(part, made, key)
+        self._check_shorts(part, made, key)
+        context.elements.update(made.elements)
+        context.parameters.update(made.parameters)
+        context.displacements.update(made.displacements)
+        context.fields.extend(made.fields)
+        context.vectors.update(made.vectors)
+        for name, definition in made.signals.items():
+            context.signals[name] = definition
+            context.signal_measures[name] = UNKNOWN if definition.dimension is None else definition.dimension
+        self.joints.parts[part.name] = part
+        self._note(part)
+
+    def _check_size(self, part: Part, made: PartInstance, key: Scalar) -> None:
+        shelf = self.shelf
+        shelf.parts += 1 + shelf.inside(part.model)
+        shelf.items += len(made.elements) + len(made.parameters) + len(made.signals)
+        what = ""
+        if shelf.parts > MOST_PARTS:
+            what = f"there are more than {MOST_PARTS} parts, those inside parts counted"
+        elif shelf.items > MOST_ELEMENTS:
+            what = f"all parts together have more than {MOST_ELEMENTS} elements, parameters and signals"
+        if what:
+            raise self.context.error(rules.TOO_LARGE, key, what, fix="use fewer or smaller parts")
+
+    def _check_names(self, part: Part, made: PartInstance, key: Scalar) -> None:
+        """Nothing beside the part has a name that belongs inside."""
+        context = self.context
+        for word, inside, beside in (
+            ("parameter", made.parameters, context.parameters),
+            ("displacement", made.displacements, context.displacements),
+            ("signal", made.signals, context.signals),
+        ):
+            if taken := sorted(inside.keys() & beside.keys()):
+                own = taken[0].removeprefix(f"{part.name}.")
+                what = f"the {word} '{taken[0]}' is described beside the part {part.name}, where it belongs"
+                bind = f"write '{own}: ...' on the line of {part.name}"
+                fix = bind if word == "parameter" else "choose a name without dots"
+                raise context.error(rules.NAME_CLASH, key, what, fix=fix, where=part.name)
+
+    def _check_shorts(self, part: Part, made: PartInstance, key: Scalar) -> None:
+        if not part.ports:
+            return
+        for element in made.elements.values():
+            ends = element.nodes
+            at = next((one for one, two in zip(ends[::2], ends[1::2], strict=True) if one == two), None)
+            if at is not None:
+                what = f"both ends of the {element.kind.name} {element.name} are at '{at}' through the ports of {part.name}"
+                fix = "join the ports to different nodes"
+                raise self.context.error(notations_rules.SHORTED, key, what, fix=fix, where=part.name)
+
+    def _check_sources(self, part: Part, key: Scalar) -> None:
+        """Nothing reads the variables of a source whose place is taken."""
+        replaced = replaced_sources(part)
+        if replaced:
+            by_name = {e.name: e for e in part.model.elements if e.name in replaced}
+            gone = {name: source for source, e in by_name.items() for name in source_variables(e)}
+            if read := sorted(gone.keys() & names_read(part.model)):
+                what = f"a formula in the part {part.name} reads '{read[0]}' of the source '{gone[read[0]]}', which a port replaces"
+                fix = "read a variable of another element, or offer nodes as the port"
+                raise self.context.error(rules.SOURCE_IS_READ, key, what, fix=fix, where=part.name)
+
+    def _note(self, part: Part) -> None:
+        """What reading the part by itself found, once; parameters that stay symbols, for each part."""
+        context, model = self.context, part.model
+        if id(model) not in self._reported:
+            self._reported.add(id(model))
+            again = (notations_rules.NO_VALUE.code, notations_rules.ACTIVE_ELEMENT.code)
+            context.notes.extend(finding for finding in model.findings if finding.code not in again)
+        for name, parameter in model.parameters.items():
+            if parameter.expression is None and name not in part.bindings:
+                context.without_value += 1
+                if context.without_value <= MOST_NOTICES:
+                    what = f"{part.name}.{name} has no value: it stays a symbol"
+                    fix = f"add '{name}: ...' to the line of {part.name}"
+                    finding = notations_rules.NO_VALUE.finding(what, where=part.name, fix=fix, place=part.place)
+                    context.notes.append(finding)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that were read."""
+        return tuple(self.joints.parts.values())

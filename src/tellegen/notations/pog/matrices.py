@@ -1,0 +1,551 @@
+"""Blocks with several lanes as elements: fields by a matrix, positive-real transfer functions, and the K of connections.
+
+The coefficients become exact rational numbers, so the test is exact; the realisation is in floating-point numbers, and it is
+compared with the function before it is used.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from tellegen.core.domains import Domain, Side, other_side
+from tellegen.core.errors import Place
+from tellegen.core.names import did_you_mean
+from tellegen.core.units import Dimension, parse_unit
+from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
+from tellegen.expressions import ONE, ZERO, Expression, evaluate_exact, is_zero, number, symbol
+from tellegen.model.laws import MatrixField, Multiport
+from tellegen.model.model import Element, Parameter
+from tellegen.notations import rules as notations_rules
+from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.network import rules as network_rules
+from tellegen.notations.network.fields import (
+    FieldLaw,
+    by_stiffness,
+    compliance_matrix,
+    direct_kind,
+    field_laws,
+    stiffness_dimension,
+)
+from tellegen.notations.network.keys import variable_words
+from tellegen.notations.network.multiports import MULTIPORT
+from tellegen.notations.pog import rules
+from tellegen.notations.pog.blocks import (
+    MATRICES,
+    NONE,
+    FieldItem,
+    LadderBlock,
+    TransferItem,
+    Way,
+    given_side,
+    taken_side,
+)
+from tellegen.notations.pog.lanes import domain_words, field_kind, letter_kinds
+from tellegen.notations.quantities import read_quantity
+from tellegen.notations.yaml.document import Scalar, SequenceNode
+from tellegen.synthesis.polynomials import Polynomial, polynomial, value
+from tellegen.synthesis.positive_real import NotPositiveRealError, positive_real
+from tellegen.synthesis.realisation import (
+    MOST_STATES,
+    Realisation,
+    TooManyStatesError,
+    realise_function,
+    realise_matrix,
+)
+
+OUTPUTS = "outputs"
+"""Names the variable that each member of a field gives, of whichever kind it is."""
+
+Matrix = tuple[tuple[Expression, ...], ...]
+LaneEnds = tuple[Sequence[Domain], Sequence[Side], Sequence[str]]
+"""Domains, the related power variables and the nodes of the lanes on one side of a connection."""
+
+
+def read_entry(context: ReadingContext, text: Scalar, wanted: Dimension, subject: str) -> Expression:
+    """An entry of a matrix; its unit is checked, at the end of reading where it depends on parameters."""
+    reading = read_quantity(text.text, lambda: context.text_place(text))
+
+    def where() -> Place:
+        return context.text_place(text)
+
+    if reading.marked is not None:
+        context.pending.append(PendingCheck(reading.marked, wanted, subject, where, {}))
+    elif reading.dimension is not None and reading.dimension != wanted:
+        context.add_errors([context.wrong_dimension(subject, reading.dimension, wanted, context.place(text))])
+    return reading.expression
+
+
+def _unit(unit: str) -> Dimension:
+    return parse_unit(unit).dimension
+
+
+# -- fields --------------------------------------------------------------------------------------------------------------------
+
+
+def emit_field(
+    context: ReadingContext,
+    item: FieldItem,
+    domains: Sequence[Domain],
+    ways: Sequence[Way],
+    ends: Sequence[tuple[str, str]],
+    variables: Sequence[dict[str, str]],
+) -> None:
+    """Add the elements of a field: one a lane, coupled by the matrix."""
+    kinds = [_kind(context, item, domain, way) for domain, way in zip(domains, ways, strict=True)]
+    if item.name.text in {field.name for field in context.fields} or item.name.text in context.elements:
+        what = f"'{item.name.text}' is described twice"
+        raise context.error(notations_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
+    law = _law(context, item, kinds)
+    names = [dict(found) for found in variables]
+    _chosen(context, item, kinds, names)
+    starts, preferred = _initial(context, item, kinds), _preferred(context, item, kinds)
+    members = []
+    for lane, kind in enumerate(kinds):
+        member = f"{item.name.text}[{lane + 1}]"
+        for name in names[lane].values():
+            _take_name(context, item, member, name)
+        context.elements[member] = Element(
+            member,
+            direct_kind(kind),
+            ends[lane],
+            law.value(lane),
+            law.laws[lane] if law.laws else None,
+            names[lane],
+            starts[lane],
+            preferred[lane],
+            place=context.place(item.name),
+        )
+        members.append(member)
+    place = context.place(item.name)
+    context.fields.append(
+        MatrixField(item.name.text, tuple(members), law.matrix, place, law.energy, law.letters, law.stiffness)
+    )
+
+
+def _law(context: ReadingContext, item: FieldItem, kinds: list[ElementKind]) -> FieldLaw:
+    if item.laws:
+        first = item.laws[0]
+        return field_laws(context, item.name, kinds, SequenceNode(item.laws, first.line, first.column, first.length))
+    stiff = by_stiffness(context, item.name, kinds)
+    dimension = stiffness_dimension if stiff else _coefficient
+    matrix = tuple(
+        tuple(
+            read_entry(context, text, dimension(kinds[i], kinds[j]), f"an entry of {item.name.text}")
+            for j, text in enumerate(row)
+        )
+        for i, row in enumerate(item.matrix)
+    )
+    if kinds[0].role == "storage":
+        _check_symmetry(context, item, matrix)
+    if stiff:
+        return FieldLaw(compliance_matrix(context, item.name, kinds, matrix), stiffness=matrix)
+    return FieldLaw(matrix)
+
+
+def _kind(context: ReadingContext, item: FieldItem, domain: Domain, way: Way) -> ElementKind:
+    kind = field_kind(item.word, domain, way)
+    if kind is None:
+        what = f"'{item.word}' stands for no field of {domain.name} elements"
+        fix = f"'{item.word}' belongs to {domain_words(item.word)}; write 'energy' or 'power' for lanes of several domains"
+        raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=item.name.text)
+    return kind
+
+
+def _coefficient(row: ElementKind, column: ElementKind) -> Dimension:
+    """The dimension of an entry: stored variable over output, or what a law gives over what it is told."""
+    if row.role == "storage":
+        given = row.domain.energy(row.side).unit
+        return _unit(given).over(_unit(column.domain.power(column.side).unit))
+    return _unit(row.domain.power(row.side).unit).over(_unit(column.domain.power(other_side(column.side)).unit))
+
+
+def _check_symmetry(context: ReadingContext, item: FieldItem, matrix: Matrix) -> None:
+    for i, row in enumerate(matrix):
+        for j in range(i):
+            if not is_zero(row[j] - matrix[j][i]):
+                pair = f"({i + 1},{j + 1}) and ({j + 1},{i + 1})"
+                what = f"the field '{item.name.text}' is not conservative: its entries {pair} differ"
+                raise context.error(
+                    network_rules.NOT_CONSERVATIVE,
+                    item.name,
+                    what,
+                    fix="give a symmetric matrix",
+                    where=item.name.text,
+                )
+
+
+def _chosen(context: ReadingContext, item: FieldItem, kinds: list[ElementKind], names: list[dict[str, str]]) -> None:
+    """The names that the item itself gives to power variables; they come before those of sections."""
+    sides: tuple[Side, Side] = ("across", "through")
+    words = {word: side for side in sides for kind in kinds for word in (*variable_words(kind.domain, side), side)}
+    for word, texts in item.variables:
+        if word not in words and word != OUTPUTS:
+            known = ["matrix", "lanes", "initial", "causality", OUTPUTS, *words]
+            key = Scalar(word, item.name.line, item.name.column, len(word), False)
+            raise context.unknown_key(key, known, f"the field {item.name.text}")
+        _check_count(context, item, texts, len(kinds), f"names of the {word}")
+        for lane, text in enumerate(texts):
+            side = kinds[lane].side if word == OUTPUTS else words[word]
+            if text.text != NONE:
+                names[lane][side] = context.name(text, "a variable")
+
+
+def _initial(context: ReadingContext, item: FieldItem, kinds: list[ElementKind]) -> list[Expression | None]:
+    if not item.initial:
+        return [None] * len(kinds)
+    _check_count(context, item, item.initial, len(kinds), "initial values")
+    return [
+        read_entry(context, text, _unit(kind.domain.power(kind.side).unit), f"an initial value of {item.name.text}")
+        for text, kind in zip(item.initial, kinds, strict=True)
+    ]
+
+
+def _preferred(context: ReadingContext, item: FieldItem, kinds: list[ElementKind]) -> list[Side | None]:
+    """What the members should decide, where causality has a choice: integral or derivative, or a power variable."""
+    if not item.causality:
+        return [None] * len(kinds)
+    _check_count(context, item, item.causality, len(kinds), "words for causality")
+    found: list[Side | None] = []
+    for text, kind in zip(item.causality, kinds, strict=True):
+        sides: dict[str, Side] = {"across": "across", "through": "through"}
+        if kind.role == "storage":
+            sides |= {"integral": kind.side, "derivative": other_side(kind.side)}
+        if text.text not in sides:
+            fix = did_you_mean(text.text, sides) or f"the words are {', '.join(sides)}"
+            raise context.error(rules.BAD_BLOCK, text, f"'{text.text}' is no causality of '{item.name.text}'", fix=fix)
+        found.append(sides[text.text])
+    return found
+
+
+def _check_count(context: ReadingContext, item: FieldItem, texts: Sequence[Scalar], count: int, what: str) -> None:
+    if len(texts) != count:
+        message = f"'{item.name.text}' has {len(texts)} {what}, not {count}"
+        raise context.error(rules.WRONG_WIDTH, item.name, message, fix="give one for each lane", where=item.name.text)
+
+
+def _take_name(context: ReadingContext, item: FieldItem, member: str, name: str) -> None:
+    owner = context.variables.setdefault(name, member)
+    if owner is not member:
+        what = f"{owner} and {member} both name a variable '{name}'"
+        raise context.error(
+            notations_rules.VARIABLE_TWICE, item.name, what, fix="choose another name", where=item.name.text
+        )
+
+
+# -- connections ---------------------------------------------------------------------------------------------------------------
+
+
+def read_connection(context: ReadingContext, block: LadderBlock, left: LaneEnds, right: LaneEnds) -> Matrix:
+    """The matrix K of a connection."""
+    assert block.name is not None, "a connection has a name"
+    subject = f"an entry of {block.name.text}"
+    return tuple(
+        tuple(
+            read_entry(context, text, modulus_dimension((a, x), (b, y)), subject)
+            for text, a, x in zip(row, left[0], left[1], strict=True)
+        )
+        for row, b, y in zip(block.matrix, right[0], right[1], strict=True)
+    )
+
+
+def modulus_dimension(one: tuple[Domain, Side], two: tuple[Domain, Side]) -> Dimension:
+    """The dimension of K in x_2 = K x_1."""
+    return _unit(two[0].power(two[1]).unit).over(_unit(one[0].power(one[1]).unit))
+
+
+def emit_connection(context: ReadingContext, block: LadderBlock, left: LaneEnds, right: LaneEnds, K: Matrix) -> None:
+    """Add the element of a connection by a matrix. Lanes that its zeros leave out are not among its ports."""
+    assert block.name is not None, "a connection has a name"
+    if block.name.text in context.elements:
+        what = f"'{block.name.text}' is described twice"
+        raise context.error(notations_rules.DESCRIBED_TWICE, block.name, what, fix="rename one of them")
+    rows = [i for i, row in enumerate(K) if not is_zero_row(row)]
+    columns = [j for j in range(len(left[0])) if not is_zero_row([row[j] for row in K])]
+    if not rows:
+        what = f"the matrix of '{block.name.text}' is zero"
+        raise context.error(rules.LOOSE_CONNECTION, block.name, what, fix="remove the connection and what is behind it")
+    ports = [(left, j) for j in columns] + [(right, i) for i in rows]
+    domains = tuple(side[0][k].name for side, k in ports)
+    nodes = tuple(node for side, k in ports for node in (side[2][k], side[0][k].reference))
+    kind = ElementKind(MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer")
+    relation = Multiport(
+        tuple(range(len(columns))),
+        tuple(range(len(columns), len(ports))),
+        tuple(left[1][j] for j in columns),
+        tuple(right[1][i] for i in rows),
+        tuple(tuple(K[i][j] for j in columns) for i in rows),
+    )
+    context.elements[block.name.text] = Element(
+        block.name.text, kind, nodes, None, multiport=relation, place=context.place(block.name)
+    )
+
+
+def is_zero_row(row: Sequence[Expression]) -> bool:
+    """Whether all entries vanish."""
+    return all(entry is ZERO or is_zero(entry) for entry in row)
+
+
+def emit_link(context: ReadingContext, block: LadderBlock, name: str, domain: Domain, nodes: tuple[str, ...]) -> None:
+    """Add the connection of modulus one that joins a side ladder in series."""
+    coupling, reciprocal = COUPLING_OF["through", "through"]
+    kind = connection((domain.name, domain.name), coupling, reciprocal=reciprocal)
+    context.elements[name] = Element(name, kind, nodes, ONE, place=context.place(block.node))
+
+
+MOST_COEFFICIENTS = 30
+_ACCURACY = 1e-6
+"""The largest relative difference between a function and its realisation."""
+
+
+def emit_transfer(
+    context: ReadingContext,
+    item: TransferItem,
+    domains: Sequence[Domain],
+    ways: Sequence[Way],
+    ends: Sequence[tuple[str, str]],
+) -> None:
+    """Add the elements that realise a transfer function or matrix between the nodes of its lanes.
+
+    Lanes may be of several domains: what each is told follows from the letter there, or from `power` and `static` and its way.
+    """
+    name = item.name.text
+    if name in context.elements:
+        what = f"'{name}' is described twice"
+        raise context.error(notations_rules.DESCRIBED_TWICE, item.name, what, fix="rename one of them")
+    told = [_told(context, item, domain, way) for domain, way in zip(domains, ways, strict=True)]
+    _Assembly(context, item, domains, told, ends).emit(_realised(context, item))
+
+
+def _told(context: ReadingContext, item: TransferItem, domain: Domain, way: Way) -> Side:
+    """The variable of a lane that a transfer function is told; it gives the other one."""
+    if item.letter in MATRICES:
+        return given_side(way) if item.letter == "power" else taken_side(way)
+    law = next(iter(letter_kinds(item.letter, domain)), None)
+    if law is None:
+        what = f"'{item.letter}' stands for no {domain.name} element"
+        fix = f"it belongs to {domain_words(item.letter)}"
+        raise context.error(rules.BAD_LETTER, item.name, what, fix=fix, where=item.name.text)
+    return other_side(law.side)
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------------------
+
+
+def _realised(context: ReadingContext, item: TransferItem) -> Realisation:
+    denominator = _polynomial(context, item, item.denominator)
+    numerators = [[_polynomial(context, item, entry) for entry in row] for row in item.numerator]
+    found: Realisation | None
+    try:
+        if len(numerators) == 1:
+            found = realise_function(positive_real(numerators[0][0], denominator))
+        else:
+            found = realise_matrix(numerators, denominator)
+    except NotPositiveRealError as reason:
+        what = f"'{item.name.text}' is not positive real: {reason}"
+        fix = "a passive element takes at least as much energy as it gives: check the signs and the order of the coefficients"
+        raise context.error(rules.NOT_POSITIVE_REAL, item.name, what, fix=fix, where=item.name.text) from None
+    except TooManyStatesError as reason:
+        what = f"'{item.name.text}' has {reason}: more than {MOST_STATES} states"
+        fix = "write it as a sum of matrices or elements with fewer poles"
+        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text) from None
+    except ArithmeticError:
+        found = None
+    if found is None or not _is_accurate(found, numerators, denominator):
+        what = f"the realisation of '{item.name.text}' loses too many digits"
+        fix = "write it as a sum of elements with fewer poles, or scale its coefficients"
+        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text)
+    return found
+
+
+def _polynomial(context: ReadingContext, item: TransferItem, texts: Sequence[Scalar]) -> Polynomial:
+    if not 0 < len(texts) <= MOST_COEFFICIENTS:
+        what = f"'{item.name.text}' has {len(texts)} coefficients"
+        fix = f"give between 1 and {MOST_COEFFICIENTS}, those of the highest power of s first"
+        raise context.error(rules.NO_REALISATION, item.name, what, fix=fix, where=item.name.text)
+    return polynomial(reversed([_number(context, item, text) for text in texts]))
+
+
+def _number(context: ReadingContext, item: TransferItem, text: Scalar) -> Fraction:
+    reading = context.quantity(text, f"a coefficient of {item.name.text}")
+    known: dict[str, Fraction] = {}
+    try:
+        return _value(context, reading.expression, known, ())
+    except KeyError as missing:
+        what = f"a coefficient of '{item.name.text}' uses '{missing.args[0]}', which has no constant value"
+        fix = "give numbers, or parameters with values: the realisation is made of them"
+        raise context.error(rules.NO_REALISATION, text, what, fix=fix, where=item.name.text) from None
+    except ArithmeticError:
+        what = f"a coefficient of '{item.name.text}' is not a finite number"
+        raise context.error(rules.NO_REALISATION, text, what, fix="check its formula", where=item.name.text) from None
+
+
+def _value(
+    context: ReadingContext, expression: Expression, known: dict[str, Fraction], above: tuple[str, ...]
+) -> Fraction:
+    """An exact value; functions and pi are taken as the nearest floating-point number. Raises KeyError for what has none."""
+    for name in expression.free_symbols:
+        if name not in known:
+            parameter = context.parameters.get(name)
+            if parameter is None or parameter.expression is None or name in above or name in context.displacements:
+                raise KeyError(name)
+            known[name] = _value(context, parameter.expression, known, (*above, name))
+    try:
+        return evaluate_exact(expression, known)
+    except ValueError:
+        return Fraction(expression.evaluate({name: float(x) for name, x in known.items()}))
+
+
+def _is_accurate(found: Realisation, numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial) -> bool:
+    """Compare the realisation with the function at a few points near the imaginary axis."""
+    degree = max(len(denominator) - 1, 1)
+    scale = abs(float(denominator[0] / denominator[-1])) ** (1 / degree) if denominator[0] else 1.0
+    for factor in (0.03, 0.3, 1.0, 3.0, 30.0):
+        s = complex(0.1, 1.0) * factor * scale
+        bottom = value([float(c) for c in denominator], s)
+        wanted = [[value([float(c) for c in n], s) / bottom for n in row] for row in numerators]
+        here = found.at(s)
+        size = max(abs(x) for row in wanted for x in row)
+        if any(
+            abs(a - b) > _ACCURACY * size for r, q in zip(wanted, here, strict=True) for a, b in zip(r, q, strict=True)
+        ):
+            return False
+    return True
+
+
+# -- elements ------------------------------------------------------------------------------------------------------------------
+
+RelatedBranch = tuple[tuple[str, str], Side, str]
+"""The nodes of a branch, the power variable that the connection relates there, and the domain."""
+
+
+class _Assembly:
+    """Storages z and resistors at nodes of their own, joined to the lanes by one lossless connection."""
+
+    def __init__(
+        self,
+        context: ReadingContext,
+        item: TransferItem,
+        domains: Sequence[Domain],
+        told: Sequence[Side],
+        ends: Sequence[tuple[str, str]],
+    ) -> None:
+        self.context = context
+        self.name = item.name.text
+        self.at = item.name
+        self.domains = domains
+        self.told = told
+        self.ends = ends
+
+    def emit(self, found: Realisation) -> None:
+        """Add all elements."""
+        n, ports = len(found.g), len(self.ends)
+        connected = bool(n or found.c or found.skewed or found.rates)
+        if not connected and not found.rate:
+            what = f"the transfer function '{self.name}' is zero"
+            raise self.context.error(rules.NO_REALISATION, self.at, what, fix="remove it", where=self.name)
+        spots = [
+            self._spots(lane, connected=connected, turned=found.is_turned(lane), rate=bool(found.rate))
+            for lane in range(ports)
+        ]
+        if found.rate:
+            domain = self.domains[0].name
+            kind = next((k for k in kinds_of(domain, "storage") if k.side == self.told[0] and not k.inverse), None)
+            if kind is None:
+                what = f"'{self.name}' is a storage at high frequencies that the {domain} domain has not"
+                raise self.context.error(
+                    rules.NO_REALISATION, self.at, what, fix="give a proper function", where=self.name
+                )
+            self._element(f"{self.name}_s", kind, spots[0]["rate"], found.rate)
+        if connected:
+            self._connect(found, spots)
+
+    def _spots(self, lane: int, *, connected: bool, turned: bool, rate: bool) -> dict[str, tuple[str, str]]:
+        """The nodes of what shares a lane: side by side where it is told the across variable, else one behind the other."""
+        words = [word for word, wanted in (("u", connected), ("y", turned), ("rate", rate)) if wanted]
+        here, there = self.ends[lane]
+        if self.told[lane] == "across":
+            return dict.fromkeys(words, (here, there))
+        nodes = [here, *(f"{self.name}_{lane + 1}_{word}" for word in words[1:]), there]
+        return dict(zip(words, pairwise(nodes), strict=True))
+
+    def _connect(self, found: Realisation, spots: list[dict[str, tuple[str, str]]]) -> None:
+        n, ports = len(found.g), len(self.ends)
+        domain, storage, resistor = self._inner_kinds()
+        reference = domain.reference
+        own = [(f"{self.name}_z{k + 1}", reference) for k in range(n)]
+        lost = [(f"{self.name}_e{k + 1}", reference) for k in range(len(found.c))]
+        following = [(f"{self.name}_f{k + 1}", reference) for k in range(len(found.rates))]
+        for k, nodes in enumerate(own):
+            self._element(f"{self.name}_x{k + 1}", storage, nodes, 1)
+        for k, nodes in enumerate(lost):
+            self._element(f"{self.name}_r{k + 1}", resistor, nodes, Fraction(1, 2))
+        for k, nodes in enumerate(following):
+            self._element(f"{self.name}_s{k + 1}", storage, nodes, 1)
+        lanes = list(zip(spots, self.told, self.domains, strict=True))
+        given: list[RelatedBranch] = [(nodes, "across", domain.name) for nodes in own]
+        given += [(spot["u"], told, own_domain.name) for spot, told, own_domain in lanes]
+        answers: list[RelatedBranch] = [(nodes, "through", domain.name) for nodes in own]
+        answers += [(nodes, "across", domain.name) for nodes in (*lost, *following)]
+        rows = [[found.J[i][j] if j < i else 0.0 for j in range(n)] + list(found.g[i]) for i in range(n)]
+        rows += [[*c, *d] for c, d in zip(found.c, found.d, strict=True)]
+        rows += [[*[0.0] * n, *row] for row in found.rates]
+        for lane, (spot, told, own_domain) in enumerate(lanes):
+            # The lane takes what this branch does not deliver; told a through variable, it stands in its path.
+            if "y" in spot:
+                nodes = spot["y"] if told == "across" else spot["y"][::-1]
+                answers.append((nodes, other_side(told), own_domain.name))
+                rows.append([0.0] * n + [-found.skew[lane][j] if j < lane else 0.0 for j in range(ports)])
+        self._multiport(given, answers, rows)
+
+    def _inner_kinds(self) -> tuple[Domain, ElementKind, ElementKind]:
+        """The storage and the resistor that the function is made of, in the first domain that has both."""
+        for domain in self.domains:
+            storage, resistor = (field_kind(word, domain, "parallel") for word in ("energy", "power"))
+            if storage is not None and resistor is not None:
+                return domain, storage, resistor
+        what = (
+            f"'{self.name}' is realised by storages and resistors, and the {self.domains[0].name} domain has not both"
+        )
+        fix = "put a connection before it that leads into a domain that has them"
+        raise self.context.error(rules.NO_REALISATION, self.at, what, fix=fix, where=self.name)
+
+    def _multiport(self, given: list[RelatedBranch], answers: list[RelatedBranch], rows: list[list[float]]) -> None:
+        """The connection, without the ports that its zeros leave out."""
+        left = [j for j, (_, side, _) in enumerate(given) if side == "through" or any(row[j] for row in rows)]
+        right = [i for i, row in enumerate(rows) if any(row)]
+        ports = [given[j] for j in left] + [answers[i] for i in right]
+        domains = tuple(domain for _, _, domain in ports)
+        kind = ElementKind(
+            MULTIPORT, "coupling", domains, "passes power between several ports", "", coupling="transformer"
+        )
+        relation = Multiport(
+            tuple(range(len(left))),
+            tuple(range(len(left), len(ports))),
+            tuple(given[j][1] for j in left),
+            tuple(answers[i][1] for i in right),
+            tuple(
+                tuple(self._modulus(rows[i][j], a, b) for b, j in enumerate(left, 1)) for a, i in enumerate(right, 1)
+            ),
+        )
+        nodes = tuple(node for ends, _, _ in ports for node in ends)
+        self.context.elements[self.name] = Element(
+            self.name, kind, nodes, None, multiport=relation, place=self.context.place(self.at)
+        )
+
+    def _modulus(self, x: float, row: int, column: int) -> Expression:
+        """An entry of the connection: a parameter, so that equations can be read; whole numbers stand for themselves."""
+        if x == int(x):
+            return number(int(x))
+        name = f"{self.name}_k{row}_{column}"
+        if name in self.context.parameters:
+            what = f"the parameter '{name}' is an entry of '{self.name}' too"
+            raise self.context.error(notations_rules.DESCRIBED_TWICE, self.at, what, fix="rename one of them")
+        self.context.parameters[name] = Parameter(name, number(Fraction(x)), place=self.context.place(self.at))
+        return symbol(name)
+
+    def _element(self, name: str, kind: ElementKind, nodes: tuple[str, str], coefficient: float | Fraction) -> None:
+        if name in self.context.elements:
+            what = f"'{name}', a part of '{self.name}', is described twice"
+            raise self.context.error(notations_rules.DESCRIBED_TWICE, self.at, what, fix="rename one of them")
+        value = number(Fraction(coefficient))
+        self.context.elements[name] = Element(name, kind, nodes, value, place=self.context.place(self.at))

@@ -1,0 +1,374 @@
+"""The elements of a ladder, from its part of a model file: a walk from node to node, lane by lane.
+
+Series blocks take an across variable and give a through variable: their elements follow each other from node to node.
+Parallel blocks take a through variable and give an across variable: their elements lie between the node and the reference.
+A connection block takes the output x_1 of the block before it and gives the input x_2 = K x_1 of the block behind it, so its
+neighbours say which power variables its matrix relates. A section at an end is a source of the variable that the block beside it
+takes, unless it says which one is given; where an end has no section, that variable is zero. A side ladder starts at a branch.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tellegen.core.domains import Domain, Side, other_side
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
+from tellegen.model.model import Element
+from tellegen.notations import rules as notations_rules
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.element_details import add_details, read_elements, switching_kind, without_kind
+from tellegen.notations.network.elements import ElementLine, add_element_of_line, allow_variables
+from tellegen.notations.network.keys import make_form
+from tellegen.notations.network.switching import SwitchingLine
+from tellegen.notations.pog import rules
+from tellegen.notations.pog.blocks import (
+    SWITCHING,
+    BlockItem,
+    FieldItem,
+    LadderBlock,
+    LadderElement,
+    TransferItem,
+    given_side,
+    lanes_of,
+)
+from tellegen.notations.pog.entries import read_blocks
+from tellegen.notations.pog.lanes import (
+    LaneStage,
+    LaneStages,
+    check_neighbours,
+    domain_words,
+    field_kind,
+    has_dimension,
+    imposed_side,
+    letter_kinds,
+    section_names,
+    sides_after,
+    sides_before,
+    source_names,
+)
+from tellegen.notations.pog.matrices import (
+    LaneEnds,
+    emit_connection,
+    emit_field,
+    emit_link,
+    emit_transfer,
+    is_zero_row,
+    read_connection,
+    read_entry,
+)
+from tellegen.notations.yaml.document import Node, Scalar
+
+
+class LadderEmitter:
+    """Adds the elements of a ladder to the model. A node that turns out to be at the reference is renamed at the end."""
+
+    def __init__(
+        self, context: ReadingContext, blocks: list[LadderBlock], stages: LaneStages, details: Node | None
+    ) -> None:
+        self.context = context
+        self.blocks = blocks
+        self.stages = stages
+        self.more = read_elements(context, details, [*_elements(blocks), *source_names(blocks)], "the ladder")
+        self.count = self.links = 0
+        self.grounded: dict[str, str] = {}
+
+    def emit(self) -> None:
+        """Walk along the ladder and its branches."""
+        before = set(self.context.elements)
+        _Walk(self, self.blocks, None).run()
+        if self.grounded:
+            for name, element in self.context.elements.items():
+                if name not in before and self.grounded.keys() & set(element.nodes):
+                    nodes = tuple(self.grounded.get(node, node) for node in element.nodes)
+                    self.context.elements[name] = replace(element, nodes=nodes)
+                    if element.kind.role != "coupling" and nodes[0] == nodes[1]:
+                        self.context.add_errors([_shorted(element, nodes[0])])
+
+    def fresh(self) -> str:
+        """The name of a new node."""
+        self.count += 1
+        return f"s{self.count}"
+
+    def link_name(self) -> str:
+        """The name of the connection that joins a side ladder in series."""
+        self.links += 1
+        while f"branch_{self.links}" in self.context.elements:
+            self.links += 1
+        return f"branch_{self.links}"
+
+    def kind_of(self, entry: LadderElement, domain: Domain) -> ElementKind:
+        """The kind of an element: by its letter, then by the unit of its parameter or the key that gives its value."""
+        if entry.letter == SWITCHING:
+            place = self.context.place(entry.text)
+            return switching_kind(self.context, entry.name, domain, self.more.get(entry.name), place)
+        found = letter_kinds(entry.letter, domain)
+        if not found:
+            what = f"'{entry.letter}' stands for no {domain.name} element"
+            fix = f"'{entry.letter}' belongs to {domain_words(entry.letter)}; write C or I for what stores energy"
+            raise self.context.error(rules.BAD_LETTER, entry.text, what, fix=fix, where=entry.name)
+        parameter = self.context.parameters.get(entry.name)
+        dimension = None if parameter is None else parameter.dimension
+        keys = [key.text for key in self.more[entry.name].keys] if entry.name in self.more else []
+        fitting = [k for k in found if has_dimension(k, dimension)]
+        keyed = [k for k in found if k.quantity is not None and k.quantity.key in keys]
+        return (*fitting, *keyed, *found)[0]
+
+    def add(
+        self, text: Scalar, name: str, kind: ElementKind, nodes: tuple[str, ...], variables: dict[str, str]
+    ) -> None:
+        """Add an element with what `elements` says about it; errors are collected."""
+        key = Scalar(name, text.line, text.column, text.length, text.quoted)
+        line = ElementLine(key, self.context.place(text), make_form(kind), name, nodes, variables=dict(variables))
+        first = len(self.context.pending)
+        try:
+            more = self.more.get(name)
+            if kind.role == "switching":
+                line.switching = SwitchingLine(self.context, name, kind, ())
+                more = None if more is None else without_kind(more)
+            if more is not None:
+                add_details(self.context, line, more)
+            if kind.role in ("coupling", "resistive"):
+                allow_variables(self.context, first)
+            add_element_of_line(self.context, line)
+        except TellegenError as error:
+            self.context.broken.add(name)
+            self.context.collect(error)
+
+    def connect_by_modulus(self, block: LadderBlock, kind: ElementKind, nodes: tuple[str, ...]) -> None:
+        """Add a scalar connection whose modulus stands in the ladder."""
+        assert block.name is not None, "a connection has a name"
+        assert block.value is not None, "its modulus stands in the ladder"
+        name, form = block.name, make_form(kind)
+        value = read_entry(self.context, block.value, form.dimension, f"the modulus of {name.text}")
+        if name.text in self.context.elements:
+            what = f"'{name.text}' is described twice"
+            raise self.context.error(notations_rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
+        self.context.elements[name.text] = Element(name.text, kind, nodes, value, place=self.context.place(name))
+
+
+def _elements(blocks: list[LadderBlock]) -> Iterator[str]:
+    """The elements and connections of a ladder and its branches."""
+    for block in blocks:
+        for item in block.items:
+            if isinstance(item, tuple):
+                yield from (entry.name for entry in item if entry is not None)
+        if block.name is not None and block.value is None and not block.matrix:
+            yield block.name.text
+        yield from _elements(block.side_ladder)
+
+
+def _shorted(element: Element, node: str) -> Finding:
+    what = f"both ends of the {element.kind.name} {element.name} are at '{node}'"
+    fix = "give its end of the ladder a section, or remove it"
+    return notations_rules.SHORTED.finding(what, where=element.name, fix=fix, place=element.place)
+
+
+class _Walk:
+    """One ladder, or one side ladder, from left to right. `lanes` are the nodes that a side ladder starts from."""
+
+    def __init__(
+        self, emitter: LadderEmitter, blocks: list[LadderBlock], entry: tuple[list[str], LadderBlock] | None
+    ) -> None:
+        self.emitter = emitter
+        self.context = emitter.context
+        self.stages = emitter.stages
+        self.work = [block for block in blocks if block.word != "domain"]
+        self.strong = [block for block in self.work if block.word != "section"]
+        self.place = {id(block): k for k, block in enumerate(self.work)}
+        self.lanes = [] if entry is None else list(entry[0])
+        self.entry = None if entry is None else entry[1]
+        self.names = section_names(self.work, self._stores())
+
+    def run(self) -> None:
+        begin = self.work[0] if self.work[0].word == "section" and self.entry is None else None
+        end = self.work[-1] if self.work[-1].word == "section" and self.work[-1] is not begin else None
+        if self.entry is None:
+            self._start(begin)
+        for position, block in enumerate(self.strong):
+            if block.elaborates:
+                self._elaborate(block, position)
+            elif block.word == "connect":
+                self._connect(block)
+            else:
+                self._branch(block)
+        self._finish(end)
+
+    def _stores(self) -> dict[tuple[int, int], bool]:
+        """For the blocks and lanes beside the last section, whether an element decides what the block gives."""
+        last = len(self.strong) - 1
+        if last < 0 or not self.strong[last].elaborates:
+            return {}
+        width = self.stages.of(self.strong[last]).width
+        return {(last, lane): self._owner(self.strong[last], lane)[1] for lane in range(width)}
+
+    def _owner(self, block: LadderBlock, lane: int) -> tuple[int, bool]:
+        """Which element takes the name of the shared variable, and whether it decides it: the first that does, else the first."""
+        domain, way = self.stages.of(block).domain(lane), block.way(lane)
+        first = -1
+        for number, item in enumerate(block.items):
+            kind: ElementKind | None = None
+            if isinstance(item, FieldItem) and lane in lanes_of(item):
+                kind = field_kind(item.word, domain, way)
+            elif isinstance(item, tuple) and (entry := item[lane]) is not None:
+                kind = self.emitter.kind_of(entry, domain)
+            if kind is not None:
+                if kind.role == "storage" and kind.side == given_side(way):
+                    return number, True
+                first = number if first < 0 else first
+        return first, False
+
+    # -- ends ------------------------------------------------------------------------------------------------------------------
+
+    def _start(self, section: LadderBlock | None) -> None:
+        first = self.strong[0]
+        stage = self.stages.of(first)
+        for lane in range(stage.width):
+            side = None if section is None else imposed_side(section, first, lane)
+            series = first.joins and first.way(lane) == "series"
+            self.lanes.append(stage.domain(lane).reference if side is None and series else self.emitter.fresh())
+            if side is not None and section is not None:
+                self._source(section, side, stage, lane, {})
+
+    def _finish(self, section: LadderBlock | None) -> None:
+        last = self.strong[-1] if self.strong else None
+        if last is not None:
+            stage = self.stages.behind(last) if last.word == "connect" else self.stages.of(last)
+        else:
+            assert section is not None, "a side ladder without blocks has a section"
+            stage = self.stages.of(section)
+        for lane in range(stage.width):
+            side = None if section is None else imposed_side(section, last, lane)
+            if side is not None and section is not None:
+                conjugate = section.variable(other_side(side), lane).text
+                free = conjugate not in self.context.variables
+                self._source(section, side, stage, lane, {other_side(side): conjugate} if free else {})
+            elif last is not None and last.joins and last.way(lane) == "series":
+                self.emitter.grounded[self.lanes[lane]] = stage.domain(lane).reference
+
+    def _source(self, section: LadderBlock, side: Side, stage: LaneStage, lane: int, variables: dict[str, str]) -> None:
+        domain, text, node = stage.domain(lane), section.variable(side, lane), self.lanes[lane]
+        kind = next(k for k in kinds_of(domain.name, "source") if k.side == side)
+        against = section.given is not None and section.given[text.text]
+        falls = (side == "across") != against
+        nodes = (node, domain.reference) if falls else (domain.reference, node)
+        self.emitter.add(text, text.text, kind, nodes, dict(variables))
+
+    # -- blocks ----------------------------------------------------------------------------------------------------------------
+
+    def _elaborate(self, block: LadderBlock, position: int) -> None:
+        for number, item in enumerate(block.items):
+            ends = self._ends(block, item)
+            variables = [self._named(block, position, lane, number) for lane in range(len(ends))]
+            try:
+                self._emit(block, item, ends, variables)
+            except TellegenError as error:
+                self.context.broken.update(_item_names(item))
+                self.context.collect(error)
+
+    def _named(self, block: LadderBlock, position: int, lane: int, number: int) -> dict[str, str]:
+        """The name that a section gives to the shared variable of a lane, for the element that takes it."""
+        name = self.names.get((position, lane))
+        if name is None or self._owner(block, lane)[0] != number:
+            return {}
+        return {given_side(block.way(lane)): name}
+
+    def _ends(self, block: LadderBlock, item: BlockItem) -> list[tuple[str, str]]:
+        """The nodes of an element in each lane; series elements move the lane on to the next node."""
+        stage, ends, used = self.stages.of(block), [], set(lanes_of(item))
+        for lane, here in enumerate(self.lanes):
+            present = lane in used
+            if block.way(lane) == "parallel" or not present:
+                ends.append((here, stage.domain(lane).reference))
+            else:
+                self.lanes[lane] = self.emitter.fresh()
+                ends.append((here, self.lanes[lane]))
+        return ends
+
+    def _emit(
+        self, block: LadderBlock, item: BlockItem, ends: list[tuple[str, str]], variables: list[dict[str, str]]
+    ) -> None:
+        stage = self.stages.of(block)
+        domains = [stage.domain(lane) for lane in range(stage.width)]
+        ways = [block.way(lane) for lane in range(stage.width)]
+        if isinstance(item, FieldItem):
+            at = lanes_of(item)
+            parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
+            emit_field(self.context, item, *parts)  # type: ignore[arg-type]
+        elif isinstance(item, TransferItem):
+            emit_transfer(self.context, item, domains, ways, ends)
+        else:
+            for lane, entry in enumerate(item):
+                if entry is not None:
+                    nodes = ends[lane][::-1] if entry.reversed else ends[lane]
+                    kind = self.emitter.kind_of(entry, domains[lane])
+                    self.emitter.add(entry.text, entry.name, kind, nodes, variables[lane])
+
+    def _branch(self, block: LadderBlock) -> None:
+        if block.word == "branch":
+            _Walk(self.emitter, block.side_ladder, (list(self.lanes), block)).run()
+            return
+        stage, starts = self.stages.of(block), []
+        for lane, here in enumerate(self.lanes):
+            self.lanes[lane], start = self.emitter.fresh(), self.emitter.fresh()
+            domain = stage.domain(lane)
+            name = self.emitter.link_name()
+            emit_link(self.context, block, name, domain, (here, self.lanes[lane], start, domain.reference))
+            starts.append(start)
+        _Walk(self.emitter, block.side_ladder, (starts, block)).run()
+
+    def _connect(self, block: LadderBlock) -> None:
+        """x_2 = K x_1, where x_1 is what the block before gives and x_2 what the block behind takes."""
+        assert block.name is not None, "a connection has a name"
+        before, after = self.stages.of(block), self.stages.behind(block)
+        position = self.place[id(block)]
+        given = sides_before(self.context, self.work, position, self.entry, before.width)
+        found = sides_after(self.context, self.work, position, after.width)
+        left = [before.domain(lane) for lane in range(before.width)]
+        right = [after.domain(lane) for lane in range(after.width)]
+        here = self.lanes
+        self.lanes = [self.emitter.fresh() for _ in right]
+        if not block.matrix:
+            coupling, reciprocal = COUPLING_OF[given[0], found[0]]
+            kind = connection((left[0].name, right[0].name), coupling, reciprocal=reciprocal)
+            nodes = (here[0], left[0].reference, self.lanes[0], right[0].reference)
+            if block.value is None:
+                self.emitter.add(block.name, block.name.text, kind, nodes, {})
+            else:
+                self.emitter.connect_by_modulus(block, kind, nodes)
+            return
+        self._connect_lanes(block, (left, given, here), (right, found, self.lanes))
+
+    def _connect_lanes(self, block: LadderBlock, left: LaneEnds, right: LaneEnds) -> None:
+        K = read_connection(self.context, block, left, right)
+        for lane, row in enumerate(K):
+            if is_zero_row(row) and right[1][lane] == "across":
+                self.lanes[lane] = right[0][lane].reference
+        for lane, here in enumerate(left[2]):
+            if is_zero_row([row[lane] for row in K]) and left[1][lane] == "through":
+                self.emitter.grounded[here] = left[0][lane].reference
+        emit_connection(self.context, block, left, right, K)
+
+
+def _item_names(item: BlockItem) -> list[str]:
+    return [entry.name for entry in item if entry is not None] if isinstance(item, tuple) else [item.name.text]
+
+
+def read_ladder(context: ReadingContext, node: Node, details: Node | None) -> None:
+    """Add the elements of a ladder to the model; `details` holds laws, values and initial values by element."""
+    blocks = read_blocks(context, node)
+    if blocks is None:
+        return
+    if not _elaborates(blocks):
+        fix = "add a series or parallel block"
+        raise context.error(rules.EMPTY_LADDER, node, "the ladder has no elaboration block", fix=fix)
+    try:
+        check_neighbours(context, blocks)
+        LadderEmitter(context, blocks, LaneStages(context, blocks), details).emit()
+    except TellegenError:
+        # so that the experiment does not call them unknown
+        context.broken.update(name for block in blocks for name in block.names())
+        raise
+
+
+def _elaborates(blocks: list[LadderBlock]) -> bool:
+    return any(block.elaborates or _elaborates(block.side_ladder) for block in blocks)

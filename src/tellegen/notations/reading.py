@@ -1,0 +1,506 @@
+"""A model from its file: the one way in for YAML texts and for networks built in Python."""
+
+import contextlib
+from collections.abc import Callable, Iterable
+from collections.abc import Mapping as TypingMapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from tellegen.core.errors import Place, TellegenError
+from tellegen.core.files import without_collector
+from tellegen.core.names import TIME, nearest
+from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
+from tellegen.model.dimensions import NoDimension, si_unit
+from tellegen.model.mechanism import Geometry
+from tellegen.model.model import Closure, Experiment, Model, Parameter, Part, Port
+from tellegen.model.signals import SignalPorts
+from tellegen.model.variables import known_variables
+from tellegen.notations import rules
+from tellegen.notations.bond_graph.reading import read_bond_graph
+from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError
+from tellegen.notations.displacements import DisplacementsReader, closures_of_parts, read_closures
+from tellegen.notations.experiment import read_experiment
+from tellegen.notations.geometry import geometry_of_parts, read_geometry
+from tellegen.notations.indexed_names import read_name
+from tellegen.notations.layout import ItemPositions, read_layout
+from tellegen.notations.mechanism.lowering import LoweredMechanism
+from tellegen.notations.mechanism.reading import read_mechanism
+from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, reserved_name_error
+from tellegen.notations.network.fields import check_fields
+from tellegen.notations.network.keys import form_of, make_form
+from tellegen.notations.network.lines import read_line
+from tellegen.notations.network.multiports import is_multiport, read_multiport
+from tellegen.notations.network.repetition import add_elements_of_block, is_block, read_block
+from tellegen.notations.network.switching import check_switching
+from tellegen.notations.parameters import check_physics, definition_order, evaluate_in_order, read_curve, resolve_slopes
+from tellegen.notations.parts.library import PartLibrary
+from tellegen.notations.parts.ports import read_ports, read_signal_ports
+from tellegen.notations.parts.reading import PartsReader
+from tellegen.notations.pog.reading import read_ladder
+from tellegen.notations.quantities import QuantityReading
+from tellegen.notations.signals import rules as signals_rules
+from tellegen.notations.signals.formulas import FormulaScope
+from tellegen.notations.signals.reading import SignalsChecker, SignalsReader
+from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
+
+NOTATIONS = ("network", "bond graph", "pog")
+"""The keys under which a file describes its elements; it has one of them."""
+
+
+def read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
+    """Read the elements of a file from its one notation.
+
+    `settle_early` finds the units of parameters, by which bond graphs tell domains.
+    """
+    _refuse_two_notations(context, root)
+    if (bonds := root.get("bond graph")) is not None:
+        settle_early()
+        read_bond_graph(context, bonds, root.get("elements"))
+        return
+    if (ladder := root.get("pog")) is not None:
+        read_ladder(context, ladder, root.get("elements"))
+        return
+    node = root.get("network")
+    if node is None and (root.get("parts") is not None or root.get("mechanism") is not None):
+        return
+    if node is None:
+        fix = "add 'network:' with a line for each element, or 'bond graph:', or 'pog:'"
+        raise context.error(rules.MISSING_KEY, root, "the file describes no network", fix=fix)
+    _read_lines(context, node)
+
+
+def _refuse_two_notations(context: ReadingContext, root: MappingNode) -> None:
+    notations = [word for word in NOTATIONS if root.get(word) is not None]
+    if len(notations) > 1:
+        fix = "keep one of them: each notation describes the whole system"
+        what = f"the file describes the system twice: {' and '.join(notations)}"
+        raise context.error(rules.VALUE_TWICE, root, what, fix=fix)
+    if notations == ["network"] and (details := root.get("elements")) is not None:
+        fix = "write its keys on the lines of the network"
+        raise context.error(rules.WRONG_SHAPE, details, "'elements' goes with a bond graph or a ladder", fix=fix)
+
+
+def _read_lines(context: ReadingContext, node: Node) -> None:
+    mapping = context.mapping(node, "'network'")
+    for key, value in zip(mapping.keys, mapping.values, strict=True):
+        try:
+            if isinstance(value, MappingNode) and is_multiport(value):
+                read_multiport(context, key, value)
+            elif isinstance(value, MappingNode) and is_block(value):
+                add_elements_of_block(context, read_block(context, key, value, ()))
+            else:
+                add_element_of_line(context, read_line(context, key, value, ()))
+        except TellegenError as error:
+            context.broken.add(key.text)
+            context.collect(error)
+
+
+class ParametersReader:
+    """Reads `parameters:`; dimensions are settled when all of them, and those of parts, are known."""
+
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
+        self.readings: dict[str, QuantityReading] = {}  # of parameters whose dimension is not known yet
+        self.texts: dict[str, Scalar] = {}
+        self.order: list[str] = []
+
+    def add(self, readings: TypingMapping[str, tuple[QuantityReading, Scalar]]) -> None:
+        """Take over parameters of parts that are given by formulas."""
+        for name, (reading, text) in readings.items():
+            self.readings[name], self.texts[name] = reading, text
+
+    def read(self, node: Node) -> None:
+        """Parse every parameter."""
+        for key, value in self.context.mapping(node, "'parameters'").items():
+            if self.context.is_rest(key, value):
+                continue
+            try:
+                self._read_parameter(key, value)
+            except TellegenError as error:
+                self.context.broken.add(key.text)
+                self.context.collect(error)
+
+    def _read_parameter(self, key: Scalar, node: Node) -> None:
+        context = self.context
+        name = read_name(context, key, (), "a parameter")
+        assert isinstance(name, str), "without indices a name is a text"
+        if name in RESERVED_WORDS:
+            raise reserved_name_error(context, key, "a parameter")
+        place = context.place(key)
+        if isinstance(node, MappingNode):
+            context.parameters[name] = read_curve(context, name, key, node)
+            return
+        text = context.scalar(node, f"the value of {name}")
+        if not text.text.strip():
+            context.parameters[name] = Parameter(name, None, None, "", place)
+            return
+        self.texts[name] = text
+        if name in context.given_counts:
+            context.parameters[name] = Parameter(name, number(context.given_counts[name]), None, "", place)
+            context.counts[name] = context.given_counts[name]
+            return
+        reading = context.quantity(text, f"the value of {name}")
+        context.parameters[name] = Parameter(name, reading.expression, reading.dimension, reading.unit, place)
+        if reading.marked is not None:
+            self.readings[name] = reading
+        elif (
+            reading.dimension is None
+            and isinstance(reading.expression, Number)
+            and type(reading.expression.rational) is int
+        ):
+            context.counts[name] = reading.expression.rational
+
+    def settle_early(self) -> None:
+        """The dimensions of parameters given by formulas, for a notation in which units choose the kind of an element.
+
+        What is wrong in a formula is said later, when all parameters are known.
+        """
+        parameters = self.context.parameters
+        for name in definition_order(parameters)[0]:
+            if name in self.readings and (dimension := self.context.dimension_of(self.readings[name])) is not None:
+                parameters[name] = replace(parameters[name], dimension=dimension, unit=si_unit(dimension))
+
+    def settle(self) -> None:
+        """The dimensions of parameters, each after those it uses."""
+        context = self.context
+        self.order, cycles = definition_order(context.parameters)
+        context.add_errors(cycles)
+        for name in self.order:
+            if name not in self.readings:
+                continue
+            reading = self.readings[name]
+            assert reading.marked is not None, "plain readings need no second look"
+            pending = PendingCheck(reading.marked, None, f"the value of {name}", _At(context, self.texts[name]), {})
+            measure = context.check(pending)
+            if not isinstance(measure, NoDimension):
+                context.parameters[name] = replace(context.parameters[name], dimension=measure, unit=si_unit(measure))
+
+    def check_own_names(self) -> None:
+        """A parameter that an element takes by its own name has the unit of the element; one without value takes it over."""
+        parameters = self.context.parameters
+        for name, element in self.context.elements.items():
+            if type(element.value) is not Symbol:
+                continue
+            used = parameters.get(element.value.name)
+            if used is None or (used.dimension is not None and used.name != name):
+                continue
+            form = form_of(element.kind.name) or make_form(element.kind)
+            if used.dimension is None:
+                if used.expression is None:
+                    unit = element.kind.quantity.unit if element.kind.quantity else ""
+                    unit = unit or si_unit(form.dimension)
+                    parameters[used.name] = replace(used, dimension=form.dimension, unit=unit)
+            elif used.dimension != form.dimension and name in self.texts:
+                word = element.kind.quantity.word if element.kind.quantity else "value"
+                place = self.context.text_place(self.texts[name])
+                finding = self.context.wrong_dimension(f"the {word} of {name}", used.dimension, form.dimension, place)
+                self.context.add_errors([finding])
+
+    def constant(self) -> frozenset[str]:
+        """Parameters that depend on no displacement."""
+        moving = set(self.context.displacements)
+        for name in self.order:
+            expression = self.context.parameters[name].expression if name in self.context.parameters else None
+            if expression is not None and expression.free_symbols & moving:
+                moving.add(name)
+        return frozenset(self.context.parameters.keys() - moving)
+
+
+class _At:
+    """Where a text stands, found only when somebody asks."""
+
+    def __init__(self, context: ReadingContext, node: Scalar) -> None:
+        self.context = context
+        self.node = node
+
+    def __call__(self) -> Place:
+        return self.context.text_place(self.node)
+
+
+TOP_KEYS = {
+    "system": "the name of the system",
+    "about": "what it is, in a sentence or two",
+    "version": "the version of this format: 1",
+    "parameters": "named constants: numbers with units, and expressions of other parameters",
+    "ports": "where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source",
+    "signal ports": "the signals that this system takes from others and those that it offers",
+    "displacements": "angles and positions that parameters may read, with their rates: 'theta: omega'",
+    "parts": "systems used as elements of this one, one a line: {use: motor.yaml, ports: {shaft: s}, K: 0.1 N*m/A}",
+    "network": "elements between nodes, one a line",
+    "mechanism": "planar rigid bodies and their joints, whose nodes elements of the network may use",
+    "bond graph": "junctions, one-ports and two-ports joined by half arrows, one chain of bonds a line",
+    "pog": "the sections, elaboration blocks and connections of a ladder",
+    "closures": "loops of positions: equations of displacements that stay zero, and the displacements that follow from them",
+    "signals": "references, sensors and controllers: formulas and blocks that are causal and carry no power",
+    "elements": "laws, values and initial values of the elements of a bond graph or a ladder",
+    "experiment": "how long to run, with which inputs, from where",
+    "geometry": "where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}",
+    "layout": "where items stand in figures: 'bond: {L_a: [340, 120]}'",
+}
+
+VERSION = 1
+
+Functions = dict[str, Callable[..., float]]
+
+_Given = TypeVar("_Given")
+
+_Found = TypeVar("_Found")
+
+
+def read_model(source: Path | str, *, file: str = "<text>") -> Model:
+    """The model in a YAML file (a `Path`) or in a YAML text (a `str`, which `file` names in messages).
+
+    Notices and warnings are in `findings`. Opening a file never runs code.
+
+    Raises: DescriptionError with every error found, up to 50.
+
+    >>> read_model("system: Lamp\\nnetwork: {V: {voltage source: [a]}, R: {resistor: [a], R: 6 ohm}}").inputs
+    ('V',)
+    """
+    with without_collector():
+        return model_of_document(read_document(source, file))
+
+
+def model_of_document(
+    document: Document,
+    functions: Functions | None = None,
+    parts: TypingMapping[str, Model] | None = None,
+    folder: Path | None = None,
+) -> Model:
+    """The model that a document describes.
+
+    `functions` are those of its signals that are Python functions, by signal; `parts` are systems that its parts may use besides
+    files, by name. Files of parts and tables lie in the folder of the document, or in `folder` where it is no file.
+    """
+    context = ReadingContext(document)
+    context.functions, context.folder = functions or {}, folder
+    return _read(context, PartLibrary(_read_part, document.file, parts or {}, folder))
+
+
+def _read_part(document: Document, shelf: PartLibrary, counts: TypingMapping[str, int]) -> Model:
+    """A system as a part of another; its own experiment is not read."""
+    context = ReadingContext(document)
+    context.given_counts = counts
+    return _read(context, shelf, as_part=True)
+
+
+def _read(context: ReadingContext, shelf: PartLibrary, *, as_part: bool = False) -> Model:
+    # What cannot be collected any more ends the reading; everything found until then is raised below.
+    with contextlib.suppress(StopReadingError):
+        model = _ModelReader(context, shelf).read(context.document.root, as_part=as_part)
+    context.raise_errors()
+    return model
+
+
+class _ModelReader:
+    """Reads the sections of a file in the order in which they depend on each other."""
+
+    def __init__(self, context: ReadingContext, shelf: PartLibrary) -> None:
+        self.context = context
+        self.shelf = shelf
+        self.parameters = ParametersReader(context)
+        self.displacements = DisplacementsReader(context)
+        self.meant: set[str | None] = set()  # keys that words which are none were probably meant for
+        self.parts: tuple[Part, ...] = ()
+        self.signals = SignalsReader(context)
+        self.checker = SignalsChecker(context, self.signals.lines)
+
+    def read(self, root: MappingNode, *, as_part: bool = False) -> Model:
+        context = self.context
+        context.check_keys(root, TOP_KEYS, "a system")
+        self.meant = {nearest(key.text, TOP_KEYS) for key in root.keys if key.text not in TOP_KEYS}
+        name = self._attempt(self._read_name, root) or ""
+        self._attempt(self._read_version, root)
+        about = self._attempt(self._read_about, root) or ""
+        self._section(root, "displacements", self.displacements.read)
+        self._section(root, "parameters", self.parameters.read)
+        self._section(root, "signals", self.signals.read)
+        self._attempt(self._read_notation, root)
+        mechanism = self._attempt(self._read_mechanism, root)
+        closures = self._section(root, "closures", self._read_closures) or ()
+        found = self._attempt(self._read_parts, root)
+        self.parts = parts = found or ()
+        geometry = None if found is None else self._attempt(self._read_geometry, root)
+        self._attempt(add_heat_sources, context)
+        ports = self._section(root, "ports", self._read_ports) or {}
+        self._settle()
+        described = None if as_part else root.get("experiment")
+        experiment = Experiment() if described is None else read_experiment(context, described)
+        if mechanism is not None:
+            experiment = replace(experiment, initial={**mechanism.initial, **experiment.initial})
+        self._check_time(experiment)
+        self._check_values()
+        self._sum_up_notices()
+        signal_ports = self._attempt(self._read_signal_ports, root) or SignalPorts()
+        layout = self._section(root, "layout", self._read_layout) or {}
+        return Model(
+            name=name,
+            elements=tuple(context.elements.values()),
+            parameters=context.parameters,
+            experiment=experiment,
+            findings=tuple(context.notes),
+            source=context.file,
+            about=about,
+            displacements=context.displacements,
+            fields=tuple(context.fields),
+            signals=context.signals,
+            vectors=context.vectors,
+            ports=ports,
+            signal_ports=signal_ports,
+            parts=parts,
+            counts=frozenset(context.counted) | _counts_of(parts),
+            closures=(*closures, *(() if mechanism is None else mechanism.closures), *closures_of_parts(parts)),
+            mechanism=None if mechanism is None else mechanism.mechanism,
+            layout=layout,
+            geometry=geometry,
+        )
+
+    def _section(self, root: MappingNode, key: str, step: Callable[[Node], _Found]) -> _Found | None:
+        """What a section of the file says; None where there is none, or it cannot be read."""
+        node = root.get(key)
+        return None if node is None else self._attempt(step, node)
+
+    def _settle(self) -> None:
+        """Check what could not be judged before all names were known."""
+        resolve_slopes(self.context)
+        self.parameters.settle()
+        self.checker.settle()
+        for pending in self.context.pending:
+            self.context.check(pending)
+        self.parameters.check_own_names()
+        self.displacements.check_rates()
+        self._check_formulas()
+
+    def _attempt(self, step: Callable[[_Given], _Found], argument: _Given) -> _Found | None:
+        try:
+            return step(argument)
+        except TellegenError as error:
+            self.context.collect(error)
+            return None
+
+    def _read_name(self, root: MappingNode) -> str:
+        node = root.get("system")
+        if node is None and "system" in self.meant:
+            return ""
+        if node is None:
+            raise self.context.error(
+                rules.MISSING_KEY, root, "the file has no 'system'", fix="start with a line 'system: name'"
+            )
+        name = self.context.scalar(node, "the name of the system").text.strip()
+        if not name:
+            raise self.context.error(rules.MISSING_KEY, node, "the system has no name", fix="write 'system: name'")
+        return name
+
+    def _read_version(self, root: MappingNode) -> None:
+        node = root.get("version")
+        if node is not None and (text := self.context.scalar(node, "the version").text.strip()) != str(VERSION):
+            what = f"the file is in version '{text}' of the format, and this program reads version {VERSION}"
+            raise self.context.error(rules.UNKNOWN_VERSION, node, what, fix=f"write 'version: {VERSION}'")
+
+    def _read_about(self, root: MappingNode) -> str:
+        node = root.get("about")
+        return "" if node is None else self.context.scalar(node, "'about'").text.strip()
+
+    def _read_geometry(self, root: MappingNode) -> Geometry | None:
+        node = root.get("geometry")
+        if node is not None and root.get("mechanism") is not None:
+            what = "a system with a mechanism has a geometry besides"
+            raise self.context.error(rules.WRONG_SHAPE, node, what, fix="leave it out: a mechanism is drawn as it is")
+        if node is None:
+            return None if root.get("mechanism") is not None else geometry_of_parts(self.parts, {})
+        return read_geometry(self.context, node, self.parts)
+
+    def _read_layout(self, node: Node) -> dict[str, ItemPositions]:
+        return read_layout(self.context, node)
+
+    def _check_formulas(self) -> None:
+        """Formulas of elements with modes read what those of signals read."""
+        if self.context.formulas:
+            scope = FormulaScope(self.context)
+            for marked, wanted, subject, node in self.context.formulas:
+                scope.checked(marked, wanted, subject, node)
+
+    def _check_time(self, experiment: Experiment) -> None:
+        """Where something depends on time, nothing else is named like it."""
+        context = self.context
+        courses = [signal.expression for signal in experiment.inputs.values() if signal.expression is not None]
+        if not (context.signals or context.driven or any(TIME in e.free_symbols for e in courses)):
+            return
+        named = {
+            "parameter": context.parameters.keys(),
+            "displacement": context.displacements.keys(),
+            "variable": known_variables(context.elements.values()).keys(),
+        }
+        for word, names in named.items():
+            if TIME in names:
+                parameter = context.parameters.get(TIME)
+                place = parameter.place if parameter is not None else None
+                what = f"a {word} is named '{TIME}', like the time"
+                context.add_errors([signals_rules.TIME_TAKEN.finding(what, fix="rename it", place=place)])
+
+    def _read_notation(self, root: MappingNode) -> None:
+        if not any(word in root for word in NOTATIONS) and self.meant.intersection(NOTATIONS):
+            return
+        read_notation(self.context, root, self.parameters.settle_early)
+
+    def _read_closures(self, node: Node) -> tuple[Closure, ...]:
+        return read_closures(self.context, node)
+
+    def _read_mechanism(self, root: MappingNode) -> LoweredMechanism | None:
+        """A mechanism is read after the network, whose elements may be joined to its points; it stands where the file has it."""
+        node = root.get("mechanism")
+        if node is None or self.context.errors:
+            return None
+        context = self.context
+        before = dict(context.elements)
+        lowering = read_mechanism(context, node, root)
+        order = [key.text for key in root.keys if key.text in ("mechanism", "network", "bond graph", "pog")]
+        if order[0] == "mechanism":
+            own = {name: e for name, e in context.elements.items() if name not in before}
+            context.elements.clear()
+            context.elements.update({**own, **before})
+        return lowering
+
+    def _read_parts(self, root: MappingNode) -> tuple[Part, ...]:
+        """Parts are joined once the elements beside them are known, and stand before them where the file says so."""
+        node = root.get("parts")
+        if node is None:
+            return ()
+        reader = PartsReader(self.context, self.shelf)
+        order = [key.text for key in root.keys if key.text in ("parts", "network", "bond graph", "pog")]
+        reader.read(node, first=order[0] == "parts")
+        self.parameters.add(reader.readings)
+        return reader.parts
+
+    def _read_ports(self, node: Node) -> dict[str, Port]:
+        return {} if self.context.errors else read_ports(self.context, node)
+
+    def _read_signal_ports(self, root: MappingNode) -> SignalPorts:
+        node = root.get("signal ports")
+        return SignalPorts() if node is None or self.context.errors else read_signal_ports(self.context, node)
+
+    def _check_values(self) -> None:
+        context = self.context
+        order = [name for name in self.parameters.order if name in context.parameters]
+        values, problems = evaluate_in_order(context.parameters, order)
+        context.add_errors(problems)
+        errors, warnings = check_physics(context.elements.values(), values)
+        context.add_errors(errors)
+        errors, active = check_fields(context.fields, context.elements, values)
+        context.add_errors(errors)
+        warnings += active
+        context.add_errors(check_switching(context.elements.values(), values, self.parameters.constant()))
+        context.notes.extend(warnings)
+        self.checker.check_numbers(values)
+
+    def _sum_up_notices(self) -> None:
+        context = self.context
+        if context.without_value > MOST_NOTICES:
+            what = f"{context.without_value - MOST_NOTICES} more elements have no value: they stay symbols"
+            context.notes.append(rules.NO_VALUE.finding(what, fix="give their values, or derive with symbols"))
+
+
+def _counts_of(parts: Iterable[Part]) -> frozenset[str]:
+    """The parameters of parts that decide how many elements there are, as the whole calls them."""
+    return frozenset(part.names.get(n, f"{part.name}.{n}") for part in parts for n in part.model.counts)

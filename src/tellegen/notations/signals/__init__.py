@@ -1,0 +1,1 @@
+"""Signals in a file: formulas, shapes over time, tables and blocks."""

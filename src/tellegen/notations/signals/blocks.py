@@ -1,0 +1,570 @@
+"""The table of signal blocks: words, keys, defaults, meaning, and the elementary signals that each block becomes.
+
+Names of inner signals begin with the name of the block: `V_integral` is the integral part of the controller `V`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple, final
+
+from tellegen.core.names import TIME
+from tellegen.core.units import Dimension
+from tellegen.expressions import ONE, ZERO, Expression, Number, call, logic, relation, symbol, total
+from tellegen.expressions.rules import DIVISION
+from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, common_measure, product_measure
+from tellegen.model.signals import SignalDefinition, SignalSetting
+from tellegen.notations.signals import rules
+
+SignalParts = Iterator[SignalDefinition]
+NameMaker = Callable[[str], str]
+"""Makes a name that nothing else has."""
+
+CLAMPING = ONE / 1000
+"""The width, beside the parts of a controller, in which clamping stops its integral.
+
+An integral that stops dead at a limit often has no motion to follow: going on drives the output beyond the limit, standing still
+lets it fall back, again and again in no time. Over a width it finds the rate at which the output stays at the limit.
+"""
+TINY = ONE / 10**60
+
+
+@final
+class BlockSettings:
+    """The settings of one block, with its defaults."""
+
+    def __init__(self, definition: SignalDefinition, fresh: NameMaker) -> None:
+        self.definition = definition
+        self.fresh = fresh
+        self.name = definition.name
+        self.settings = definition.settings
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.settings
+
+    def expression(self, key: str, default: Expression = ZERO) -> Expression:
+        """The formula of a key."""
+        found = self.settings.get(key, default)
+        assert isinstance(found, Expression), f"'{key}' holds a formula"
+        return found
+
+    def several(self, key: str) -> tuple[Expression, ...]:
+        """The formulas of a key that holds a list."""
+        found = self.settings.get(key, ())
+        assert isinstance(found, tuple), f"'{key}' holds a list"
+        return tuple(e for e in found if isinstance(e, Expression))
+
+    def word(self, key: str, default: str) -> str:
+        """The word of a key."""
+        found = self.settings.get(key, default)
+        assert isinstance(found, str), f"'{key}' holds a word"
+        return found
+
+    def inner(self, suffix: str) -> str:
+        """A name for an inner signal."""
+        return self.fresh(f"{self.name}_{suffix}")
+
+    def part(self, name: str, block: str, **settings: SignalSetting) -> SignalDefinition:
+        """An inner signal, or the block's own output."""
+        own = name == self.name
+        dimension, unit = (self.definition.dimension, self.definition.unit) if own else (None, "")
+        return SignalDefinition(name, block, settings, dimension, self.definition.place, unit=unit)
+
+    def formula(self, name: str, expression: Expression) -> SignalDefinition:
+        """An inner signal that is a formula."""
+        return self.part(name, "formula", formula=expression)
+
+    def limited(self, x: Expression) -> Expression:
+        """x between the limits of the block, x itself where it has none."""
+        limits = self.several("limits")
+        return call("min", call("max", x, limits[0]), limits[1]) if limits else x
+
+
+def expand_itself(given: BlockSettings) -> SignalParts:
+    """A block that needs no others."""
+    yield given.definition
+
+
+def expand_integral(given: BlockSettings) -> SignalParts:
+    """The integral; with limits it stops there until its input turns back."""
+    rate = given.expression("integral")
+    limits = given.several("limits")
+    if limits:
+        x = symbol(given.name)
+        outward = logic(
+            "or",
+            logic("and", relation(">=", x, limits[1]), relation(">", rate, ZERO)),
+            logic("and", relation("<=", x, limits[0]), relation("<", rate, ZERO)),
+        )
+        rate = call("if", outward, ZERO, rate)
+    yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
+
+
+def expand_pid(given: BlockSettings) -> SignalParts:
+    """P + I + D of the error, the derivative filtered, the output limited, the integral kept from winding up."""
+    yield from _sampled_pid(given) if "every" in given else _continuous_pid(given)
+
+
+def _continuous_pid(given: BlockSettings) -> SignalParts:
+    e = given.expression("pid")
+    terms = [given.expression("K_p") * e]
+    if "K_d" in given:
+        T_f = given.expression("filter")
+        filtered = given.inner("filter")
+        slope = (e - symbol(filtered)) / T_f
+        yield given.part(filtered, "integral", integral=slope, initial=ZERO)
+        terms.append(given.expression("K_d") * slope)
+    if "K_i" not in given:
+        yield given.formula(given.name, given.limited(total(terms)))
+        return
+    state = given.inner("integral")
+    asked = total([*terms, symbol(state)])
+    rate = given.expression("K_i") * e
+    if "limits" in given:
+        unlimited = given.inner("unlimited")
+        yield given.formula(unlimited, asked)
+        asked = symbol(unlimited)
+        rate = _kept_from_winding_up(given, asked, rate, size=_magnitude([*terms, symbol(state)]))
+    yield given.part(state, "integral", integral=rate, initial=given.expression("initial"))
+    yield given.formula(given.name, given.limited(asked))
+
+
+def _kept_from_winding_up(given: BlockSettings, asked: Expression, rate: Expression, *, size: Expression) -> Expression:
+    if given.word("anti-windup", "clamp") == "back-calculation":
+        return rate + (symbol(given.name) - asked) / given.expression("tracking", _tracking_time(given))
+    low, high = given.several("limits")
+    width = CLAMPING * size
+    upwards = call("max", rate, ZERO) * _share(ONE - (asked - high) / width)
+    return upwards + call("min", rate, ZERO) * _share(ONE - (low - asked) / width)
+
+
+def _magnitude(parts: list[Expression]) -> Expression:
+    """How large the parts of a controller are, where they cancel, too: smooth, and never zero."""
+    return call("sqrt", total([*(x**2 for x in parts), TINY]))
+
+
+def _share(x: Expression) -> Expression:
+    return call("min", call("max", x, ZERO), ONE)
+
+
+def _winding_up(asked: Expression, rate: Expression, low: Expression, high: Expression) -> Expression:
+    """Whether the output stands at a limit and the integral would drive it further."""
+    return logic(
+        "or",
+        logic("and", relation(">", asked, high), relation(">", rate, ZERO)),
+        logic("and", relation("<", asked, low), relation("<", rate, ZERO)),
+    )
+
+
+def _tracking_time(given: BlockSettings) -> Expression:
+    """The time of the controller's own integral part, K_p/K_i."""
+    return given.expression("K_p") / given.expression("K_i")
+
+
+def _sampled_pid(given: BlockSettings) -> SignalParts:
+    """The same with backward differences, computed once a period; what is sampled reads the values from before."""
+    e, h = given.expression("pid"), given.expression("every")
+    timing = {"every": h, "offset": given.expression("offset")}
+    terms = [given.expression("K_p") * e]
+    if "K_d" in given:
+        before, held, new = given.inner("error"), given.inner("derivative"), given.inner("slope")
+        T_f = given.expression("filter")
+        slope = (T_f * symbol(held) + given.expression("K_d") * (e - symbol(before))) / (T_f + h)
+        yield given.formula(new, slope)
+        yield given.part(before, "sample", sample=e, initial=ZERO, **timing)
+        yield given.part(held, "sample", sample=symbol(new), initial=ZERO, **timing)
+        terms.append(symbol(new))
+    if "K_i" not in given:
+        yield given.part(given.name, "sample", sample=given.limited(total(terms)), initial=ZERO, **timing)
+        return
+    state, unlimited = given.inner("integral"), given.inner("unlimited")
+    step = given.expression("K_i") * h * e
+    asked = symbol(unlimited)
+    yield given.formula(unlimited, total([*terms, symbol(state), step]))
+    kept = symbol(state) + (_sampled_step(given, asked, step, h) if "limits" in given else step)
+    yield given.part(state, "sample", sample=kept, initial=given.expression("initial"), **timing)
+    yield given.part(given.name, "sample", sample=given.limited(asked), initial=ZERO, **timing)
+
+
+def _sampled_step(given: BlockSettings, asked: Expression, step: Expression, h: Expression) -> Expression:
+    low, high = given.several("limits")
+    if given.word("anti-windup", "clamp") == "back-calculation":
+        return step + h * (given.limited(asked) - asked) / given.expression("tracking", _tracking_time(given))
+    return call("if", _winding_up(asked, step, low, high), ZERO, step)
+
+
+def expand_transfer_function(given: BlockSettings) -> SignalParts:
+    """The controllable canonical form: a chain of integrals, the last one fed back.
+
+    Raises: DescriptionError for one that is not proper.
+    """
+    numerator, denominator = _trimmed(given.several("numerator")), _trimmed(given.several("denominator"))
+    if not denominator or len(numerator) > len(denominator):
+        what = f"the transfer function {given.name} has a numerator of degree {len(numerator) - 1}"
+        what += f" and a denominator of degree {len(denominator) - 1}" if denominator else " and the denominator 0"
+        fix = "add a pole: a longer denominator"
+        raise rules.IMPROPER.error(what, where=given.name, fix=fix, place=given.definition.place)
+    u, n = given.expression("transfer function"), len(denominator) - 1
+    a = [e / denominator[0] for e in denominator]
+    b = [ZERO] * (n + 1 - len(numerator)) + [e / denominator[0] for e in numerator]
+    names = [given.inner(str(k + 1)) for k in range(n)]
+    x = [symbol(name) for name in names]
+    for k, name in enumerate(names):
+        last = u - total(a[n - j] * x[j] for j in range(n))
+        yield given.part(name, "integral", integral=x[k + 1] if k + 1 < n else last, initial=ZERO)
+    output = b[0] * u + total((b[n - j] - a[n - j] * b[0]) * x[j] for j in range(n))
+    yield given.formula(given.name, output)
+
+
+def _trimmed(coefficients: tuple[Expression, ...]) -> list[Expression]:
+    """Coefficients from the highest power on, zeros before it left out."""
+    found = list(coefficients)
+    while found and isinstance(found[0], Number) and not found[0].rational:
+        found.pop(0)
+    return found
+
+
+def expand_low_pass(given: BlockSettings) -> SignalParts:
+    """y' = (u - y)/T."""
+    rate = (given.expression("low pass") - symbol(given.name)) / given.expression("time constant")
+    yield given.part(given.name, "integral", integral=rate, initial=given.expression("initial"))
+
+
+def expand_derivative(given: BlockSettings) -> SignalParts:
+    """s/(T s + 1) of its input."""
+    state = given.inner("filter")
+    slope = (given.expression("expand_derivative") - symbol(state)) / given.expression("filter")
+    yield given.part(state, "integral", integral=slope, initial=given.expression("initial"))
+    yield given.formula(given.name, slope)
+
+
+def expand_state_feedback(given: BlockSettings) -> SignalParts:
+    """u = N r - K x."""
+    products = [k * x for k, x in zip(given.several("gains"), given.several("state feedback"), strict=True)]
+    ahead = given.expression("reference gain", ONE) * given.expression("reference")
+    yield given.formula(given.name, ahead - total(products))
+
+
+def expand_saturation(given: BlockSettings) -> SignalParts:
+    """The input between two limits."""
+    yield given.formula(given.name, given.limited(given.expression("saturate")))
+
+
+def expand_dead_zone(given: BlockSettings) -> SignalParts:
+    """Zero between two limits, beyond them the distance to the nearer one."""
+    y, (low, high) = given.expression("dead zone"), given.several("limits")
+    yield given.formula(given.name, call("max", y - high, ZERO) + call("min", y - low, ZERO))
+
+
+def expand_quantisation(given: BlockSettings) -> SignalParts:
+    """The nearest multiple of the step."""
+    step = given.expression("step")
+    yield given.formula(given.name, step * call("floor", given.expression("quantise") / step + ONE / 2))
+
+
+def expand_table(given: BlockSettings) -> SignalParts:
+    """Points read at time, or at the value of a formula."""
+    at, how = given.expression("at", symbol(TIME)), given.word("interpolation", "linear")
+    yield given.part(given.name, "table", table=given.settings["table"], at=at, interpolation=how)
+
+
+KeyContent = Literal["formula", "formulas", "constant", "time", "limits", "word", "table", "nodes", "arguments"]
+"""What a key holds.
+
+- formula: an expression of variables, signals, parameters and time; formulas: a list of them
+- constant: an expression of parameters; time: one in seconds, positive
+- limits: two formulas, the lower one first
+- word: one of a few; table: points or a file; nodes: two nodes; arguments: what a Python function is given
+"""
+
+FORMULA = "formula"
+PYTHON = "python"
+SECOND: Measure = Dimension(s=1)
+
+
+@final
+class BlockKey(NamedTuple):
+    """A key of a block. `default` is what stands where it is left out, as it would be written; empty for `none`."""
+
+    name: str
+    reads: KeyContent
+    summary: str
+    default: str = ""
+    required: bool = False
+    words: tuple[str, ...] = ()
+    from_zero: bool = False
+
+
+Measures = Mapping[str, tuple[Measure, ...]]
+"""What is known about the units of the settings of a block, by key."""
+
+
+@final
+class SignalBlock(NamedTuple):
+    """A kind of signal block; its first key is its word. `measure` gives the unit of its output, from those of its settings."""
+
+    summary: str
+    keys: tuple[BlockKey, ...]
+    expand: Callable[[BlockSettings], Iterator[SignalDefinition]]
+    measure: Callable[[Measures], Measure]
+    example: str
+
+    @property
+    def word(self) -> str:
+        """The word of the block."""
+        return self.keys[0].name
+
+
+# Units
+
+
+def _one(found: Measures, *keys: str) -> Measure:
+    """What settings of one kind have in common."""
+    return common_measure([m for key in keys for m in found.get(key, ())], "joins")
+
+
+def _times(gain: Measure, measure: Measure) -> Measure:
+    """The unit of a product with a gain; a bare number may carry any unit."""
+    return UNKNOWN if isinstance(gain, NoDimension) else product_measure([gain, measure])
+
+
+def _gained(found: Measures, gain: str, key: str) -> list[Measure]:
+    return [_times(g, m) for g, m in zip(found.get(gain, ()), found.get(key, ()), strict=False)]
+
+
+def _over_time(measure: Measure, power: int) -> Measure:
+    return measure if isinstance(measure, NoDimension) else measure.times(Dimension(s=power))
+
+
+def _measure_integral(found: Measures) -> Measure:
+    rate = _over_time(_one(found, "integral"), 1)
+    # A bare number may carry any unit, and so may its integral.
+    return common_measure(
+        [UNKNOWN if rate is NUMBER else rate, *found.get("initial", ()), *found.get("limits", ())], "joins"
+    )
+
+
+def _measure_pid(found: Measures) -> Measure:
+    shares = _gained(found, "K_p", "pid")
+    shares += [_over_time(m, 1) for m in _gained(found, "K_i", "pid")]
+    shares += [_over_time(m, -1) for m in _gained(found, "K_d", "pid")]
+    return common_measure([*shares, *found.get("limits", ()), *found.get("initial", ())], "joins")
+
+
+def _measure_feedback(found: Measures) -> Measure:
+    ahead = _gained(found, "reference gain", "reference") if "reference gain" in found else found.get("reference", ())
+    return common_measure([*_gained(found, "gains", "state feedback"), *ahead], "joins")
+
+
+def _measure_derivative(found: Measures) -> Measure:
+    slope = _over_time(_one(found, "derivative", "initial"), -1)
+    return UNKNOWN if slope is NUMBER else slope
+
+
+def _nothing_known(found: Measures) -> Measure:
+    return UNKNOWN
+
+
+def _like_of(*keys: str) -> Callable[[Measures], Measure]:
+    return lambda found: _one(found, *keys)
+
+
+# The table
+
+_INITIAL = BlockKey("initial", "constant", "its value at the start", "0")
+_LIMITS = BlockKey("limits", "limits", "the lowest and the highest value")
+_EVERY = BlockKey("every", "time", "the period", required=True)
+_OFFSET = BlockKey("offset", "time", "the time of the first sample", "0 s", from_zero=True)
+
+_ROWS = (
+    SignalBlock(
+        "a formula of variables, states, displacements, signals, parameters and the time `t`; a plain text means this block",
+        (BlockKey(FORMULA, "formula", "the formula; it may use the shapes", required=True),),
+        expand_itself,
+        _like_of(FORMULA),
+        "e: omega_ref - omega_m",
+    ),
+    SignalBlock(
+        "the integral of its input; with limits it stops there until the input turns back",
+        (BlockKey("integral", "formula", "what is integrated", required=True), _INITIAL, _LIMITS),
+        expand_integral,
+        _measure_integral,
+        "x: {integral: e, initial: 0, limits: [-1, 1]}",
+    ),
+    SignalBlock(
+        "a controller `K_p*e + K_i*(integral of e) + K_d*(filtered derivative of e)`; with `every`, computed once a period",
+        (
+            BlockKey("pid", "formula", "the error `e`", required=True),
+            BlockKey("K_p", "formula", "the proportional gain", "0"),
+            BlockKey("K_i", "formula", "the integral gain, for each second"),
+            BlockKey("K_d", "formula", "the derivative gain, in seconds; it needs a filter"),
+            BlockKey("filter", "time", "the time constant of the derivative"),
+            _LIMITS,
+            BlockKey(
+                "anti-windup",
+                "word",
+                "how the integral part is kept back: it stops within a thousandth beyond a limit, or is drawn back",
+                "clamp",
+                words=("clamp", "back-calculation"),
+            ),
+            BlockKey("tracking", "time", "the time constant of back-calculation", "K_p/K_i"),
+            BlockKey("initial", "constant", "the integral part at the start", "0"),
+            BlockKey("every", "time", "the period of a sampled controller"),
+            _OFFSET,
+        ),
+        expand_pid,
+        _measure_pid,
+        "V: {pid: e, K_p: 0.2, K_i: 8, K_d: 1e-4, filter: 1 ms, limits: [-24 V, 24 V]}",
+    ),
+    SignalBlock(
+        "a rational function of s, coefficients from the highest power on; its states start at zero",
+        (
+            BlockKey("transfer function", "formula", "its input", required=True),
+            BlockKey("numerator", "formulas", "the coefficients above", required=True),
+            BlockKey("denominator", "formulas", "the coefficients below", required=True),
+        ),
+        expand_transfer_function,
+        _nothing_known,
+        "y_f: {transfer function: y, numerator: [1], denominator: [0.1, 1]}",
+    ),
+    SignalBlock(
+        "its input through a filter of first order",
+        (
+            BlockKey("low pass", "formula", "its input", required=True),
+            BlockKey("time constant", "time", "how slow it is", required=True),
+            _INITIAL,
+        ),
+        expand_low_pass,
+        _like_of("low pass", "initial"),
+        "y_f: {low pass: y, time constant: 10 ms}",
+    ),
+    SignalBlock(
+        "the derivative of its input, filtered: `s/(filter*s + 1)`",
+        (
+            BlockKey("derivative", "formula", "its input", required=True),
+            BlockKey("filter", "time", "the time constant of the filter", required=True),
+            BlockKey("initial", "constant", "the value of the input before the start", "0"),
+        ),
+        expand_derivative,
+        _measure_derivative,
+        "a: {derivative: v, filter: 1 ms}",
+    ),
+    SignalBlock(
+        "`reference gain*reference` less the sum of gains times states",
+        (
+            BlockKey("state feedback", "formulas", "what is fed back", required=True),
+            BlockKey("gains", "formulas", "one gain for each", required=True),
+            BlockKey("reference", "formula", "the reference", "0"),
+            BlockKey("reference gain", "formula", "what multiplies the reference", "1"),
+        ),
+        expand_state_feedback,
+        _measure_feedback,
+        "u: {state feedback: [I_a, omega_m], gains: [1, 0.1], reference: r}",
+    ),
+    SignalBlock(
+        "its input a constant time later",
+        (
+            BlockKey("delay", "formula", "its input", required=True),
+            BlockKey("by", "time", "how much later", required=True),
+            BlockKey("initial", "constant", "its value until that time has passed", "0"),
+        ),
+        expand_itself,
+        _like_of("delay", "initial"),
+        "d: {delay: y, by: 5 ms}",
+    ),
+    SignalBlock(
+        "its input at the times offset, offset + every, ..., held in between; samples of one instant read the values from before",
+        (
+            BlockKey("sample", "formula", "its input", required=True),
+            _EVERY,
+            _OFFSET,
+            BlockKey("initial", "constant", "its value before the first sample", "0"),
+        ),
+        expand_itself,
+        _like_of("sample", "initial"),
+        "h: {sample: y, every: 1 ms}",
+    ),
+    SignalBlock(
+        "the multiple of a step that is nearest to its input",
+        (
+            BlockKey("quantise", "formula", "its input", required=True),
+            BlockKey("step", "formula", "the distance of two values", required=True),
+        ),
+        expand_quantisation,
+        _like_of("quantise", "step"),
+        "q: {quantise: y, step: 0.01}",
+    ),
+    SignalBlock(
+        "its input, but never beyond the limits",
+        (BlockKey("saturate", "formula", "its input", required=True), _LIMITS._replace(required=True)),
+        expand_saturation,
+        _like_of("saturate", "limits"),
+        "s: {saturate: y, limits: [0, 1]}",
+    ),
+    SignalBlock(
+        "zero while its input is between the limits, beyond them the distance to the nearer one",
+        (
+            BlockKey("dead zone", "formula", "its input", required=True),
+            _LIMITS._replace(required=True, summary="where the zone begins and ends"),
+        ),
+        expand_dead_zone,
+        _like_of("dead zone", "limits"),
+        "z: {dead zone: y, limits: [-0.1, 0.1]}",
+    ),
+    SignalBlock(
+        "values between points `[time, value]`, given here or in two columns of a CSV or Parquet file beside the model; beyond the "
+        "points the last value holds. `cubic` joins them by cubics with the slopes of Fritsch and Butland (1984): smooth, and "
+        "monotonic where the points are, so that nothing overshoots",
+        (
+            BlockKey("table", "table", "the points, or `{file: run.csv, time: t, column: v}`", required=True),
+            BlockKey("at", "formula", "where the table is read", "t"),
+            BlockKey(
+                "interpolation",
+                "word",
+                "what holds between points",
+                "linear",
+                words=("linear", "previous", "cubic"),
+            ),
+        ),
+        expand_table,
+        _like_of("table"),
+        "m: {table: {file: run.csv, time: t, column: v}, interpolation: linear}",
+    ),
+    SignalBlock(
+        "an ideal sensor: the across variable between two nodes, a voltage or a relative speed",
+        (BlockKey("across", "nodes", "the two nodes; one means against the reference", required=True),),
+        expand_itself,
+        _like_of("across"),
+        "v: {across: [a, b]}",
+    ),
+    SignalBlock(
+        "a Python function of the arguments, given in a program and never in a file; slow",
+        (
+            BlockKey(PYTHON, "arguments", "what the function is given", required=True),
+            BlockKey("function", "arguments", "the function"),
+        ),
+        expand_itself,
+        _nothing_known,
+        'net.signal("u", python=["omega", "t"], function=law)',
+    ),
+)
+
+BLOCKS: dict[str, SignalBlock] = {block.word: block for block in _ROWS}
+"""Every signal block, by its word."""
+
+
+def expand_signal(definition: SignalDefinition, fresh: NameMaker) -> tuple[SignalDefinition, ...]:
+    """The elementary signals of a definition, its own output among them.
+
+    Elementary are the blocks formula, integral, sample, delay, table, across and python.
+
+    Raises: DescriptionError for a block that divides by a setting of zero (D009), or that cannot be made of these.
+    """
+    try:
+        return tuple(BLOCKS[definition.block].expand(BlockSettings(definition, fresh)))
+    except ZeroDivisionError:
+        zeros = [f"'{key}'" for key, given in definition.settings.items() if given is ZERO]
+        raise DIVISION.error(
+            f"the {definition.block} {definition.name} divides by zero",
+            where=definition.name,
+            fix=f"give {' or '.join(zeros)} another value, or leave it out" if zeros else "look at its settings",
+            place=definition.place,
+        ) from None

@@ -1,0 +1,476 @@
+"""Signals from their lines, checked against the whole model: names, units, loops and numbers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from tellegen.core.domains import DOMAINS
+from tellegen.core.errors import Rule, TellegenError
+from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.units import DIMENSIONLESS, Dimension, parse_unit
+from tellegen.expressions import ONE, RESERVED_WORDS, Expression, Number
+from tellegen.model.dimensions import (
+    NUMBER,
+    UNKNOWN,
+    DimensionError,
+    Measure,
+    NoDimension,
+    dimension_in_words,
+    measure_of,
+    unit_mark,
+    user_names,
+    without_marks,
+)
+from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.indexed_names import read_name, read_node
+from tellegen.notations.parameters import finite_value
+from tellegen.notations.quantities import parse_marked, read_plain
+from tellegen.notations.signals import rules
+from tellegen.notations.signals.blocks import BLOCKS, FORMULA, BlockKey, SignalBlock, expand_signal
+from tellegen.notations.signals.formulas import FormulaScope, parse_formula, unlike_units_error
+from tellegen.notations.signals.shapes import SECOND
+from tellegen.notations.signals.tables import read_table
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar
+
+MarkedFormulas = Expression | tuple[Expression, ...]
+
+
+@final
+@dataclass
+class SignalLine:
+    """One signal as it is written: formulas with marks for units, what must wait for the whole file, and where it stands."""
+
+    key: Scalar
+    block: SignalBlock
+    formulas: dict[str, MarkedFormulas] = field(default_factory=dict)
+    nodes: dict[str, Scalar] = field(default_factory=dict)
+    others: dict[str, SignalSetting] = field(default_factory=dict)
+    measures: dict[str, tuple[Measure, ...]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the signal."""
+        return self.key.text
+
+    def subject(self, key: str) -> str:
+        """How messages name what stands in a key."""
+        if key == FORMULA:
+            return f"the signal {self.name}"
+        return f"'{key}' of the signal {self.name}" if key != self.block.word else f"the {key} {self.name}"
+
+
+class SignalsReader:
+    """Reads `signals:` before the network is known; names, units and numbers are checked after."""
+
+    def __init__(self, context: ReadingContext) -> None:
+        self.context = context
+        self.lines: dict[str, SignalLine] = {}
+
+    def read(self, node: Node) -> None:
+        """Parse every line."""
+        mapping = self.context.mapping(node, "'signals'")
+        self.context.signal_names = frozenset(key.text for key in mapping.keys)
+        for key, value in mapping.items():
+            if self.context.is_rest(key, value):
+                continue
+            try:
+                line = self._line(key, value)
+            except TellegenError as error:
+                self.context.broken.add(key.text)
+                self.context.collect(error)
+                continue
+            self.lines[line.name] = line
+            self.context.signals[line.name] = self._definition(line)
+
+    def _line(self, key: Scalar, node: Node) -> SignalLine:
+        context = self.context
+        read_name(context, key, (), "a signal")
+        if key.text in RESERVED_WORDS:
+            what = f"'{key.text}' cannot name a signal: it has a meaning of its own in formulas"
+            raise context.error(rules.SIGNAL_NAME_TAKEN, key, what, fix="choose another name")
+        if key.text == TIME:
+            raise context.error(rules.TIME_TAKEN, key, "a signal is named 't', like the time", fix="rename the signal")
+        if not isinstance(node, MappingNode):
+            line = SignalLine(key, BLOCKS[FORMULA])
+            self._read_formula(line, BLOCKS[FORMULA].keys[0], node)
+            return line
+        word = node.keys[0].text if node.keys else ""
+        block = BLOCKS.get(word)
+        if block is None:
+            named = [other.text for other in node.keys[1:] if other.text in BLOCKS]
+            fix = f"write '{named[0]}' first" if named else did_you_mean(word, BLOCKS)
+            fix = fix or f"write a formula, or one of the blocks {listing(BLOCKS, 20)}"
+            at = node.keys[0] if node.keys else key
+            raise context.error(rules.UNKNOWN_BLOCK, at, f"'{word}' is not a signal block", fix=fix, where=key.text)
+        return self._block(SignalLine(key, block), node)
+
+    def _block(self, line: SignalLine, node: MappingNode) -> SignalLine:
+        keys = {key.name: key for key in line.block.keys}
+        for other, value in node.items():
+            key = keys.get(other.text)
+            if key is None or key.name == "function":
+                known = [name for name in keys if name != "function"]
+                raise self.context.unknown_key(other, known, f"the {line.block.word} {line.name}")
+            line.texts[key.name] = self.context.document.source(value)
+            self._readers[key.reads](self, line, key, value)
+        self._check_keys(line, node)
+        return line
+
+    def _read_formula(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        text = self.context.formula(node, line.subject(key.name))
+        line.nodes[key.name] = text
+        line.texts[key.name] = text.text.strip()
+        line.formulas[key.name] = parse_formula(self.context, text, line.subject(key.name))
+
+    def _read_formulas(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        texts = self.context.texts(node, f"the {key.name} of {line.name}")
+        line.nodes[key.name] = texts[0] if texts else Scalar("", node.line, node.column, node.length, False)
+        line.formulas[key.name] = tuple(parse_formula(self.context, t, line.subject(key.name)) for t in texts)
+        line.texts[key.name] = "[" + ", ".join(text.text for text in texts) + "]"
+
+    def _read_limits(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        self._read_formulas(line, key, node)
+        found = line.formulas[key.name]
+        if not isinstance(found, tuple) or len(found) != 2:
+            what = f"the {line.block.word} {line.name} has {len(found)} limits, not 2"  # type: ignore[arg-type]
+            raise self.context.error(
+                rules.BAD_SETTING, node, what, fix="write limits: [lowest, highest]", where=line.name
+            )
+
+    def _read_constant(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        text = self.context.formula(node, f"the {key.name} of {line.name}")
+        line.nodes[key.name] = text
+        line.texts[key.name] = text.text.strip()
+        plain = read_plain(text.text)
+        if plain is None:
+            line.formulas[key.name] = parse_marked(text.text, self.context.text_place(text))
+        else:
+            line.formulas[key.name] = plain.expression * (
+                unit_mark(plain.dimension) if plain.dimension is not None else ONE
+            )
+
+    def _read_word(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        text = self.context.scalar(node, f"the {key.name} of {line.name}")
+        if text.text not in key.words:
+            fix = did_you_mean(text.text, key.words) or f"write one of {listing(key.words)}"
+            what = f"'{text.text}' is no {key.name} of the {line.block.word} {line.name}"
+            raise self.context.error(rules.BAD_SETTING, text, what, fix=fix, where=line.name)
+        line.others[key.name] = text.text
+
+    def _read_table(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        found = read_table(self.context, line.name, node)
+        line.others[key.name] = found.points
+        line.measures[key.name] = (found.of_values,)
+        line.measures["points"] = (found.of_points,)
+        line.texts.pop(key.name, None)
+
+    def _read_nodes(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        texts = self.context.texts(node, f"the nodes of {line.name}")
+        if not 1 <= len(texts) <= 2:
+            what = f"the sensor {line.name} has {len(texts)} nodes, not 2"
+            raise self.context.error(rules.BAD_SETTING, node, what, fix="write across: [a, b]", where=line.name)
+        line.others[key.name] = tuple(str(read_node(self.context, text, ())) for text in texts)
+        line.nodes[key.name] = texts[0]
+
+    def _read_arguments(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+        function = self.context.functions.get(line.name)
+        if function is None:
+            what = f"the signal {line.name} is a Python function, which no file can hold"
+            fix = "write a formula, or build the model in Python: Network.signal(name, python=[...], function=...)"
+            raise self.context.error(rules.NO_FUNCTION_HERE, node, what, fix=fix, where=line.name)
+        line.others["function"] = function
+        self._read_formulas(line, key, node)
+
+    _readers: Mapping[str, Callable[["SignalsReader", SignalLine, BlockKey, Node], None]] = {
+        "formula": _read_formula,
+        "formulas": _read_formulas,
+        "limits": _read_limits,
+        "constant": _read_constant,
+        "time": _read_constant,
+        "word": _read_word,
+        "table": _read_table,
+        "nodes": _read_nodes,
+        "arguments": _read_arguments,
+    }
+
+    def _check_keys(self, line: SignalLine, node: MappingNode) -> None:
+        """What a block needs, and what needs something else beside it."""
+        given = {key.text for key in node.keys}
+
+        def refuse(what: str, fix: str, rule: Rule = rules.MISSING_SETTING) -> TellegenError:
+            return self.context.error(rule, node, f"the {line.block.word} {line.name} {what}", fix=fix, where=line.name)
+
+        for key in line.block.keys:
+            if key.required and key.name not in given:
+                raise refuse(f"has no '{key.name}'", f"add '{key.name}: ...': {key.summary}")
+        if line.block.word == "pid":
+            if not given & {"K_p", "K_i", "K_d"}:
+                raise refuse("has no gain", "add K_p, K_i or K_d")
+            if "K_d" in given and "filter" not in given:
+                raise refuse("has a K_d and no filter", "add 'filter: 1 ms'", rules.PURE_DERIVATIVE)
+            for key_name, needed in (("filter", "K_d"), ("anti-windup", "limits"), ("anti-windup", "K_i")):
+                if key_name in given and needed not in given:
+                    raise refuse(f"has '{key_name}' and no '{needed}'", f"add '{needed}', or leave '{key_name}' out")
+            if line.others.get("anti-windup") == "back-calculation" and not given & {"tracking", "K_p"}:
+                raise refuse("has back-calculation and no 'tracking'", "add 'tracking: 0.1 s'")
+        feedback = line.formulas.get("state feedback")
+        gains = line.formulas.get("gains")
+        if isinstance(feedback, tuple) and isinstance(gains, tuple) and len(feedback) != len(gains):
+            raise refuse(
+                f"has {len(feedback)} states and {len(gains)} gains", "give one gain for each", rules.BAD_SETTING
+            )
+
+    def _definition(self, line: SignalLine, dimension: Dimension | None = None) -> SignalDefinition:
+        settings: dict[str, SignalSetting] = {
+            key: tuple(map(without_marks, found)) if isinstance(found, tuple) else without_marks(found)
+            for key, found in line.formulas.items()
+        }
+        settings |= line.others
+        ordered_keys = [key.name for key in line.block.keys if key.name in settings]
+        return SignalDefinition(
+            line.name,
+            line.block.word,
+            {key: settings[key] for key in ordered_keys},
+            dimension,
+            self.context.place(line.key),
+            line.texts,
+        )
+
+
+class SignalsChecker:
+    """Checks the lines of `signals:` once the network is known, and what drives the sources."""
+
+    def __init__(self, context: ReadingContext, lines: Mapping[str, SignalLine]) -> None:
+        self.context = context
+        self.lines = lines
+
+    def settle(self) -> None:
+        """Check names, units and loops of all signals, and what drives the sources."""
+        context = self.context
+        if not context.signals and not context.driven:
+            return
+        self.scope = FormulaScope(context)
+        self._check_names()
+        self._done: dict[str, bool] = {}
+        for name in self.lines:
+            self._measure(name)
+        for driven in context.driven:
+            subject = f"the signal of {driven.source}"
+            self.scope.checked(driven.marked, driven.wanted, subject, driven.node)
+        if not context.errors:
+            self._check_loops()
+            self._check_constants()
+
+    def _check_names(self) -> None:
+        """A name stands for one thing, and `t` for the time."""
+        context = self.context
+        for name, line in self.lines.items():
+            taken = (
+                "a parameter"
+                if name in context.parameters
+                else "a displacement"
+                if name in context.displacements
+                else "a variable of an element"
+                if name in self.scope.variables
+                else ""
+            )
+            if taken:
+                what = f"the signal '{name}' has the name of {taken}"
+                fix = (
+                    f"rename the signal; to drive a source by it, write 'signal: {name}_ref' on the line of the source"
+                )
+                context.collect(context.error(rules.SIGNAL_NAME_TAKEN, line.key, what, fix=fix))
+
+    def _measure(self, name: str) -> None:
+        """The unit of a signal, after those of the signals it reads; in a loop one stays unknown."""
+        line = self.lines[name]
+        if name in self._done:
+            return
+        self._done[name] = False
+        for other in sorted(self._reads(line) & self.lines.keys()):
+            self._measure(other)
+        self._done[name] = True
+        measures = {key: self._measures(line, key, found) for key, found in line.formulas.items()} | line.measures
+        if line.block.word == "across":
+            measures["across"] = (self._across(line),)
+        try:
+            measure = line.block.measure(measures)
+            self._check_table(line, measures)
+        except DimensionError as problem:
+            at = line.nodes.get(line.block.word) or line.key
+            self.context.collect(unlike_units_error(self.context, problem, f"the signal {name}", at))
+            measure = UNKNOWN
+        if isinstance(measure, NoDimension) or measure == DIMENSIONLESS:
+            self.context.signal_measures[name] = _kept_open(line, measure)
+        else:
+            self.context.signal_measures[name] = measure
+            self.context.signals[name] = replace(self.context.signals[name], dimension=measure)
+
+    def _reads(self, line: SignalLine) -> set[str]:
+        flat = [e for f in line.formulas.values() for e in (f if isinstance(f, tuple) else (f,))]
+        return {name for e in flat for name in user_names(e)}
+
+    def _measures(self, line: SignalLine, key: str, found: MarkedFormulas) -> tuple[Measure, ...]:
+        parts = found if isinstance(found, tuple) else (found,)
+        subject, node = line.subject(key), line.nodes[key]
+        reads = next(k.reads for k in line.block.keys if k.name == key)
+        if reads not in ("constant", "time"):
+            return tuple(self.scope.measured(part, subject, node) for part in parts)
+        return tuple(self._constant(line, key, part, reads == "time") for part in parts)
+
+    def _constant(self, line: SignalLine, key: str, marked: Expression, is_time: bool) -> Measure:
+        """The unit of a setting that parameters alone decide."""
+        subject, node, context = line.subject(key), line.nodes[key], self.context
+        for name in user_names(marked):
+            if name in context.parameters or name in context.broken:
+                continue
+            if self.scope.changing(name):
+                what = f"{subject} depends on '{name}', which changes over time"
+                context.collect(context.error(rules.NOT_CONSTANT, node, what, fix="use numbers and parameters"))
+            else:
+                context.collect(self.scope.unknown(name, subject, node))
+            return UNKNOWN
+        try:
+            measure = measure_of(marked, self.scope.measure)
+        except DimensionError as problem:
+            context.collect(unlike_units_error(context, problem, subject, node))
+            return UNKNOWN
+        if is_time and not isinstance(measure, NoDimension) and measure != SECOND:
+            what = f"{subject} is in {dimension_in_words(measure)}, not in s"
+            context.collect(context.error(rules.SIGNAL_UNITS, node, what, fix="give a time, such as 1 ms"))
+        return measure
+
+    def _check_table(self, line: SignalLine, measures: Mapping[str, tuple[Measure, ...]]) -> None:
+        """A table is read at what its points are made of: at times by default."""
+        if line.block.word != "table":
+            return
+        (points,) = measures["points"]
+        (at,) = measures.get("at", (SECOND,))
+        if not isinstance(points, NoDimension) and not isinstance(at, NoDimension) and points != at:
+            given, read = dimension_in_words(points), dimension_in_words(at)
+            what = f"the points of the table {line.name} are in {given}, and it is read at {read}"
+            fix = "say by 'at' where it is read"
+            self.context.collect(self.context.error(rules.SIGNAL_UNITS, line.key, what, fix=fix))
+
+    def _across(self, line: SignalLine) -> Measure:
+        """The unit of what a sensor between two nodes measures."""
+        ends = line.others["across"]
+        assert isinstance(ends, tuple), "a sensor stands between nodes"
+        found: dict[object, Dimension] = {}
+        for element in self.context.elements.values():
+            for k, end in enumerate(element.nodes):
+                if end in ends:
+                    found.setdefault(end, _across_unit(element.kind.domains[k // 2]))
+        missing = [str(end) for end in ends if end not in found]
+        if missing:
+            nodes = dict.fromkeys(n for e in self.context.elements.values() for n in e.nodes)
+            fix = did_you_mean(missing[0], list(nodes)[:2000]) or f"the nodes are {listing(list(nodes)[:12])}"
+            what = f"the sensor {line.name} is at '{missing[0]}', which is no node"
+            self.context.collect(self.context.error(rules.NOT_MEASURABLE, line.nodes["across"], what, fix=fix))
+            return UNKNOWN
+        units = set(found.values())
+        if len(units) > 1:
+            what = f"the sensor {line.name} stands between two domains"
+            self.context.collect(
+                self.context.error(rules.NOT_MEASURABLE, line.nodes["across"], what, fix="name two nodes of one domain")
+            )
+            return UNKNOWN
+        return units.pop()
+
+    def _check_loops(self) -> None:
+        """A loop of formulas must determine its unknown."""
+        parts: dict[str, SignalDefinition] = {}
+        for name, definition in self.context.signals.items():
+            try:
+                parts |= {part.name: part for part in expand_signal(definition, lambda wanted: wanted)}
+            except TellegenError as error:
+                self.context.broken.add(name)
+                self.context.collect(error)
+        order = order_signals(parts.values())
+        for loop in order.loops:
+            why = why_undetermined(loop, parts, order.torn)
+            if why is None:
+                continue
+            unknown = next(name for name in order.torn if name in loop)
+            shown = " -> ".join([*loop, loop[0]])
+            many = f"the signals {shown} define each other, and {why}"
+            what = many if len(loop) > 1 else f"the signal {loop[0]} defines itself, and {why}"
+            finding = rules.CONTRADICTORY_LOOP.finding(
+                what,
+                where=unknown,
+                fix="change one of the formulas, or put a state, a sample or a delay into the loop",
+                place=parts[unknown].place,
+                members=loop,
+            )
+            self.context.add_errors([finding])
+
+    def _check_constants(self) -> None:
+        """Parameters and storages do not depend on signals."""
+        context = self.context
+        for name, parameter in context.parameters.items():
+            if parameter.expression is not None and (used := parameter.expression.free_symbols & self.lines.keys()):
+                what = f"the parameter {name} depends on the signal '{min(used)}'"
+                fix = f"describe {name} under 'signals'"
+                context.add_errors([rules.NOT_CONSTANT.finding(what, where=name, fix=fix, place=parameter.place)])
+        for element in context.elements.values():
+            if element.kind.role != "storage":
+                continue
+            for word, expression in (("value", element.value), ("initial value", element.initial)):
+                if expression is not None and (used := expression.free_symbols & self.lines.keys()):
+                    what = f"the {word} of the {element.kind.name} {element.name} depends on the signal '{min(used)}'"
+                    fix = "keep the storage constant and put a modulated coupling before it"
+                    context.add_errors(
+                        [rules.NOT_CONSTANT.finding(what, where=element.name, fix=fix, place=element.place)]
+                    )
+
+    # With the numbers
+
+    def check_numbers(self, values: Mapping[str, float]) -> None:
+        """Periods, delays and filters are positive, and limits in order, as far as their values are known."""
+        for line in self.lines.values():
+            for key in line.block.keys:
+                found = line.formulas.get(key.name)
+                if isinstance(found, Expression) and key.reads == "time":
+                    self._check_time(line, key, found, values)
+                elif isinstance(found, tuple) and key.reads == "limits":
+                    self._check_limits(line, key, found, values)
+
+    def _check_time(self, line: SignalLine, key: BlockKey, marked: Expression, values: Mapping[str, float]) -> None:
+        value = _value(marked, values)
+        if value is None or value > 0 or (value == 0 and key.from_zero):
+            return
+        what = f"'{key.name}' of the {line.block.word} {line.name} is {value:g} s"
+        fix = "give zero or a positive time" if key.from_zero else "give a positive time, such as 1 ms"
+        self.context.collect(self.context.error(rules.NOT_POSITIVE, line.nodes[key.name], what, fix=fix))
+
+    def _check_limits(
+        self, line: SignalLine, key: BlockKey, marked: tuple[Expression, ...], values: Mapping[str, float]
+    ) -> None:
+        low, high = (_value(part, values) for part in marked)
+        if low is None or high is None or low < high:
+            return
+        what = f"the limits of the {line.block.word} {line.name} are {low:g} and {high:g}"
+        fix = "write the lower one first" if low > high else "give two different limits"
+        self.context.collect(self.context.error(rules.LIMITS_REVERSED, line.nodes[key.name], what, fix=fix))
+
+
+def _value(marked: Expression, values: Mapping[str, float]) -> float | None:
+    expression = without_marks(marked)
+    if any(name not in values for name in expression.free_symbols):
+        return None
+    try:
+        return finite_value(expression, values)
+    except ArithmeticError:
+        return None
+
+
+def _kept_open(line: SignalLine, measure: Measure) -> Measure:
+    """A formula that is a bare number fits any unit; what functions and controllers make of numbers may carry any."""
+    plain = line.block.word == FORMULA and isinstance(line.formulas[FORMULA], Number)
+    return NUMBER if plain and measure is NUMBER else UNKNOWN
+
+
+def _across_unit(domain: str) -> Dimension:
+    return parse_unit(DOMAINS[domain].across.unit).dimension

@@ -1,0 +1,250 @@
+"""Tables of signals, laws and curves: points in the file of the model, or columns of a CSV or Parquet file beside it."""
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+from tellegen.core.errors import Rule, TellegenError
+from tellegen.core.files import MAX_BYTES, failure_reason, read_bytes
+from tellegen.core.names import did_you_mean, listing
+from tellegen.core.units import Unit, parse_unit
+from tellegen.model.dimensions import NUMBER, Measure
+from tellegen.model.signals import Points
+from tellegen.notations.context import ReadingContext
+from tellegen.notations.quantities import read_plain
+from tellegen.notations.signals import rules
+from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
+
+SIGNAL_TABLE_KEYS = {
+    "points": "the points, each `[time, value]`",
+    "file": "a CSV or Parquet file beside the model",
+    "time": "the column of the times, or of whatever the table is read at",
+    "column": "the column of the values",
+    "unit": "the unit of the values, such as V",
+    "time unit": "the unit of the times, such as ms",
+}
+"""What a table may say."""
+
+
+@final
+class TableReading(NamedTuple):
+    """The points of a table and what is known about the units of both numbers."""
+
+    points: Points
+    of_points: Measure
+    of_values: Measure
+
+
+def read_table(context: ReadingContext, name: str, node: Node) -> TableReading:
+    """The table of a signal or a law: a list of points, or a mapping with points or with a file and its columns."""
+    if isinstance(node, SequenceNode):
+        return _of_points(context, name, node)
+    mapping = context.mapping(node, f"the table of {name}")
+    context.check_keys(mapping, SIGNAL_TABLE_KEYS, f"the table of {name}")
+    listed = mapping.get("points")
+    if listed is not None and mapping.get("file") is None:
+        return _of_points(context, name, listed)
+    return _FileReader(context, name, mapping).read()
+
+
+# Points in the model
+
+
+def _of_points(context: ReadingContext, name: str, node: Node) -> TableReading:
+    rows = list(node) if isinstance(node, SequenceNode) else []
+    points: list[float] = []
+    values: list[float] = []
+    measures: tuple[list[Measure], list[Measure]] = ([], [])
+    for row in rows:
+        entries = context.texts(row, f"a point of {name}")
+        if len(entries) != 2:
+            what = f"a point of {name} has {len(entries)} number{'' if len(entries) == 1 else 's'}, not 2"
+            raise context.error(rules.BAD_TABLE, row, what, fix="write [time, value]", where=name)
+        for entry, column, found in zip(entries, (points, values), measures, strict=True):
+            column.append(_number(context, name, entry, found))
+    units = [_common(context, name, node, found) for found in measures]
+    return TableReading(_checked(context, name, node, points, values), units[0], units[1])
+
+
+def _number(context: ReadingContext, name: str, entry: Scalar, found: list[Measure]) -> float:
+    reading = read_plain(entry.text)
+    if reading is None:
+        what = f"'{entry.text}' in the table of {name} is not a number"
+        raise context.error(rules.TABLE_GAP, entry, what, fix="write a number, with its unit if it has one", where=name)
+    if reading.dimension is not None:
+        found.append(reading.dimension)
+    return float(reading.expression.evaluate({}))
+
+
+def _common(context: ReadingContext, name: str, node: Node, found: list[Measure]) -> Measure:
+    kinds = list(dict.fromkeys(found))
+    if len(kinds) > 1:
+        what = f"the table of {name} mixes units"
+        raise context.error(rules.SIGNAL_UNITS, node, what, fix="give a column in one unit", where=name)
+    return kinds[0] if kinds else NUMBER
+
+
+def _checked(context: ReadingContext, name: str, node: Node, points: list[float], values: list[float]) -> Points:
+    """The points, which must be two or more, finite and sorted."""
+
+    def refuse(rule: Rule, what: str, fix: str) -> TellegenError:
+        return context.error(rule, node, what, fix=fix, where=name)
+
+    if len(points) < 2:
+        what = f"the table of {name} has {len(points)} point{'' if len(points) == 1 else 's'}"
+        raise refuse(rules.BAD_TABLE, what, "give two points or more, each [time, value]")
+    for row, pair in enumerate(zip(points, values, strict=True), start=1):
+        if not all(map(math.isfinite, pair)):
+            what = f"point {row} of the table of {name} is not finite"
+            raise refuse(rules.TABLE_GAP, what, "leave the point out, or fill the gap")
+    for row, (before, after) in enumerate(pairwise(points), start=2):
+        if after <= before:
+            what = f"the points of the table of {name} do not rise: point {row} is at {after:g}, after {before:g}"
+            raise refuse(rules.UNSORTED_TABLE, what, "sort the points, each place once")
+    return Points(tuple(points), tuple(values))
+
+
+# Files beside the model
+
+
+class _FileReader:
+    """Reads two columns of a file."""
+
+    def __init__(self, context: ReadingContext, name: str, node: MappingNode) -> None:
+        self.context = context
+        self.name = name
+        self.node = node
+        self.file = self._text("file")
+        self.columns = (self._text("time"), self._text("column"))
+
+    def _text(self, key: str) -> Scalar:
+        found = self.node.get(key)
+        if found is None:
+            what = f"the table of {self.name} has no '{key}'"
+            fix = "write {file: run.csv, time: t, column: v}, or {points: [[0, 1], [1, 2]]}"
+            raise self.context.error(rules.BAD_TABLE, self.node, what, fix=fix, where=self.name)
+        return self.context.scalar(found, f"the {key} of the table of {self.name}")
+
+    def read(self) -> TableReading:
+        path = self._path()
+        data = self._bytes(path)
+        columns = self._parquet(data) if path.suffix.lower() == ".parquet" else self._csv(data)
+        units = [self._unit(key) for key in ("time unit", "unit")]
+        scaled = [
+            [float(value * unit.factor + unit.offset) if unit else value for value in column]
+            for column, unit in zip(columns, units, strict=True)
+        ]
+        points = _checked(self.context, self.name, self.node, scaled[0], scaled[1])
+        source = f"{self.file.text}: {self.columns[0].text}, {self.columns[1].text}"
+        measures: list[Measure] = [unit.dimension if unit else NUMBER for unit in units]
+        return TableReading(Points(points.points, points.values, source), measures[0], measures[1])
+
+    def _unit(self, key: str) -> Unit | None:
+        if self.node.get(key) is None:
+            return None
+        text = self._text(key)
+        return parse_unit(text.text, self.context.text_place(text))
+
+    def _path(self) -> Path:
+        """The file, which must lie in the folder of the model or below it."""
+        model = Path(self.context.file)
+        beside = model.parent if model.is_file() else self.context.folder
+        if beside is None:
+            what = f"the model of the table {self.name} is no file, so nothing lies beside it: '{self.file.text}'"
+            raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "give the points themselves: {points: [...]}")
+        folder = beside.resolve()
+        path = (folder / self.file.text).resolve()
+        if not path.is_relative_to(folder):
+            what = f"the table of {self.name} reads '{self.file.text}', which is outside the folder of the model"
+            raise self._refuse(rules.OUTSIDE_FOLDER, self.file, what, "put the file beside the model")
+        return path
+
+    def _bytes(self, path: Path) -> bytes:
+        try:
+            data = read_bytes(path, MAX_BYTES)
+        except (OSError, ValueError) as error:
+            names = _names_in(path.parent)
+            fix = did_you_mean(path.name, names) or "put the file beside the model"
+            what = f"the table of {self.name} cannot read '{self.file.text}': {failure_reason(error)}"
+            raise self._refuse(rules.NO_TABLE_FILE, self.file, what, fix) from error
+        if len(data) > MAX_BYTES:
+            what = f"'{self.file.text}' is larger than {MAX_BYTES // 2**20} MiB"
+            raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "keep fewer points")
+        return data
+
+    def _csv(self, data: bytes) -> list[list[float]]:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            what = f"'{self.file.text}' is neither a CSV file in UTF-8 nor a .parquet file"
+            raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "save it as CSV with a line of titles") from error
+        delimiter = ";" if text.partition("\n")[0].count(";") else ","
+        rows = csv.reader(io.StringIO(text), delimiter=delimiter)
+        titles = [title.strip() for title in next(rows, [])]
+        places = [self._place(column, titles) for column in self.columns]
+        found: list[list[float]] = [[], []]
+        for line, row in enumerate(rows, start=2):
+            if not any(entry.strip() for entry in row):
+                continue
+            for column, place in zip(found, places, strict=True):
+                column.append(self._entry(row[place] if place < len(row) else "", line))
+        return found
+
+    def _entry(self, text: str, line: int) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            shown = f"'{text.strip()}'" if text.strip() else "nothing"
+            what = f"line {line} of '{self.file.text}' has {shown} where a number belongs"
+            raise self._refuse(
+                rules.TABLE_GAP, self.file, what, "leave the line out, or fill the gap; decimals have a point"
+            ) from None
+
+    def _parquet(self, data: bytes) -> list[list[float]]:
+        parquet = _parquet_library(self)
+        try:
+            read = parquet.read_table(io.BytesIO(data))
+        except (OSError, ValueError) as error:
+            what = f"'{self.file.text}' is not a Parquet file"
+            raise self._refuse(rules.NO_TABLE_FILE, self.file, what, "save it again, or use CSV") from error
+        found = []
+        for column in self.columns:
+            self._place(column, read.column_names)
+            entries = read.column(column.text).to_pylist()
+            found.append([self._entry("" if e is None else str(e), row) for row, e in enumerate(entries, start=1)])
+        return found
+
+    def _place(self, column: Scalar, titles: list[str]) -> int:
+        if column.text not in titles:
+            fix = did_you_mean(column.text, titles) or f"its columns are {listing(titles, 20)}"
+            what = f"'{self.file.text}' has no column '{column.text}'"
+            raise self._refuse(rules.NO_TABLE_FILE, column, what, fix)
+        return titles.index(column.text)
+
+    def _refuse(self, rule: Rule, node: Node, what: str, fix: str) -> TellegenError:
+        return self.context.error(rule, node, what, fix=fix, where=self.name)
+
+    def lacks_library(self) -> TellegenError:
+        """The error for a Parquet file where nothing can read it."""
+        what = f"'{self.file.text}' is a Parquet file, and the package that reads it is not installed"
+        return self._refuse(rules.NO_TABLE_FILE, self.file, what, "pip install pyarrow, or use CSV")
+
+
+def _parquet_library(reader: _FileReader) -> Any:
+    """pyarrow.parquet, which takes a while to load and is needed by few models."""
+    try:
+        import pyarrow.parquet  # noqa: PLC0415 - loaded when a model has such a table
+    except ImportError as error:
+        raise reader.lacks_library() from error
+    return pyarrow.parquet
+
+
+def _names_in(folder: Path) -> Iterator[str]:
+    try:
+        yield from sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    except OSError:
+        return

@@ -1,0 +1,334 @@
+"""Edits of a model file that keep everything else as it is: comments, order, blank lines, quotes, line endings.
+
+An edit replaces text at the place recorded for a node, reads the result again and compares it with what was asked. It
+either gives the document asked for or says that it cannot; it never gives another one.
+"""
+
+import re
+from collections.abc import Callable
+from collections.abc import Mapping as AbstractMapping
+from dataclasses import replace
+
+from tellegen.core.errors import TellegenError
+from tellegen.core.files import LINE_BREAK
+from tellegen.core.names import did_you_mean
+from tellegen.notations.yaml import rules
+from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode, read_document
+from tellegen.notations.yaml.quoting import Tree, entry_source, scalar_source
+
+NodePath = tuple[str | int, ...]
+"""Keys and indices (from 0) from the root of a document to a node."""
+
+EditCheck = Callable[[Node, Node], bool]
+"""Whether the node after an edit is what the edit should make of the node before."""
+
+
+def same_nodes_but_at(path: NodePath, old: Node, new: Node, is_as_asked: EditCheck) -> bool:
+    """Whether two nodes say the same, except that what `path` leads to has to pass the check."""
+    if not path:
+        return is_as_asked(old, new)
+    if not _same_shape(old, new):
+        return False
+    step = old.position(str(path[0])) if isinstance(old, MappingNode) else path[0]
+    pairs = zip(_children(old), _children(new), strict=True)
+    return all(
+        same_nodes_but_at(path[1:], a, b, is_as_asked) if i == step else same_nodes(a, b)
+        for i, (a, b) in enumerate(pairs)
+    )
+
+
+def same_nodes(a: Node, b: Node) -> bool:
+    """Whether two nodes say the same, wherever they stand and however they are written."""
+    return _same_shape(a, b) and all(map(same_nodes, _children(a), _children(b)))
+
+
+def _same_shape(a: Node, b: Node) -> bool:
+    if isinstance(a, Scalar):
+        return isinstance(b, Scalar) and a.text == b.text
+    if isinstance(a, SequenceNode):
+        return isinstance(b, SequenceNode) and len(a) == len(b)
+    return isinstance(b, MappingNode) and list(a) == list(b)
+
+
+def _children(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Scalar):
+        return ()
+    return node.items if isinstance(node, SequenceNode) else node.values
+
+
+def stands_for(node: Node, tree: Tree) -> bool:
+    """Whether a node says what a tree does."""
+    if isinstance(tree, str):
+        return isinstance(node, Scalar) and node.text == tree
+    if isinstance(tree, AbstractMapping):
+        if not isinstance(node, MappingNode) or list(node) != list(tree):
+            return False
+        return all(map(stands_for, node.values, tree.values()))
+    return isinstance(node, SequenceNode) and len(node) == len(tree) and all(map(stands_for, node.items, tree))
+
+
+_REST_OF_LINE = re.compile(r"[ \t]*+(?P<comma>,?+)[ \t]*+(?:#[^\r\n]*+)?+(?=[\r\n]|\Z)")
+_COMMA_LATER = re.compile(r"(?:\s|#[^\r\n]*+)*+,")  # possessive: a comma inside a comment does not count
+
+
+def set_scalar(document: Document, path: NodePath, text: str) -> Document:
+    """The document with another text at `path`; a text that needs quotes gets them, one that had them keeps them."""
+    node, in_flow = _find(document, path)
+    if not isinstance(node, Scalar):
+        raise _misfit(document, node, f"{_show(path)} is not a single value", "set one of the values inside it")
+    start, end = document.start(node), document.end(node)
+    source = scalar_source(text, in_flow, _is_quoted(document, node))
+    if not node.length:
+        source = _after_colon(document.text[:start], source)
+    end -= _trailing_space(document, node)
+    return _edited(document, (start, end, source), path, lambda _, new: stands_for(new, text))
+
+
+def rename_key(document: Document, path: NodePath, name: str) -> Document:
+    """The document with another name for the key that `path` leads to; the order stays."""
+    mapping, position = _entry(document, path)
+    key = mapping.keys[position]
+    _require_new_key(document, mapping, name, unless=key.text)
+    source = scalar_source(name, _is_flow(document, mapping), _is_quoted(document, key))
+
+    def renamed(_: Node, new: Node) -> bool:
+        names = [name if known == key.text else known for known in mapping]
+        return isinstance(new, MappingNode) and list(new) == names and all(map(same_nodes, mapping.values, new.values))
+
+    return _edited(document, (document.start(key), document.end(key), source), path[:-1], renamed)
+
+
+def add_entry(document: Document, path: NodePath, key: str, value: Tree) -> Document:
+    """The document with a new last entry in the mapping at `path` (an empty value counts as an empty mapping).
+
+    A block gets a new line with the same indentation; a nested `value` is written in braces and brackets on one line.
+    """
+    node, in_flow = _find(document, path)
+    if isinstance(node, MappingNode):
+        _require_new_key(document, node, key)
+        add = _added_in_braces if _is_flow(document, node) else _added_in_block
+        change = add(document, node, key, value)
+    elif isinstance(node, Scalar) and not node.length:
+        change = _added_in_nothing(document, path, node, (key, value), in_flow)
+    else:
+        raise _misfit(document, node, f"{_show(path)} is not a mapping", "add the entry to a mapping")
+
+    def grown(old: Node, new: Node) -> bool:
+        keys, values = (list(old), old.values) if isinstance(old, MappingNode) else ([], ())
+        if not isinstance(new, MappingNode) or list(new) != [*keys, key]:
+            return False
+        return all(map(same_nodes, values, new.values)) and stands_for(new.values[-1], value)
+
+    return _edited(document, change, path, grown)
+
+
+def remove_entry(document: Document, path: NodePath) -> Document:
+    """The document without the entry that `path` leads to; its comment on the same line goes, comments above stay."""
+    mapping, position = _entry(document, path)
+    remove = _removed_from_braces if _is_flow(document, mapping) else _removed_from_block
+    change = remove(document, mapping, position)
+
+    def shrunk(_: Node, new: Node) -> bool:
+        keys, values = list(mapping), list(mapping.values)
+        del keys[position], values[position]
+        return isinstance(new, MappingNode) and list(new) == keys and all(map(same_nodes, values, new.values))
+
+    return _edited(document, change, path[:-1], shrunk)
+
+
+def find(document: Document, path: NodePath) -> Node:
+    """The node that a path leads to.
+
+    Raises: DescriptionError (D073) when there is none.
+    """
+    return _find(document, path)[0]
+
+
+_Change = tuple[int, int, str]
+"""Replace the characters from the first index up to the second by the text."""
+
+
+def _added_in_block(document: Document, mapping: MappingNode, key: str, value: Tree) -> _Change:
+    line = " " * (mapping.column - 1) + entry_source(key, value, False, False)
+    return _new_line_after(document, document.end(mapping), line)
+
+
+def _added_in_nothing(
+    document: Document, path: NodePath, node: Scalar, entry: tuple[str, Tree], in_flow: bool
+) -> _Change:
+    """The first entry below a key without value: two columns further in, on a line of its own."""
+    at = document.start(node)
+    if in_flow or not isinstance(path[-1], str):
+        braces = "{" + entry_source(*entry, True, False) + "}"
+        return at, at, _after_colon(document.text[:at], braces)
+    mapping, position = _entry(document, path)
+    line = " " * (mapping.keys[position].column + 1) + entry_source(*entry, False, False)
+    return _new_line_after(document, at, line)
+
+
+def _new_line_after(document: Document, index: int, line: str) -> _Change:
+    """A new line below the one that `index` stands in; behind a block text, which owns its line ends, at `index`."""
+    text, newline = document.text, _newline(document)
+    if index and text[index - 1] in "\r\n":
+        return index, index, line + newline
+    at = _line_end(text, index)
+    return at, at, newline + line
+
+
+def _added_in_braces(document: Document, mapping: MappingNode, key: str, value: Tree) -> _Change:
+    text = document.text
+    if not mapping.keys:
+        at = document.start(mapping) + 1
+        source = entry_source(key, value, True, False)
+        return at, at, source + " " if text[at] == "#" else source
+    last = mapping.keys[-1]
+    end = document.end(mapping.values[-1])
+    source = entry_source(key, value, True, text[document.start(last)] == '"')
+    rest = _REST_OF_LINE.match(text, end)
+    if _is_first_in_line(document, last) and rest:  # one entry per line: the comment stays with its entry
+        stop, comma = rest.end(), rest["comma"]
+        indent = _newline(document) + " " * (last.column - 1)
+        return end, stop, ("" if comma else ",") + text[end:stop] + indent + source + comma
+    if later := _COMMA_LATER.match(text, end):
+        return later.end(), later.end(), " " + source
+    return end, end, ", " + source
+
+
+def _removed_from_block(document: Document, mapping: MappingNode, position: int) -> _Change:
+    text = document.text
+    key, value = mapping.keys[position], mapping.values[position]
+    start, end = document.start(key), document.end(value)
+    if len(mapping) == 1:
+        return start, end - _trailing_space(document, value), "{}"
+    if _is_first_in_line(document, key):
+        return _whole_lines(document, key, end)
+    if position == len(mapping) - 1:
+        return start, end, ""  # behind a `?` that marks a key: reading it again will refuse this
+    following = document.start(mapping.keys[position + 1])  # the first entry of a list item, `- a: 1`
+    return start, end if "#" in text[end:following] else following, ""
+
+
+def _removed_from_braces(document: Document, mapping: MappingNode, position: int) -> _Change:
+    text = document.text
+    key = mapping.keys[position]
+    start, end = document.start(key), document.end(mapping.values[position])
+    comma = _COMMA_LATER.match(text, end)
+    if len(mapping) == 1:
+        return start, comma.end() if comma else end, ""
+    own_lines = _is_first_in_line(document, key) and _REST_OF_LINE.match(text, end) is not None
+    if position == len(mapping) - 1:
+        before = document.end(mapping.values[position - 1])
+        if "#" not in text[before:start]:
+            return before, end, ""
+        return _whole_lines(document, key, end) if own_lines else (start, end, "")
+    if own_lines:
+        return _whole_lines(document, key, end)
+    following = document.start(mapping.keys[position + 1])
+    if "#" not in text[end:following] or comma is None:
+        return start, following, ""
+    return start, comma.end(), ""
+
+
+def _whole_lines(document: Document, first: Node, end: int) -> _Change:
+    text = document.text
+    start = document.line_starts[first.line - 1]
+    if text[end - 1] in "\r\n":
+        return start, end, ""
+    ending = LINE_BREAK.search(text, end)
+    return start, ending.end() if ending else len(text), ""
+
+
+def _find(document: Document, path: NodePath) -> tuple[Node, bool]:
+    """The node at a path, and whether it stands inside braces or brackets."""
+    node: Node = document.root
+    in_flow = False
+    for depth, step in enumerate(path):
+        in_flow = in_flow or _is_flow(document, node)
+        node = _step(document, node, step, path[: depth + 1])
+    return node, in_flow
+
+
+def _step(document: Document, node: Node, step: str | int, path: NodePath) -> Node:
+    found: Node | None = None
+    fix = ""
+    if isinstance(node, MappingNode) and isinstance(step, str):
+        found, fix = node.get(step), did_you_mean(step, node)
+    elif isinstance(node, SequenceNode) and isinstance(step, int) and 0 <= step < len(node):
+        found = node.items[step]
+    if found is None:
+        raise _misfit(document, node, f"there is no {_show(path)}", fix)
+    return found
+
+
+def _entry(document: Document, path: NodePath) -> tuple[MappingNode, int]:
+    """The mapping and the position in it of the entry at a path."""
+    node = find(document, path)
+    parent = find(document, path[:-1])
+    if not path or not isinstance(parent, MappingNode):
+        raise _misfit(document, node, f"{_show(path)} is not an entry of a mapping", "name the entry by its key")
+    return parent, parent.values.index(node)
+
+
+def _require_new_key(document: Document, mapping: MappingNode, name: str, unless: str | None = None) -> None:
+    known = mapping.key(name)
+    if known is not None and name != unless:
+        raise _misfit(document, known, f"the key '{name}' is already there", "choose another name")
+
+
+def _misfit(document: Document, node: Node, what: str, fix: str) -> TellegenError:
+    return rules.EDIT_DOES_NOT_FIT.error(what, fix=fix, place=document.place(node))
+
+
+def _show(path: NodePath) -> str:
+    return f"'{' / '.join(map(str, path))}'" if path else "the file itself"
+
+
+def _edited(document: Document, change: _Change, path: NodePath, is_as_asked: EditCheck) -> Document:
+    """The document with the change made, provided that it is as asked at `path` and the same everywhere else."""
+    start, end, source = change
+    text = document.text[:start] + source + document.text[end:]
+    node = find(document, path)
+    try:
+        edited = read_document(text, document.file)
+    except TellegenError as error:
+        raise _misfit(document, node, f"the edit at {_show(path)} gives no valid file: {error.what}", "") from error
+    if not same_nodes_but_at(path, document.root, edited.root, is_as_asked):
+        what = f"the edit at {_show(path)} would change something else too"
+        raise _misfit(document, node, what, "write this part of the file on lines of its own first")
+    return replace(edited, has_byte_order_mark=document.has_byte_order_mark)
+
+
+def _is_flow(document: Document, node: Node) -> bool:
+    """Whether a collection stands in braces or brackets; a block starts with its first key, which never does."""
+    return not isinstance(node, Scalar) and document.text[document.start(node)] in "{["
+
+
+def _is_quoted(document: Document, node: Scalar) -> bool:
+    return node.quoted and document.text[document.start(node)] in "'\""
+
+
+def _is_first_in_line(document: Document, node: Node) -> bool:
+    return not document.text[document.line_starts[node.line - 1] : document.start(node)].strip()
+
+
+def _trailing_space(document: Document, node: Node) -> int:
+    """How many characters of a node are line ends and spaces behind it; only a block text has them."""
+    source = document.source(node)
+    return len(source) - len(source.rstrip())
+
+
+def _after_colon(before: str, source: str) -> str:
+    """The first value of a key, or of an item, that had none."""
+    if not before.rstrip().endswith((":", "-")):
+        return ": " + source  # a key alone in braces, `{a}`
+    return source if before[-1].isspace() else " " + source
+
+
+def _newline(document: Document) -> str:
+    found = LINE_BREAK.search(document.text)
+    return found.group() if found else "\n"
+
+
+def _line_end(text: str, index: int) -> int:
+    found = LINE_BREAK.search(text, index)
+    return found.start() if found else len(text)

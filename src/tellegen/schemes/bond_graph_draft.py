@@ -1,0 +1,476 @@
+"""A bond graph in the making: items and bonds that may still be moved, joined and removed, and the table of rules that simplify
+it.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from tellegen.core.domains import Side
+from tellegen.elements import kinds_of
+from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.schemes.bond_graph_scheme import TwoPortKind
+
+Key = tuple[str, int]
+"""Where an item comes from: ("node", 3), ("port", 0), ("path of port", 0), ("coupling", 1), ("side", 1)."""
+
+Touched = list[Key]
+"""The items that a rewriting has changed, which may make room for others; empty where it did not fit."""
+
+Matrix = tuple[tuple[Expression, ...], ...]
+
+Role = Literal["junction", "one-port", "two-port"]
+
+
+@final
+@dataclass(eq=False, slots=True)
+class DraftBond:
+    """A bond that can still be moved. The ports count the bonds on a side of a two-port with a matrix, from 1."""
+
+    tail: Key
+    head: Key
+    tail_port: int = 0
+    head_port: int = 0
+
+    def other(self, key: Key) -> Key:
+        """The item at the other end."""
+        return self.head if self.tail == key else self.tail
+
+
+@final
+@dataclass(eq=False, slots=True)
+class DraftItem:
+    """An item with its bonds, in order. `grounded` marks a junction whose shared variable is zero.
+
+    A two-port has a modulus, or a matrix with a column for each bond in and a row for each bond out.
+    """
+
+    key: Key
+    role: Role
+    domain: str
+    shares: Side = "across"
+    grounded: bool = False
+    kind: TwoPortKind = "TF"
+    modulus: Expression | None = None
+    matrix: Matrix = ()
+    domains: tuple[str, str] = ("", "")
+    origins: tuple[str, ...] = ()
+    turned: bool = False
+    bonds: dict[int, DraftBond] = field(default_factory=dict)
+
+    @property
+    def through_going(self) -> bool:
+        """Whether it has one bond in and one out."""
+        if len(self.bonds) != 2:
+            return False
+        one, two = self.bonds.values()
+        return (one.head == self.key) != (two.head == self.key)
+
+
+class Draft:
+    """Items by key and their bonds."""
+
+    def __init__(self) -> None:
+        self.items: dict[Key, DraftItem] = {}
+        self._count = 0
+
+    def fresh(self, word: str) -> Key:
+        """A key that was not used before."""
+        self._count += 1
+        return (word, self._count)
+
+    def add(self, item: DraftItem) -> None:
+        """Add an item."""
+        self.items[item.key] = item
+
+    def bond(self, tail: Key, head: Key, tail_port: int = 0, head_port: int = 0) -> None:
+        """Join two items."""
+        made = DraftBond(tail, head, tail_port, head_port)
+        self.items[tail].bonds[id(made)] = made
+        self.items[head].bonds[id(made)] = made
+
+    def cut(self, bond: DraftBond) -> None:
+        """Remove a bond."""
+        self.items[bond.tail].bonds.pop(id(bond), None)
+        self.items[bond.head].bonds.pop(id(bond), None)
+
+    def remove(self, key: Key) -> None:
+        """Remove an item with its bonds."""
+        for bond in list(self.items[key].bonds.values()):
+            self.cut(bond)
+        del self.items[key]
+
+    def move(self, bond: DraftBond, old: Key, new: Key) -> None:
+        """Let one end of a bond hang on another item."""
+        self.items[old].bonds.pop(id(bond))
+        if bond.tail == old:
+            bond.tail = new
+        else:
+            bond.head = new
+        self.items[new].bonds[id(bond)] = bond
+
+    def turn(self, bond: DraftBond) -> None:
+        """Reverse the half arrow."""
+        bond.tail, bond.head = bond.head, bond.tail
+
+    def neighbours(self, item: DraftItem) -> Iterator[DraftItem]:
+        """The items at the other ends of its bonds."""
+        return (self.items[bond.other(item.key)] for bond in item.bonds.values())
+
+    def replaced_by_bond(self, item: DraftItem) -> None:
+        """Remove an item with one bond in and one out, and join its neighbours."""
+        one, two = item.bonds.values()
+        into, out = (one, two) if one.head == item.key else (two, one)
+        ends = (into.tail, out.head, into.tail_port, out.head_port)
+        # The bond of a one-port keeps its identity, so that bonds stay in the order of description.
+        self.remove(item.key)
+        self.bond(*ends)
+
+
+def turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    """Turn the bonds between the junction of a linear resistive element and its nodes, where arrows then go through."""
+    if item.key[0] != "path of port" or item.shares != "through":
+        return []
+    port = graph.ports[item.key[1]]
+    if not isinstance(port.law, ResistiveLaw) or not port.law.linear or port.law.coefficient is ZERO:
+        return []  # a sensor reads its variable in one direction
+    if any(item.key[1] in field.ports for field in graph.fields):
+        return []  # what couples it to the other ports of its field would change its sign
+    joints = [bond for bond in item.bonds.values() if bond.other(item.key)[0] == "node"]
+    if len(joints) + 1 != len(item.bonds):  # joined with other paths: they would turn too
+        return []
+    around = [item, *(draft.items[bond.other(item.key)] for bond in joints)]
+    before = sum(_inverts(other) for other in around)
+    for bond in joints:
+        draft.turn(bond)
+    if sum(_inverts(other) for other in around) >= before:
+        for bond in joints:
+            draft.turn(bond)
+        return []
+    draft.items["port", item.key[1]].turned ^= True
+    return [other.key for other in around]
+
+
+def _inverts(item: DraftItem) -> bool:
+    return len(item.bonds) == 2 and not item.grounded and not item.through_going
+
+
+def turned_source(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    """A source of a through variable that draws from its node hangs on it with the arrow towards the source."""
+    if item.key[0] != "path of port" or len(item.bonds) != 2 or item.through_going:
+        return []
+    law = graph.ports[item.key[1]].law
+    if not isinstance(law, SourceLaw) or law.side != "through":
+        return []
+    source: Key = ("port", item.key[1])
+    node = next(bond.other(item.key) for bond in item.bonds.values() if bond.other(item.key) != source)
+    if draft.items[node].role != "junction":
+        return []
+    draft.remove(item.key)
+    draft.bond(node, source)
+    return [node]
+
+
+def turned_two_port(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    """A junction that only turns signs goes into the modulus of the two-port beside it."""
+    if item.role != "two-port":
+        return []
+    for bond in item.bonds.values():
+        turning = draft.items[bond.other(item.key)]
+        if turning.role != "junction" or not _inverts(turning):
+            continue
+        beyond = next(other for other in turning.bonds.values() if other is not bond).other(turning.key)
+        # Between junctions of one kind nothing is turned: there it is joined with its neighbour.
+        if draft.items[beyond].role == "junction" and draft.items[beyond].shares != turning.shares:
+            into, port = bond.head == item.key, bond.head_port or bond.tail_port
+            draft.remove(turning.key)
+            draft.bond(*((beyond, item.key, 0, port) if into else (item.key, beyond, port, 0)))
+            _turn_port(item, port, into)
+            return [beyond, item.key]
+    return []
+
+
+def _turn_port(item: DraftItem, port: int, into: bool) -> None:
+    """Change the sign of the modulus, or of the column or row of one port."""
+    if item.modulus is not None:
+        item.modulus = -item.modulus
+    item.matrix = tuple(
+        tuple(-e if (j if into else i) == port else e for j, e in enumerate(row, 1))
+        for i, row in enumerate(item.matrix, 1)
+    )
+
+
+def parallel_paths(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    """Two junctions between the same two neighbours hang on one junction of the other kind, behind one path."""
+    ends = _ends(draft, item)
+    if ends is None:
+        return []
+    narrow = min(ends, key=lambda key: len(draft.items[key].bonds))
+    others = [other for other in draft.neighbours(draft.items[narrow]) if other is not item]
+    for path in others:
+        spot = _spot(draft, path, ends)
+        if spot is not None:
+            _hang(draft, item.key, *spot, ends)
+            return [spot[0], item.key, *ends]
+    for twin in others:
+        found = _ends(draft, twin)
+        if found is not None and set(found) == set(ends):
+            return _bridge(draft, {item.key: True, twin.key: found == ends}, ends)
+    return []
+
+
+def _ends(draft: Draft, item: DraftItem) -> tuple[Key, Key] | None:
+    """The two different junctions of the other kind that a junction stands between, against and along its arrows."""
+    if item.role != "junction" or item.grounded or len(item.bonds) < 3:
+        return None
+    joints = [bond for bond in item.bonds.values() if draft.items[bond.other(item.key)].role == "junction"]
+    if len(joints) != 2 or (joints[0].head == item.key) == (joints[1].head == item.key):
+        return None
+    into, out = joints if joints[0].head == item.key else (joints[1], joints[0])
+    one, two = draft.items[into.tail], draft.items[out.head]
+    plain = one is not two and item.shares not in (one.shares, two.shares) and not (one.grounded or two.grounded)
+    plain = plain and min(len(one.bonds), len(two.bonds)) > 2  # else nothing could pass through a common path
+    return (one.key, two.key) if plain else None
+
+
+def _bridge(draft: Draft, twins: dict[Key, bool], ends: tuple[Key, Key]) -> Touched:
+    """`twins` tells whether each junction counts along or against the new path."""
+    first = draft.items[next(iter(twins))]
+    path, spot = draft.fresh("bridge"), draft.fresh("bridge")
+    draft.add(DraftItem(path, "junction", first.domain, first.shares))
+    draft.add(DraftItem(spot, "junction", first.domain, draft.items[ends[0]].shares))
+    for twin, along in twins.items():
+        _hang(draft, twin, spot, along, ends)
+    draft.bond(ends[0], path)
+    draft.bond(path, ends[1])
+    draft.bond(path, spot)
+    return [path, spot, *twins, *ends]
+
+
+def _hang(draft: Draft, twin: Key, spot: Key, along: bool, ends: tuple[Key, Key]) -> None:
+    """Take a junction from between its neighbours, and bond it to the one that has their difference."""
+    for bond in [b for b in draft.items[twin].bonds.values() if b.other(twin) in ends]:
+        draft.cut(bond)
+    draft.bond(*((spot, twin) if along else (twin, spot)))
+
+
+def _spot(draft: Draft, path: DraftItem, ends: tuple[Key, Key]) -> tuple[Key, bool] | None:
+    """The junction behind a common path between two others, and whether it counts from the first of them to the second."""
+    bonds = {bond.other(path.key): bond for bond in path.bonds.values()}
+    if path.role != "junction" or path.grounded or len(path.bonds) != 3 or not bonds.keys() > set(ends):
+        return None
+    (spot,) = bonds.keys() - set(ends)
+    found, into = draft.items[spot], bonds[ends[0]].head == path.key
+    plain = found.role == "junction" and found.shares == draft.items[ends[0]].shares and not found.grounded
+    if not plain or into != (bonds[ends[1]].tail == path.key):
+        return None
+    return spot, into == (bonds[spot].head == spot)
+
+
+@final
+@dataclass(frozen=True)
+class SimplificationRule:
+    """A rewriting of the items around one item: its name, what it does, and why nothing is lost."""
+
+    name: str
+    does: str
+    why: str
+    apply: Callable[[Draft, DraftItem, PowerGraph], Touched]
+
+
+def _grounded(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    if not item.grounded:
+        return []
+    touched = [other.key for other in draft.neighbours(item)]
+    draft.remove(item.key)
+    return touched
+
+
+def _unit_transformer(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    plain = item.role == "two-port" and item.kind == "TF" and item.modulus is ONE
+    if not plain or item.domains[0] != item.domains[1]:
+        return []
+    touched = [other.key for other in draft.neighbours(item)]
+    draft.replaced_by_bond(item)
+    return touched
+
+
+def _through_junction(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    if item.role != "junction" or not item.through_going:
+        return []
+    one, two = draft.neighbours(item)
+    if one is two or "junction" not in (one.role, two.role):
+        return []
+    if item.key[0] == "node" and any(_moves_with(other, graph) for other in (one, two)):
+        return []
+    draft.replaced_by_bond(item)
+    return [one.key, two.key]
+
+
+def _moves_with(item: DraftItem, graph: PowerGraph) -> bool:
+    """Whether a one-port is a mass or an inertia, whose velocity deserves a junction of its own."""
+    if item.role != "one-port" or not isinstance(graph.ports[item.key[1]].law, StorageLaw):
+        return False
+    kinds = kinds_of(item.domain, "storage")
+    return any(kind.grounded and kind.side == graph.ports[item.key[1]].law.side for kind in kinds)
+
+
+def _equal_junctions(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    if item.role != "junction" or item.grounded:
+        return []
+    for bond in item.bonds.values():
+        other = draft.items[bond.other(item.key)]
+        if other.role == "junction" and other.shares == item.shares and not other.grounded:
+            parallel = sum(b.other(item.key) == other.key for b in item.bonds.values())
+            if parallel == 1 and other is not item:
+                return _merge(draft, item, other)
+    return []
+
+
+def _merge(draft: Draft, one: DraftItem, two: DraftItem) -> Touched:
+    first, second = (one, two) if _rank(one) <= _rank(two) else (two, one)
+    for bond in list(second.bonds.values()):
+        if bond.other(second.key) == first.key:
+            draft.cut(bond)
+        else:
+            draft.move(bond, second.key, first.key)
+    draft.remove(second.key)
+    return [first.key, *(other.key for other in draft.neighbours(first) if other.role == "junction")]
+
+
+def _rank(item: DraftItem) -> tuple[int, int]:
+    return (item.key[0] != "node", item.key[1])
+
+
+def _opposite_bonds(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    """A loop that hangs on one junction takes nothing from it."""
+    if item.role != "junction" or len(item.bonds) < 4:
+        return []
+    out = {bond.head: bond for bond in item.bonds.values() if bond.tail == item.key}
+    for bond in item.bonds.values():
+        back = out.get(bond.tail) if bond.head == item.key else None
+        other = draft.items[bond.tail]
+        if back is not None and other.role == "junction" and len(other.bonds) >= 4:
+            draft.cut(bond)
+            draft.cut(back)
+            return [other.key]
+    return []
+
+
+def _two_ports(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
+    """TF.TF and GY.GY become TF, TF.GY and GY.TF become GY."""
+    if item.role != "junction" or not item.through_going:
+        return []
+    one, two = item.bonds.values()
+    into, out = (one, two) if one.head == item.key else (two, one)
+    first, second = draft.items[into.tail], draft.items[out.head]
+    if first is second or first.role != "two-port" or second.role != "two-port":
+        return []
+    if first.modulus is None or second.modulus is None:
+        return []
+    # e_a = r_1 f_b and e_b = r_2 f_c, e_c = r_2 f_b give e_a = (r_1/r_2) e_c
+    divides = first.kind == "GY"
+    first.modulus = first.modulus / second.modulus if divides else first.modulus * second.modulus
+    first.kind = "TF" if first.kind == second.kind else "GY"
+    first.domains = (first.domains[0], second.domains[1])
+    first.origins = (*first.origins, *second.origins)
+    after = next(bond for bond in second.bonds.values() if bond.tail == second.key).head
+    draft.remove(item.key)
+    draft.remove(second.key)
+    draft.bond(first.key, after)
+    return [first.key, after, *(other.key for other in draft.neighbours(first))]
+
+
+GROUNDS = SimplificationRule(
+    "grounds",
+    "a junction whose variable is zero is removed with its bonds",
+    "no power passes where one of the two variables is zero",
+    _grounded,
+)
+SIMPLIFICATIONS = (
+    GROUNDS,
+    SimplificationRule(
+        "unit transformers",
+        "a transformer of modulus one within a domain becomes a bond",
+        "it changes neither effort nor flow",
+        _unit_transformer,
+    ),
+    SimplificationRule(
+        "turned resistors",
+        "a linear resistive element is counted the other way where half arrows then go through",
+        "R f stays R f when both variables change their sign",
+        turned_resistor,
+    ),
+    SimplificationRule(
+        "turned sources",
+        "a source that draws a through variable from its node is bonded to it directly, with the arrow into the source",
+        "the source imposes the variable whatever the direction of the power",
+        turned_source,
+    ),
+    SimplificationRule(
+        "turned two-ports",
+        "a junction with two bonds in or two out beside a two-port goes into the sign of its modulus",
+        "it turns the signs of both variables",
+        turned_two_port,
+    ),
+    SimplificationRule(
+        "through junctions",
+        "a junction with one bond in and one out becomes a bond, unless it is the velocity of a mass or the only junction there",
+        "both its bonds have the same effort and the same flow",
+        _through_junction,
+    ),
+    SimplificationRule(
+        "equal junctions",
+        "neighbouring junctions of one kind are joined",
+        "what one shares the other shares too",
+        _equal_junctions,
+    ),
+    SimplificationRule(
+        "opposite bonds",
+        "two bonds between the same junctions, one each way, are removed where both junctions keep two others",
+        "what passes one way comes back the other",
+        _opposite_bonds,
+    ),
+    SimplificationRule(
+        "parallel paths",
+        "junctions between the same two neighbours are hung on one junction behind a common path",
+        "they see the same difference of what the neighbours share",
+        parallel_paths,
+    ),
+)
+"""The rules in the order in which they are tried at an item."""
+
+MERGED_TWO_PORTS = SimplificationRule(
+    "two-ports",
+    "TF.TF and GY.GY become TF; TF.GY and GY.TF become GY",
+    "their moduli multiply or divide",
+    _two_ports,
+)
+
+
+def simplification_table() -> str:
+    """The rules as a text, one a line."""
+    return "\n".join(f"{rule.name}: {rule.does}; {rule.why}" for rule in (*SIMPLIFICATIONS, MERGED_TWO_PORTS))
+
+
+def simplify(draft: Draft, graph: PowerGraph, *, everything: bool = True, merge_two_ports: bool = False) -> None:
+    """Apply the rules until none fits; without `everything`, remove grounds alone."""
+    rules = SIMPLIFICATIONS if everything else (GROUNDS,)
+    if merge_two_ports:
+        rules = (*rules, MERGED_TWO_PORTS)
+    queue = deque(draft.items)
+    waiting = set(queue)
+    while queue:
+        key = queue.popleft()
+        waiting.discard(key)
+        if key not in draft.items:
+            continue
+        for rule in rules:
+            touched = rule.apply(draft, draft.items[key], graph)
+            if touched:
+                fresh = [k for k in dict.fromkeys([*touched, key]) if k not in waiting]
+                queue.extend(fresh)
+                waiting.update(fresh)
+                break

@@ -1,0 +1,273 @@
+"""A bond graph in the notation of files: the lines of `bond graph:` and what stands under `elements:`."""
+
+from collections.abc import Mapping, Sequence
+
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.elements import ElementKind, kinds_of
+from tellegen.expressions import ONE, Expression, symbol, to_text
+from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.model.model import Model
+from tellegen.notations.bond_graph.elements import KINDS_KEY, NONE
+from tellegen.notations.network.fields import energy_letters
+from tellegen.notations.writing import file_with_notation, mode_settings
+from tellegen.notations.yaml.quoting import quoted
+from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
+from tellegen.schemes.element_texts import (
+    Detail,
+    ModulusTexts,
+    PlainYaml,
+    default_name,
+    details_text,
+    element_details,
+    element_kind,
+    element_value,
+    field_laws,
+    file_text,
+    member_kind,
+    with_ports,
+)
+
+Details = Mapping[str, Mapping[str, Detail]]
+_SENSORS = ("De", "Df", "rSe", "rSf")
+_GIVE_MODEL = "give the model that the scheme was raised from: 'model=...'"
+
+
+def to_lines(scheme: BondGraphScheme) -> list[str]:
+    """The lines of `bond graph:`, one-ports in the order of description. `to_details` says the rest.
+
+    Raises: GraphError for fields in a scheme of scalar bonds.
+    """
+    _refuse_fields(scheme)
+    return [*_Lines(scheme).write(), *_signal_lines(scheme)]
+
+
+def to_details(scheme: BondGraphScheme, model: Model | None = None) -> Details:
+    """What stands under `elements:`, by element: values and names that differ from the element's own, laws, causality, matrices.
+
+    The settings of elements with modes are those of the `model` that the scheme was raised from.
+
+    Raises: GraphError for fields in a scheme of scalar bonds, for laws that cannot be written, and for modes without a model.
+    """
+    return _all_details(scheme, model, ModulusTexts(model))
+
+
+def _all_details(scheme: BondGraphScheme, model: Model | None, moduli: ModulusTexts) -> Details:
+    _refuse_fields(scheme)
+    modes = {} if model is None else mode_settings(model)
+    parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
+    ties = any(part.causality == "derivative" for part in parts)
+    found: dict[str, Mapping[str, Detail]] = {}
+    for name, item in scheme.one_ports.items():
+        details = _vector_details(scheme, item, ties) if item.parts else _details(item, name, ties, noted=True)
+        if item.letters == "Sw":
+            law = element_kind(item.port).quantity
+            own = {key: text for key, text in details.items() if key not in ("law", law.key if law else "")}
+            details = _modes(item, modes) | own
+        if details:
+            found[name] = details
+    for name, two_port in scheme.two_ports.items():
+        if two_port.matrix:
+            found[name] = {"K": _moduli(scheme, two_port, moduli)}
+        elif two_port.modulus is not symbol(name):
+            found[name] = {"K": moduli.of_bonds(two_port.modulus, two_port.kind, two_port.domains)}
+    return found
+
+
+def bond_graph_text(
+    scheme: BondGraphScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None
+) -> str:
+    """The scheme as the text of a model file.
+
+    Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
+    parameters with their units, its signals and its experiment are part of the file.
+    """
+    lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
+    graph = scheme.causal.graph
+    taken = [*graph.parameters, *graph.moving, *graph.displacements, *scheme.one_ports, *scheme.two_ports]
+    taken += [name for port in graph.ports for name in (port.element, port.across, port.through, port.state)]
+    moduli = ModulusTexts(model, taken)
+    details = _all_details(scheme, model, moduli)
+    if model is not None:
+        kept = with_ports(model, scheme.junctions, "bond graph")
+        return file_with_notation(kept, lines, details_text(details), moduli.parts)
+    if graph.signals:
+        names = [signal.name for signal in graph.signals]
+        what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
+        raise rules.NO_MODES.error(what, where=names[0], fix=_GIVE_MODEL, members=names[:50])
+    return file_text(graph, lines, details, {**(parameters or {}), **moduli.parts})
+
+
+def _refuse_fields(scheme: BondGraphScheme) -> None:
+    for name, item in scheme.one_ports.items():
+        if item.field and not item.parts:
+            what = f"'{name}' is a port of the field '{item.field}', and scalar bonds have no place for its matrix"
+            raise rules.NO_SCALAR_BOND.error(what, where=item.field, fix="raise the model with 'vectors=True'")
+
+
+# -- details -------------------------------------------------------------------------------------------------------------------
+
+
+def _moduli(scheme: BondGraphScheme, two_port: TwoPort, moduli: ModulusTexts) -> list[list[str]]:
+    """The matrix of a two-port; the bonds on one side may be of several domains."""
+    into: dict[int, str] = {}
+    out: dict[int, str] = {}
+    for bond in scheme.bonds_of(two_port.name):
+        if bond.head == two_port.name:
+            into[bond.head_port] = bond.domain
+        else:
+            out[bond.tail_port] = bond.domain
+    one, two = two_port.domains
+    return [
+        [moduli.of_bonds(e, two_port.kind, (into.get(j, one), out.get(i, two))) for j, e in enumerate(row, start=1)]
+        for i, row in enumerate(two_port.matrix, start=1)
+    ]
+
+
+def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, Detail]:
+    """What one scalar element needs; `noted` when its lines name its variable."""
+    named: tuple[Side, ...] = (item.port.law.side,) if noted and _note(item) else ()
+    if item.letters in ("De", "Df"):
+        named = (other_side(item.port.law.side),)
+    details: dict[str, Detail] = {}
+    details |= element_details(item.port, name, item.decides, default=_default_kind(item), ties=ties, named=named)
+    if item.letters in _SENSORS:
+        quantity = element_kind(item.port).quantity
+        details.pop(quantity.key if quantity else "", None)
+        details.pop("law", None)
+    return details
+
+
+def _modes(item: OnePort, settings: Mapping[str, Mapping[str, str]]) -> dict[str, Detail]:
+    """The kind and the settings of an element with modes."""
+    element = item.port.element
+    if element not in settings:
+        what = f"'{element}' has modes, and the scheme does not know their settings"
+        raise rules.NO_MODES.error(what, where=element, fix=_GIVE_MODEL)
+    return {key: PlainYaml(text) for key, text in settings[element].items()}
+
+
+def _vector_details(scheme: BondGraphScheme, item: OnePort, ties: bool) -> dict[str, Detail]:
+    """Lists with an entry for each component; one text where all are the same, and the matrix of a field."""
+    kinds = [member_kind(part.port) if item.field else element_kind(part.port) for part in item.parts]
+    each = [_details(part, part.port.element, ties, noted=False) for part in item.parts]
+    field = next((f for f in scheme.causal.graph.fields if f.element == item.field), None)
+    found: dict[str, Detail] = {}
+    if item.letters == "IC":
+        found["ports"] = [part.kind for part in item.parts]
+    own = [kind.quantity.key for part in item.parts if (kind := element_kind(part.port)).quantity is not None]
+    said = {"law", "energy", *own} if field else set()
+    for key in dict.fromkeys(key for details in each for key in details if key not in said):
+        texts = [details.get(key, _filler(key, part)) for details, part in zip(each, item.parts, strict=True)]
+        found[key] = texts if len(set(map(str, texts))) > 1 else texts[0]
+    if field is not None and field.energy is not None:
+        states = [part.port.state for part in item.parts]
+        letters = map(symbol, energy_letters(kinds))
+        found["energy"] = to_text(field.energy.substitute(dict(zip(states, letters, strict=True))))
+    elif field is not None and field.by_laws:
+        found["law"] = [law.text for law in field_laws(field, scheme.causal.graph.ports)]
+    elif field is not None and field.stiffness is not None:
+        quantity = member_kind(item.parts[0].port, stiff=True).quantity
+        assert quantity is not None, "a spring has a stiffness"
+        found[quantity.key] = _matrix(field.stiffness)
+    elif field is not None:
+        found |= _field_matrix(item, kinds, field.matrix)
+    return found
+
+
+def _filler(key: str, part: OnePort) -> str:
+    """What stands in a list for a component that says nothing about a key, which may be a word of another domain."""
+    kind = element_kind(part.port)
+    if kind.quantity is not None and key == kind.quantity.key:
+        return to_text(element_value(part.port, kind) or ONE)
+    return NONE
+
+
+def _field_matrix(
+    item: OnePort, kinds: Sequence[ElementKind], rows: Sequence[Sequence[Expression]]
+) -> dict[str, Detail]:
+    """The matrix of a field, with the kind or the kinds of its ports where a reader would take others."""
+    plain = all(kind is _default_kind(part) for kind, part in zip(kinds, item.parts, strict=True))
+    if plain or isinstance(item.port.law, StorageLaw):
+        return {"matrix": _matrix(rows)}
+    if len({kind.name for kind in kinds}) == 1 and kinds[0].quantity is not None:
+        return {kinds[0].quantity.key: _matrix(rows)}
+    return {KINDS_KEY: [kind.name for kind in kinds], "matrix": _matrix(rows)}
+
+
+def _matrix(rows: Sequence[Sequence[Expression]]) -> Detail:
+    return [[to_text(entry) for entry in row] for row in rows]
+
+
+def _default_kind(item: OnePort) -> ElementKind | None:
+    """The kind that a reader takes for the letters of a one-port."""
+    domain = DOMAINS[item.domain]
+    if isinstance(item.port.law, SourceLaw):
+        return None
+    if isinstance(item.port.law, StorageLaw):
+        side = domain.effort if item.kind == "C" else domain.flow
+        return min((k for k in kinds_of(domain.name, "storage") if k.side == side), key=lambda k: k.inverse)
+    return next(k for k in kinds_of(domain.name, "resistive") if k.side == domain.effort)
+
+
+def _note(item: OnePort) -> str:
+    """The name of the variable that a one-port gives, where it is not the default one."""
+    if item.letters in _SENSORS or item.parts:
+        return ""
+    side = item.port.law.side
+    name = item.port.variable(side)
+    return "" if name == default_name(item.port, item.name, side) or "[" in name or name in DOMAINS else name
+
+
+# -- lines ---------------------------------------------------------------------------------------------------------------------
+
+
+def _signal_lines(scheme: BondGraphScheme) -> list[str]:
+    """What drives each source that follows a signal."""
+    found = []
+    for name, item in scheme.one_ports.items():
+        law = item.port.law
+        if isinstance(law, SourceLaw) and law.signal is not None and not item.parts:
+            found.append(f"{to_text(law.signal)} => {name}")
+    return found
+
+
+class _Lines:
+    """Writes each bond once, and the kind of each item where it stands first."""
+
+    def __init__(self, scheme: BondGraphScheme) -> None:
+        self.scheme = scheme
+        self.said: set[str] = set()
+        self.written: set[int] = set()
+
+    def write(self) -> list[str]:
+        lines = []
+        for bond in self.scheme.bonds:
+            if bond.number not in self.written:
+                chain = self._chain(bond)
+                self.written.update(b.number for b in chain)
+                first = self._item(chain[0].tail, chain[0].tail_port)
+                lines.append(" -> ".join([first, *(self._item(b.head, b.head_port) for b in chain)]))
+        return lines
+
+    def _chain(self, bond: Bond) -> list[Bond]:
+        """A bond with the one behind its two-port, where that has no others and is not written yet."""
+        around = self.scheme.bonds_of(bond.head)
+        if bond.head in self.scheme.two_ports and len(around) == 2:
+            behind = next(b for b in around if b is not bond)
+            if behind.number not in self.written and not (bond.head_port or behind.tail_port):
+                return [bond, behind]
+        return [bond]
+
+    def _item(self, name: str, port: int) -> str:
+        component = f"[{port}]" if port else ""
+        if name in self.said:
+            return name + component
+        self.said.add(name)
+        scheme = self.scheme
+        size = f"[{scheme.size_of(name)}]" if scheme.size_of(name) > 1 and name in scheme.junctions else ""
+        text = f"{scheme.kind_of(name)}{size}:{name}{component}"
+        if name in scheme.junctions:
+            return f"{text} ({scheme.junctions[name].domain})"
+        note = _note(scheme.one_ports[name]) if name in scheme.one_ports else ""
+        return f"{text} ({note})" if note else text

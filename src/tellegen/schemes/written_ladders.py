@@ -1,0 +1,380 @@
+"""A POG ladder on its way to a file (sections, blocks, connections, branches), from a tree-like bond graph or as one vector
+block or two.
+
+A parallel junction is a node of the ladder, a series junction a path between nodes. Half arrows need not point along the ladder, so
+each junction has a sign: its shared variable is that sign times the variable of the ladder there. The sign of the next junction is
+that of this one, times -1 where the bond between them points back.
+
+The gains form a skew matrix S. Where the elements fall into two groups that speak only to each other, S is one connection block
+between two vector blocks; otherwise it is the power matrix of a single one, which loses nothing because it is skew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import (
+    Bond,
+    BondGraphScheme,
+    ConnectedPart,
+    Junction,
+    OnePort,
+    TwoPort,
+    heavy_children,
+)
+from tellegen.schemes.element_texts import field_laws
+from tellegen.schemes.pog_construction import port_gains
+from tellegen.schemes.pog_scheme import Matrix, PogScheme
+
+Way = Literal["series", "parallel"]
+
+
+def given_side(way: Way) -> Side:
+    """The variable that the elements of a lane share."""
+    return "through" if way == "series" else "across"
+
+
+def taken_side(way: Way) -> Side:
+    """The variable that comes into a lane."""
+    return other_side(given_side(way))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LanePiece:
+    """An element of a lane; with sign -1 it counts against the ladder."""
+
+    item: OnePort
+    sign: int = 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenField:
+    """Elements of some lanes (counted from 0) with a matrix, which is of stiffnesses if `stiff`, or with `laws` in its place."""
+
+    name: str
+    lanes: tuple[int, ...]
+    pieces: tuple[LanePiece, ...]
+    matrix: Matrix
+    energy: bool
+    laws: tuple[str, ...] = ()
+    stiff: bool = False
+
+
+LaneRow = tuple[LanePiece | None, ...]
+"""One element of a block: a piece for each lane that has one."""
+
+
+@final
+@dataclass(slots=True)
+class WrittenBlock:
+    """A series or parallel block, or a mixed one; `ways` has a word for each lane."""
+
+    ways: tuple[Way, ...]
+    items: list[LaneRow | WrittenField] = field(default_factory=list)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenSection:
+    """The sources of the lanes at an end; None for a lane without one."""
+
+    lanes: LaneRow
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenConnection:
+    """x_2 = K x_1 between the lanes before it and those behind it, whose domains are given."""
+
+    name: str
+    K: Matrix
+    takes: tuple[Side, ...]
+    gives: tuple[Side, ...]
+    domains: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenBranch:
+    """A side ladder; it leaves in parallel or in series."""
+
+    way: Way
+    ladder: "WrittenLadder"
+
+
+LadderPart = WrittenBlock | WrittenSection | WrittenConnection | WrittenBranch
+
+
+@final
+@dataclass(slots=True)
+class WrittenLadder:
+    """The parts from left to right; `domains` are those of the lanes at its start."""
+
+    domains: tuple[str, ...]
+    parts: list[LadderPart] = field(default_factory=list)
+
+    def add_row(self, way: Way, row: LaneRow) -> None:
+        """Add an element to the last block, or to a new one where that is of another kind."""
+        last = self.parts[-1] if self.parts else None
+        ways = (way,) * len(row)
+        if isinstance(last, WrittenBlock) and last.ways == ways:
+            last.items.append(row)
+        else:
+            self.parts.append(WrittenBlock(ways, [row]))
+
+
+def scalar_connection(
+    name: str, kind: Literal["T", "G"], modulus: Expression, sides: tuple[Side, Side] | None, domain: str
+) -> WrittenConnection:
+    """A connection of one lane in the variables asked for, else in the ones that its neighbours suggest.
+
+    T: across_1 = m*across_2, through_2 = m*through_1. G: across_1 = m*through_2, across_2 = m*through_1.
+    """
+    fitting = sides is not None and (sides[0] == sides[1]) == (kind == "T")
+    one, two = (
+        sides if sides is not None and fitting else (("through", "through") if kind == "T" else ("through", "across"))
+    )
+    K = modulus if one == "through" else 1 / modulus
+    return WrittenConnection(name, ((K,),), (one,), (two,), (domain,))
+
+
+def tree_ladder(graph: BondGraphScheme, part: ConnectedPart) -> WrittenLadder:
+    """The ladder of a part of a bond graph without meshes."""
+    return _TreeWriter(graph, part).ladder()
+
+
+class _TreeWriter:
+    """Walks from junction to junction, away from the start."""
+
+    def __init__(self, graph: BondGraphScheme, part: ConnectedPart) -> None:
+        self.graph = graph
+        self.start = part.start()
+        self.away = heavy_children(part, self.start)
+
+    def ladder(self) -> WrittenLadder:
+        junction = self.graph.junctions[self.start]
+        ladder = WrittenLadder((junction.domain,))
+        sources = self._sources(self.start)
+        used = None
+        if sources:
+            used = sources[0]
+            item = self.graph.one_ports[used.other(self.start)]
+            across, through = _signs(junction, 1, 1 if used.head == self.start else -1)
+            ladder.parts.append(WrittenSection((LanePiece(item, across if item.decides == "across" else through),)))
+        self._walk(ladder, self.start, 1, used)
+        return ladder
+
+    # -- junctions -------------------------------------------------------------------------------------------------------------
+
+    def _way(self, junction: Junction) -> Way:
+        return "series" if junction.series else "parallel"
+
+    def _sources(self, name: str) -> list[Bond]:
+        return [b for b in self._leaves(name) if self._is_source(b.other(name))]
+
+    def _leaves(self, name: str) -> list[Bond]:
+        return [b for b in self.graph.bonds_of(name) if b.other(name) in self.graph.one_ports]
+
+    def _is_source(self, name: str) -> bool:
+        return isinstance(self.graph.one_ports[name].port.law, SourceLaw)
+
+    def _walk(self, ladder: WrittenLadder, name: str, sign: int, used: Bond | None) -> None:
+        """Write the junction and what lies behind it; `used` is a source that is written already."""
+        while True:
+            junction = self.graph.junctions[name]
+            way = self._way(junction)
+            for bond in self._ordered(junction):
+                item = self.graph.one_ports[bond.other(name)]
+                ladder.add_row(way, (LanePiece(item, -sign if item.turned else sign),))
+            away = self.away[name]
+            sources = [b for b in self._sources(name) if b is not used]
+            last = sources.pop() if sources and not away else None
+            for bond in sources:
+                section = WrittenSection((self._side_source(bond, junction, sign),))
+                ladder.parts.append(WrittenBranch(way, WrittenLadder((junction.domain,), [section])))
+            for bond in away[1:]:
+                side = WrittenLadder((junction.domain,))
+                self._follow(side, bond, junction, sign)
+                ladder.parts.append(WrittenBranch(way, side))
+            if last is not None:
+                ladder.parts.append(WrittenSection((self._side_source(last, junction, sign),)))
+            if not away:
+                return
+            following = self._step(ladder, away[0], junction, sign)
+            name, sign, used = *following, None
+
+    def _follow(self, ladder: WrittenLadder, bond: Bond, junction: Junction, sign: int) -> None:
+        name, following = self._step(ladder, bond, junction, sign)
+        self._walk(ladder, name, following, None)
+
+    def _ordered(self, junction: Junction) -> list[Bond]:
+        """The elements of a junction: the storage that decides, other storages, static elements."""
+        name = junction.name
+        found = [b for b in self._leaves(name) if not self._is_source(b.other(name))]
+
+        def rank(bond: Bond) -> int:
+            if not isinstance(self.graph.one_ports[bond.other(name)].port.law, StorageLaw):
+                return 2
+            return 0 if bond.receives(name) == junction.shares else 1
+
+        return sorted(found, key=rank)
+
+    def _side_source(self, bond: Bond, junction: Junction, sign: int) -> LanePiece:
+        """A source behind the junction. By default its across variable is that of the ladder, its through variable comes in."""
+        item = self.graph.one_ports[bond.other(junction.name)]
+        across, through = _signs(junction, sign, 1 if bond.tail == junction.name else -1)
+        return LanePiece(item, across if item.decides == "across" else -through)
+
+    # -- from junction to junction ---------------------------------------------------------------------------------------------
+
+    def _step(self, ladder: WrittenLadder, bond: Bond, junction: Junction, sign: int) -> tuple[str, int]:
+        """Pass a bond, and the two-ports behind it; gives the next junction and its sign."""
+        here = junction.name
+        direction = 1 if bond.tail == here else -1
+        there = bond.other(here)
+        if there in self.graph.junctions:
+            return there, sign * direction
+        across = _signs(junction, sign, direction)[0]
+        domain = bond.domain
+        while there in self.graph.two_ports:
+            item = self.graph.two_ports[there]
+            kind, modulus = _relation(item, domain, along=direction > 0)
+            (ahead,) = (b for b in self.graph.bonds_of(there) if b is not bond)
+            bond, there, domain = ahead, ahead.other(there), ahead.domain
+            if there in self.graph.junctions:
+                across_2, through_2 = _signs(self.graph.junctions[there], 1, direction)
+            else:
+                across_2, through_2 = 1, direction
+            signed = across * (across_2 if kind == "T" else through_2)
+            sides: tuple[Side, Side] | None = None
+            if there in self.graph.junctions:
+                sides = (given_side(self._way(junction)), taken_side(self._way(self.graph.junctions[there])))
+            ladder.parts.append(scalar_connection(item.name, kind, modulus if signed > 0 else -modulus, sides, domain))
+            across = across_2
+        return there, 1
+
+
+def _signs(junction: Junction, sign: int, direction: int) -> tuple[int, int]:
+    """The across and the through variable of a bond over those of the ladder, away from the junction."""
+    return (sign * direction, sign) if junction.series else (sign, sign * direction)
+
+
+def _relation(item: TwoPort, domain: str, *, along: bool) -> tuple[Literal["T", "G"], Expression]:
+    """A two-port in across and through variables, from the side met first; see `scalar_connection`."""
+    one = DOMAINS[domain]
+    two = DOMAINS[item.domains[1] if along else item.domains[0]]
+    modulus = ONE / item.modulus if item.kind == "TF" and not along else item.modulus
+    if one.effort == "through":
+        modulus = ONE / modulus
+    return ("T" if (item.kind == "TF") == (one.effort == two.effort) else "G"), modulus
+
+
+def block_ladder(scheme: PogScheme) -> WrittenLadder:
+    """The ladder of one or two vector blocks.
+
+    Raises: GraphError (G204) where an element takes part in nothing, or no two groups exist and storages depend on each other.
+    """
+    by_port = {id(item.port): item for item in scheme.elements.values()}
+    items = [by_port[id(port)] for port in scheme.causal.graph.ports]
+    gains = port_gains(scheme.causal)
+    for k, item in enumerate(items):
+        if not gains[k]:
+            what = f"nothing decides what '{item.port.element}' is told: it stays zero, and no section leads to it"
+            raise rules.NO_LADDER.error(what, where=item.port.element, fix=f"remove '{item.port.element}'")
+    groups = _groups(gains, len(items), [field.ports for field in scheme.causal.graph.fields])
+    if groups is None and scheme.causal.dependent:
+        # A power matrix would hide what the dependent storages depend on.
+        names = ", ".join(f"'{items[k].port.element}'" for k in scheme.causal.derivative[:4])
+        what = f"its elements fall into no two groups of lanes, and {names} depends on others"
+        raise rules.NO_LADDER.error(what, where=scheme.name, fix="write it as a network or as a bond graph")
+    if groups is None:
+        return _single(scheme, items, gains)
+    left, right = groups
+    K = tuple(tuple(gains[i].get(j, ZERO) for j in left) for i in right)
+    ladder = _begin(scheme, items, left)
+    ways = tuple(_way(items[k]) for k in right)
+    domains = tuple(items[k].domain for k in right)
+    sides = tuple(given_side(_way(items[k])) for k in left), tuple(taken_side(way) for way in ways)
+    ladder.parts.append(WrittenConnection("K", K, *sides, domains))
+    if any(not _is_source(items[k]) for k in right):
+        ladder.parts.append(_block(scheme, items, right))
+    # At this end a through variable comes in by default, and is decided going out.
+    sources = tuple(_source(items[k], -1 if items[k].decides == "through" else 1) for k in right)
+    if any(sources):
+        ladder.parts.append(WrittenSection(sources))
+    return ladder
+
+
+def _begin(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> WrittenLadder:
+    ladder = WrittenLadder(tuple(items[k].domain for k in lanes))
+    sources = tuple(_source(items[k], 1) for k in lanes)
+    if any(sources):
+        ladder.parts.append(WrittenSection(sources))
+    if any(not _is_source(items[k]) for k in lanes):
+        ladder.parts.append(_block(scheme, items, lanes))
+    return ladder
+
+
+def _single(scheme: PogScheme, items: Sequence[OnePort], gains: dict[int, dict[int, Expression]]) -> WrittenLadder:
+    lanes = range(len(items))
+    ladder = _begin(scheme, items, lanes)
+    matrix = tuple(tuple(-gains[i].get(j, ZERO) for j in lanes) for i in lanes)
+    block = next(part for part in ladder.parts if isinstance(part, WrittenBlock))
+    block.items.append(WrittenField("S", tuple(lanes), (), matrix, False))
+    return ladder
+
+
+def _way(item: OnePort) -> Way:
+    return "parallel" if item.decides == "across" else "series"
+
+
+def _is_source(item: OnePort) -> bool:
+    return item.kind in ("Se", "Sf")
+
+
+def _source(item: OnePort, sign: int) -> LanePiece | None:
+    return LanePiece(item, sign) if _is_source(item) else None
+
+
+def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> WrittenBlock:
+    fields = {k: field for field in scheme.causal.graph.fields for k in field.ports}
+    plain: LaneRow = tuple(None if _is_source(items[k]) or k in fields else LanePiece(items[k]) for k in lanes)
+    block = WrittenBlock(tuple(_way(items[k]) for k in lanes), [plain] if any(plain) else [])
+    for member in scheme.causal.graph.fields:
+        if member.ports[0] in lanes:
+            places = tuple(lanes.index(k) for k in member.ports)
+            energy = isinstance(items[member.ports[0]].port.law, StorageLaw)
+            pieces = tuple(LanePiece(items[k]) for k in member.ports)
+            laws = tuple(law.text for law in field_laws(member, scheme.causal.graph.ports))
+            matrix, stiff = member.stiffness or member.matrix, member.stiffness is not None
+            block.items.append(WrittenField(member.element, places, pieces, matrix, energy, laws, stiff))
+    return block
+
+
+def _groups(
+    gains: dict[int, dict[int, Expression]], count: int, fields: Sequence[Sequence[int]]
+) -> tuple[list[int], list[int]] | None:
+    """Two groups that speak only to each other; the ports of a field stay together. None where there are none."""
+    side: dict[int, int] = {}
+    mates = {k: ports for ports in fields for k in ports}
+    for start in range(count):
+        if start in side:
+            continue
+        side[start] = 0
+        queue = [start]
+        for k in queue:
+            near = [(j, 1 - side[k]) for j in gains[k]] + [(j, side[k]) for j in mates.get(k, ())]
+            for j, wanted in near:
+                if side.setdefault(j, wanted) != wanted:
+                    return None
+                if j not in queue:
+                    queue.append(j)
+    left = [k for k in range(count) if side[k] == 0]
+    right = [k for k in range(count) if side[k] == 1]
+    return (left, right) if right else None

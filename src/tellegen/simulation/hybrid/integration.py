@@ -1,0 +1,449 @@
+"""A run through several modes: advance one until an event, decide the next, hand the states over, go on."""
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.causality import CausalGraph
+from tellegen.compiler.compiling import compile_model
+from tellegen.compiler.context import stop_building_slopes
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
+from tellegen.core.cancellation import Cancellable
+from tellegen.core.errors import Finding, TellegenError
+from tellegen.graph import PowerGraph
+from tellegen.simulation import rules
+from tellegen.simulation.energy_books import ModelRows, checked_books
+from tellegen.simulation.failures import ChatterDetector, finding_of
+from tellegen.simulation.global_error import whole_run_within_tolerance
+from tellegen.simulation.hybrid.account import ElementImpact, HybridAccount, ModeChange, ModeChangeLog, ModeRows
+from tellegen.simulation.hybrid.handover import Impacts
+from tellegen.simulation.hybrid.mode_choice import ModeChoice, ModeTrial
+from tellegen.simulation.hybrid.mode_models import (
+    Mode,
+    ModeModel,
+    ModeModels,
+    initial_values,
+    named_values,
+    starting_state,
+)
+from tellegen.simulation.integration import (
+    integrate,
+    monotonic_watch,
+    settings_for,
+    settings_of,
+    solver_function,
+    stored_energy_at,
+)
+from tellegen.simulation.problem import FIXED_STEP, Problem, index_of
+from tellegen.simulation.solvers import jobs
+from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
+from tellegen.simulation.solvers.jobs import Job
+from tellegen.simulation.solvers.library import Run, runge_kutta
+from tellegen.simulation.solvers.stretch import POLL_S, SolverSettings, StatePoint, StretchEnd, Watch, run_stretch
+from tellegen.simulation.starting import take_first_samples
+from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
+
+Array = NDArray[np.float64]
+
+CHATTER_EVENTS: Final = 100
+CHATTER_SHARE: Final = 1e-9
+"""So many events within this share of the run, in which no storage moves by its tolerance, are no motion."""
+
+PROBE_SHARE: Final = 1e-6
+"""How far a mode is looked ahead, beside the last step."""
+PROBE_ULPS: Final = 2.0**14
+FIRST_STEP_SHARE: Final = 1e-3
+EVENT_STEPS: Final = 200
+STATELESS_STEPS: Final = 1000
+"""The least number of steps of a whole run, in modes with and without states."""
+SHORT: Final = 0.004937
+"""The share of a run after which a guard that stays at zero is looked at again; odd, so that it meets no break or sample."""
+
+
+def integrate_graph(graph: PowerGraph, problem: Problem, watch: Watch | None = None) -> Trajectory:
+    """Advance a graph from its start to its end, through all modes that it meets; `problem` has the model of its mode now.
+
+    Raises: SimulationError when the problem makes no sense or there is no start to advance from.
+    """
+    return integrate_modes(graph, problem, watch) if graph.switching else integrate(problem, watch)
+
+
+def integrate_modes(
+    graph: PowerGraph,
+    problem: Problem,
+    watch: Watch | None = None,
+    *,
+    compiled: Callable[[CausalGraph], NumericModel] = compile_model,
+    diary: ModeChangeLog | None = None,
+) -> Trajectory:
+    """Advance a graph with modes. Initial values and tolerances by name may be those of any storage.
+
+    `diary` is told the start and every instant at which a stretch ends and the next begins.
+
+    Rows belong to the model of their segment: its variables stand in the first columns, the others are not numbers. A run that
+    fails or is cancelled on the way is a result too.
+
+    Raises: SimulationError when there is no mode to start in.
+    """
+    checked = _checked(problem, graph)
+    parameters = named_values(problem.parameters, problem.model.parameters)
+    inputs = named_values(problem.inputs, problem.model.inputs)
+    models, told = ModeModels(graph, compiled, parameters, inputs, problem.before), monotonic_watch(watch)
+
+    def run(asked: Problem) -> Trajectory:
+        nonlocal models
+        models = models.afresh() if models.met else models
+        made = _HybridRun(models, asked, diary)
+        if told is None and threading.current_thread() is not threading.main_thread():
+            return made.run()
+        return _watched(made, told or Watch())
+
+    return run(checked) if diary is not None else whole_run_within_tolerance(checked, run)
+
+
+def _watched(made: "_HybridRun", watch: Watch) -> Trajectory:
+    """Run in a thread of its own, so that Ctrl-C and `cancel` are heard within a step."""
+    with ThreadPoolExecutor(1, "tellegen-modes") as pool:
+        future, stopping = pool.submit(made.run), False
+        while True:
+            try:
+                return future.result(POLL_S)
+            except TimeoutError:
+                if future.done():  # what runs may give up by the same error
+                    return future.result()
+                # again each time: a stretch that was just about to begin has not heard of it
+                stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
+                if stopping:
+                    made.stop()
+                if watch.steps is not None:
+                    watch.steps(made.steps)
+                if watch.progress is not None:
+                    watch.progress(made.progress)
+            except KeyboardInterrupt:
+                stopping = True
+
+
+@final
+class _HybridRun:
+    """The loop over modes. `trial` is the mode that the run is in, `here` where it stands, `end` how its last stretch ended."""
+
+    trial: ModeTrial
+    here: StatePoint
+    held: Array
+
+    def __init__(
+        self,
+        models: ModeModels,
+        problem: Problem,
+        diary: ModeChangeLog | None = None,
+    ) -> None:
+        self.problem = problem
+        self.diary = diary
+        self.running: list[Job] = []
+        self.direct = Watch(running=self.running)
+        self.stopped = threading.Event()
+        self.deciding = Cancellable()
+        self.worker: int | None = None
+        self.began = time.perf_counter()
+        self.ready = self.began
+        self.asked = settings_of(problem)
+        self.models = models
+        self.choice = ModeChoice(self.models, self._settings)
+        self.impacts = Impacts(self.models, problem.rtol, float(self._tolerances(("",))[0]))
+        self.account = HybridAccount(problem.output_times())
+        self.settings: dict[Mode, SolverSettings] = {}
+        self.solvers: dict[Mode, tuple[SolverChoice, Run]] = {}
+        self.tuned: dict[Mode, SolverSettings] = {}
+        self.recent: deque[RunEvent] = deque(maxlen=CHATTER_EVENTS)
+        self.passed: deque[Array] = deque(maxlen=CHATTER_EVENTS)
+        self.doublings = ChatterDetector(problem.until)
+        self.ever_faster: Finding | None = None
+        self.end: StretchEnd | None = None
+        self.reached = problem.t0
+
+    def run(self) -> Trajectory:
+        """The whole run.
+
+        Raises: SimulationError (S125) when it is stopped before it has begun.
+        """
+        self.worker = threading.get_ident()
+        try:
+            with self.deciding.here():
+                stored = self._start()
+            first = self._solver()[0]
+        except CompilerStoppedError:
+            raise rules.CANCELLED.error(
+                "the run was cancelled before it began", where=self.problem.model.name
+            ) from None
+        self.ready = time.perf_counter()
+        finding = self._loop()
+        assert self.end is not None, "the loop has run a stretch"
+        return self._trajectory(self.end, first, finding, stored)
+
+    @property
+    def progress(self) -> float:
+        """The time reached."""
+        return max(self.reached, *(float(job.progress) for job in tuple(self.running)), self.problem.t0)
+
+    @property
+    def steps(self) -> int:
+        """The steps made."""
+        return self.account.effort.steps + sum(int(job.steps) for job in tuple(self.running))
+
+    def stop(self) -> None:
+        """End the run as soon as possible, from another thread; what is finished is kept."""
+        self.stopped.set()
+        for job in self.running:
+            job.cancel = 1
+        if self.worker is not None:
+            stop_building_slopes(self.worker)
+            stop_compiler(self.worker)
+        self.deciding.stop(CompilerStoppedError)
+
+    def _start(self) -> float:
+        """Find the first mode; gives the energy stored before it was entered."""
+        problem, models = self.problem, self.models
+        state = starting_state(models, initial_values(problem), problem.t0)
+        step = FIRST_STEP_SHARE * (problem.until - problem.t0)
+        probe = self._probe(problem.t0, step)
+        self.trial = self.choice.next_mode(state, models.start, problem.t0, probe)
+        model = self.trial.model
+        if take_first_samples(model.model, model.context, self.trial.standing):
+            sampled = dict(zip(model.model.memory, map(float, model.context.memory), strict=False))
+            self.trial = self.choice.next_mode(replace(state, memory=sampled), model.mode, problem.t0, probe)
+        self._note_changes(models.start, problem.t0)
+        model, handover = self.trial.model, self.trial.handover
+        self.held = model.context.memory[: len(model.model.memory)].copy()
+        if self.diary is not None:
+            self.diary.begin(models, state, self.trial)
+        stored = stored_energy_at(model.model, model.context, self.trial.standing)
+        environment = models.storages.environment(state.displacements)
+        return stored - models.storages.energy_change(handover.among, state.outputs, handover.outputs, environment)
+
+    def _loop(self) -> Finding | None:
+        """Stretch after stretch; gives why it ended before its end."""
+        while True:
+            self.end = end = self._advance()
+            self.here, model = end.standing, self.trial.model
+            if end.status != jobs.EVENT and not self._goes_on(end):
+                return finding_of(end, model.model, model.context, self._settings(model), self._solver()[0].solver)
+            if self.stopped.is_set():
+                return self._cancelled(end)
+            try:
+                with self.deciding.here():
+                    self._change(end)
+            except CompilerStoppedError:
+                return self._cancelled(end)
+            except TellegenError as error:
+                return error.finding
+            if (finding := self._chattering(end.standing.t) or self.ever_faster) is not None:
+                return finding
+
+    # -- one stretch -----------------------------------------------------------------------------------------------------------
+
+    def _settings(self, model: ModeModel) -> SolverSettings:
+        if model.mode not in self.settings:
+            self.settings[model.mode] = self._settings_of(model)
+        return self.settings[model.mode]
+
+    def _settings_of(self, model: ModeModel) -> SolverSettings:
+        # Guards follow inputs that no state may feel, so steps stay short enough to see them; without states nothing else does.
+        steps = EVENT_STEPS if model.model.size else STATELESS_STEPS
+        longest = min(self.problem.max_step, (self.problem.until - self.problem.t0) / steps)
+        return replace(self.asked, atol=self._tolerances(model.model.names), max_step=longest)
+
+    def _tolerances(self, names: tuple[str, ...]) -> Array:
+        return np.array([self.problem.absolute_tolerance(name) for name in names])
+
+    def _solver(self) -> tuple[SolverChoice, Run]:
+        """The solver of the mode, chosen when it is first entered."""
+        mode, model = self.trial.model.mode, self.trial.model
+        if mode not in self.solvers:
+            made = choose(model.model, self.problem.solver, model.context, self.trial.standing, self.problem.until)
+            # a stretch between two events is too short for the exponential of stiff models to pay
+            self._use(SolverChoice("cvode", made.reason) if made.stiff else made)
+        return self.solvers[mode]
+
+    def _use(self, choice: SolverChoice) -> None:
+        """Use a solver from now on in this mode. One library of Runge-Kutta serves all modes: stretches are short."""
+        model = self.trial.model.model
+        shared = choice.solver == "runge-kutta"
+        run = runge_kutta(model, fused=False) if shared else solver_function(choice.solver, model)
+        self.solvers[self.trial.model.mode] = choice, run
+        self.tuned[self.trial.model.mode] = settings_for(choice, self._settings(self.trial.model))
+
+    def _advance(self) -> StretchEnd:
+        """Advance in one mode; where an explicit solver meets a stiff stretch, an implicit one goes on."""
+        model, standing = self.trial.model, self.trial.standing
+        while True:
+            choice, run = self._solver()
+            settings, rows = self.tuned[model.mode], self.account.rows(model)
+            if (past := self.models.past) is not None:
+                past.follow(model.model)
+            until = self._until()
+            end = run_stretch(
+                run, model.prepared, model.context, settings, rows, standing, until, watch=self.direct, past=past
+            )
+            self.reached = end.standing.t
+            self.running.clear()  # its steps are in the account from here on
+            self.account.stretch(model, end)
+            if end.status != jobs.STIFF or not choice.may_switch:
+                return end
+            self._use(SolverChoice("cvode", f"stiff from t = {end.standing.t:.3g} s on"))
+            standing = end.standing
+
+    def _until(self) -> float:
+        """Where a stretch ends at the latest: where a guard stays at zero, soon, to look at it again."""
+        until, here = self.problem.until, self.trial.standing.t
+        far = min(until, self.trial.model.prepared.reach(here), self.account.reach())
+        return min(far, here + SHORT * (until - self.problem.t0)) if self.trial.undecided else far
+
+    def _goes_on(self, end: StretchEnd) -> bool:
+        return end.status == jobs.FINISHED and end.standing.t < self.problem.until
+
+    def _cancelled(self, end: StretchEnd) -> Finding | None:
+        self.end = replace(end, status=jobs.CANCELLED)
+        model = self.trial.model
+        return finding_of(self.end, model.model, model.context, self._settings(model), "")
+
+    # -- from one mode to the next ---------------------------------------------------------------------------------------------
+
+    def _change(self, end: StretchEnd) -> None:
+        """Impacts first, then the mode that follows."""
+        model, at = self.trial.model, end.standing
+        if self.models.past is not None:
+            self.models.past.mark_break()
+        events = model.model.events
+        hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
+        fired = frozenset(event.name for event in hits)
+        state, mode = model.state(at.t, at.y, at.yp), model.mode
+        noted, knocks = len(self.account.events), list[ElementImpact]()
+        for event in hits:
+            impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
+            if impact is not None:
+                state, mode, fired = impact.state, impact.mode, frozenset()
+                knocks.append(ElementImpact(event.element, impact))
+                self.account.impulse(impact.handover, event.element)
+                if not impact.rests:
+                    self._note(RunEvent(at.t, event.element, "impact"))
+        self.trial = self.choice.next_mode(state, mode, at.t, self._probe(at.t, end.last_step), fired)
+        self.here = self.trial.standing
+        if self.diary is not None:
+            self.diary.passages.append(ModeChange(model, at, tuple(hits), tuple(knocks), self.trial, state.memory))
+        self._note_changes(model.mode, at.t)
+        if self.problem.rows_at_changes and len(self.account.events) > noted:
+            self.account.change(model, at, self.trial.model, self.trial.standing)
+
+    def _probe(self, t: float, step: float) -> float:
+        return max(PROBE_SHARE * step, PROBE_ULPS * float(np.spacing(max(abs(t), self.problem.until * 1e-6))))
+
+    def _note_changes(self, before: Mode, t: float) -> None:
+        """Which elements changed, and what it cost."""
+        words = zip(self.models.elements, before, self.trial.model.mode, strict=True)
+        changes = [(name, old, new) for name, old, new in words if old != new]
+        self.account.impulse(self.trial.handover, ", ".join(name for name, _, _ in changes))
+        for name, old, new in changes:
+            self._note(change := RunEvent(t, name, f"{old} to {new}"))
+            self.ever_faster = self.ever_faster or self.doublings.note(change)
+
+    def _note(self, happening: RunEvent) -> None:
+        self.account.events.append(happening)
+        self.recent.append(happening)
+        self.passed.append(self.trial.handover.outputs)
+
+    def _chattering(self, t: float) -> Finding | None:
+        """The finding for events that follow each other in no time."""
+        recent = self.recent
+        if len(recent) < CHATTER_EVENTS or t - recent[0].t > CHATTER_SHARE * (self.problem.until - self.problem.t0):
+            return None
+        if self._moves():
+            return None
+        element, count = Counter(h.element for h in recent).most_common(1)[0]
+        return rules.CHATTERING.finding(
+            f"at t = {t:.6g} s '{element}' changed its mode {count} times in {t - recent[0].t:.2g} s",
+            where=element,
+            fix=f"give the control of '{element}' a hysteresis, or the elements around it a storage or a resistance",
+            members=sorted({h.element for h in recent}),
+        )
+
+    def _moves(self) -> bool:
+        """Whether a storage has moved by more than its tolerance during the latest events."""
+        passed = np.array(self.passed)
+        moved, size = np.ptp(passed, axis=0), np.max(np.abs(passed), axis=0)
+        return bool(np.any(moved > self.problem.absolute_tolerance("") + self.problem.rtol * size))
+
+    # -- the result ------------------------------------------------------------------------------------------------------------
+
+    def _trajectory(self, end: StretchEnd, first: SolverChoice, finding: Finding | None, stored: float) -> Trajectory:
+        model, account = self.trial.model, self.account
+        endings: dict[int, Status] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
+        if end.status not in (jobs.FINISHED, jobs.EVENT):
+            account.ended(model, self.here)
+        rows = account.finished(self.held, model.model)
+        books = (
+            account.books(stored, stored_energy_at(model.model, model.context, self.here))
+            if self.problem.books
+            else None
+        )
+        books, gap = checked_books(books, self.problem.rtol, model.model.name, lambda: self._parts(rows))
+        return Trajectory(
+            rows.t,
+            rows.y,
+            rows.yp,
+            rows.segments,
+            first.solver,
+            reason_in_words(first),
+            books,
+            tuple(account.events),
+            account.effort,
+            self.ready - self.began,
+            time.perf_counter() - self.ready,
+            endings.get(end.status, "failed"),
+            finding or gap,
+            memory=rows.memory,
+            losses=account.losses,
+            past=self.models.past,
+            turns=account.turns + len(account.events),
+        )
+
+    def _parts(self, rows: ModeRows) -> list[ModelRows]:
+        """The rows of each mode, with what its model was given."""
+        known = {id(mode.model): mode for mode in self.models.met}
+        stops = [*(segment.start for segment in rows.segments[1:]), len(rows.t)]
+        made: list[ModelRows] = []
+        for segment, stop in zip(rows.segments, stops, strict=True):
+            mode, at = known[id(segment.model)], slice(segment.start, stop)
+            y, yp = (values[at, : segment.model.size] for values in (rows.y, rows.yp))
+            made.append(ModelRows(mode.model, mode.context, self._settings(mode).atol, rows.t[at], y, yp))
+        return made
+
+
+def _checked(problem: Problem, graph: PowerGraph) -> Problem:
+    """Refuse a problem that makes no sense; tolerances may be those of variables that the first mode does not have."""
+    if problem.solver in FIXED_STEP:
+        raise rules.UNSUITED.error(
+            f"'{problem.solver}' keeps its step and looks for no events, and this model changes its mode",
+            where=problem.model.name,
+            fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
+        )
+    if problem.solver == "heyoka":
+        raise rules.UNSUITED.error(
+            "'heyoka' looks for no events, and this model changes its mode",
+            where=problem.model.name,
+            fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
+        )
+    known = problem.model.names
+    if isinstance(problem.atol, Mapping):
+        later = {graph.ports[k].state for k in graph.storages()}
+        for name in problem.atol.keys() - later:
+            index_of(name, problem.model, "a tolerance")
+        problem = replace(problem, atol={name: value for name, value in problem.atol.items() if name in known})
+    return problem.checked()

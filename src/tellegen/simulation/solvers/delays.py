@@ -1,0 +1,124 @@
+"""The past of delayed signals: written by the solvers at the end of each step, read by the model."""
+
+import ctypes
+from collections.abc import Iterable, Iterator, Mapping
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellegen.compiler.context import ModelContext
+from tellegen.compiler.numeric_model import NumericModel
+from tellegen.simulation.plain.past import PlainPast
+from tellegen.simulation.solvers.jobs import History
+from tellegen.simulation.solvers.library import can_compile, native_library
+
+Array = NDArray[np.float64]
+
+GENERATIONS = 4
+"""A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""
+
+
+@final
+class NativePast:
+    """What delayed signals were, from the start of a run on. It lives as long as the context that reads it."""
+
+    def __init__(self, model: NumericModel, context: ModelContext, slopes: Array | None = None) -> None:
+        """`slopes` are those of the initial values, by parameter: the past then keeps them behind what it keeps of the signals."""
+        library = native_library("delays")
+        more = np.zeros(0) if slopes is None else slopes.ravel()
+        beyond = np.arange(len(model.observables), len(model.observables) + len(more))
+        self._observables = np.array([*(d.observable for d in model.delays), *beyond], dtype=np.int32)
+        self._delays = np.resize([d.by for d in model.delays], len(model.delays) + len(more)).astype(float)
+        self._initial = np.array([*(d.initial for d in model.delays), *more])
+        self._scratch = np.zeros(len(model.observables) + len(more))
+        self._forget = library.tg_forget
+        self._forget.argtypes = [ctypes.c_void_p]
+        self.struct = History()
+        self.struct.n_delays = len(self._observables)
+        self.struct.observables = self._observables.ctypes.data
+        self.struct.delays = self._delays.ctypes.data
+        self.struct.initial = self._initial.ctypes.data
+        self.struct.scratch = self._scratch.ctypes.data
+        self.struct.most_echoes = GENERATIONS
+        self._tell = library.tg_past
+        self.tie(context)
+
+    @property
+    def address(self) -> int:
+        """Where the struct lies."""
+        return ctypes.addressof(self.struct)
+
+    def tie(self, context: ModelContext) -> None:
+        """Let the context of another mode of the same graph read this past."""
+        context.remember(ctypes.cast(self._tell, ctypes.c_void_p).value, self.address)
+
+    def begin(self, model: NumericModel, before: Mapping[str, float]) -> None:
+        """Let delayed signals have been something else before the start, by name."""
+        for k, delay in enumerate(model.delays):
+            self._initial[k] = before.get(delay.name, self._initial[k])
+
+    def forget_last(self) -> None:
+        """Forget the last instant, which is told again."""
+        self.struct.count -= 1
+
+    def mark_break(self) -> None:
+        """Signals may jump at the last instant: it is told again from the other side."""
+        self.struct.breaks = 1
+
+    def follow(self, model: NumericModel) -> None:
+        """Write what the model of another mode of the same graph tells from now on."""
+        own, seen = len(model.delays), len(model.observables)
+        self._observables[:own] = [d.observable for d in model.delays]
+        self._observables[own:] = np.arange(seen, seen + len(self._observables) - own)
+        if len(self._scratch) < seen + len(self._observables) - own:
+            self._scratch = np.zeros(seen + len(self._observables) - own)
+            self.struct.scratch = self._scratch.ctypes.data
+
+    def __del__(self) -> None:
+        self._forget(self.address)
+
+
+Past = NativePast | PlainPast
+"""What delayed signals were, written by solvers in C or in Python."""
+
+
+def new_past(model: NumericModel, context: ModelContext, slopes: Array | None = None) -> Past:
+    """An empty past that a context reads; `slopes` are those of the initial values, by parameter."""
+    if can_compile():
+        return NativePast(model, context, slopes)
+    made = PlainPast(model, slopes, GENERATIONS)
+    made.tie(context)
+    return made
+
+
+def past_of(model: NumericModel, context: ModelContext, before: Mapping[str, float]) -> Past | None:
+    """The past that a model needs, tied to its context; None without delayed signals. `before` as in a Problem."""
+    if not model.delays:
+        return None
+    past = new_past(model, context)
+    past.begin(model, before)
+    return past
+
+
+def longest_delay_step(model: NumericModel) -> float:
+    """A step may not reach beyond what the past already tells."""
+    return min((d.by for d in model.delays), default=np.inf)
+
+
+def delayed_breaks(model: NumericModel, breaks: Iterable[float], start: float, until: float) -> Array:
+    """The breaks known before a run, with those that come back through delays. What is sampled jumps, and comes back too."""
+    found = {*breaks, *(_sampling_instants(model, until) if model.delays else ())}
+    fresh = found | {start}
+    for _ in range(GENERATIONS if model.delays else 0):
+        fresh = {t + d.by for t in fresh for d in model.delays} - found
+        found |= fresh
+    return np.array(sorted(t for t in found if start < t < until))
+
+
+def _sampling_instants(model: NumericModel, until: float) -> Iterator[float]:
+    if np.isfinite(until):
+        for group in model.sample_groups:
+            yield from (
+                group.offset + group.period * np.arange(int((until - group.offset) / group.period) + 1)
+            ).tolist()

@@ -1,0 +1,3 @@
+"""Network synthesis: positive-real transfer functions as storages, resistors and lossless connections. Pure mathematics on
+exact numbers.
+"""

@@ -1,0 +1,492 @@
+"""Positive-real functions, and matrices of them, realised by storages, resistors and a lossless connection.
+
+The real part on the imaginary axis is |W|^2/2 with a stable spectral factor W, and the energy matrix X of the stable part solves
+the Lyapunov equation A^T X + X A = -c^T c, where c belongs to W (positive-real lemma: Anderson 1967). In coordinates with X = 1
+
+    z' = J z + g u - c^T i,   y = g^T z + d i,   e = c z + d u,   i = e/2,
+
+with J skew: n unit storages and one resistor of 2. The modes on the axis join with their own J and g, and no c. Floating-point
+numbers; the test before it is exact.
+
+G(s) = s R_inf + R_0/s + modes on the imaginary axis + a stable proper part. The first three have residues that are Hermitian and
+positive semidefinite: sums of squares, each one storage or one lossless pair. So has the stable part where its poles are real and
+simple with symmetric positive residues, and then its storages stand alone; any other passive stable part is realised by the
+positive-real lemma, with storages that a lossless connection joins. Whether G is positive real is decided by exact numbers.
+"""
+
+import cmath
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import final
+
+from tellegen.synthesis.polynomials import (
+    Polynomial,
+    add,
+    common_factor,
+    complex_roots,
+    divide,
+    exact_value,
+    multiply,
+    polynomial,
+    positive_roots,
+    solve_bezout,
+    squarefree_factors,
+    value,
+)
+from tellegen.synthesis.positive_real import (
+    NotPositiveRealError,
+    PositiveReal,
+    check_hermitian_part,
+    check_semidefinite,
+    split_poles,
+)
+from tellegen.synthesis.state_space import minimal_realisation, passive_form
+
+Rows = list[list[float]]
+
+
+@final
+@dataclass(frozen=True)
+class Realisation:
+    """y = (g^T z + d i) + rate*u' with z' = J z + g u - c^T i, i = (c z + d u)/2. `g` and `d` have an entry for each port."""
+
+    J: tuple[tuple[float, ...], ...]
+    g: tuple[tuple[float, ...], ...]
+    c: tuple[tuple[float, ...], ...]
+    d: tuple[tuple[float, ...], ...]
+    rate: float
+    skew: tuple[tuple[float, ...], ...] = ()
+    rates: tuple[tuple[float, ...], ...] = ()
+
+    # One row of c and d for each resistor; row k of g belongs to storage k. `skew` joins the ports of a matrix without loss.
+    # A row r of `rates` is a storage that follows the ports: it adds r^T (r u)'.
+
+    @property
+    def skewed(self) -> bool:
+        """Whether a port answers another without loss."""
+        return any(self.is_turned(k) for k in range(len(self.skew)))
+
+    def is_turned(self, port: int) -> bool:
+        """Whether a port answers an earlier one without loss."""
+        return bool(self.skew) and any(self.skew[port][:port])
+
+    def at(self, s: complex) -> list[list[complex]]:
+        """The function at a point."""
+        n, ports = len(self.g), max(len(row) for row in (*self.g[:1], *self.d[:1], self.skew, *self.rates[:1], (1,)))
+        lost = list(zip(self.c, self.d, strict=True))
+        A = [[s * (i == j) - self.J[i][j] + sum(c[i] * c[j] for c in self.c) / 2 for j in range(n)] for i in range(n)]
+        B = [[self.g[i][k] - sum(c[i] * d[k] for c, d in lost) / 2 for k in range(ports)] for i in range(n)]
+        C = [[self.g[i][k] + sum(c[i] * d[k] for c, d in lost) / 2 for i in range(n)] for k in range(ports)]
+        found = []
+        for column in range(ports):
+            z = _eliminated(A, [row[column] for row in B])
+            direct = [sum(d[k] * d[column] for d in self.d) / 2 for k in range(ports)]
+            turned = [self.skew[k][column] if self.skew else 0.0 for k in range(ports)]
+            rates = [s * (self.rate * (k == column) + sum(r[k] * r[column] for r in self.rates)) for k in range(ports)]
+            through = [sum(x * y for x, y in zip(C[k], z, strict=True)) for k in range(ports)]
+            found.append([sum(terms) for terms in zip(through, direct, turned, rates, strict=True)])
+        return [list(row) for row in zip(*found, strict=True)]
+
+
+def realise_function(parts: PositiveReal) -> Realisation:
+    """The realisation of a scalar function."""
+    J, g, c, d = _stable(parts)
+    n = len(g)
+    if parts.at_zero:
+        g.append(math.sqrt(parts.at_zero))
+        J.append([])
+    for omega, k in parts.modes:
+        at = len(g)
+        g += [math.sqrt(2 * k), 0.0]
+        J += [[0.0] * at + [0.0, omega], [0.0] * at + [-omega]]
+    size = len(g)
+    square = tuple((*row, *[0.0] * (size - len(row))) for row in J)
+    resistors = ((*c, *[0.0] * (size - n)),) if d or any(c) else ()
+    return Realisation(
+        square, tuple((x,) for x in g), resistors, ((d,),) if resistors else (), float(parts.at_infinity)
+    )
+
+
+def _stable(parts: PositiveReal) -> tuple[Rows, list[float], list[float], float]:
+    """J, g, c, d of the stable part. Time is scaled so that the poles lie about the unit circle."""
+    D, n = parts.denominator, len(parts.denominator) - 1
+    if not parts.numerator:
+        return [], [], [], 0.0
+    scale = abs(float(D[0] / D[-1])) ** (1 / n) if n else 1.0
+    monic = [float(c / D[-1]) * scale ** (k - n) for k, c in enumerate(D)]
+    top = [float(c / D[-1]) * scale ** (k - n) for k, c in enumerate(parts.numerator)]
+    top += [0.0] * (n + 1 - len(top))
+    factor = _spectral_factor(parts, scale)
+    direct, d = top[n], factor[n]
+    output = [top[k] - direct * monic[k] for k in range(n)]
+    shadow = [factor[k] - d * monic[k] for k in range(n)]
+    if not n:
+        return [], [], [], d
+    A = [[1.0 if j == i + 1 else 0.0 for j in range(n)] for i in range(n - 1)] + [[-x for x in monic[:n]]]
+    root = _cholesky(_lyapunov(A, shadow))
+    inverse = _inverse(root)
+    c = [sum(shadow[i] * inverse[i][j] for i in range(n)) for j in range(n)]
+    given = [sum(output[i] * inverse[i][j] for i in range(n)) for j in range(n)]
+    turned = _product(_product(root, A), inverse)
+    J = [[(turned[i][j] + c[i] * c[j] / 2) for j in range(n)] for i in range(n)]
+    skew = [[scale * (J[i][j] - J[j][i]) / 2 for j in range(n)] for i in range(n)]
+    g = [math.sqrt(scale) * (given[k] - d * c[k] / 2) for k in range(n)]
+    return skew, g, [math.sqrt(scale) * x for x in c], d
+
+
+def _spectral_factor(parts: PositiveReal, scale: float) -> list[float]:
+    """The rising coefficients of M, without roots to the right: M(s) M(-s) = 2 Re G |D|^2, D monic, s in units of `scale`."""
+    n = len(parts.denominator) - 1
+    lead = float(parts.denominator[-1])
+    found: list[complex] = [1.0]
+    for whole, order in squarefree_factors(parts.even):
+        for _ in range(0 if whole[0] else order):
+            found = _times(found, [0.0, 1.0])
+        for square in complex_roots(whole if whole[0] else whole[1:]):
+            s = cmath.sqrt(-square)
+            s = -s if s.real > 0 or (s.real == 0 and s.imag < 0) else s
+            on_axis = abs(square.imag) <= 1e-12 * abs(square) and square.real > 0
+            if on_axis:  # a root of even order: half of its pairs +-j omega belong to M
+                w2 = square.real / scale**2
+                for _ in range(order // 2):
+                    found = _times(found, [w2, 0.0, 1.0])
+            else:
+                for _ in range(order):
+                    found = _times(found, [-s / scale, 1.0])
+    gain = math.sqrt(2 * abs(float(parts.even[-1]))) / abs(lead)
+    degree = len(parts.even) - 1
+    gain *= scale ** (degree - n)
+    return [gain * x.real for x in found] + [0.0] * (n + 1 - len(found))
+
+
+def _times(a: Sequence[complex], b: Sequence[complex]) -> list[complex]:
+    found: list[complex] = [0.0] * (len(a) + len(b) - 1)
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            found[i + j] += x * y
+    return found
+
+
+# -- small dense matrices ------------------------------------------------------------------------------------------------------
+
+
+def _lyapunov(A: Rows, c: Sequence[float]) -> Rows:
+    """X with A^T X + X A = -c^T c."""
+    n = len(A)
+    places = [(i, j) for i in range(n) for j in range(i, n)]
+    at = {place: k for k, place in enumerate(places)} | {(j, i): k for k, (i, j) in enumerate(places)}
+    rows, right = [], []
+    for i, j in places:
+        row = [0.0] * len(places)
+        for k in range(n):
+            row[at[k, j]] += A[k][i]
+            row[at[i, k]] += A[k][j]
+        rows.append(row)
+        right.append(-c[i] * c[j])
+    x = _solve(rows, right)
+    return [[x[at[i, j]] for j in range(n)] for i in range(n)]
+
+
+def _solve(rows: Rows, right: Sequence[float]) -> list[float]:
+    """Gaussian elimination with row exchanges, and one step of refinement with exact residuals.
+
+    Raises: ArithmeticError where numbers leave their range on the way.
+    """
+    found = [x.real for x in _eliminated(rows, right)]
+    if not all(map(math.isfinite, found)):
+        raise ArithmeticError("a coefficient is out of range")
+    rest = [
+        float(Fraction(b) - sum(Fraction(a) * Fraction(x) for a, x in zip(row, found, strict=True)))
+        for row, b in zip(rows, right, strict=True)
+    ]
+    return [x + dx.real for x, dx in zip(found, _eliminated(rows, rest), strict=True)]
+
+
+def _eliminated(rows: Sequence[Sequence[complex]], right: Sequence[complex]) -> list[complex]:
+    n = len(rows)
+    work = [[*row, b] for row, b in zip(rows, right, strict=True)]
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda i: abs(work[i][k]))
+        work[k], work[pivot] = work[pivot], work[k]
+        for i in range(k + 1, n):
+            ratio = work[i][k] / work[k][k]
+            if ratio:
+                work[i] = [a - ratio * b for a, b in zip(work[i], work[k], strict=True)]
+    x: list[complex] = [0.0] * n
+    for k in range(n - 1, -1, -1):
+        x[k] = (work[k][n] - sum(work[k][j] * x[j] for j in range(k + 1, n))) / work[k][k]
+    return x
+
+
+def _cholesky(X: Rows) -> Rows:
+    """The upper triangular R with R^T R = X."""
+    n = len(X)
+    R = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        square = X[i][i] - sum(R[k][i] ** 2 for k in range(i))
+        if square <= 0:
+            raise ArithmeticError("the energy matrix is not positive within rounding")
+        R[i][i] = math.sqrt(square)
+        for j in range(i + 1, n):
+            R[i][j] = (X[i][j] - sum(R[k][i] * R[k][j] for k in range(i))) / R[i][i]
+    return R
+
+
+def _inverse(R: Rows) -> Rows:
+    """The inverse of an upper triangular matrix."""
+    n = len(R)
+    found = [[0.0] * n for _ in range(n)]
+    for j in range(n):
+        found[j][j] = 1 / R[j][j]
+        for i in range(j - 1, -1, -1):
+            found[i][j] = -sum(R[i][k] * found[k][j] for k in range(i + 1, j + 1)) / R[i][i]
+    return found
+
+
+def _product(a: Rows, b: Rows) -> Rows:
+    return [[sum(x * y for x, y in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
+
+
+ComplexRows = list[list[complex]]
+Functions = tuple[tuple[Polynomial, ...], ...]
+MOST_STATES = 24
+"""The most states that the stable part of a matrix may have: ports times the degree of its denominator."""
+_SMALL = 1e-10
+
+
+class TooManyStatesError(Exception):
+    """Says how many states a stable part would need."""
+
+
+class _Parts:
+    """Collects storages and resistors."""
+
+    def __init__(self, ports: int) -> None:
+        self.ports = ports
+        self.J: dict[tuple[int, int], float] = {}
+        self.g: list[list[float]] = []
+        self.c: list[dict[int, float]] = []
+        self.d: list[list[float]] = []
+        self.rates: list[list[float]] = []
+
+    def add(self, column: Sequence[float], damping: float = 0.0) -> int:
+        """A storage driven by the ports, with z' = -damping*z + column*u."""
+        self.g.append(list(column))
+        if damping:
+            self.c.append({len(self.g) - 1: math.sqrt(2 * damping)})
+            self.d.append([0.0] * self.ports)
+        return len(self.g) - 1
+
+    def pair(self, column: Sequence[complex], omega: float) -> None:
+        """Two storages that exchange their energy at a frequency."""
+        one = self.add([math.sqrt(2) * x.real for x in column])
+        two = self.add([math.sqrt(2) * x.imag for x in column])
+        self.J[one, two], self.J[two, one] = omega, -omega
+
+    def join(
+        self,
+        J: Sequence[Sequence[float]],
+        g: Sequence[Sequence[float]],
+        c: Sequence[Sequence[float]],
+        d: Sequence[Sequence[float]],
+    ) -> None:
+        """Storages and resistors of a whole part."""
+        first = len(self.g)
+        self.g += [list(row) for row in g]
+        self.J |= {(first + i, first + j): x for i, row in enumerate(J) for j, x in enumerate(row) if x}
+        self.c += [{first + j: x for j, x in enumerate(row)} for row in c]
+        self.d += [list(row) for row in d]
+
+    def realisation(self, skew: Sequence[Sequence[float]]) -> Realisation:
+        n = range(len(self.g))
+        return Realisation(
+            tuple(tuple(self.J.get((i, j), 0.0) for j in n) for i in n),
+            tuple(map(tuple, self.g)),
+            tuple(tuple(row.get(j, 0.0) for j in n) for row in self.c),
+            tuple(map(tuple, self.d)),
+            0.0,
+            tuple(map(tuple, skew)),
+            tuple(map(tuple, self.rates)),
+        )
+
+
+@final
+@dataclass(frozen=True)
+class _Split:
+    """s at_infinity + on_axis/symmetric + inside/stable: the poles of `symmetric` lie on the axis, those of `stable` left of it."""
+
+    at_infinity: tuple[tuple[Fraction, ...], ...]
+    on_axis: Functions
+    symmetric: Polynomial
+    inside: Functions
+    stable: Polynomial
+
+
+def realise_matrix(numerators: Sequence[Sequence[Polynomial]], denominator: Polynomial) -> Realisation:
+    """The realisation of a square matrix of transfer functions over one denominator.
+
+    Raises: NotPositiveRealError saying why it is not positive real, TooManyStatesError, and ArithmeticError where digits are lost.
+    """
+    return _realised(tuple(map(tuple, numerators)), denominator)
+
+
+@lru_cache(maxsize=64)  # a model is read more often than it is changed
+def _realised(numerators: Functions, denominator: Polynomial) -> Realisation:
+    split = _split(numerators, denominator)
+    parts = _Parts(len(numerators))
+    check_semidefinite(split.at_infinity, "at infinity")
+    for column in _squares([[complex(x) for x in row] for row in split.at_infinity], "at infinity"):
+        parts.rates.append([x.real for x in column])
+    _add_axis(parts, split)
+    check_hermitian_part(split.inside, split.stable)
+    _add_stable(parts, split.inside, split.stable)
+    constant = _constant(split)
+    size = range(len(numerators))
+    return parts.realisation([[(constant[i][j] - constant[j][i]) / 2 for j in size] for i in size])
+
+
+def _split(numerators: Functions, denominator: Polynomial) -> _Split:
+    if not denominator:
+        raise NotPositiveRealError("its denominator is zero")
+    entries = [n for row in numerators for n in row if n]
+    g = reduce(common_factor, entries, denominator)
+    D = divide(denominator, g)[0]
+    whole = tuple(tuple(divide(n, g)[0] if n else n for n in row) for row in numerators)
+    excess = max((len(n) - len(D) for row in whole for n in row), default=0)
+    if excess > 1:
+        raise NotPositiveRealError(f"a numerator has {excess} degrees more than the denominator, and one is the most")
+    rate = tuple(tuple(n[-1] / D[-1] if len(n) > len(D) else Fraction(0) for n in row) for row in whole)
+    proper = tuple(
+        tuple(add(n, multiply((Fraction(0), k), D), -1) if k else n for n, k in zip(row, ks, strict=True))
+        for row, ks in zip(whole, rate, strict=True)
+    )
+    symmetric, stable = split_poles(D)
+    pairs = [
+        [solve_bezout(stable, symmetric, n) if len(symmetric) > 1 else (polynomial(()), n) for n in row]
+        for row in proper
+    ]
+    return _Split(
+        rate,
+        tuple(tuple(x for x, _ in row) for row in pairs),
+        symmetric,
+        tuple(tuple(y for _, y in row) for row in pairs),
+        stable,
+    )
+
+
+def _add_axis(parts: _Parts, split: _Split) -> None:
+    """The poles at zero and on the imaginary axis, whose residues are sums of squares."""
+    rest = split.symmetric
+    if not rest[0]:
+        rest = rest[1:]
+        residue = [[exact_value(n, Fraction(0)) / rest[0] for n in row] for row in split.on_axis]
+        check_semidefinite(residue, "at s = 0")
+        for column in _squares([[complex(x) for x in row] for row in residue], "at s = 0"):
+            parts.add([x.real for x in column])
+    slopes = [k * float(c) for k, c in enumerate(split.symmetric)][1:]
+    for square in positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(rest[0::2]))):
+        omega = math.sqrt(square)
+        at, slope = 1j * omega, value(slopes, 1j * omega)
+        residues = [[value([float(c) for c in n], at) / slope for n in row] for row in split.on_axis]
+        for vector in _squares(residues, f"at omega = {omega:.6g} rad/s"):
+            parts.pair(vector, omega)
+
+
+def _constant(split: _Split) -> list[list[float]]:
+    return [[_at_infinity(n, split.stable) for n in row] for row in split.inside]
+
+
+def _add_stable(parts: _Parts, numerators: Functions, denominator: Polynomial) -> None:
+    """The stable part: as a sum of squares where it is one, else by the positive-real lemma."""
+    apart = _sum_of_squares(numerators, denominator)
+    if apart is not None:
+        columns, constant = apart
+        for pole, vector in columns:
+            parts.add(vector, pole)
+        for vector in constant:
+            parts.c.append({})
+            parts.d.append([math.sqrt(2) * x for x in vector])
+        return
+    order = len(denominator) - 1
+    if order * len(numerators) > MOST_STATES:
+        raise TooManyStatesError(f"{len(numerators)} ports and a stable denominator of degree {order}")
+    scale = _scale(denominator)
+    slow = minimal_realisation(
+        [[_stretched(n, scale) for n in row] for row in numerators], _stretched(denominator, scale)
+    )
+    J, g, c, d = passive_form(slow)
+    root = math.sqrt(scale)
+    parts.join(
+        [[float(scale) * x for x in row] for row in J],
+        [[root * x for x in row] for row in g],
+        [[root * x for x in row] for row in c],
+        d,
+    )
+
+
+def _scale(D: Polynomial) -> Fraction:
+    """A power of two about which the poles lie, so that numbers stay near one."""
+    n = len(D) - 1
+    return Fraction(2) ** round(math.log2(abs(float(D[0] / D[-1]))) / n) if n else Fraction(1)
+
+
+def _stretched(p: Polynomial, scale: Fraction) -> Polynomial:
+    """The polynomial of s times a scale."""
+    return polynomial(c * scale**k for k, c in enumerate(p))
+
+
+def _sum_of_squares(
+    numerators: Functions, denominator: Polynomial
+) -> tuple[list[tuple[float, list[float]]], list[list[float]]] | None:
+    """Poles with their columns and the columns of the constant, for simple real poles with positive residues; None for others."""
+    if any(order > 1 for _, order in squarefree_factors(denominator)):
+        return None
+    poles = positive_roots(polynomial(c * (-1) ** k for k, c in enumerate(denominator)))
+    if len(poles) < len(denominator) - 1:
+        return None
+    slopes = [k * float(c) for k, c in enumerate(denominator)][1:]
+    found: list[tuple[float, list[float]]] = []
+    constant = [[_at_infinity(n, denominator) for n in row] for row in numerators]
+    size = range(len(numerators))
+    try:
+        for pole in poles:
+            at = complex(-float(pole))
+            slope = value(slopes, at)
+            residue = [[value([float(c) for c in n], at) / slope for n in row] for row in numerators]
+            found += [(float(pole), [x.real for x in v]) for v in _squares(residue, "")]
+        mean = [[(constant[i][j] + constant[j][i]) / 2 + 0j for j in size] for i in size]
+        return found, [[x.real for x in v] for v in _squares(mean, "")]
+    except NotPositiveRealError:
+        return None
+
+
+def _at_infinity(numerator: Polynomial, denominator: Polynomial) -> float:
+    return float(numerator[-1] / denominator[-1]) if len(numerator) == len(denominator) else 0.0
+
+
+def _squares(R: ComplexRows, where: str) -> list[list[complex]]:
+    """Columns v with R = sum of v v^H.
+
+    Raises: NotPositiveRealError where R is not Hermitian and positive semidefinite.
+    """
+    n, scale = len(R), max(abs(x) for row in R for x in row)
+    if not scale:
+        return []
+    if any(abs(R[i][j] - R[j][i].conjugate()) > _SMALL * scale for i in range(n) for j in range(n)):
+        raise NotPositiveRealError(f"its residue {where} is not Hermitian")
+    rest = [list(row) for row in R]
+    found: list[list[complex]] = []
+    for _ in range(n):
+        k = max(range(n), key=lambda i: rest[i][i].real)
+        pivot = rest[k][k].real
+        if pivot <= _SMALL * scale:
+            break
+        column = [rest[i][k] / math.sqrt(pivot) for i in range(n)]
+        found.append(column)
+        rest = [[rest[i][j] - column[i] * column[j].conjugate() for j in range(n)] for i in range(n)]
+    if any(abs(x) > 1e-8 * scale for row in rest for x in row):
+        raise NotPositiveRealError(f"its residue {where} is not positive semidefinite")
+    return found
