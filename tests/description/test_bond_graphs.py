@@ -11,7 +11,7 @@ from support.evaluated import Evaluated
 from support.networks import agree
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import evaluate_exact
-from tellegen.model.bond_graph import WrittenBond, WrittenBondGraph, WrittenItem
+from tellegen.model.bond_graph import BondGraph, BondItem, PowerBond
 from tellegen.model.model import Element, Model
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.reading import read_model
@@ -493,11 +493,9 @@ def test_inputs_and_initial_values_of_the_experiment_use_the_names_of_the_bond_g
 
 
 def test_a_bond_graph_is_a_value_that_knows_the_bonds_of_its_items() -> None:
-    bonds = (WrittenBond("V", "j"), WrittenBond("j", "R"))
-    graph = WrittenBondGraph(
-        {"V": WrittenItem("V", "Se"), "j": WrittenItem("j", "1"), "R": WrittenItem("R", "R")}, bonds
-    )
+    bonds = (PowerBond("V", "j"), PowerBond("j", "R"))
+    graph = BondGraph({"V": BondItem("V", "Se"), "j": BondItem("j", "1"), "R": BondItem("R", "R")}, bonds)
     assert list(graph.bonds_of("j")) == list(bonds)
     assert list(graph.bonds_of("R")) == [bonds[1]]
     assert not graph.bonds_of("nothing")
-    assert graph == WrittenBondGraph(dict(graph.items), bonds)
+    assert graph == BondGraph(dict(graph.items), bonds)

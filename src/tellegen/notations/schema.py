@@ -8,7 +8,7 @@ from typing import Any
 
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.elements import KINDS, ElementKind, connection
-from tellegen.model.bond_graph import ITEM_KINDS
+from tellegen.model.bond_graph import ITEMS
 from tellegen.notations.experiment import EXPERIMENT_KEYS
 from tellegen.notations.geometry import geometry_shape
 from tellegen.notations.mechanism.reading import closures_schema, mechanism_schema
@@ -479,11 +479,11 @@ def _multiport() -> Schema:
 
 def _bond_graph() -> Schema:
     count = r"(\s*\[\s*\w+\s*\])?"
-    item = rf"\s*(({'|'.join(ITEM_KINDS)}){count}\s*:\s*)?{WORD}{count}\s*(\([^()]*\))?\s*"
+    item = rf"\s*(({'|'.join(ITEMS)}){count}\s*:\s*)?{WORD}{count}\s*(\([^()]*\))?\s*"
     example = (
         "such as 'Se:V -> 1:i (I)', 'i -> R:R_a' or '1[3]:i -> I:coils'; 'De:v => MSe:V' leads a signal to a source"
     )
-    kinds = "; ".join(f"{kind} is a {text}" for kind, text in ITEM_KINDS.items())
+    kinds = "; ".join(f"{kind} is a {row.meaning}" for kind, row in ITEMS.items())
     formula = r"[^>]*[^>\s][^>]*"
     signal = rf"{formula}(=>{formula})*=>{item}"
     line = {"type": "string", "pattern": f"^({item}(->{item})+|{signal})$", "description": f"bonds, {example}: {kinds}"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as TypingMapping
 from collections.abc import Sequence as TypingSequence
 
-from tellegen.core.domains import Domain, Side
+from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
@@ -15,11 +15,9 @@ from tellegen.elements import ElementKind, connection
 from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.model.bond_graph import (
     DETECTORS,
-    JUNCTIONS,
     SINKS,
-    TWO_PORTS,
-    WrittenBondGraph,
-    WrittenItem,
+    BondGraph,
+    BondItem,
     part_name,
     plain_kind,
 )
@@ -76,7 +74,7 @@ def is_matrix(node: Node | None) -> bool:
 
 
 def part_details(
-    context: ReadingContext, item: WrittenItem, kind: ElementKind, node: MappingNode, law: Scalar | None
+    context: ReadingContext, item: BondItem, kind: ElementKind, node: MappingNode, law: Scalar | None
 ) -> MappingNode:
     """What is said about one component: its entry of each list unless that is `none`, and all that is the same for every one.
 
@@ -89,7 +87,7 @@ def part_details(
             key is law
             or key.text == PORTS_KEY
             or (law is not None and key.text == KINDS_KEY)
-            or (key.text == KIND and item.kind == "Sw")
+            or (key.text == KIND and item.letters == "Sw")
         ):
             continue
         meaning = form.keys.get(key.text, ("", ""))[0]
@@ -100,7 +98,7 @@ def part_details(
     return MappingNode(tuple(keys), tuple(values), node.line, node.column, node.length)
 
 
-def listed_kind(context: ReadingContext, item: WrittenItem, node: Node, kinds: Iterable[ElementKind]) -> ElementKind:
+def listed_kind(context: ReadingContext, item: BondItem, node: Node, kinds: Iterable[ElementKind]) -> ElementKind:
     """The kind that a list of kinds names for one component, among those that it can be."""
     at = _part(context, item, Scalar(KINDS_KEY, node.line, node.column, node.length, False), node, numbered=False)
     text = context.scalar(at or node, f"the kind of {item.name}")
@@ -112,7 +110,7 @@ def listed_kind(context: ReadingContext, item: WrittenItem, node: Node, kinds: I
     return names[text.text]
 
 
-def _part(context: ReadingContext, item: WrittenItem, key: Scalar, value: Node, *, numbered: bool) -> Node | None:
+def _part(context: ReadingContext, item: BondItem, key: Scalar, value: Node, *, numbered: bool) -> Node | None:
     if isinstance(value, SequenceNode):
         entries = list(value)
         if len(entries) != item.size:
@@ -130,7 +128,7 @@ PortVariable = tuple[Domain, Side]
 
 def matrix_two_port(
     context: ReadingContext,
-    item: WrittenItem,
+    item: BondItem,
     given: TypingSequence[Domain],
     gives: TypingSequence[Domain],
     ends: TypingSequence[JunctionEnd],
@@ -140,7 +138,7 @@ def matrix_two_port(
 
     Raises: DescriptionError when its matrix is missing or has another shape.
     """
-    like = plain_kind(item.kind) == "TF"
+    like = plain_kind(item.letters) == "TF"
     ports_in = [(domain, domain.flow) for domain in given]
     ports_out = [(domain, domain.flow if like else domain.effort) for domain in gives]
     relation = Multiport(
@@ -159,7 +157,7 @@ def matrix_two_port(
 
 def _modulus(
     context: ReadingContext,
-    item: WrittenItem,
+    item: BondItem,
     given: TypingSequence[PortVariable],
     gives: TypingSequence[PortVariable],
     details: MappingNode | None,
@@ -178,7 +176,7 @@ def _modulus(
             for two, row in zip(gives, texts, strict=True)
         )
     if len(given) != len(gives):
-        what = f"'{item.kind}:{item.name}' has {len(given)} bonds in and {len(gives)} out, and no matrix"
+        what = f"'{item.letters}:{item.name}' has {len(given)} bonds in and {len(gives)} out, and no matrix"
         shape = f"with {len(gives)} rows and {len(given)} columns"
         fix = f"write '{item.name}: {{K: [[...], ...]}}' under 'elements', {shape}"
         raise notations_rules.MISSING_KEY.error(what, where=item.name, fix=fix, place=at)
@@ -188,7 +186,7 @@ def _modulus(
 
 
 def _common_modulus(
-    context: ReadingContext, item: WrittenItem, value: Node | None, unit: Dimension, key: Scalar
+    context: ReadingContext, item: BondItem, value: Node | None, unit: Dimension, key: Scalar
 ) -> Expression:
     if value is not None:
         return read_entry(context, context.formula(value, f"the modulus of {item.name}"), unit, key)
@@ -208,19 +206,15 @@ Details = TypingMapping[str, MappingNode]
 
 
 def emit_elements(
-    context: ReadingContext, graph: WrittenBondGraph, domains: BondDomains, details: Details, node: Node
+    context: ReadingContext, graph: BondGraph, domains: BondDomains, details: Details, node: Node
 ) -> None:
-    """Add the elements of an expanded bond graph to the model."""
-    one_ports = [i for i in graph.items.values() if i.kind not in JUNCTIONS and i.kind not in TWO_PORTS]
-    kinds = {item.name: _kind(context, item, domains.domain(item.name), details) for item in one_ports}
-    layout = JunctionNodes(graph, domains)
-    layout.settle(kinds)
-    _Emitter(context, graph, domains, layout, kinds, details, node).emit()
+    """Add the elements of a graph of scalar bonds to the model."""
+    _Emitter(context, graph, domains, details, node).emit()
 
 
-def _kind(context: ReadingContext, item: WrittenItem, domain: Domain, details: Details) -> ElementKind:
+def _kind(context: ReadingContext, item: BondItem, domain: Domain, details: Details) -> ElementKind:
     parameter, given = context.parameters.get(item.origin), details.get(item.origin)
-    if item.kind == "Sw":
+    if item.letters == "Sw":
         return switching_kind(context, item.name, domain, given, item.place)
     keys = () if given is None else [key.text for key in given.keys]
     return element_kind_of(item, domain, None if parameter is None else parameter.dimension, keys)
@@ -230,47 +224,41 @@ class _Emitter:
     """Turns items into lines of a network."""
 
     def __init__(
-        self,
-        context: ReadingContext,
-        graph: WrittenBondGraph,
-        domains: BondDomains,
-        layout: JunctionNodes,
-        kinds: dict[str, ElementKind],
-        details: Details,
-        node: Node,
+        self, context: ReadingContext, graph: BondGraph, domains: BondDomains, details: Details, node: Node
     ) -> None:
         self.context = context
         self.graph = graph
         self.domains = domains
-        self.layout = layout
-        self.kinds = kinds
         self.details = details
         self.node = node
+        self.kinds = {i.name: _kind(context, i, domains.domain(i.name), details) for i in graph.of_role("one-port")}
+        self.layout = JunctionNodes(graph, domains)
+        self.layout.settle(self.kinds)
 
     def emit(self) -> None:
         variables = self._variables()
         for group in self._groups():
             first = len(self.context.pending)
             try:
-                if group[0].kind in TWO_PORTS:
+                if group[0].role == "two-port":
                     self._two_port(group[0])
                 else:
                     self._one_ports(group, [self.kinds[item.name] for item in group], variables)
             except TellegenError as error:
                 self.context.broken.update({group[0].origin, *(item.name for item in group)})
                 self.context.collect(error)
-            if group[0].kind in ("R", "MR", "MTF", "MGY"):
+            if group[0].letters in ("R", "MR", "MTF", "MGY"):
                 allow_variables(self.context, first)
         for joint in self.layout.rigid:
             self._rigid(joint)
         for junction in self.layout.probes:
             self._probe(junction)
 
-    def _groups(self) -> Iterator[list[WrittenItem]]:
+    def _groups(self) -> Iterator[list[BondItem]]:
         """The elements in the order of description, the components of a vector item together."""
-        group: list[WrittenItem] = []
+        group: list[BondItem] = []
         for item in self.graph.items.values():
-            if item.kind in JUNCTIONS:
+            if item.role == "junction":
                 continue
             if group and item.origin != group[0].origin:
                 yield group
@@ -281,9 +269,7 @@ class _Emitter:
 
     # -- one-ports -------------------------------------------------------------------------------------------------------------
 
-    def _one_ports(
-        self, items: list[WrittenItem], kinds: list[ElementKind], variables: dict[str, dict[str, str]]
-    ) -> None:
+    def _one_ports(self, items: list[BondItem], kinds: list[ElementKind], variables: dict[str, dict[str, str]]) -> None:
         """A one-port, or the components of a vector item, coupled where a matrix says so."""
         node = self.details.get(items[0].origin)
         key = None if node is None or len(items) == 1 else law_key(node)
@@ -328,22 +314,20 @@ class _Emitter:
 
     def _one_port(
         self,
-        item: WrittenItem,
+        item: BondItem,
         kind: ElementKind,
         names: dict[str, str] | None,
         node: MappingNode | None,
         law: Scalar | None,
     ) -> ElementLine:
-        domain = self.domains.domain(item.name)
-        measures = item.kind in DETECTORS or item.kind in SINKS
-        side = kind.side
-        if measures:  # its own variable is the one that its law leaves open
-            side = domain.effort if item.kind in ("De", "rSe") else domain.flow
+        measures = item.letters in DETECTORS or item.letters in SINKS
+        # What measures has for its own variable the one that its law leaves open.
+        side = other_side(kind.side) if measures else kind.side
         line = self._line(item.name, kind, item.place, oriented_nodes(self.layout.at[item.name, "", 0], side))
         line.variables = names
         if measures:
             line.value = QuantityReading(ZERO, ZERO)
-            if item.kind in DETECTORS:
+            if item.letters in DETECTORS:
                 line.variables = {side: item.variable or item.name, **(names or {})}
         if kind.role == "switching":
             line.switching = SwitchingLine(self.context, item.name, kind, ())
@@ -362,10 +346,10 @@ class _Emitter:
             )
         return line
 
-    def _field_kind(self, item: WrittenItem, key: Scalar, node: MappingNode) -> ElementKind:
+    def _field_kind(self, item: BondItem, key: Scalar, node: MappingNode) -> ElementKind:
         """The kind of a member of a field, whose parameter multiplies."""
         domain = self.domains.domain(item.name)
-        kinds = sorted(one_port_kinds(item.kind, domain), key=lambda k: k.inverse)
+        kinds = sorted(one_port_kinds(item.letters, domain), key=lambda k: k.inverse)
         if not kinds:
             raise no_such_element(item, domain)
         if (words := node.get(KINDS_KEY)) is not None:
@@ -374,8 +358,8 @@ class _Emitter:
         if not named and key.text not in (MATRIX, ENERGY, LAWS, "value"):
             known = ["matrix", *(k.quantity.key for k in kinds if k.quantity is not None)]
             raise self.context.unknown_key(key, known, f"the field {item.origin}")
-        if kinds[0].role == "source" or item.kind in (*DETECTORS, *SINKS):
-            what = f"'{item.kind}:{item.origin}' has no matrix"
+        if kinds[0].role == "source" or item.letters in (*DETECTORS, *SINKS):
+            what = f"'{item.letters}:{item.origin}' has no matrix"
             raise self.context.error(notations_rules.NO_VALUE_HERE, key, what, fix="leave it out", where=item.origin)
         return (*named, *kinds)[0]
 
@@ -386,7 +370,7 @@ class _Emitter:
         found: dict[str, dict[str, str]] = {
             name: {kind.side: item.variable}
             for name, kind in self.kinds.items()
-            if (item := self.graph.items[name]).variable and item.kind not in DETECTORS
+            if (item := self.graph.items[name]).variable and item.letters not in DETECTORS
         }
         for name, group in self.layout.named.items():
             found.setdefault(name, {})[group.shares] = group.variable
@@ -409,7 +393,7 @@ class _Emitter:
 
     # -- two-ports -------------------------------------------------------------------------------------------------------------
 
-    def _two_port(self, item: WrittenItem) -> None:
+    def _two_port(self, item: BondItem) -> None:
         bonds = self.graph.bonds_of(item.name)
         given = [
             self.domains.domain(item.name, "in", k) for k in sorted({b.head_port for b in bonds if b.head == item.name})
@@ -426,8 +410,8 @@ class _Emitter:
             element = matrix_two_port(self.context, item, given, gives, ends, self.details.get(item.name))
             self.context.elements[item.name] = element
 
-    def _scalar_two_port(self, item: WrittenItem, tail: Domain, head: Domain) -> None:
-        coupling, reciprocal = connection_type(item.kind, tail, head)
+    def _scalar_two_port(self, item: BondItem, tail: Domain, head: Domain) -> None:
+        coupling, reciprocal = connection_type(item.letters, tail, head)
         kind = connection((tail.name, head.name), coupling, reciprocal=reciprocal)
         one, two = self.layout.at[item.name, "in", 1], self.layout.at[item.name, "out", 1]
         line = self._line(item.name, kind, item.place, (one.plus, one.minus, two.plus, two.minus))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import Place, TellegenError
@@ -17,15 +17,12 @@ from tellegen.core.names import NAME, did_you_mean, is_dotted, is_name
 from tellegen.expressions import RESERVED_WORDS
 from tellegen.model.bond_graph import (
     DETECTORS,
-    ITEM_KINDS,
-    JUNCTIONS,
+    ITEMS,
     MOST_PORTS,
-    TWO_PORTS,
-    ItemKind,
+    BondGraph,
+    BondItem,
+    PowerBond,
     SignalBond,
-    WrittenBond,
-    WrittenBondGraph,
-    WrittenItem,
     part_name,
 )
 from tellegen.notations import rules as notations_rules
@@ -37,7 +34,7 @@ _COUNT = r"\s*\[\s*(\w+)\s*\]"
 _ITEM = re.compile(rf"(?:([A-Za-z0-9]+)(?:{_COUNT})?\s*:\s*)?({NAME.pattern})(?:{_COUNT})?\s*(?:\(([^()]*)\))?")
 
 
-def read_lines(context: ReadingContext, node: Node) -> WrittenBondGraph | None:
+def read_lines(context: ReadingContext, node: Node) -> BondGraph | None:
     """The bond graph that a list of lines describes; None when errors were collected."""
     fix = "write a list of lines such as '- Se:V -> 1:i'"
     if not isinstance(node, SequenceNode):
@@ -54,7 +51,7 @@ def read_lines(context: ReadingContext, node: Node) -> WrittenBondGraph | None:
     if not reader.failed:
         reader.refuse_unknown()
     if not reader.failed:
-        return WrittenBondGraph(reader.items, tuple(reader.bonds), tuple(reader.signals))
+        return BondGraph(reader.items, tuple(reader.bonds), tuple(reader.signals))
     context.broken.update(reader.mentioned)
     return None
 
@@ -63,7 +60,7 @@ def _text(context: ReadingContext, line: Node) -> Scalar:
     if isinstance(line, Scalar):
         return line
     fix = "write it as one text, such as '- Se:V -> 1:i'"
-    if isinstance(line, MappingNode) and line.keys and line.keys[0].text.partition("[")[0] in ITEM_KINDS:
+    if isinstance(line, MappingNode) and line.keys and line.keys[0].text.partition("[")[0] in ITEMS:
         fix = f"put no space behind the colon: '{line.keys[0].text}:...'"
     raise context.error(rules.BAD_BOND, line, "a line of the bond graph is not a single text", fix=fix)
 
@@ -91,8 +88,8 @@ class _Reader:
 
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
-        self.items: dict[str, WrittenItem] = {}
-        self.bonds: list[WrittenBond] = []
+        self.items: dict[str, BondItem] = {}
+        self.bonds: list[PowerBond] = []
         self.signals: list[SignalBond] = []
         self.mentioned: dict[str, Place] = {}
         self.early: dict[str, list[_Mention]] = {}  # notes at a name whose kind comes later
@@ -111,7 +108,7 @@ class _Reader:
         for mention in mentions:
             self._take(mention)
         self.bonds += [
-            WrittenBond(tail.name, head.name, tail.place, tail.port, head.port) for tail, head in pairwise(mentions)
+            PowerBond(tail.name, head.name, tail.port, head.port, place=tail.place) for tail, head in pairwise(mentions)
         ]
 
     def _pieces(self, line: Scalar, arrow: str) -> list[_Piece]:
@@ -165,11 +162,11 @@ class _Reader:
             raise rules.BAD_BOND.error(what, fix=fix, place=place)
         kind, size, name, port, notes = found.groups()
         self.mentioned.setdefault(name, place)
-        if kind is not None and kind not in ITEM_KINDS:
-            fix = did_you_mean(kind, ITEM_KINDS) or f"the kinds are {', '.join(ITEM_KINDS)}"
+        if kind is not None and kind not in ITEMS:
+            fix = did_you_mean(kind, ITEMS) or f"the kinds are {', '.join(ITEMS)}"
             raise rules.UNKNOWN_ITEM_KIND.error(f"'{clip(kind)}' is no kind of a bond graph", fix=fix, place=place)
         mention = _Mention(name, kind or "", self._count(size, place), self._count(port, place), notes or "", place)
-        if mention.size and kind in TWO_PORTS:
+        if mention.size and kind and ITEMS[kind].role == "two-port":
             what = f"'{kind}[{size}]' says a size, and {name} has two sides"
             fix = "leave it out: the sizes follow from what it is bonded to"
             raise rules.WRONG_SIZE.error(what, fix=fix, place=place)
@@ -193,8 +190,8 @@ class _Reader:
         if mention.kind:
             if known is None:
                 self._define(mention)
-            elif known.kind != mention.kind:
-                what = f"'{name}' is {known.kind} and {mention.kind}"
+            elif known.letters != mention.kind:
+                what = f"'{name}' is {known.letters} and {mention.kind}"
                 raise rules.ITEM_TWICE.error(what, fix="give one of them another name", place=mention.place)
         if mention.size:
             self._size(mention)
@@ -206,15 +203,16 @@ class _Reader:
             self.early.setdefault(name, []).append(mention)
 
     def _define(self, mention: _Mention) -> None:
-        name, kind = mention.name, cast("ItemKind", mention.kind)
-        if kind in JUNCTIONS and name in REFERENCES:
+        name, kind = mention.name, mention.kind
+        junction = ITEMS[kind].role == "junction"
+        if junction and name in REFERENCES:
             what = f"'{name}' cannot name a junction: it is the reference of a domain"
             fix = f"choose another name, such as '{kind}:{name}_1'"
             raise notations_rules.BAD_NAME.error(what, fix=fix, place=mention.place)
-        if kind not in JUNCTIONS and name in RESERVED_WORDS:
+        if not junction and name in RESERVED_WORDS:
             what = f"'{name}' cannot name an element: it has a meaning of its own in formulas"
             raise notations_rules.BAD_NAME.error(what, fix="choose another name", place=mention.place)
-        self.items[name] = WrittenItem(name, kind, place=mention.place)
+        self.items[name] = BondItem(name, kind, place=mention.place)
         for early in self.early.pop(name, ()):
             self._note(early)
 
@@ -236,10 +234,10 @@ class _Reader:
             fix = fix or f"write the name of a variable, one of {', '.join(DOMAINS)}, or both"
             what = f"'({clip(mention.notes)})' is not the name of a variable and the word of a domain"
             raise rules.BAD_BOND.error(what, fix=fix, place=place)
-        if item.kind in TWO_PORTS or (mention.port and variables):
-            what = f"'({clip(mention.notes)})' stands behind {item.kind}:{item.name}, which has two sides"
+        if item.role == "two-port" or (mention.port and variables):
+            what = f"'({clip(mention.notes)})' stands behind {item.letters}:{item.name}, which has two sides"
             fix = "write it behind a junction or a one-port beside it"
-            if mention.port and item.kind not in TWO_PORTS:
+            if mention.port and item.role != "two-port":
                 what = f"'({clip(mention.notes)})' stands behind one component of {item.name}"
                 fix = f"name all components behind '{item.name}', or under 'elements'"
             raise rules.BAD_BOND.error(what, fix=fix, place=place)
@@ -276,23 +274,23 @@ SizedEnd = tuple[str, str]
 """An item, or one side of a two-port: "in" or "out"."""
 
 
-def with_scalar_bonds(graph: WrittenBondGraph) -> WrittenBondGraph:
+def with_scalar_bonds(graph: BondGraph) -> BondGraph:
     """The scalar bond graph that a bond graph stands for. Bonds of two-ports say which port they are at.
 
     Raises: DescriptionError where two sizes meet.
     """
     sizes = _Sizes(graph).find()
-    items: dict[str, WrittenItem] = {}
+    items: dict[str, BondItem] = {}
     for item in graph.items.values():
-        if item.kind in TWO_PORTS:
+        if item.role == "two-port":
             items[item.name] = item
         else:
             items.update((part.name, part) for part in _parts(item, sizes[item.name, ""]))
     bonds = [part for bond in graph.bonds for part in _bonds(graph, bond, sizes)]
-    return WrittenBondGraph(items, tuple(bonds), graph.signals)
+    return BondGraph(items, tuple(replace(bond, number=k) for k, bond in enumerate(bonds, 1)), graph.signals)
 
 
-def _parts(item: WrittenItem, size: int) -> Iterator[WrittenItem]:
+def _parts(item: BondItem, size: int) -> Iterator[BondItem]:
     if size == 1:
         yield replace(item, size=1)
         return
@@ -301,18 +299,18 @@ def _parts(item: WrittenItem, size: int) -> Iterator[WrittenItem]:
         raise rules.WRONG_SIZE.error(what, where=item.name, fix=f"give one name, or {size}", place=item.place)
     for k in range(1, size + 1):
         names = item.variables[k - 1 : k] if len(item.variables) > 1 else [part_name(v, k) for v in item.variables]
-        yield replace(item, name=part_name(item.name, k), variables=tuple(names), size=size, whole=item.name, part=k)
+        yield replace(item, name=part_name(item.name, k), variables=tuple(names), size=size)
 
 
-def _bonds(graph: WrittenBondGraph, bond: WrittenBond, sizes: dict[SizedEnd, int]) -> Iterator[WrittenBond]:
+def _bonds(graph: BondGraph, bond: PowerBond, sizes: dict[SizedEnd, int]) -> Iterator[PowerBond]:
     tail, head = _end(graph, bond.tail, "out"), _end(graph, bond.head, "in")
     for k in range(1, _bond_size(bond, sizes[tail]) + 1):
         one, two = bond.tail_port or k, bond.head_port or k
         names = _name(tail, sizes[tail], one), _name(head, sizes[head], two)
-        yield WrittenBond(names[0], names[1], bond.place, one if tail[1] else 0, two if head[1] else 0)
+        yield PowerBond(*names, one if tail[1] else 0, two if head[1] else 0, place=bond.place)
 
 
-def _bond_size(bond: WrittenBond, whole: int) -> int:
+def _bond_size(bond: PowerBond, whole: int) -> int:
     return 1 if bond.tail_port or bond.head_port else whole
 
 
@@ -320,14 +318,14 @@ def _name(end: SizedEnd, size: int, port: int) -> str:
     return end[0] if end[1] or size == 1 else part_name(end[0], port)
 
 
-def _end(graph: WrittenBondGraph, name: str, side: str) -> SizedEnd:
-    return (name, side if graph.items[name].kind in TWO_PORTS else "")
+def _end(graph: BondGraph, name: str, side: str) -> SizedEnd:
+    return (name, side if graph.items[name].role == "two-port" else "")
 
 
 class _Sizes:
     """Spreads the sizes that are said along bonds of whole items."""
 
-    def __init__(self, graph: WrittenBondGraph) -> None:
+    def __init__(self, graph: BondGraph) -> None:
         self.graph = graph
         self.sizes: dict[SizedEnd, int] = {}
         self._neighbours: dict[SizedEnd, list[SizedEnd]] = {}
@@ -356,7 +354,7 @@ class _Sizes:
         for end in self._neighbours:
             self.sizes.setdefault(end, 1)
         for item in self.graph.items.values():  # what has no bond is reported later
-            if item.kind not in TWO_PORTS:
+            if item.role != "two-port":
                 self.sizes.setdefault((item.name, ""), max(item.size, 1))
         self._refuse_missing_components()
         return self.sizes
@@ -382,7 +380,7 @@ class _Sizes:
             if highest > self.sizes[end]:
                 item, size = self.graph.items[end[0]], self.sizes[end]
                 what = f"'{part_name(item.name, highest)}' is bonded, and '{item.name}' has {size} component{'s' * (size > 1)}"
-                fix = f"write its size where it stands first, such as '{item.kind}[{highest}]:{item.name}'"
-                if item.kind in TWO_PORTS:
+                fix = f"write its size where it stands first, such as '{item.letters}[{highest}]:{item.name}'"
+                if item.role == "two-port":
                     fix = "check the size of what its other bonds lead to"
                 raise rules.WRONG_SIZE.error(what, where=item.name, fix=fix, place=item.place)

@@ -17,12 +17,10 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import COUPLING_OF, CouplingType, ElementKind, kinds_of
 from tellegen.model.bond_graph import (
-    JUNCTIONS,
-    TWO_PORTS,
-    ItemKind,
-    WrittenBond,
-    WrittenBondGraph,
-    WrittenItem,
+    ITEMS,
+    BondGraph,
+    BondItem,
+    PowerBond,
     plain_kind,
 )
 from tellegen.notations.bond_graph import rules
@@ -33,32 +31,26 @@ BondPlace = tuple[str, str, int]
 
 
 @cache
-def one_port_kinds(kind: ItemKind, domain: Domain) -> tuple[ElementKind, ...]:
-    """The kinds of element that a one-port can be in a domain, the one that a bare number means first.
-
-    A detector of effort and the residual sink rSe are resistive elements whose flow is zero, Df and rSf those without effort.
-    """
-    letters = plain_kind(kind)
-    if letters in ("Se", "Sf"):
-        side = domain.effort if letters == "Se" else domain.flow
-        return tuple(k for k in kinds_of(domain.name, "source") if k.side == side)
-    if letters in ("De", "rSe", "Df", "rSf"):
-        side = domain.flow if letters in ("De", "rSe") else domain.effort
-        return tuple(k for k in kinds_of(domain.name, "resistive") if k.side == side)
-    if letters == "Sw":
-        return tuple(kinds_of(domain.name, "switching"))
-    if letters == "R":  # e = R f unless the unit says otherwise
-        return tuple(sorted(kinds_of(domain.name, "resistive"), key=lambda k: k.side != domain.effort))
-    side = domain.effort if letters == "C" else domain.flow
-    storages = [k for k in kinds_of(domain.name, "storage") if k.side == side]
-    return tuple(sorted(storages, key=lambda k: k.inverse))  # a bare number is a compliance, not a stiffness
+def one_port_kinds(letters: str, domain: Domain) -> tuple[ElementKind, ...]:
+    """The kinds of element that a one-port can be in a domain, the one that a bare number means first."""
+    row = ITEMS[letters]
+    assert row.element, "junctions and two-ports are no elements of one port"
+    kinds = list(kinds_of(domain.name, row.element))
+    if row.gives:
+        side = domain.effort if row.gives == "effort" else domain.flow
+        kinds = [kind for kind in kinds if kind.side == side]
+    if row.element == "resistive":  # e = R f unless the unit says otherwise
+        kinds.sort(key=lambda kind: kind.side != domain.effort)
+    if row.element == "storage":  # a bare number is a compliance, not a stiffness
+        kinds.sort(key=lambda kind: kind.inverse)
+    return tuple(kinds)
 
 
 def element_kind_of(
-    item: WrittenItem, domain: Domain, dimension: Dimension | None, keys: Iterable[str] = ()
+    item: BondItem, domain: Domain, dimension: Dimension | None, keys: Iterable[str] = ()
 ) -> ElementKind:
     """The kind of element that a one-port is: the one whose parameter has the dimension given, or whose keys are used."""
-    kinds = one_port_kinds(item.kind, domain)
+    kinds = one_port_kinds(item.letters, domain)
     if not kinds:
         raise no_such_element(item, domain)
     fitting = [k for k in kinds if has_dimension(k, dimension)]
@@ -66,12 +58,12 @@ def element_kind_of(
     return (*fitting, *keyed, *kinds)[0]
 
 
-def no_such_element(item: WrittenItem, domain: Domain) -> TellegenError:
+def no_such_element(item: BondItem, domain: Domain) -> TellegenError:
     """The error for a one-port that a domain does not have."""
     fix = "keep to C, Se and Sf there; heat passes through an entropy conductor of a network"
     if domain.heat_books or kinds_of(domain.name, "resistive"):
         fix = "keep to C, R, Se and Sf there"
-    what = f"'{item.kind}:{item.name}' is {domain.name}, and that domain has no such element"
+    what = f"'{item.letters}:{item.name}' is {domain.name}, and that domain has no such element"
     return rules.NO_SUCH_ELEMENT.error(what, where=item.name, fix=fix, place=item.place)
 
 
@@ -81,7 +73,7 @@ def has_dimension(kind: ElementKind, dimension: Dimension | None) -> bool:
 
 
 @cache
-def _domains_of(letters: ItemKind, dimension: Dimension) -> tuple[Domain, ...]:
+def _domains_of(letters: str, dimension: Dimension) -> tuple[Domain, ...]:
     """The domains in which a one-port can have a parameter of the dimension."""
     return tuple(d for d in DOMAINS.values() if any(has_dimension(k, dimension) for k in one_port_kinds(letters, d)))
 
@@ -89,7 +81,7 @@ def _domains_of(letters: ItemKind, dimension: Dimension) -> tuple[Domain, ...]:
 class BondDomains:
     """Spreads what is known about domains along the bonds of a graph."""
 
-    def __init__(self, context: ReadingContext, graph: WrittenBondGraph) -> None:
+    def __init__(self, context: ReadingContext, graph: BondGraph) -> None:
         self.context = context
         self.graph = graph
         self.known: dict[BondPlace, str] = {}
@@ -102,7 +94,7 @@ class BondDomains:
 
     def end(self, name: str, direction: str, port: int) -> BondPlace:
         """The end of a bond at an item: two-ports tell the bonds that come in from those that go out, and count both."""
-        return (name, direction, port) if self.graph.items[name].kind in TWO_PORTS else (name, "", 0)
+        return (name, direction, port) if self.graph.items[name].role == "two-port" else (name, "", 0)
 
     def find(self) -> None:
         """Settle the domain of every end.
@@ -125,25 +117,25 @@ class BondDomains:
         """The domain of an item, or of one port of a two-port."""
         return DOMAINS[self.known[self.end(name, direction, port)]]
 
-    def _evidence(self, item: WrittenItem) -> Iterable[tuple[str, str]]:
+    def _evidence(self, item: BondItem) -> Iterable[tuple[str, str]]:
         if item.domain:
             yield item.domain, f"'{item.name}' is called {item.domain}"
         fitting, unit = self._fitting(item)
         if len(fitting) == 1:
             yield fitting[0].name, f"'{item.name}' is given in {unit}"
 
-    def _hint(self, item: WrittenItem) -> tuple[str, str] | None:
+    def _hint(self, item: BondItem) -> tuple[str, str] | None:
         """What a unit says that two domains share, where nothing else is known: the one that is told by its units."""
         fitting, unit = self._fitting(item)
         told = [d for d in fitting if d.told_by_units]
         return (told[0].name, f"'{item.name}' is given in {unit}") if len(told) == 1 else None
 
-    def _fitting(self, item: WrittenItem) -> tuple[tuple[Domain, ...], str]:
+    def _fitting(self, item: BondItem) -> tuple[tuple[Domain, ...], str]:
         """The domains that the unit of a parameter fits."""
         parameter = self.context.parameters.get(item.origin)
-        if item.kind not in ("C", "I", "R", "MR") or parameter is None or parameter.dimension is None:
+        if item.letters not in ("C", "I", "R", "MR") or parameter is None or parameter.dimension is None:
             return (), ""
-        return _domains_of(item.kind, parameter.dimension), parameter.unit
+        return _domains_of(item.letters, parameter.dimension), parameter.unit
 
     def _spread(self, start: BondPlace, domain: str, reason: str) -> None:
         stack = [start]
@@ -164,12 +156,12 @@ class BondDomains:
 
     def _no_domain(self, unknown: list[BondPlace]) -> TellegenError:
         items = [self.graph.items[name] for name, _, _ in unknown]
-        item = next((item for item in items if item.kind not in TWO_PORTS), items[0])
+        item = next((item for item in items if item.role != "two-port"), items[0])
         words = ", ".join(DOMAINS)
-        if item.kind in TWO_PORTS:
+        if item.role == "two-port":
             fix = f"put a junction with a domain beside it, such as '1:j (electrical)' (one of {words})"
         else:
-            shown = f"{item.kind}:{item.name} (electrical)"
+            shown = f"{item.letters}:{item.name} (electrical)"
             fix = f"write a domain behind it, such as '{shown}' (one of {words}), or give units"
         what = f"the domain of '{item.name}' is not known"
         return rules.NO_DOMAIN.error(what, where=item.name, fix=fix, place=item.place)
@@ -197,7 +189,7 @@ class JunctionEnd:
 class PathJoint:
     """A bond between a path and a node; `settled` when the path ends at the node or the node lies in the path."""
 
-    bond: WrittenBond
+    bond: PowerBond
     path: JunctionEnd
     node: "JunctionGroup"
     settled: bool = False
@@ -223,7 +215,7 @@ def connection_type(kind: str, tail: Domain, head: Domain) -> tuple[CouplingType
     return COUPLING_OF[other_side(tail.effort), other_side(given)]  # the conjugates run the other way
 
 
-def _claim(item: WrittenItem, kind: ElementKind, group: JunctionGroup, into: bool) -> int:
+def _claim(item: BondItem, kind: ElementKind, group: JunctionGroup, into: bool) -> int:
     """How well an element can carry the name of what its junction shares; the least number is the best.
 
     First comes a storage that decides it, then a resistive element, then the output of a source, whose half arrow counts it in the
@@ -241,7 +233,7 @@ def _claim(item: WrittenItem, kind: ElementKind, group: JunctionGroup, into: boo
 class JunctionNodes:
     """Groups the junctions of a bond graph and gives the ends of all bonds their nodes."""
 
-    def __init__(self, graph: WrittenBondGraph, domains: BondDomains) -> None:
+    def __init__(self, graph: BondGraph, domains: BondDomains) -> None:
         self.graph = graph
         self.domains = domains
         self.at: dict[BondPlace, JunctionEnd] = {}  # the end that a one-port or a port of a two-port hangs on
@@ -278,7 +270,7 @@ class JunctionNodes:
 
     def _find_groups(self) -> None:
         items = self.graph.items
-        self._leader = {item.name: item.name for item in items.values() if item.kind in JUNCTIONS}
+        self._leader = {item.name: item.name for item in items.values() if item.role == "junction"}
         for bond in self.graph.bonds:
             if bond.tail in self._leader and bond.head in self._leader and self._same_kind(bond):
                 self._join(bond.tail, bond.head, bond)
@@ -288,14 +280,14 @@ class JunctionNodes:
             group = self._group.get(leader)
             if group is None:
                 domain = self.domains.domain(name)
-                shares = domain.effort if item.kind == "0" else domain.flow
+                shares = domain.effort if item.letters == "0" else domain.flow
                 self._group[leader] = JunctionGroup(name, domain, shares, item.variable)
             elif not group.variable:
                 group.variable = item.variable
 
     def _leave_out_empty_junctions(self) -> None:
         """A junction that only passes power on from one junction to another makes those two one, and is not there itself."""
-        outside: dict[str, list[WrittenBond]] = {self._find(name): [] for name in self._leader}
+        outside: dict[str, list[PowerBond]] = {self._find(name): [] for name in self._leader}
         for bond in self.graph.bonds:
             if not self._inside(bond):
                 for name in (bond.tail, bond.head):
@@ -307,7 +299,7 @@ class JunctionNodes:
             leader = waiting.pop()
             if count.get(leader) != 2:
                 continue
-            one, two = outside[leader] = [bond for bond in outside[leader] if id(bond) not in self._left_out]
+            one, two = outside[leader] = [bond for bond in outside[leader] if bond.number not in self._left_out]
             coming, going = (one, two) if self._ends_at(one, leader) else (two, one)
             if not (self._ends_at(coming, leader) and self._starts_at(going, leader)):
                 continue
@@ -315,7 +307,7 @@ class JunctionNodes:
                 continue
             before, behind = self._find(coming.tail), self._find(going.head)
             self._join(coming.tail, going.head, going)
-            self._left_out |= {id(coming), id(going)}
+            self._left_out |= {coming.number, going.number}
             count[leader] = 0
             whole = self._find(before)
             lists = sorted((outside.pop(before), outside.pop(behind)), key=len)
@@ -324,16 +316,16 @@ class JunctionNodes:
             count[whole] = count.pop(before) + count.pop(behind) - 2
             waiting.append(whole)
 
-    def _ends_at(self, bond: WrittenBond, leader: str) -> bool:
+    def _ends_at(self, bond: PowerBond, leader: str) -> bool:
         return bond.head in self._leader and self._find(bond.head) == leader
 
-    def _starts_at(self, bond: WrittenBond, leader: str) -> bool:
+    def _starts_at(self, bond: PowerBond, leader: str) -> bool:
         return bond.tail in self._leader and self._find(bond.tail) == leader
 
-    def _same_kind(self, bond: WrittenBond) -> bool:
-        return self.graph.items[bond.tail].kind == self.graph.items[bond.head].kind
+    def _same_kind(self, bond: PowerBond) -> bool:
+        return self.graph.items[bond.tail].letters == self.graph.items[bond.head].letters
 
-    def _inside(self, bond: WrittenBond) -> bool:
+    def _inside(self, bond: PowerBond) -> bool:
         return bond.tail in self._leader and bond.head in self._leader and self._same_kind(bond)
 
     def _find(self, name: str) -> str:
@@ -344,7 +336,7 @@ class JunctionNodes:
             self._leader[name], name = root, self._leader[name]
         return root
 
-    def _join(self, one: str, two: str, bond: WrittenBond) -> None:
+    def _join(self, one: str, two: str, bond: PowerBond) -> None:
         first, second = self._find(one), self._find(two)
         if first == second:
             raise rules.RING_OF_JUNCTIONS.error(
@@ -357,11 +349,11 @@ class JunctionNodes:
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 
-    def _hang(self, bond: WrittenBond) -> None:
+    def _hang(self, bond: PowerBond) -> None:
         tail = self.group(bond.tail) if bond.tail in self._leader else None
         head = self.group(bond.head) if bond.head in self._leader else None
         if tail is not None and head is not None:
-            if not self._same_kind(bond) and id(bond) not in self._left_out:
+            if not self._same_kind(bond) and bond.number not in self._left_out:
                 self._join_path(bond, tail, head)
         elif tail is not None:
             self.at[self.domains.end(bond.head, "in", bond.head_port)] = self._hang_element(bond, tail, bond.head, True)
@@ -376,8 +368,8 @@ class JunctionNodes:
             for name, direction, port, leaves in ends:
                 self.at[self.domains.end(name, direction, port)] = JunctionEnd(name, leaves, node, domain.reference)
 
-    def _hang_element(self, bond: WrittenBond, group: JunctionGroup, item: str, leaves: bool) -> JunctionEnd:
-        if self.graph.items[item].kind == "I" and group.domain.flow == "across":
+    def _hang_element(self, bond: PowerBond, group: JunctionGroup, item: str, leaves: bool) -> JunctionEnd:
+        if self.graph.items[item].letters == "I" and group.domain.flow == "across":
             if group.shares == "through":  # a node of its own, because its speed counts against the frame
                 node = JunctionGroup(self._name(f"{group.name}_{item}"), group.domain, "across", "")
                 self._join_path(bond, *((group, node) if leaves else (node, group)))
@@ -385,7 +377,7 @@ class JunctionNodes:
             group.has_inertia = True
         return self._end(group, item, leaves)
 
-    def _join_path(self, bond: WrittenBond, tail: JunctionGroup, head: JunctionGroup) -> None:
+    def _join_path(self, bond: PowerBond, tail: JunctionGroup, head: JunctionGroup) -> None:
         leaves = tail.shares == "through"
         path, node = (tail, head) if leaves else (head, tail)
         joint = PathJoint(bond, self._end(path, node.name, leaves), node)
