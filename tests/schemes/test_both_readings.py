@@ -49,7 +49,7 @@ def test_elements_side_by_side_share_the_across_variable(name: str) -> None:
         )
     )
     (junction,) = scheme.junctions.values()
-    assert junction.kind == ("0" if domain.effort == "across" else "1")
+    assert junction.letters == ("0" if domain.effort == "across" else "1")
     assert not junction.series
 
 
@@ -64,7 +64,7 @@ def test_elements_one_after_the_other_share_the_through_variable(name: str) -> N
         )
     )
     (junction,) = scheme.junctions.values()
-    assert junction.kind == ("1" if domain.effort == "across" else "0")
+    assert junction.letters == ("1" if domain.effort == "across" else "0")
     assert junction.series
 
 
@@ -182,4 +182,4 @@ def test_domains_with_one_storage_have_the_readings_of_the_electrical_one(name: 
     )
     assert scheme.kind_of("x") == "C"
     assert scheme.kind_of("u") == "Sf"
-    assert all(junction.kind == "0" and not junction.series for junction in scheme.junctions.values())
+    assert all(junction.letters == "0" and not junction.series for junction in scheme.junctions.values())

@@ -29,7 +29,7 @@ from tellegen.schemes.algebra.vector_blocks import (
 )
 from tellegen.schemes.bond_graph_construction import bond_graph
 from tellegen.schemes.bond_graph_draft import simplification_table
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, Junction, OnePort, TwoPort
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 from tellegen.schemes.bond_graph_writing import bond_graph_text, to_details, to_lines
 from tellegen.schemes.gains import PathGains, path_gains
 from tellegen.schemes.pog_construction import pog
@@ -49,10 +49,8 @@ from tellegen.schemes.translation import NetworkScheme, network_of
 
 __all__ = [
     "Block",
-    "Bond",
     "BondGraphScheme",
     "Column",
-    "Junction",
     "Ladder",
     "Loop",
     "NetworkScheme",

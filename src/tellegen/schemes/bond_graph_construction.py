@@ -15,14 +15,16 @@ from typing import Literal, final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.expressions import ONE, ZERO, Expression
+from tellegen.core.errors import TellegenError
+from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
 from tellegen.graph import Branch, Coupling, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import rules
-from tellegen.schemes.bond_graph_draft import Draft, DraftItem, Key, Matrix, simplify
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, Junction, OnePort, TwoPortKind
+from tellegen.schemes.bond_graph_draft import Draft, DraftItem, Key, simplify
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort, TwoPortKind, graph_of
 from tellegen.schemes.element_texts import element_kind
 from tellegen.schemes.names import UniqueNames, plain_name
-from tellegen.schemes.strokes import finish_bond_graph
+from tellegen.schemes.strokes import Matrix, with_strokes
 
 Direction = Literal["in", "out"]
 FoldedEnd = tuple[str, str]
@@ -51,14 +53,10 @@ class _Folds:
 def fold_vectors(scheme: BondGraphScheme) -> BondGraphScheme:
     """The scheme with vector items and vector bonds; the same one where there is nothing to fold."""
     folds = _folds(scheme)
-    ends = _Ends(scheme, folds)
-    bonds = tuple(replace(bond, number=k) for k, bond in enumerate(_fold_bonds(scheme.bonds, ends), 1))
-    return replace(
-        scheme,
-        junctions=dict(_junctions(scheme, folds)),
-        one_ports=dict(_one_ports(scheme, folds)),
-        bonds=bonds,
-    )
+    bonds = [replace(b, number=k) for k, b in enumerate(_fold_bonds(scheme.bonds, _Ends(scheme, folds)), 1)]
+    one_ports = dict(_one_ports(scheme, folds))
+    others = [*_junctions(scheme, folds), *scheme.graph.of_role("two-port")]
+    return replace(scheme, graph=graph_of(others, one_ports, bonds), one_ports=one_ports)
 
 
 # -- which items belong together -----------------------------------------------------------------------------------------------
@@ -119,7 +117,7 @@ def _junctions_of(scheme: BondGraphScheme, members: Sequence[str]) -> list[str] 
 def _are_alike(scheme: BondGraphScheme, spots: Sequence[str]) -> bool:
     """Whether items are different junctions of one kind and one domain."""
     found = [scheme.junctions[name] for name in spots if name in scheme.junctions]
-    return len(set(spots)) == len(spots) == len(found) and len({(j.kind, j.domain) for j in found}) == 1
+    return len(set(spots)) == len(spots) == len(found) and len({(j.letters, j.domain) for j in found}) == 1
 
 
 def _common_name(names: Sequence[str]) -> str:
@@ -132,15 +130,14 @@ def _common_name(names: Sequence[str]) -> str:
 # -- items ---------------------------------------------------------------------------------------------------------------------
 
 
-def _junctions(scheme: BondGraphScheme, folds: _Folds) -> Iterator[tuple[str, Junction]]:
+def _junctions(scheme: BondGraphScheme, folds: _Folds) -> Iterator[BondItem]:
     for name, junction in scheme.junctions.items():
         whole, part = folds.part_of.get(name, (name, 0))
         if part == 1:
-            parts = tuple(scheme.junctions[member] for member in folds.junctions[whole])
-            shown = _listed(part.variable for part in parts)
-            yield whole, replace(junction, name=whole, variable=shown, parts=parts)
+            variables = tuple(scheme.junctions[member].variable for member in folds.junctions[whole])
+            yield replace(junction, name=whole, variables=variables, size=len(variables))
         elif part == 0:
-            yield name, junction
+            yield junction
 
 
 def _one_ports(scheme: BondGraphScheme, folds: _Folds) -> Iterator[tuple[str, OnePort]]:
@@ -183,10 +180,10 @@ class _Ends:
         return (whole, ""), part
 
 
-def _fold_bonds(bonds: Sequence[Bond], ends: _Ends) -> Iterator[Bond]:
+def _fold_bonds(bonds: Sequence[PowerBond], ends: _Ends) -> Iterator[PowerBond]:
     """Each bond with its ends in the folded scheme; those that run side by side as one, where the first of them stood."""
     placed = [(b, ends.of(b.tail, b.tail_port, "out"), ends.of(b.head, b.head_port, "in")) for b in bonds]
-    bundles: dict[tuple[FoldedEnd, FoldedEnd, str], dict[int, Bond]] = {}
+    bundles: dict[tuple[FoldedEnd, FoldedEnd, str], dict[int, PowerBond]] = {}
     for bond, (tail, k), (head, j) in placed:
         if k and k == j:
             bundles.setdefault((tail, head, bond.stroke), {})[k] = bond
@@ -198,7 +195,7 @@ def _fold_bonds(bonds: Sequence[Bond], ends: _Ends) -> Iterator[Bond]:
         elif bundle[1] is bond:
             parts = tuple(bundle[i] for i in sorted(bundle))
             across, through = _listed(b.across for b in parts), _listed(b.through for b in parts)
-            yield replace(scalar, tail_port=0, head_port=0, across=across, through=through, parts=parts)
+            yield replace(scalar, tail_port=0, head_port=0, across=across, through=through, size=len(parts))
 
 
 def bond_graph(
@@ -217,11 +214,11 @@ def bond_graph(
     _refuse_shorted(graph)
     draft = _draft(graph, whole=vectors)
     simplify(draft, graph, everything=simplified, merge_two_ports=merge_two_ports)
-    scheme = finish_bond_graph(draft, causal)
+    scheme = _Finisher(draft, causal).scheme()
     return fold_vectors(scheme) if vectors else scheme
 
 
-def two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[TwoPortKind, Expression]:
+def _two_port_modulus(one: Branch, two: Branch, K: Expression) -> tuple[TwoPortKind, Expression]:
     """TF or GY, and its modulus along the half arrows, where z_2 = K z_1."""
     flow_1, flow_2 = _is_flow(one), _is_flow(two)
     kind: TwoPortKind = "TF" if flow_1 == flow_2 else "GY"
@@ -245,21 +242,20 @@ def _refuse_shorted(graph: PowerGraph) -> None:
 def _draft(graph: PowerGraph, *, whole: bool) -> Draft:
     draft = Draft()
     for k, node in enumerate(graph.nodes):
-        draft.add(DraftItem(("node", k), "junction", node.domain, "across", node.reference))
+        draft.add(DraftItem("node", k, "junction", node.domain, "across", node.reference))
     for k, port in enumerate(graph.ports):
         _draw_port(draft, k, port)
     for coupling in graph.couplings:
         if whole and (form := _matrix_form(coupling)) is not None:
-            _draw_matrix(draft, coupling.element, *form)
+            _draw_matrix(draft, coupling.element, form)
         else:
             _draw_coupling(draft, coupling)
     return draft
 
 
 def _draw_port(draft: Draft, k: int, port: Port) -> None:
-    path, me = ("path of port", k), ("port", k)
-    draft.add(DraftItem(path, "junction", port.domain, "through"))
-    draft.add(DraftItem(me, "one-port", port.domain))
+    path = draft.add(DraftItem("path of port", k, "junction", port.domain, "through")).key
+    me = draft.add(DraftItem("port", k, "one-port", port.domain)).key
     source = isinstance(port.law, SourceLaw)
     draft.bond(me, path) if source else draft.bond(path, me)
     # Power counts out of a source, so an imposed across variable rises along the path.
@@ -294,17 +290,15 @@ def _turned(coupling: Coupling) -> Matrix:
     )
 
 
-def _draw_matrix(
-    draft: Draft, element: str, kind: TwoPortKind, into: tuple[Branch, ...], out: tuple[Branch, ...], K: Matrix
-) -> None:
+def _draw_matrix(draft: Draft, element: str, form: _MatrixForm) -> None:
     """A coupling by a matrix as one two-port, with a bond for each of its branches."""
-    me = draft.fresh("coupling")
-    domains = (into[0].domain, out[0].domain)
-    draft.add(DraftItem(me, "two-port", "", kind=kind, matrix=K, domains=domains, origins=(element,)))
+    kind, into, out, K = form
+    item = draft.made("coupling", "two-port", "")
+    item.kind, item.matrix, item.domains, item.origins = kind, K, (into[0].domain, out[0].domain), (element,)
     for port, branch in enumerate(into, 1):
-        draft.bond(_spread(draft, branch, "through", leaves=False), me, 0, port)
+        draft.bond(_spread(draft, branch, "through", leaves=False), item.key, 0, port)
     for port, branch in enumerate(out, 1):
-        draft.bond(me, _spread(draft, branch, "through", leaves=True), port, 0)
+        draft.bond(item.key, _spread(draft, branch, "through", leaves=True), port, 0)
 
 
 def _draw_coupling(draft: Draft, coupling: Coupling) -> None:
@@ -316,27 +310,185 @@ def _draw_coupling(draft: Draft, coupling: Coupling) -> None:
         for j, (one, tail) in enumerate(zip(coupling.side_1, into, strict=True)):
             if coupling.K[i][j] is not ZERO:
                 origin = coupling.element if scalar else f"{coupling.element}[{i + 1},{j + 1}]"
-                kind, modulus = two_port_modulus(one, two, coupling.K[i][j])
-                me = draft.fresh("coupling")
-                domains = (one.domain, two.domain)
-                draft.add(DraftItem(me, "two-port", "", kind=kind, modulus=modulus, domains=domains, origins=(origin,)))
-                draft.bond(tail, me)
-                draft.bond(me, head)
+                item = draft.made("coupling", "two-port", "")
+                item.kind, item.modulus = _two_port_modulus(one, two, coupling.K[i][j])
+                item.domains, item.origins = (one.domain, two.domain), (origin,)
+                draft.bond(tail, item.key)
+                draft.bond(item.key, head)
 
 
 def _spread(draft: Draft, branch: Branch, shares: Side, *, leaves: bool) -> Key:
     """The junctions of one branch of a coupling; gives the one that shares the variable asked for."""
-    path = draft.fresh("side")
-    draft.add(DraftItem(path, "junction", branch.domain, "through"))
+    path = draft.made("side", "junction", branch.domain, "through").key
     _lay(draft, path, *((branch.minus, branch.plus) if leaves else (branch.plus, branch.minus)))
     if shares == "through":
         return path
-    spot = draft.fresh("side")
-    draft.add(DraftItem(spot, "junction", branch.domain, "across"))
+    spot = draft.made("side", "junction", branch.domain, "across").key
     draft.bond(*((spot, path) if leaves else (path, spot)))
     return spot
 
 
 def _lay(draft: Draft, path: Key, start: int, stop: int) -> None:
-    draft.bond(("node", start), path)
-    draft.bond(path, ("node", stop))
+    draft.bond(f"node {start}", path)
+    draft.bond(path, f"node {stop}")
+
+
+class _Finisher:
+    """Names items and variables, and finds the strokes."""
+
+    def __init__(self, draft: Draft, causal: CausalGraph) -> None:
+        self.draft = draft
+        self.causal = causal
+        self.graph = causal.graph
+        variables = (name for p in self.graph.ports for name in (p.across, p.through, p.state))
+        signals = (signal.name for signal in self.graph.signals)
+        self.moving = frozenset((*variables, *self.graph.moving, *self.graph.displacements, *signals))
+        self.names = UniqueNames()
+        self.signals = UniqueNames(self.graph.parameters)
+        self.name_of: dict[Key, str] = {}
+        self.variable_of: dict[Key, str] = {}
+
+    def scheme(self) -> BondGraphScheme:
+        items = self.draft.items.values()
+        self._name_items()
+        self._name_shared()
+        one_ports = {self.name_of[i.key]: self._one_port(i) for i in items if i.role == "one-port"}
+        two_ports = {self.name_of[i.key]: self._two_port(i) for i in items if i.role == "two-port"}
+        junctions = [self._junction(i) for i in items if i.role == "junction"]
+        others = [*junctions, *map(self._two_port_item, two_ports.values())]
+        graph = graph_of(others, one_ports, [self._bond(k, b) for k, b in enumerate(self._ordered_bonds(), 1)])
+        decides = {name: item.decides for name, item in one_ports.items()}
+        matrices = {name: item.matrix for name, item in two_ports.items() if item.matrix}
+        causal = with_strokes(graph, decides, matrices, contradictory=bool(self.causal.rigid))
+        if causal is None:
+            raise self._no_strokes()
+        return BondGraphScheme(self.graph.name, causal, one_ports, two_ports, self.causal)
+
+    def _no_strokes(self) -> TellegenError:
+        names = [c.element for c in self.graph.couplings]
+        return rules.NO_STROKES.error(
+            f"no choice of strokes suits all junctions around {', '.join(names)}",
+            where=names[0] if names else "",
+            fix="look at the equations: they exist all the same",
+            members=names,
+        )
+
+    # -- names -----------------------------------------------------------------------------------------------------------------
+
+    def _name_items(self) -> None:
+        items = list(self.draft.items.values())
+        for item in items:
+            if item.role == "one-port":
+                self.name_of[item.key] = self.names.take(plain_name(self.graph.ports[item.index].element))
+        for item in items:
+            if item.role == "two-port":
+                self.name_of[item.key] = self.names.take(plain_name("_".join(item.origins)))
+
+    def _name_shared(self) -> None:
+        """Name the shared variable of each junction after the element that decides it, and paths after their variable."""
+        for port in self.graph.ports:
+            self.signals.reserve(port.across)
+            self.signals.reserve(port.through)
+        for item in self.draft.items.values():
+            if item.role != "junction":
+                continue
+            self.variable_of[item.key] = self._shared_name(item)
+            wanted = self.graph.nodes[item.index].name if item.origin == "node" else self.variable_of[item.key]
+            self.name_of[item.key] = self.names.take(plain_name(wanted))
+
+    def _shared_name(self, item: DraftItem) -> str:
+        ports = [other.index for other in self.draft.neighbours(item) if other.role == "one-port"]
+        if ports:
+            best = min(ports, key=lambda k: (self._importance(k, item.shares), k))
+            return self.graph.ports[best].variable(item.shares)
+        symbol = DOMAINS[item.domain].power(item.shares).symbol
+        if item.origin == "node":
+            return self.signals.take(f"{symbol}_{plain_name(self.graph.nodes[item.index].name)}")
+        if item.origin == "path of port":
+            return self.signals.take(f"{symbol}_{plain_name(self.graph.ports[item.index].element)}")
+        beside = [self._item_name(other) for other in self.draft.neighbours(item)]
+        return self.signals.take(f"{symbol}_{'_'.join(name for name in beside if name) or 'joint'}")
+
+    def _item_name(self, item: DraftItem) -> str:
+        """The name of a node or a two-port; empty for what has none yet."""
+        if item.role == "junction":
+            return plain_name(self.graph.nodes[item.index].name) if item.origin == "node" else ""
+        return self.name_of[item.key]
+
+    def _importance(self, port: int, side: Side) -> int:
+        """Who gives its name to a shared variable: a state that decides it, an input, a storage, any other."""
+        law, decides = self.graph.ports[port].law, self.causal.decides[port] == side
+        if isinstance(law, StorageLaw):
+            return 0 if decides else 2
+        return 1 if isinstance(law, SourceLaw) and decides else 3
+
+    # -- bonds -----------------------------------------------------------------------------------------------------------------
+
+    def _ordered_bonds(self) -> list[PowerBond]:
+        """The bonds of one-ports in the order of description, then those of two-ports, then the others."""
+        found: dict[int, PowerBond] = {}
+        for role in ("one-port", "two-port", "junction"):
+            for item in self.draft.items.values():
+                if item.role == role:
+                    into_first = sorted(item.bonds.values(), key=lambda bond, key=item.key: bond.head != key)  # type: ignore[misc]
+                    found.update((bond.number, bond) for bond in into_first if bond.number not in found)
+        return list(found.values())
+
+    def _bond(self, number: int, bond: PowerBond) -> PowerBond:
+        tail, head = self.draft.items[bond.tail], self.draft.items[bond.head]
+        domain = next(item.domain for item in (tail, head) if item.domain)
+        across, through = (self._variable(tail, head, domain, side) for side in ("across", "through"))
+        tail_name, head_name = self.name_of[bond.tail], self.name_of[bond.head]
+        return PowerBond(tail_name, head_name, bond.tail_port, bond.head_port, number, domain, across, through)
+
+    def _variable(self, tail: DraftItem, head: DraftItem, domain: str, side: Side) -> str:
+        for item in (tail, head):
+            if item.role == "junction" and item.shares == side:
+                return self.variable_of[item.key]
+        for item in (tail, head):
+            if item.role == "one-port":
+                return self.graph.ports[item.index].variable(side)
+        for item in (tail, head):
+            if item.role == "two-port":
+                place = 1 if item is head else 2
+                symbol = DOMAINS[domain].power(side).symbol
+                given = self._given_name(item, domain, f"{side}_{place}")
+                return self.signals.take(given or f"{symbol}_{self.name_of[item.key]}_{place}")
+        return self.signals.take(f"{DOMAINS[domain].power(side).symbol}_{self.name_of[tail.key]}")
+
+    def _given_name(self, item: DraftItem, domain: str, variable: str) -> str:
+        """What the user calls a variable of a two-port between two domains; empty where it was turned, or joined with others."""
+        made_of = [c for c in self.graph.couplings if c.element in item.origins]
+        if len(item.origins) != 1 or len(made_of) != 1 or item.modulus is None or len(set(item.domains)) == 1:
+            return ""
+        (coupling,) = made_of
+        stays = domain == (coupling.side_1 if variable.endswith("1") else coupling.side_2)[0].domain
+        negative = split_coefficient(item.modulus)[0] < 0
+        return coupling.names.get(variable, "") if stays and not negative else ""
+
+    # -- items -----------------------------------------------------------------------------------------------------------------
+
+    def _junction(self, item: DraftItem) -> BondItem:
+        letters = "0" if DOMAINS[item.domain].effort == item.shares else "1"
+        return BondItem(self.name_of[item.key], letters, item.domain, (self.variable_of[item.key],))
+
+    def _one_port(self, item: DraftItem) -> OnePort:
+        k = item.index
+        port, law = self.graph.ports[k], self.graph.ports[k].law
+        field = next((field.element for field in self.graph.fields if k in field.ports), "")
+        found = OnePort(self.name_of[item.key], port, self.causal.decides[k], item.turned, field)
+        if k in self.graph.switching:
+            return replace(found, letters="Sw")
+        return found.lettered(moving=isinstance(law, ResistiveLaw) and self._moves(law.coefficient))
+
+    def _two_port(self, item: DraftItem) -> TwoPort:
+        modulus = ONE if item.modulus is None else item.modulus
+        return TwoPort(self.name_of[item.key], item.kind, modulus, item.domains, item.origins, item.matrix)
+
+    def _two_port_item(self, two_port: TwoPort) -> BondItem:
+        entries = [e for row in two_port.matrix for e in row] or [two_port.modulus]
+        return BondItem(two_port.name, f"M{two_port.kind}" if any(map(self._moves, entries)) else two_port.kind)
+
+    def _moves(self, expression: Expression | None) -> bool:
+        """Whether a modulus or a value changes along a run."""
+        return expression is not None and not self.moving.isdisjoint(expression.free_symbols)

@@ -4,51 +4,38 @@ it.
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal, final
+from dataclasses import dataclass, field, replace
+from typing import final
 
 from tellegen.core.domains import Side
 from tellegen.elements import kinds_of
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.model.bond_graph import ItemRole, PowerBond
 from tellegen.schemes.bond_graph_scheme import TwoPortKind
+from tellegen.schemes.strokes import Matrix
 
-Key = tuple[str, int]
-"""Where an item comes from: ("node", 3), ("port", 0), ("path of port", 0), ("coupling", 1), ("side", 1)."""
+Key = str
+"""The provisional name of an item, until all rules were applied and names are given: "node 3", "path of port 0"."""
 
 Touched = list[Key]
 """The items that a rewriting has changed, which may make room for others; empty where it did not fit."""
-
-Matrix = tuple[tuple[Expression, ...], ...]
-
-Role = Literal["junction", "one-port", "two-port"]
-
-
-@final
-@dataclass(eq=False, slots=True)
-class DraftBond:
-    """A bond that can still be moved. The ports count the bonds on a side of a two-port with a matrix, from 1."""
-
-    tail: Key
-    head: Key
-    tail_port: int = 0
-    head_port: int = 0
-
-    def other(self, key: Key) -> Key:
-        """The item at the other end."""
-        return self.head if self.tail == key else self.tail
 
 
 @final
 @dataclass(eq=False, slots=True)
 class DraftItem:
-    """An item with its bonds, in order. `grounded` marks a junction whose shared variable is zero.
+    """An item with its bonds by number, in order. `grounded` marks a junction whose shared variable is zero.
+
+    `origin` and `index` say where it comes from: node 3 or port 0 of the power graph, the path of a port, or a coupling, a side of
+    one or a bridge that was made on the way.
 
     A two-port has a modulus, or a matrix with a column for each bond in and a row for each bond out.
     """
 
-    key: Key
-    role: Role
+    origin: str
+    index: int
+    role: ItemRole
     domain: str
     shares: Side = "across"
     grounded: bool = False
@@ -58,7 +45,11 @@ class DraftItem:
     domains: tuple[str, str] = ("", "")
     origins: tuple[str, ...] = ()
     turned: bool = False
-    bonds: dict[int, DraftBond] = field(default_factory=dict)
+    bonds: dict[int, PowerBond] = field(default_factory=dict)
+    key: Key = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.key = f"{self.origin} {self.index}"
 
     @property
     def through_going(self) -> bool:
@@ -74,27 +65,33 @@ class Draft:
 
     def __init__(self) -> None:
         self.items: dict[Key, DraftItem] = {}
-        self._count = 0
+        self._count = self._bonds = 0
 
-    def fresh(self, word: str) -> Key:
-        """A key that was not used before."""
-        self._count += 1
-        return (word, self._count)
-
-    def add(self, item: DraftItem) -> None:
+    def add(self, item: DraftItem) -> DraftItem:
         """Add an item."""
         self.items[item.key] = item
+        return item
+
+    def made(self, origin: str, role: ItemRole, domain: str, shares: Side = "across") -> DraftItem:
+        """Add an item that stands for no node and no port, under a number of its own."""
+        self._count += 1
+        return self.add(DraftItem(origin, self._count, role, domain, shares))
 
     def bond(self, tail: Key, head: Key, tail_port: int = 0, head_port: int = 0) -> None:
         """Join two items."""
-        made = DraftBond(tail, head, tail_port, head_port)
-        self.items[tail].bonds[id(made)] = made
-        self.items[head].bonds[id(made)] = made
+        self._bonds += 1
+        self._put(PowerBond(tail, head, tail_port, head_port, self._bonds))
 
-    def cut(self, bond: DraftBond) -> None:
+    def _put(self, bond: PowerBond) -> PowerBond:
+        """Let both ends know a bond; one that they know already keeps its place in their order."""
+        self.items[bond.tail].bonds[bond.number] = bond
+        self.items[bond.head].bonds[bond.number] = bond
+        return bond
+
+    def cut(self, bond: PowerBond) -> None:
         """Remove a bond."""
-        self.items[bond.tail].bonds.pop(id(bond), None)
-        self.items[bond.head].bonds.pop(id(bond), None)
+        self.items[bond.tail].bonds.pop(bond.number, None)
+        self.items[bond.head].bonds.pop(bond.number, None)
 
     def remove(self, key: Key) -> None:
         """Remove an item with its bonds."""
@@ -102,18 +99,14 @@ class Draft:
             self.cut(bond)
         del self.items[key]
 
-    def move(self, bond: DraftBond, old: Key, new: Key) -> None:
+    def move(self, bond: PowerBond, old: Key, new: Key) -> None:
         """Let one end of a bond hang on another item."""
-        self.items[old].bonds.pop(id(bond))
-        if bond.tail == old:
-            bond.tail = new
-        else:
-            bond.head = new
-        self.items[new].bonds[id(bond)] = bond
+        self.items[old].bonds.pop(bond.number)
+        self._put(replace(bond, tail=new) if bond.tail == old else replace(bond, head=new))
 
-    def turn(self, bond: DraftBond) -> None:
+    def turn(self, bond: PowerBond) -> PowerBond:
         """Reverse the half arrow."""
-        bond.tail, bond.head = bond.head, bond.tail
+        return self._put(replace(bond, tail=bond.head, head=bond.tail))
 
     def neighbours(self, item: DraftItem) -> Iterator[DraftItem]:
         """The items at the other ends of its bonds."""
@@ -129,27 +122,31 @@ class Draft:
         self.bond(*ends)
 
 
+def port_key(k: int) -> Key:
+    """The key of the one-port of a port of the power graph."""
+    return f"port {k}"
+
+
 def turned_resistor(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     """Turn the bonds between the junction of a linear resistive element and its nodes, where arrows then go through."""
-    if item.key[0] != "path of port" or item.shares != "through":
+    if item.origin != "path of port" or item.shares != "through":
         return []
-    port = graph.ports[item.key[1]]
+    port = graph.ports[item.index]
     if not isinstance(port.law, ResistiveLaw) or not port.law.linear or port.law.coefficient is ZERO:
         return []  # a sensor reads its variable in one direction
-    if any(item.key[1] in field.ports for field in graph.fields):
+    if any(item.index in field.ports for field in graph.fields):
         return []  # what couples it to the other ports of its field would change its sign
-    joints = [bond for bond in item.bonds.values() if bond.other(item.key)[0] == "node"]
+    joints = [bond for bond in item.bonds.values() if draft.items[bond.other(item.key)].origin == "node"]
     if len(joints) + 1 != len(item.bonds):  # joined with other paths: they would turn too
         return []
     around = [item, *(draft.items[bond.other(item.key)] for bond in joints)]
     before = sum(_inverts(other) for other in around)
-    for bond in joints:
-        draft.turn(bond)
+    turned = [draft.turn(bond) for bond in joints]
     if sum(_inverts(other) for other in around) >= before:
-        for bond in joints:
+        for bond in turned:
             draft.turn(bond)
         return []
-    draft.items["port", item.key[1]].turned ^= True
+    draft.items[port_key(item.index)].turned ^= True
     return [other.key for other in around]
 
 
@@ -159,12 +156,12 @@ def _inverts(item: DraftItem) -> bool:
 
 def turned_source(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
     """A source of a through variable that draws from its node hangs on it with the arrow towards the source."""
-    if item.key[0] != "path of port" or len(item.bonds) != 2 or item.through_going:
+    if item.origin != "path of port" or len(item.bonds) != 2 or item.through_going:
         return []
-    law = graph.ports[item.key[1]].law
+    law = graph.ports[item.index].law
     if not isinstance(law, SourceLaw) or law.side != "through":
         return []
-    source: Key = ("port", item.key[1])
+    source = port_key(item.index)
     node = next(bond.other(item.key) for bond in item.bonds.values() if bond.other(item.key) != source)
     if draft.items[node].role != "junction":
         return []
@@ -238,9 +235,8 @@ def _ends(draft: Draft, item: DraftItem) -> tuple[Key, Key] | None:
 def _bridge(draft: Draft, twins: dict[Key, bool], ends: tuple[Key, Key]) -> Touched:
     """`twins` tells whether each junction counts along or against the new path."""
     first = draft.items[next(iter(twins))]
-    path, spot = draft.fresh("bridge"), draft.fresh("bridge")
-    draft.add(DraftItem(path, "junction", first.domain, first.shares))
-    draft.add(DraftItem(spot, "junction", first.domain, draft.items[ends[0]].shares))
+    path = draft.made("bridge", "junction", first.domain, first.shares).key
+    spot = draft.made("bridge", "junction", first.domain, draft.items[ends[0]].shares).key
     for twin, along in twins.items():
         _hang(draft, twin, spot, along, ends)
     draft.bond(ends[0], path)
@@ -303,7 +299,7 @@ def _through_junction(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touch
     one, two = draft.neighbours(item)
     if one is two or "junction" not in (one.role, two.role):
         return []
-    if item.key[0] == "node" and any(_moves_with(other, graph) for other in (one, two)):
+    if item.origin == "node" and any(_moves_with(other, graph) for other in (one, two)):
         return []
     draft.replaced_by_bond(item)
     return [one.key, two.key]
@@ -311,10 +307,10 @@ def _through_junction(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touch
 
 def _moves_with(item: DraftItem, graph: PowerGraph) -> bool:
     """Whether a one-port is a mass or an inertia, whose velocity deserves a junction of its own."""
-    if item.role != "one-port" or not isinstance(graph.ports[item.key[1]].law, StorageLaw):
+    if item.role != "one-port" or not isinstance(graph.ports[item.index].law, StorageLaw):
         return False
     kinds = kinds_of(item.domain, "storage")
-    return any(kind.grounded and kind.side == graph.ports[item.key[1]].law.side for kind in kinds)
+    return any(kind.grounded and kind.side == graph.ports[item.index].law.side for kind in kinds)
 
 
 def _equal_junctions(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:
@@ -341,7 +337,7 @@ def _merge(draft: Draft, one: DraftItem, two: DraftItem) -> Touched:
 
 
 def _rank(item: DraftItem) -> tuple[int, int]:
-    return (item.key[0] != "node", item.key[1])
+    return (item.origin != "node", item.index)
 
 
 def _opposite_bonds(draft: Draft, item: DraftItem, graph: PowerGraph) -> Touched:

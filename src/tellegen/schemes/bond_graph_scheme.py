@@ -1,42 +1,18 @@
-"""A bond graph as a value: junctions, one-ports and two-ports joined by bonds with half arrows, strokes and variables; its
-connected parts and trees.
-"""
+"""A causal bond graph: the graph with what its one-ports and two-ports are physically; its connected parts and trees."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
 from tellegen.causality import CausalGraph
-from tellegen.core.domains import DOMAINS, Domain, Side, other_side
-from tellegen.expressions import Expression
-from tellegen.graph import Port, SourceLaw, StorageLaw
+from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.expressions import ZERO, Expression, symbol, to_text
+from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.model.bond_graph import DETECTORS, SINKS, BondGraph, BondItem, PowerBond, SignalBond
 
-JunctionKind = Literal["0", "1"]
 OnePortKind = Literal["Se", "Sf", "C", "I", "R"]
 TwoPortKind = Literal["TF", "GY"]
-BondEnd = Literal["tail", "head"]
 Causality = Literal["integral", "derivative", ""]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Junction:
-    """A 0-junction (one effort) or a 1-junction (one flow). `shares` is the same in the across / through reading.
-
-    A vector junction has the junctions of its components as `parts`.
-    """
-
-    name: str
-    kind: JunctionKind
-    domain: str
-    shares: Side
-    variable: str
-    parts: "tuple[Junction, ...]" = ()
-
-    @property
-    def series(self) -> bool:
-        """Whether its elements share the through variable."""
-        return self.shares == "through"
 
 
 @final
@@ -51,13 +27,22 @@ class OnePort:
     """
 
     name: str
-    kind: OnePortKind
     port: Port
     decides: Side
     turned: bool = False
     field: str = ""
     letters: str = ""
     parts: "tuple[OnePort, ...]" = ()
+
+    @property
+    def kind(self) -> OnePortKind:
+        """The letters of its law in the reading of bond graphs."""
+        law, domain = self.port.law, DOMAINS[self.port.domain]
+        if isinstance(law, SourceLaw):
+            return "Se" if law.side == domain.effort else "Sf"
+        if isinstance(law, StorageLaw):
+            return "C" if law.side == domain.effort else "I"
+        return "R"
 
     @property
     def domain(self) -> str:
@@ -71,6 +56,37 @@ class OnePort:
             return ""
         return "integral" if self.decides == self.port.law.side else "derivative"
 
+    def lettered(self, *, moving: bool = False) -> "OnePort":
+        """The same with the letters of its kind, or with those for what moves, for sensors and for residual sinks.
+
+        A sensor of effort and the sink rSe both have no flow: the sensor is the one whose variable has its name. A source that
+        reads nothing but what it decides is a sink whose stroke is that of a source.
+        """
+        law, kind = self.port.law, self.kind
+        letters = f"M{kind}" if moving else kind
+        if isinstance(law, SourceLaw) and law.signal is not None:
+            letters = f"r{kind}" if law.signal == symbol(self.port.variable(law.side)) else f"M{kind}"
+        elif isinstance(law, ResistiveLaw) and law.coefficient is ZERO:
+            open_side = other_side(law.side)
+            word = "e" if open_side == DOMAINS[self.domain].effort else "f"
+            letters = f"D{word}" if self.port.variable(open_side) == self.port.element else f"rS{word}"
+        return replace(self, letters=letters)
+
+    def item(self) -> BondItem:
+        """The item of the graph that stands for it, with the name of its own variable where a reader would take another."""
+        letters, side = self.letters or self.kind, self.port.law.side
+        name = self.port.variable(side)
+        usual = name == default_variable(self.port, self.name, side) or "[" in name or name in DOMAINS
+        named = () if usual or self.parts or letters in (*DETECTORS, *SINKS) else (name,)
+        return BondItem(self.name, letters, self.domain, named, len(self.parts))
+
+
+def default_variable(port: Port, name: str, side: Side) -> str:
+    """The name that a variable of an element gets where none is given."""
+    if isinstance(port.law, SourceLaw) and port.law.side == side:
+        return name
+    return f"{DOMAINS[port.domain].power(side).symbol}_{name}"
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -78,7 +94,7 @@ class TwoPort:
     """TF: e_a = m e_b, f_b = m f_a; GY: e_a = r f_b, e_b = r f_a, along the half arrows a -> b. `origins` names its couplings.
 
     With a `matrix`, TF: f_b = K f_a, e_a = K^T e_b; GY: e_b = K f_a, e_a = K^T f_b, and `domains` are those of the first bonds in
-    and out. `letters` are MTF or MGY where the modulus moves.
+    and out.
     """
 
     name: str
@@ -86,87 +102,36 @@ class TwoPort:
     modulus: Expression
     domains: tuple[str, str]
     origins: tuple[str, ...]
-    letters: str = ""
     matrix: tuple[tuple[Expression, ...], ...] = ()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Bond:
-    """A half arrow: power counts as positive from `tail` to `head`. The stroke stands at the end that receives the effort.
-
-    A vector bond has the scalar bonds it stands for as `parts`, all with the same stroke. A scalar bond says which component of a
-    vector item, or which port of a two-port with a matrix, it ends at, counted from 1.
-    """
-
-    number: int
-    tail: str
-    head: str
-    domain: str
-    across: str
-    through: str
-    stroke: BondEnd
-    tail_port: int = 0
-    head_port: int = 0
-    parts: "tuple[Bond, ...]" = ()
-
-    @property
-    def size(self) -> int:
-        """The number of scalar bonds it stands for."""
-        return len(self.parts) or 1
-
-    @property
-    def effort(self) -> str:
-        """The name of the effort."""
-        return self.variable(DOMAINS[self.domain].effort)
-
-    @property
-    def flow(self) -> str:
-        """The name of the flow."""
-        return self.variable(DOMAINS[self.domain].flow)
-
-    def variable(self, side: Side) -> str:
-        """The name of a power variable."""
-        return self.across if side == "across" else self.through
-
-    def other(self, name: str) -> str:
-        """The item at the other end."""
-        return self.head if self.tail == name else self.tail
-
-    def receives(self, name: str) -> Side:
-        """The power variable that the item at an end is told through this bond."""
-        domain: Domain = DOMAINS[self.domain]
-        at_stroke = (self.head if self.stroke == "head" else self.tail) == name
-        return domain.effort if at_stroke else domain.flow
-
-    def brings(self, name: str) -> Side:
-        """The power variable that the item at an end gives to this bond."""
-        return other_side(self.receives(name))
 
 
 @final
 @dataclass(frozen=True)
 class BondGraphScheme:
-    """A causal bond graph. Names of items are unique; bonds are numbered from 1. `causal` is where it was raised from."""
+    """A bond graph with strokes and variables on every bond, and what is behind its items. Bonds are numbered from 1.
+
+    The physics stands beside the graph and not in it, by name: a two-port that was joined with others or turned has a modulus that
+    no element of the model has. `causal` is where it was made from.
+    """
 
     name: str
-    junctions: Mapping[str, Junction]
+    graph: BondGraph
     one_ports: Mapping[str, OnePort]
     two_ports: Mapping[str, TwoPort]
-    bonds: tuple[Bond, ...]
     causal: CausalGraph = field(compare=False, repr=False)
-    _at: Mapping[str, tuple[Bond, ...]] = field(default_factory=dict, compare=False, repr=False)
+    junctions: Mapping[str, BondItem] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        at: dict[str, list[Bond]] = {}
-        for bond in self.bonds:
-            at.setdefault(bond.tail, []).append(bond)
-            at.setdefault(bond.head, []).append(bond)
-        object.__setattr__(self, "_at", {name: tuple(bonds) for name, bonds in at.items()})
+        object.__setattr__(self, "junctions", {item.name: item for item in self.graph.of_role("junction")})
 
-    def bonds_of(self, name: str) -> tuple[Bond, ...]:
+    @property
+    def bonds(self) -> tuple[PowerBond, ...]:
+        """The bonds, in the order of description."""
+        return self.graph.bonds
+
+    def bonds_of(self, name: str) -> tuple[PowerBond, ...]:
         """The bonds at an item."""
-        return self._at.get(name, ())
+        return self.graph.bonds_of(name)
 
     def sources(self) -> Iterator[OnePort]:
         """The sources, in the order of description."""
@@ -174,29 +139,31 @@ class BondGraphScheme:
 
     def kind_of(self, name: str) -> str:
         """The letters that stand before the name of an item: 0, 1, Se, Sf, C, I, R, TF, GY, MTF, De, ..."""
-        if name in self.junctions:
-            return self.junctions[name].kind
-        item: OnePort | TwoPort = self.one_ports[name] if name in self.one_ports else self.two_ports[name]
-        return item.letters or item.kind
+        return self.graph.items[name].letters
 
     def size_of(self, name: str) -> int:
         """The number of components of an item; 1 for two-ports, which have a size on either side."""
-        item = self.junctions.get(name) or self.one_ports.get(name)
-        return len(item.parts) or 1 if item is not None else 1
+        return max(self.graph.items[name].size, 1)
+
+    def rebonded(self, one_ports: Mapping[str, OnePort], bonds: Sequence[PowerBond]) -> "BondGraphScheme":
+        """The scheme with other one-ports and bonds between its junctions and two-ports."""
+        others = [item for item in self.graph.items.values() if item.role != "one-port"]
+        return replace(self, graph=graph_of(others, one_ports, bonds), one_ports=one_ports)
 
     def __str__(self) -> str:
         """One bond a line: number, items, stroke (`|` at its end), effort and flow."""
-        return "\n".join(self._line(bond) for bond in self.bonds)
+        return str(self.graph)
 
-    def _line(self, bond: Bond) -> str:
-        arrow = "|->" if bond.stroke == "tail" else "->|"
-        if bond.size > 1:
-            arrow = arrow.replace("->", f"-[{bond.size}]->")
-        ends = (
-            f"{self.kind_of(name)}:{name}" + (f"[{port}]" if port else "")
-            for name, port in ((bond.tail, bond.tail_port), (bond.head, bond.head_port))
-        )
-        return f"{bond.number:>3}  {f' {arrow} '.join(ends)}   ({bond.effort}, {bond.flow})"
+
+def graph_of(others: Iterable[BondItem], one_ports: Mapping[str, OnePort], bonds: Sequence[PowerBond]) -> BondGraph:
+    """The graph of one-ports and other items, with the signals that sources follow."""
+    items = {item.name: item for item in (*others, *(one_port.item() for one_port in one_ports.values()))}
+    signals = [
+        SignalBond(to_text(one_port.port.law.signal), name)
+        for name, one_port in one_ports.items()
+        if isinstance(one_port.port.law, SourceLaw) and one_port.port.law.signal is not None and not one_port.parts
+    ]
+    return BondGraph(items, tuple(bonds), tuple(signals))
 
 
 NOT_DRAWN_BEFORE = 10**9
@@ -217,7 +184,7 @@ class ConnectedPart:
     members: tuple[str, ...]
     earlier: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
 
-    def bonds(self, name: str) -> list[Bond]:
+    def bonds(self, name: str) -> list[PowerBond]:
         """The bonds of a member to other members."""
         return [b for b in self.graph.bonds_of(name) if b.other(name) not in self.graph.one_ports]
 
@@ -316,7 +283,7 @@ def _first_bond(part: ConnectedPart) -> int:
     return min((bond.number for name in part.members for bond in part.graph.bonds_of(name)), default=0)
 
 
-def heavy_children(part: ConnectedPart, root: str) -> dict[str, list[Bond]]:
+def heavy_children(part: ConnectedPart, root: str) -> dict[str, list[PowerBond]]:
     """For each member of a tree the bonds that lead away from the root, the one to the deepest subtree first.
 
     Where ladders were drawn before, what went on along the ladder does so again.
@@ -330,7 +297,7 @@ def heavy_children(part: ConnectedPart, root: str) -> dict[str, list[Bond]]:
                 order.append(other)
     height = dict.fromkeys(order, 0)
     ladder = {name: NOT_DRAWN_BEFORE if (place := part.place(name)) is None else place[0] for name in order}
-    found: dict[str, list[Bond]] = {}
+    found: dict[str, list[PowerBond]] = {}
     for name in reversed(order):
         away = [bond for bond in part.bonds(name) if bond.other(name) != parent[name]]
         away.sort(key=lambda bond, name=name: (ladder[bond.other(name)], -height[bond.other(name)]))  # type: ignore[misc]

@@ -3,21 +3,23 @@
 from collections.abc import Mapping, Sequence
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.elements import ElementKind, kinds_of
+from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, Expression, symbol, to_text
 from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.model.bond_graph import DETECTORS, SINKS
 from tellegen.model.model import Model
 from tellegen.notations.bond_graph.elements import KINDS_KEY, NONE
+from tellegen.notations.bond_graph.network import one_port_kinds
+from tellegen.notations.bond_graph.writing import bond_graph_lines
 from tellegen.notations.network.fields import energy_letters
 from tellegen.notations.writing import file_with_notation, mode_settings
 from tellegen.notations.yaml.quoting import quoted
 from tellegen.schemes import rules
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 from tellegen.schemes.element_texts import (
     Detail,
     ModulusTexts,
     PlainYaml,
-    default_name,
     details_text,
     element_details,
     element_kind,
@@ -29,7 +31,6 @@ from tellegen.schemes.element_texts import (
 )
 
 Details = Mapping[str, Mapping[str, Detail]]
-_SENSORS = ("De", "Df", "rSe", "rSf")
 _GIVE_MODEL = "give the model that the scheme was raised from: 'model=...'"
 
 
@@ -39,7 +40,7 @@ def to_lines(scheme: BondGraphScheme) -> list[str]:
     Raises: GraphError for fields in a scheme of scalar bonds.
     """
     _refuse_fields(scheme)
-    return [*_Lines(scheme).write(), *_signal_lines(scheme)]
+    return bond_graph_lines(scheme.graph)
 
 
 def to_details(scheme: BondGraphScheme, model: Model | None = None) -> Details:
@@ -126,12 +127,12 @@ def _moduli(scheme: BondGraphScheme, two_port: TwoPort, moduli: ModulusTexts) ->
 
 def _details(item: OnePort, name: str, ties: bool, *, noted: bool) -> dict[str, Detail]:
     """What one scalar element needs; `noted` when its lines name its variable."""
-    named: tuple[Side, ...] = (item.port.law.side,) if noted and _note(item) else ()
-    if item.letters in ("De", "Df"):
+    named: tuple[Side, ...] = (item.port.law.side,) if noted and item.item().variables else ()
+    if item.letters in DETECTORS:
         named = (other_side(item.port.law.side),)
     details: dict[str, Detail] = {}
     details |= element_details(item.port, name, item.decides, default=_default_kind(item), ties=ties, named=named)
-    if item.letters in _SENSORS:
+    if item.letters in (*DETECTORS, *SINKS):
         quantity = element_kind(item.port).quantity
         details.pop(quantity.key if quantity else "", None)
         details.pop("law", None)
@@ -201,73 +202,4 @@ def _matrix(rows: Sequence[Sequence[Expression]]) -> Detail:
 
 def _default_kind(item: OnePort) -> ElementKind | None:
     """The kind that a reader takes for the letters of a one-port."""
-    domain = DOMAINS[item.domain]
-    if isinstance(item.port.law, SourceLaw):
-        return None
-    if isinstance(item.port.law, StorageLaw):
-        side = domain.effort if item.kind == "C" else domain.flow
-        return min((k for k in kinds_of(domain.name, "storage") if k.side == side), key=lambda k: k.inverse)
-    return next(k for k in kinds_of(domain.name, "resistive") if k.side == domain.effort)
-
-
-def _note(item: OnePort) -> str:
-    """The name of the variable that a one-port gives, where it is not the default one."""
-    if item.letters in _SENSORS or item.parts:
-        return ""
-    side = item.port.law.side
-    name = item.port.variable(side)
-    return "" if name == default_name(item.port, item.name, side) or "[" in name or name in DOMAINS else name
-
-
-# -- lines ---------------------------------------------------------------------------------------------------------------------
-
-
-def _signal_lines(scheme: BondGraphScheme) -> list[str]:
-    """What drives each source that follows a signal."""
-    found = []
-    for name, item in scheme.one_ports.items():
-        law = item.port.law
-        if isinstance(law, SourceLaw) and law.signal is not None and not item.parts:
-            found.append(f"{to_text(law.signal)} => {name}")
-    return found
-
-
-class _Lines:
-    """Writes each bond once, and the kind of each item where it stands first."""
-
-    def __init__(self, scheme: BondGraphScheme) -> None:
-        self.scheme = scheme
-        self.said: set[str] = set()
-        self.written: set[int] = set()
-
-    def write(self) -> list[str]:
-        lines = []
-        for bond in self.scheme.bonds:
-            if bond.number not in self.written:
-                chain = self._chain(bond)
-                self.written.update(b.number for b in chain)
-                first = self._item(chain[0].tail, chain[0].tail_port)
-                lines.append(" -> ".join([first, *(self._item(b.head, b.head_port) for b in chain)]))
-        return lines
-
-    def _chain(self, bond: Bond) -> list[Bond]:
-        """A bond with the one behind its two-port, where that has no others and is not written yet."""
-        around = self.scheme.bonds_of(bond.head)
-        if bond.head in self.scheme.two_ports and len(around) == 2:
-            behind = next(b for b in around if b is not bond)
-            if behind.number not in self.written and not (bond.head_port or behind.tail_port):
-                return [bond, behind]
-        return [bond]
-
-    def _item(self, name: str, port: int) -> str:
-        component = f"[{port}]" if port else ""
-        if name in self.said:
-            return name + component
-        self.said.add(name)
-        scheme = self.scheme
-        size = f"[{scheme.size_of(name)}]" if scheme.size_of(name) > 1 and name in scheme.junctions else ""
-        text = f"{scheme.kind_of(name)}{size}:{name}{component}"
-        if name in scheme.junctions:
-            return f"{text} ({scheme.junctions[name].domain})"
-        note = _note(scheme.one_ports[name]) if name in scheme.one_ports else ""
-        return f"{text} ({note})" if note else text
+    return None if isinstance(item.port.law, SourceLaw) else one_port_kinds(item.kind, DOMAINS[item.domain])[0]

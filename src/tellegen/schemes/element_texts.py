@@ -26,6 +26,7 @@ from tellegen.notations.quantities import UnitTexts
 from tellegen.notations.signals.formulas import readable_dimensions
 from tellegen.notations.yaml.quoting import quoted, sentence_text
 from tellegen.schemes import rules
+from tellegen.schemes.bond_graph_scheme import default_variable
 
 
 def element_kind(port: Port) -> ElementKind:
@@ -132,20 +133,13 @@ def element_details(
     return details | ({"causality": causality} if causality else {})
 
 
-def default_name(port: Port, name: str, side: Side) -> str:
-    """The name that a variable gets where none is given."""
-    if isinstance(port.law, SourceLaw) and port.law.side == side:
-        return name
-    return f"{DOMAINS[port.domain].power(side).symbol}_{name}"
-
-
 def _names(port: Port, name: str, kind: ElementKind, named: set[Side]) -> dict[str, str]:
     domain = DOMAINS[port.domain]
     sides: tuple[Side, Side] = ("across", "through")
     found = {
         domain.power(side).word: port.variable(side)
         for side in sides
-        if side not in named and port.variable(side) != default_name(port, name, side)
+        if side not in named and port.variable(side) != default_variable(port, name, side)
     }
     if isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable:
         energy = domain.energy(kind.side)

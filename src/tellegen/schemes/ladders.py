@@ -9,16 +9,9 @@ from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.expressions import ONE, ZERO, Expression, split_coefficient
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries, with_definitions
 from tellegen.graph import Field, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import rules
-from tellegen.schemes.bond_graph_scheme import (
-    Bond,
-    BondGraphScheme,
-    ConnectedPart,
-    Junction,
-    OnePort,
-    TwoPort,
-    heavy_children,
-)
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, TwoPort, heavy_children
 from tellegen.schemes.names import UniqueNames
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, Matrix, Output, Section, Summation
 
@@ -33,7 +26,7 @@ class JunctionBond(NamedTuple):
     brings: bool
 
 
-def junction_bond(bond: Bond, junction: str, shares: Side) -> JunctionBond:
+def junction_bond(bond: PowerBond, junction: str, shares: Side) -> JunctionBond:
     """A bond as its junction sees it."""
     return JunctionBond(bond.variable(other_side(shares)), bond.tail == junction, bond.receives(junction) == shares)
 
@@ -217,7 +210,7 @@ class LadderBuilder:
         self.flow = flow
         self.sections: dict[str, Section] = {}
         self.signals = UniqueNames(name for bond in graph.bonds for name in (bond.across, bond.through))
-        self._away: dict[str, list[Bond]] = {}
+        self._away: dict[str, list[PowerBond]] = {}
 
     def ladder_of(self, part: ConnectedPart) -> Ladder:
         """The main ladder of a part."""
@@ -229,7 +222,7 @@ class LadderBuilder:
 
     # -- sections --------------------------------------------------------------------------------------------------------------
 
-    def _source_bonds(self, junction: str) -> list[Bond]:
+    def _source_bonds(self, junction: str) -> list[PowerBond]:
         found = []
         for bond in self.graph.bonds_of(junction):
             item = self.graph.one_ports.get(bond.other(junction))
@@ -237,7 +230,7 @@ class LadderBuilder:
                 found.append(bond)
         return found
 
-    def _section(self, bond: Bond, right: str, upper: Side) -> Section:
+    def _section(self, bond: PowerBond, right: str, upper: Side) -> Section:
         """The section of a bond, whose right end is given."""
         left = bond.other(right)
         direction = "right" if bond.head == right else "left"
@@ -261,7 +254,7 @@ class LadderBuilder:
 
     # -- ladders ---------------------------------------------------------------------------------------------------------------
 
-    def _ladder(self, start: str, left: Bond | None, entry: Section | None) -> Ladder:
+    def _ladder(self, start: str, left: PowerBond | None, entry: Section | None) -> Ladder:
         columns: list[Column] = []
         name, upper = start, entry.upper if entry else "across"
         section = entry
@@ -288,7 +281,7 @@ class LadderBuilder:
                 break
         return Ladder(tuple(columns), entry.name if entry else "")
 
-    def _turned(self, two_port: str, left: Bond | None, upper: Side) -> Side:
+    def _turned(self, two_port: str, left: PowerBond | None, upper: Side) -> Side:
         """The variable on the upper line behind a two-port."""
         item = self.graph.two_ports[two_port]
         assert left is not None, "a two-port stands between junctions"
@@ -301,10 +294,10 @@ class LadderBuilder:
     def _group(
         self,
         name: str,
-        left: Bond | None,
-        right: Bond | None,
+        left: PowerBond | None,
+        right: PowerBond | None,
         section: Section | None,
-        branches: list[Bond],
+        branches: list[PowerBond],
         upper: Side,
     ) -> tuple[list[Column], Section | None]:
         """The columns of a junction, and the section behind them."""
@@ -333,7 +326,9 @@ class LadderBuilder:
             section = behind
         return columns, section
 
-    def _items(self, junction: Junction, left: Bond | None, right: Bond | None, branches: list[Bond]) -> list[Bond]:
+    def _items(
+        self, junction: BondItem, left: PowerBond | None, right: PowerBond | None, branches: list[PowerBond]
+    ) -> list[PowerBond]:
         """Elements and branches in the order of columns: the storage that decides, other storages, static elements, the rest."""
         name = junction.name
         elements = [
@@ -342,7 +337,7 @@ class LadderBuilder:
             if b.other(name) in self.graph.one_ports and b is not left and b is not right
         ]
 
-        def rank(bond: Bond) -> int:
+        def rank(bond: PowerBond) -> int:
             law = self.graph.one_ports[bond.other(name)].port.law
             if isinstance(law, StorageLaw):
                 return 0 if bond.receives(name) == junction.shares else 1
@@ -350,7 +345,9 @@ class LadderBuilder:
 
         return [*sorted(elements, key=rank), *branches]
 
-    def _link(self, junction: Junction, one: Bond, two: Bond, forward: bool, decided: bool, upper: Side) -> Section:
+    def _link(
+        self, junction: BondItem, one: PowerBond, two: PowerBond, forward: bool, decided: bool, upper: Side
+    ) -> Section:
         """The section between two columns of one junction."""
         own = other_side(junction.shares)
         symbol = DOMAINS[junction.domain].power(own).symbol
@@ -373,8 +370,8 @@ class LadderBuilder:
 
     def _column(
         self,
-        junction: Junction,
-        bond: Bond | None,
+        junction: BondItem,
+        bond: PowerBond | None,
         joints: list[JunctionBond],
         left: Section | None,
         right: Section | None,

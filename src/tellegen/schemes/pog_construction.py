@@ -14,8 +14,9 @@ from tellegen.expressions import ONE, Expression
 from tellegen.expressions.elimination import Elimination, NamedEntries, with_definitions
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import Interconnection, column
+from tellegen.model.bond_graph import PowerBond
 from tellegen.schemes.bond_graph_construction import bond_graph
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, connected_parts
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, connected_parts
 from tellegen.schemes.gains import vector_block
 from tellegen.schemes.ladders import (
     LadderBuilder,
@@ -29,7 +30,6 @@ from tellegen.schemes.ladders import (
 )
 from tellegen.schemes.names import UniqueNames, plain_name
 from tellegen.schemes.pog_scheme import Block, Ladder, Output, PogScheme, Section, Summation
-from tellegen.schemes.strokes import one_port_kind
 
 
 def port_scheme(causal: CausalGraph) -> PogScheme:
@@ -61,7 +61,7 @@ class _PortScheme:
         self.graph = causal.graph
         names, fields = UniqueNames(), {k: field.element for field in self.graph.fields for k in field.ports}
         self.items = [
-            OnePort(names.take(plain_name(p.element)), one_port_kind(p), p, causal.decides[k], False, fields.get(k, ""))
+            OnePort(names.take(plain_name(p.element)), p, causal.decides[k], field=fields.get(k, ""))
             for k, p in enumerate(self.graph.ports)
         ]
         self.names = names
@@ -222,6 +222,6 @@ def _flat_sections(graph: BondGraphScheme) -> dict[str, Section]:
     return {str(k): _flat_section(str(k), bond, sources) for k, bond in enumerate(bonds, 1)}
 
 
-def _flat_section(name: str, bond: Bond, sources: set[str]) -> Section:
+def _flat_section(name: str, bond: PowerBond, sources: set[str]) -> Section:
     left, right = ("" if end in sources else end for end in (bond.tail, bond.head))
     return Section(name, left, right, bond.domain, bond.across, bond.through, "right", bond.receives(bond.head))

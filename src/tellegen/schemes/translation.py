@@ -17,9 +17,9 @@ from tellegen.notations.network.multiports import MULTIPORT
 from tellegen.notations.writing import to_yaml
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_construction import bond_graph
+from tellegen.schemes.bond_graph_scheme import default_variable
 from tellegen.schemes.bond_graph_writing import bond_graph_text
 from tellegen.schemes.element_texts import (
-    default_name,
     element_kind,
     element_law,
     element_value,
@@ -152,7 +152,7 @@ def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
     variables = {
         side: port.variable(side)
         for side in ("across", "through")
-        if port.variable(side) != default_name(port, port.element, side)
+        if port.variable(side) != default_variable(port, port.element, side)
     }
     return Element(
         port.element,

@@ -16,16 +16,9 @@ from typing import Literal, final
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.schemes import rules
-from tellegen.schemes.bond_graph_scheme import (
-    Bond,
-    BondGraphScheme,
-    ConnectedPart,
-    Junction,
-    OnePort,
-    TwoPort,
-    heavy_children,
-)
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, TwoPort, heavy_children
 from tellegen.schemes.element_texts import field_laws
 from tellegen.schemes.pog_construction import port_gains
 from tellegen.schemes.pog_scheme import Matrix, PogScheme
@@ -172,19 +165,19 @@ class _TreeWriter:
 
     # -- junctions -------------------------------------------------------------------------------------------------------------
 
-    def _way(self, junction: Junction) -> Way:
+    def _way(self, junction: BondItem) -> Way:
         return "series" if junction.series else "parallel"
 
-    def _sources(self, name: str) -> list[Bond]:
+    def _sources(self, name: str) -> list[PowerBond]:
         return [b for b in self._leaves(name) if self._is_source(b.other(name))]
 
-    def _leaves(self, name: str) -> list[Bond]:
+    def _leaves(self, name: str) -> list[PowerBond]:
         return [b for b in self.graph.bonds_of(name) if b.other(name) in self.graph.one_ports]
 
     def _is_source(self, name: str) -> bool:
         return isinstance(self.graph.one_ports[name].port.law, SourceLaw)
 
-    def _walk(self, ladder: WrittenLadder, name: str, sign: int, used: Bond | None) -> None:
+    def _walk(self, ladder: WrittenLadder, name: str, sign: int, used: PowerBond | None) -> None:
         """Write the junction and what lies behind it; `used` is a source that is written already."""
         while True:
             junction = self.graph.junctions[name]
@@ -209,23 +202,23 @@ class _TreeWriter:
             following = self._step(ladder, away[0], junction, sign)
             name, sign, used = *following, None
 
-    def _follow(self, ladder: WrittenLadder, bond: Bond, junction: Junction, sign: int) -> None:
+    def _follow(self, ladder: WrittenLadder, bond: PowerBond, junction: BondItem, sign: int) -> None:
         name, following = self._step(ladder, bond, junction, sign)
         self._walk(ladder, name, following, None)
 
-    def _ordered(self, junction: Junction) -> list[Bond]:
+    def _ordered(self, junction: BondItem) -> list[PowerBond]:
         """The elements of a junction: the storage that decides, other storages, static elements."""
         name = junction.name
         found = [b for b in self._leaves(name) if not self._is_source(b.other(name))]
 
-        def rank(bond: Bond) -> int:
+        def rank(bond: PowerBond) -> int:
             if not isinstance(self.graph.one_ports[bond.other(name)].port.law, StorageLaw):
                 return 2
             return 0 if bond.receives(name) == junction.shares else 1
 
         return sorted(found, key=rank)
 
-    def _side_source(self, bond: Bond, junction: Junction, sign: int) -> LanePiece:
+    def _side_source(self, bond: PowerBond, junction: BondItem, sign: int) -> LanePiece:
         """A source behind the junction. By default its across variable is that of the ladder, its through variable comes in."""
         item = self.graph.one_ports[bond.other(junction.name)]
         across, through = _signs(junction, sign, 1 if bond.tail == junction.name else -1)
@@ -233,7 +226,7 @@ class _TreeWriter:
 
     # -- from junction to junction ---------------------------------------------------------------------------------------------
 
-    def _step(self, ladder: WrittenLadder, bond: Bond, junction: Junction, sign: int) -> tuple[str, int]:
+    def _step(self, ladder: WrittenLadder, bond: PowerBond, junction: BondItem, sign: int) -> tuple[str, int]:
         """Pass a bond, and the two-ports behind it; gives the next junction and its sign."""
         here = junction.name
         direction = 1 if bond.tail == here else -1
@@ -260,7 +253,7 @@ class _TreeWriter:
         return there, 1
 
 
-def _signs(junction: Junction, sign: int, direction: int) -> tuple[int, int]:
+def _signs(junction: BondItem, sign: int, direction: int) -> tuple[int, int]:
     """The across and the through variable of a bond over those of the ladder, away from the junction."""
     return (sign * direction, sign) if junction.series else (sign, sign * direction)
 

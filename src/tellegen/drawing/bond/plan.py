@@ -26,9 +26,9 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.typesetting import COLON, set_math
 from tellegen.expressions import ONE, ZERO, Expression, Number
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
-from tellegen.model.bond_graph import SINKS
+from tellegen.model.bond_graph import SINKS, PowerBond
 from tellegen.results.units import ratio_unit
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort, TwoPort
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort, TwoPort
 
 
 @final
@@ -43,11 +43,11 @@ class _BondWarnings:
         # A coupling that only joins junctions is no item: then the loop of junctions itself is marked.
         self._loops = self._round() if not shown.issuperset(causal.rigid) else frozenset[int]()
 
-    def marks(self, bond: Bond) -> bool:
+    def marks(self, bond: PowerBond) -> bool:
         """Whether a bond is drawn as a warning."""
         return bond.number in self._loops or self._is_warned(bond.tail) or self._is_warned(bond.head)
 
-    def is_sink(self, bond: Bond) -> bool:
+    def is_sink(self, bond: PowerBond) -> bool:
         """Whether a bond leads to a residual sink that decides a force of its own; one that only reads a force is none."""
         ends = [self.scheme.one_ports[name] for name in (bond.tail, bond.head) if name in self.scheme.one_ports]
         return any(item.letters in SINKS and isinstance(item.port.law, SourceLaw) for item in ends)
@@ -135,9 +135,9 @@ class BondTexts:
     def shared(self, junction: str) -> str:
         """The variable that the bonds of a junction share."""
         item = self.scheme.junctions[junction]
-        return bold_latex(item.name) if item.parts else name_latex(item.variable)
+        return bold_latex(item.name) if item.size > 1 else name_latex(item.variable)
 
-    def variables(self, bond: Bond) -> tuple[str, str]:
+    def variables(self, bond: PowerBond) -> tuple[str, str]:
         """Effort and flow of a bond: rates of energy variables at storages, bold letters on vector bonds."""
         storage = next((self.scheme.one_ports[end] for end in (bond.head, bond.tail) if self._stores(end)), None)
         effort, flow = self._vector(bond, bond.effort), self._vector(bond, bond.flow)
@@ -152,12 +152,12 @@ class BondTexts:
         return item is not None and item.kind in ("I", "C") and name in self.energies and item.letters != "IC"
 
     @staticmethod
-    def _component(storage: OnePort, bond: Bond) -> OnePort:
+    def _component(storage: OnePort, bond: PowerBond) -> OnePort:
         """The storage of a field that a scalar bond ends at; the whole on a vector bond."""
         port = bond.head_port if bond.head == storage.name else bond.tail_port
         return storage.parts[port - 1] if storage.parts and port and bond.size == 1 else storage
 
-    def _vector(self, bond: Bond, name: str) -> str:
+    def _vector(self, bond: PowerBond, name: str) -> str:
         if bond.size == 1:
             return name_latex(self.short.get(name, name))
         # The name of a vector bond lists its components: `[I_1, I_2, I_3]` is the vector I.
@@ -345,7 +345,7 @@ class _BondPlanner:
         text = self.texts.item(element, named=own == element)
         self.nodes[own] = BondNode(own, element, role, text, self.texts.domain(element))
 
-    def _groups(self, name: str, bonds: tuple[Bond, ...]) -> list[list[Bond]]:
+    def _groups(self, name: str, bonds: tuple[PowerBond, ...]) -> list[list[PowerBond]]:
         """The bonds of a junction, in groups that fit round one text each."""
         links = [bond for bond in bonds if bond.other(name) in self.skeleton]
         leaves = [bond for bond in bonds if bond.other(name) not in self.skeleton]
@@ -353,14 +353,14 @@ class _BondPlanner:
             return [list(bonds)]
         # Each of several has one or two links to its like, so two links of its own, and leaves on the corners and a side.
         count = max(1, -(-len(links) // 2), -(-len(leaves) // 4))
-        groups: list[list[Bond]] = [[] for _ in range(count)]
+        groups: list[list[PowerBond]] = [[] for _ in range(count)]
         for items in (links, leaves):
             share = -(-len(items) // count) if items else 1
             for k, bond in enumerate(items):
                 groups[min(k // share, count - 1)].append(bond)
         return [sorted(group, key=lambda bond: bond.number) for group in groups if group]
 
-    def _join(self, name: str, groups: list[list[Bond]]) -> None:
+    def _join(self, name: str, groups: list[list[PowerBond]]) -> None:
         """Bonds between the equal junctions: what one bond decides for all runs away from its group."""
         junction = self.scheme.junctions[name]
         effort_shared = DOMAINS[junction.domain].effort == junction.shares
@@ -377,7 +377,7 @@ class _BondPlanner:
             effort, flow = (shared, "") if effort_shared else ("", shared)
             self.joints.append(BondLink(0, first, second, stroke, junction.domain, effort, flow, size))
 
-    def _link(self, bond: Bond) -> BondLink:
+    def _link(self, bond: PowerBond) -> BondLink:
         tail = self.home.get((bond.tail, bond.number), bond.tail)
         head = self.home.get((bond.head, bond.number), bond.head)
         effort, flow = self.texts.variables(bond)

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from tellegen.core.domains import DOMAINS
 from tellegen.graph import ResistiveLaw, SourceLaw
+from tellegen.model.bond_graph import PowerBond
 from tellegen.results import Run
 from tellegen.results.element_variables import sources_of, supplying
 from tellegen.results.section_powers import SectionPowers
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, OnePort
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 from tellegen.schemes.pog_scheme import PogScheme
 
 Array = NDArray[np.float64]
@@ -96,7 +97,7 @@ def bond_powers(scheme: BondGraphScheme, run: Run) -> dict[int, Array]:
     return known
 
 
-def _at_element(bond: Bond, scheme: BondGraphScheme, run: Run) -> Array | None:
+def _at_element(bond: PowerBond, scheme: BondGraphScheme, run: Run) -> Array | None:
     """The power of a bond at an element with no other bond, along the half arrow."""
     for end in (bond.head, bond.tail):
         item = scheme.one_ports.get(end)
@@ -111,7 +112,7 @@ def _at_element(bond: Bond, scheme: BondGraphScheme, run: Run) -> Array | None:
     return None
 
 
-def _product(bond: Bond, run: Run) -> Array | None:
+def _product(bond: PowerBond, run: Run) -> Array | None:
     if bond.size > 1 or bond.through not in run or bond.across not in run:
         return None
     through = run.values(bond.through)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import final
 
-from tellegen.core.domains import DOMAINS
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.pog.plan import (
@@ -28,7 +27,8 @@ from tellegen.drawing.pog.plan import (
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.scene import Tone
 from tellegen.graph import Port, SourceLaw
-from tellegen.schemes.bond_graph_scheme import Bond, BondGraphScheme, ConnectedPart, OnePort, connected_parts
+from tellegen.model.bond_graph import PowerBond
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, connected_parts
 from tellegen.schemes.ladders import LadderBuilder, SignalFlow
 from tellegen.schemes.names import UniqueNames
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, PogScheme, Section
@@ -261,7 +261,7 @@ def linked_ladders(scheme: PogScheme, most: int, earlier: Sequence[Sequence[str]
     graph = scheme.bond_graph
     if graph is None or scheme.causal.derivative or any(item.matrix for item in graph.two_ports.values()):
         return None
-    cuts: list[Bond] = []
+    cuts: list[PowerBond] = []
     for part in connected_parts(graph, earlier):
         found = _closing(part)
         if found is None:
@@ -284,7 +284,7 @@ def linked_ladders(scheme: PogScheme, most: int, earlier: Sequence[Sequence[str]
     return LinkedLadders(laddered, _sections_at(opened, builder, letters))
 
 
-def _closing(part: ConnectedPart) -> list[Bond] | None:
+def _closing(part: ConnectedPart) -> list[PowerBond] | None:
     """The bonds that close the meshes of a part: those furthest from its start, and none at a two-port."""
     root: dict[str, str] = {name: name for name in part.members}
 
@@ -293,7 +293,7 @@ def _closing(part: ConnectedPart) -> list[Bond] | None:
             root[name] = name = root[root[name]]
         return name
 
-    def joined(bond: Bond) -> bool:
+    def joined(bond: PowerBond) -> bool:
         one, two = find(bond.tail), find(bond.head)
         root[one] = two
         return one != two
@@ -306,11 +306,11 @@ def _closing(part: ConnectedPart) -> list[Bond] | None:
     return [bond for bond in bonds if bond not in at_two_ports and not joined(bond)]
 
 
-def _from_the_start(part: ConnectedPart) -> list[Bond]:
+def _from_the_start(part: ConnectedPart) -> list[PowerBond]:
     """The bonds between the members of a part, the nearest to its start first."""
     start = part.start()
     seen, queue = {start}, [start]
-    found: dict[int, Bond] = {}
+    found: dict[int, PowerBond] = {}
     for name in queue:
         for bond in part.bonds(name):
             found[bond.number] = bond
@@ -321,7 +321,7 @@ def _from_the_start(part: ConnectedPart) -> list[Bond]:
     return list(found.values())
 
 
-def _opened(graph: BondGraphScheme, cuts: list[Bond]) -> tuple[BondGraphScheme, dict[str, str]]:
+def _opened(graph: BondGraphScheme, cuts: list[PowerBond]) -> tuple[BondGraphScheme, dict[str, str]]:
     """The bond graph with a pair of sources in the place of each cut bond, and their letters."""
     names = UniqueNames((*graph.junctions, *graph.one_ports, *graph.two_ports))
     bonds = [bond for bond in graph.bonds if bond not in cuts]
@@ -336,14 +336,14 @@ def _opened(graph: BondGraphScheme, cuts: list[Bond]) -> tuple[BondGraphScheme, 
                 if end == bond.tail
                 else replace(bond, tail=item.name, tail_port=0)
             )
-    return replace(graph, one_ports=one_ports, bonds=tuple(bonds)), letters
+    return graph.rebonded(one_ports, bonds), letters
 
 
-def _stand_in(name: str, bond: Bond, end: str) -> OnePort:
+def _stand_in(name: str, bond: PowerBond, end: str) -> OnePort:
     """A source that tells one end of a cut bond what the other end would."""
     side = bond.receives(end)
     port = Port(name, bond.domain, 0, 0, SourceLaw(side, bond.variable(side)), bond.across, bond.through)
-    return OnePort(name, "Se" if side == DOMAINS[bond.domain].effort else "Sf", port, side)
+    return OnePort(name, port, side)
 
 
 def _sections_at(graph: BondGraphScheme, builder: LadderBuilder, letters: Mapping[str, str]) -> dict[str, str]:

@@ -12,17 +12,17 @@ from dataclasses import replace
 
 from tellegen.causality import CausalGraph
 from tellegen.causality.causal_graph import Dependence
-from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import GraphError, TellegenError
 from tellegen.expressions import ONE, ZERO, is_zero
 from tellegen.graph import Port, ResistiveLaw, SourceLaw
 from tellegen.schemes import rules
 from tellegen.schemes.algebra.signal_paths import Loop, SignalPath, read_path
 from tellegen.schemes.bond_graph_construction import bond_graph
-from tellegen.schemes.bond_graph_scheme import Bond, BondEnd, BondGraphScheme, OnePort
+from tellegen.schemes.bond_graph_scheme import BondGraphScheme, OnePort
 from tellegen.schemes.gains import UndeterminedError, dependent_gains, vector_block
 from tellegen.schemes.pog_scheme import Block, Column, Ladder, Output, PogScheme, Rewriting, Section, Summation
-from tellegen.schemes.strokes import one_port_kind, one_port_letters
+from tellegen.schemes.strokes import with_strokes
 
 
 def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
@@ -41,9 +41,16 @@ def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
         return result
     if not result.ladders:  # in a mesh the sections between junctions do not tell which strokes change
         return replace(result, bond_graph=_raised(result.causal))
-    sections = {frozenset((s.left, s.right)): s for s in result.sections.values()}
-    bonds = tuple(_bond(bond, elements, sections) for bond in result.bond_graph.bonds)
-    return replace(result, bond_graph=replace(result.bond_graph, one_ports=elements, bonds=bonds, causal=result.causal))
+    return replace(result, bond_graph=_restroked(result.bond_graph, elements, result.causal))
+
+
+def _restroked(graph: BondGraphScheme, elements: Mapping[str, OnePort], causal: CausalGraph) -> BondGraphScheme | None:
+    """The same items and bonds with the strokes that follow from what elements decide now: in a tree these are unique."""
+    found = graph.rebonded(elements, graph.bonds)
+    decides = {name: item.decides for name, item in elements.items()}
+    matrices = {name: item.matrix for name, item in graph.two_ports.items() if item.matrix}
+    stroked = with_strokes(found.graph, decides, matrices)
+    return None if stroked is None else replace(found, graph=stroked, causal=causal)
 
 
 def _raised(causal: CausalGraph) -> BondGraphScheme | None:
@@ -71,8 +78,7 @@ def _turned(item: OnePort, *, opposite: bool) -> OnePort:
     port = replace(item.port, law=SourceLaw(decides, item.port.variable(decides)))
     if opposite:
         port = replace(port, plus=port.minus, minus=port.plus)
-    kind = one_port_kind(port)
-    return replace(item, port=port, decides=decides, kind=kind, letters=one_port_letters(port, kind, moving=False))
+    return replace(item, port=port, decides=decides).lettered()
 
 
 def _causal(causal: CausalGraph, before: Mapping[str, OnePort], after: Mapping[str, OnePort]) -> CausalGraph:
@@ -101,18 +107,6 @@ def _dependences(scheme: PogScheme) -> tuple[Dependence, ...]:
         on += [place(name) for name, e in zip(sources, row_u, strict=True) if e is not ZERO]
         found.append(Dependence(place(block.name), tuple(on)))
     return tuple(sorted(found, key=lambda dependence: dependence.port))
-
-
-def _bond(bond: Bond, elements: Mapping[str, OnePort], sections: Mapping[frozenset[str], Section]) -> Bond:
-    effort = DOMAINS[bond.domain].effort
-    leaf = next((end for end in (bond.tail, bond.head) if end in elements), "")
-    if leaf:
-        receiver = bond.other(leaf) if elements[leaf].decides == effort else leaf
-    else:
-        section = sections[frozenset((bond.tail, bond.head))]
-        receiver = section.right if section.rightward == effort else section.left
-    stroke: BondEnd = "tail" if receiver == bond.tail else "head"
-    return replace(bond, stroke=stroke)
 
 
 def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bool = False) -> Rewriting:

@@ -24,7 +24,6 @@ from tellegen.schemes.algebra.signal_paths import SignalPath, lightest_path, rea
 from tellegen.schemes.gains import signal_gains, vector_block
 from tellegen.schemes.pog_construction import port_scheme
 from tellegen.schemes.pog_scheme import Block, Column, PogScheme, Section, Summation, ladder_with, with_ladder
-from tellegen.schemes.strokes import one_port_kind
 
 
 def without_block(scheme: PogScheme, element: str) -> PogScheme:
@@ -123,7 +122,7 @@ def _behind(scheme: PogScheme, element: str) -> PogScheme:
     place = next(k for k, other in enumerate(causal.graph.ports) if other is item.port)
     ports = tuple(port if k == place else other for k, other in enumerate(causal.graph.ports))
     dependent = tuple(d for d in causal.dependent if d.port != place)
-    elements = {**scheme.elements, element: replace(item, kind=one_port_kind(port), port=port)}
+    elements = {**scheme.elements, element: replace(item, port=port)}
     return replace(
         scheme,
         elements=elements,
