@@ -18,7 +18,7 @@ from tellegen.notations.network.multiports import EACH, FIELD, KINDS_OF_PORTS, M
 from tellegen.notations.parameters import CURVE_KEYS, SLOPE_KEYS
 from tellegen.notations.parts.ports import AT, SIGNAL_PORT_KEYS, SOURCE
 from tellegen.notations.parts.reading import PART_KEYS
-from tellegen.notations.pog.blocks import block_schema
+from tellegen.notations.pog.ladder import block_schema
 from tellegen.notations.reading import TOP_KEYS, VERSION
 from tellegen.notations.signals.blocks import BLOCKS, BlockKey, SignalBlock
 from tellegen.notations.signals.shapes import SHAPES

@@ -12,30 +12,29 @@ from typing import Literal, final
 from tellegen.core.domains import Side, other_side
 from tellegen.expressions import ONE, ZERO, Expression
 from tellegen.graph import Branch, Coupling, Field, Port, SourceLaw, StorageLaw
-from tellegen.schemes.bond_graph_scheme import OnePort
-from tellegen.schemes.element_texts import field_laws
-from tellegen.schemes.names import plain_name
-from tellegen.schemes.pog_scheme import PogScheme
-from tellegen.schemes.written_ladders import (
-    LanePiece,
+from tellegen.notations.pog.ladder import (
+    BlockItem,
+    LadderBlock,
+    LadderBranch,
+    LadderElement,
+    LadderSection,
     LaneRow,
     Way,
-    WrittenBlock,
-    WrittenBranch,
-    WrittenConnection,
-    WrittenField,
-    WrittenLadder,
-    WrittenSection,
     given_side,
     taken_side,
+    unplaced,
 )
+from tellegen.schemes.bond_graph_scheme import OnePort
+from tellegen.schemes.names import plain_name
+from tellegen.schemes.pog_scheme import PogScheme
+from tellegen.schemes.written_ladders import Connection, Lanes, lane_element, lane_field
 
 
 class NoLanesError(Exception):
     """The network has another shape."""
 
 
-Pieces = dict[int, LanePiece]
+Pieces = dict[int, LadderElement]
 """Pieces by the number of their lane."""
 
 
@@ -101,7 +100,7 @@ class LaneWalk:
             lane = nodes.index(self._node_of(k))
             if lane in self.stages[0].section:
                 continue  # two sources at one node: the second is a branch
-            self.stages[0].section[lane] = LanePiece(self.items[k], self._source_sign(k, nodes[lane]))
+            self.stages[0].section[lane] = lane_element(self.items[k], self._source_sign(k, nodes[lane]))
             self.placed.add(k)
         while True:
             self._parallel()
@@ -169,7 +168,7 @@ class LaneWalk:
         for row in ready.values():
             stage.add(
                 "parallel",
-                {lane: LanePiece(self.items[k], self._sign(k, stage.nodes[lane])) for k, lane in row.items()},
+                {lane: lane_element(self.items[k], self._sign(k, stage.nodes[lane])) for k, lane in row.items()},
             )
             self.placed.update(row)
         for field in self.graph.fields:
@@ -180,7 +179,7 @@ class LaneWalk:
     def _place_sources(self, stage: WalkStage, lane: int, ports: Iterable[int]) -> None:
         for k in ports:
             if self._source(k) and self._is_parallel(k):
-                stage.add("sources", {lane: LanePiece(self.items[k], self._source_sign(k, stage.nodes[lane]))})
+                stage.add("sources", {lane: lane_element(self.items[k], self._source_sign(k, stage.nodes[lane]))})
                 self.placed.add(k)
 
     def _is_parallel(self, k: int) -> bool:
@@ -201,14 +200,14 @@ class LaneWalk:
         """Place a field whose ports all lie at lanes of the stage, in one way."""
         if field.ports[0] in self.placed:
             return False
-        lanes: dict[int, LanePiece] = {}
+        lanes: Pieces = {}
         for k in field.ports:
             port = self.graph.ports[k]
             here = [n for n, node in enumerate(stage.nodes) if node in (port.plus, port.minus)]
             if len(here) != 1 or self._is_parallel(k) != (way == "parallel") or here[0] in lanes:
                 return False
-            lanes[here[0]] = LanePiece(self.items[k], self._sign(k, stage.nodes[here[0]]))
-        if any(piece.sign < 0 for piece in lanes.values()):
+            lanes[here[0]] = lane_element(self.items[k], self._sign(k, stage.nodes[here[0]]))
+        if any(piece.reversed for piece in lanes.values()):
             raise NoLanesError  # the entries of its matrix would change their signs
         stage.add(way, (field, lanes))
         self.placed.update(field.ports)
@@ -239,7 +238,7 @@ class LaneWalk:
         single = {lane: k for lane, k in row.items() if k not in self.field_of}
         if single:
             self._no_coupling_at(stage.nodes[lane] for lane in single)
-            pieces = {lane: LanePiece(self.items[k], self._sign(k, stage.nodes[lane])) for lane, k in single.items()}
+            pieces = {lane: lane_element(self.items[k], self._sign(k, stage.nodes[lane])) for lane, k in single.items()}
             if any(self._source(k) for k in single.values()):
                 raise NoLanesError
             stage.add("series", pieces)
@@ -308,16 +307,16 @@ class LaneWalk:
                 raise NoLanesError
             first, *elements = elements
             # from the reference to the node: before it the lane is at rest
-            row = {lane: LanePiece(self.items[first], 1 if self.graph.ports[first].minus == node else -1)}
+            row = {lane: lane_element(self.items[first], 1 if self.graph.ports[first].minus == node else -1)}
             next(rows for kind, rows in stage.parts if kind == "series").append(row)
             self.placed.add(first)
         for k in elements:
-            stage.add("parallel", {lane: LanePiece(self.items[k], self._sign(k, node))})
+            stage.add("parallel", {lane: lane_element(self.items[k], self._sign(k, node))})
             self.placed.add(k)
         self._place_sources(stage, lane, mine)
 
 
-def lane_ladder(scheme: PogScheme) -> WrittenLadder:
+def lane_ladder(scheme: PogScheme) -> Lanes:
     """The vector ladder of a network, begun at as many like sources as possible.
 
     Raises: NoLanesError.
@@ -340,13 +339,13 @@ def _source_kind(port: Port) -> tuple[str, Side]:
     return port.domain, port.law.side
 
 
-def _written(walk: LaneWalk) -> WrittenLadder:
+def _written(walk: LaneWalk) -> Lanes:
     """The stages and connections as a ladder; sources behind the last block are its right section, others branches."""
     stages = walk.stages
     domains = [tuple(walk.graph.nodes[node].domain for node in stage.nodes) for stage in stages]
-    ladder = WrittenLadder(domains[0])
+    ladder = Lanes(domains[0])
     if stages[0].section:
-        ladder.parts.append(WrittenSection(_row(stages[0].section, len(stages[0].nodes))))
+        ladder.parts.append(LadderSection(sources=_row(stages[0].section, len(stages[0].nodes))))
     for n, stage in enumerate(stages):
         width, last = len(stage.nodes), n == len(stages) - 1
         for place, (kind, rows) in enumerate(stage.parts):
@@ -354,10 +353,10 @@ def _written(walk: LaneWalk) -> WrittenLadder:
                 found = list(_source_rows(rows, width))
                 at_end = last and place == len(stage.parts) - 1
                 for row in found[1:] if at_end else found:
-                    ladder.parts.append(WrittenBranch("parallel", WrittenLadder(domains[n], [WrittenSection(row)])))
-                ladder.parts += [WrittenSection(found[0])] if at_end else []
+                    ladder.parts.append(LadderBranch("parallel", Lanes(domains[n], [LadderSection(sources=row)])))
+                ladder.parts += [LadderSection(sources=found[0])] if at_end else []
             else:
-                ladder.parts.append(WrittenBlock((kind,) * width, [_item(row, width) for row in rows]))
+                ladder.parts.append(LadderBlock((kind,) * width, [_item(walk, row, width) for row in rows]))
         if not last:
             ladder.parts.append(_Joint(walk, n).connection(domains[n + 1]))
     return ladder
@@ -367,15 +366,11 @@ def _row(pieces: Pieces, width: int) -> LaneRow:
     return tuple(pieces.get(lane) for lane in range(width))
 
 
-def _item(row: Pieces | tuple[Field, Pieces], width: int) -> LaneRow | WrittenField:
+def _item(walk: LaneWalk, row: Pieces | tuple[Field, Pieces], width: int) -> BlockItem[Expression]:
     if isinstance(row, dict):
         return _row(row, width)
     field, lanes = row
-    ports = {k: piece.item.port for k, piece in zip(field.ports, lanes.values(), strict=True)}
-    laws = tuple(law.text for law in field_laws(field, ports))
-    energy = isinstance(next(iter(lanes.values())).item.port.law, StorageLaw)
-    matrix, stiff = field.stiffness or field.matrix, field.stiffness is not None
-    return WrittenField(field.element, tuple(lanes), tuple(lanes.values()), matrix, energy, laws, stiff)
+    return lane_field(field, walk.graph, [walk.items[k] for k in field.ports], list(lanes))
 
 
 def _source_rows(rows: Iterable[Pieces | tuple[Field, Pieces]], width: int) -> Iterator[LaneRow]:
@@ -400,20 +395,25 @@ class _Joint:
         self.couplings = walk.connections[n]
         ways, ahead = self.before.ways(), self.after.ways()
         section = next(iter(self.before.section.values()), None)
-        self.usual_1: Side = given_side(ways[-1]) if ways else section.item.decides if section is not None else "across"
+        self.usual_1: Side = "across"
+        if ways:
+            self.usual_1 = given_side(ways[-1])
+        elif section is not None:
+            self.usual_1 = walk.scheme.elements[section.name].decides
         self.usual_2: Side = taken_side(ahead[0]) if ahead else "through"
         self.takes: dict[int, Side] = {}
         self.gives: dict[int, Side] = {}
         self.K: dict[tuple[int, int], Expression] = {}
 
-    def connection(self, domains: tuple[str, ...]) -> WrittenConnection:
+    def connection(self, domains: tuple[str, ...]) -> Connection:
         """All couplings between the stages as one connection."""
         for coupling, forward in self.couplings:
             self._add(coupling, forward)
         rows, columns = len(self.after.nodes), len(self.before.nodes)
-        return WrittenConnection(
-            "_".join(plain_name(coupling.element) for coupling, _ in self.couplings),
+        return Connection(
+            unplaced("_".join(plain_name(coupling.element) for coupling, _ in self.couplings)),
             tuple(tuple(self.K.get((i, j), ZERO) for j in range(columns)) for i in range(rows)),
+            None,
             tuple(self.takes.get(j, "across") for j in range(columns)),
             tuple(self.gives.get(i, self.usual_2) for i in range(rows)),
             domains,

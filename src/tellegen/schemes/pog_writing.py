@@ -7,16 +7,27 @@ vector blocks, so that every scheme has a text.
 import re
 from collections.abc import Mapping, Sequence
 
-from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.elements import ElementKind
-from tellegen.expressions import symbol, to_text
-from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.core.domains import Side, other_side
+from tellegen.expressions import Expression, symbol, to_text
+from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.model.model import Model
-from tellegen.notations.pog.blocks import SWITCHING
+from tellegen.notations.pog.ladder import (
+    SWITCHING,
+    LadderBlock,
+    LadderBranch,
+    LadderConnection,
+    LadderElement,
+    LadderField,
+    LadderPart,
+    LadderSection,
+    LaneRow,
+    given_side,
+    taken_side,
+)
 from tellegen.notations.writing import file_with_notation, mode_settings
 from tellegen.notations.yaml.quoting import quoted
 from tellegen.schemes import rules
-from tellegen.schemes.bond_graph_scheme import OnePort, connected_parts
+from tellegen.schemes.bond_graph_scheme import connected_parts
 from tellegen.schemes.element_texts import (
     ModulusTexts,
     PlainYaml,
@@ -24,56 +35,16 @@ from tellegen.schemes.element_texts import (
     element_details,
     element_kind,
     file_text,
-    member_kind,
     with_ports,
 )
 from tellegen.schemes.lanes import NoLanesError, lane_ladder
 from tellegen.schemes.names import UniqueNames, plain_name, variable_name
 from tellegen.schemes.pog_scheme import PogScheme
-from tellegen.schemes.written_ladders import (
-    LadderPart,
-    LanePiece,
-    LaneRow,
-    WrittenBlock,
-    WrittenBranch,
-    WrittenConnection,
-    WrittenField,
-    WrittenLadder,
-    WrittenSection,
-    block_ladder,
-    given_side,
-    taken_side,
-    tree_ladder,
-)
+from tellegen.schemes.written_ladders import Connection, Lanes, block_ladder, tree_ladder
 
 LadderEntry = dict[str, object]
 Details = dict[str, Mapping[str, str]]
-
-_STORAGE_LETTERS = {
-    ("electrical", "across"): "C",
-    ("hydraulic", "across"): "C",
-    ("translational", "across"): "M",
-    ("rotational", "across"): "J",
-    ("electrical", "through"): "L",
-    ("hydraulic", "through"): "L",
-    ("translational", "through"): "E",
-    ("rotational", "through"): "E",
-}
-
-
-def letter_of(kind: ElementKind) -> str:
-    """The letter of a ladder that stands for a kind."""
-    domain = DOMAINS[kind.domains[0]]
-    if kind.role == "storage":
-        return (
-            "K"
-            if kind.inverse
-            else _STORAGE_LETTERS.get((domain.name, kind.side), "C" if kind.side == domain.effort else "I")
-        )
-    mechanical = domain.effort == "through"
-    if kind.side == "across":
-        return "d" if mechanical else "R"
-    return "b" if mechanical else "G"
+Part = LadderPart[Expression]
 
 
 class LadderFormat:
@@ -89,169 +60,181 @@ class LadderFormat:
         self.fresh = UniqueNames(taken)
         self.moduli = ModulusTexts(model, taken if short else None)
 
-    def write(self, ladder: WrittenLadder) -> tuple[list[LadderEntry], Details]:
+    def write(self, ladder: Lanes) -> tuple[list[LadderEntry], Details]:
         """The entries, and the details of elements."""
         return self._ladder(ladder, branch=False), self.details
 
-    def _ladder(self, ladder: WrittenLadder, *, branch: bool) -> list[LadderEntry]:
+    def _ladder(self, ladder: Lanes, *, branch: bool) -> list[LadderEntry]:
         entries: list[LadderEntry] = [] if branch else [_domain(ladder.domains)]
         for k, part in enumerate(ladder.parts):
-            if isinstance(part, WrittenConnection):
+            if isinstance(part, LadderConnection):
                 entries += [self._connection(ladder, k, part, branch=branch), _domain(part.domains)]
-            elif isinstance(part, WrittenSection):
+            elif isinstance(part, LadderSection):
                 entries.append({"section": self._section(ladder.parts, k, part)})
-            elif isinstance(part, WrittenBranch):
+            elif isinstance(part, LadderBranch):
                 word = "branch" if part.way == "parallel" else "series branch"
                 entries.append({word: self._ladder(part.ladder, branch=True)})
-            else:
+            elif isinstance(part, LadderBlock):
                 entries.append(self._block(ladder.parts, k, part))
         return entries
 
+    # An element of a ladder is known by its name: what it is physically, the scheme says.
+
+    def _port(self, element: LadderElement) -> Port:
+        return self.scheme.elements[element.name].port
+
+    def _decides(self, element: LadderElement) -> Side:
+        return self.scheme.elements[element.name].decides
+
+    def _stores(self, field: LadderField[Expression]) -> bool:
+        return any(isinstance(self._port(member).law, StorageLaw) for member in field.members[:1])
+
     # -- sections --------------------------------------------------------------------------------------------------------------
 
-    def _section(self, parts: Sequence[LadderPart], k: int, section: WrittenSection) -> object:
+    def _section(self, parts: Sequence[Part], k: int, section: LadderSection) -> object:
         first = k == 0 and len(parts) > 1
         beside = parts[1] if first else parts[k - 1] if k else None
         rows: dict[Side, list[str]] = {"across": [], "through": []}
         given: list[str] = []
         usual = True
-        for lane, piece in enumerate(section.lanes):
+        for lane, piece in enumerate(section.sources or ()):
             names = self._lane_names(section, beside, lane, first=first)
             for side, row in rows.items():
                 row.append(names[side])
             wanted = _taken(beside, lane)
-            usual = usual and piece is not None and piece.sign > 0 and piece.item.decides == wanted
+            usual = usual and piece is not None and not piece.reversed and self._decides(piece) == wanted
             if piece is not None:
-                given.append(("-" if piece.sign < 0 else "") + names[piece.item.decides])
-        scalar = len(section.lanes) == 1
+                given.append(("-" if piece.reversed else "") + names[self._decides(piece)])
+        scalar = len(section.sources or ()) == 1
         across, through = ((row[0] if scalar else row) for row in (rows["across"], rows["through"]))
         if usual:
             return [across, through]
         return {"across": across, "through": through, "given": given[0] if scalar and given else given}
 
-    def _lane_names(
-        self, section: WrittenSection, beside: LadderPart | None, lane: int, *, first: bool
-    ) -> dict[Side, str]:
-        piece = section.lanes[lane]
+    def _lane_names(self, section: LadderSection, beside: Part | None, lane: int, *, first: bool) -> dict[Side, str]:
+        piece = section.imposed(lane)
         names: dict[Side, str] = {}
         if piece is not None:
-            decided = piece.item.decides
-            names[decided] = variable_name(piece.item.port.variable(decided))
+            decided, port = self._decides(piece), self._port(piece)
+            names[decided] = variable_name(port.variable(decided))
             if not first:
-                names[other_side(decided)] = variable_name(piece.item.port.variable(other_side(decided)))
-        if isinstance(beside, WrittenBlock):
+                names[other_side(decided)] = variable_name(port.variable(other_side(decided)))
+        if isinstance(beside, LadderBlock):
             owner, stores = self._owner(beside, lane)
             shared = given_side(beside.ways[lane])
-            if owner is not None and (first or stores) and (piece is None or piece.item.decides != shared):
-                names[shared] = variable_name(owner.item.port.variable(shared))
+            if owner is not None and (first or stores) and (piece is None or self._decides(piece) != shared):
+                names[shared] = variable_name(self._port(owner).variable(shared))
         sides: tuple[Side, Side] = ("across", "through")
         for side in sides:
             if side not in names:
                 names[side] = self.fresh.take(f"{side}_{lane + 1}")
         return names
 
-    def _owner(self, block: WrittenBlock, lane: int) -> tuple[LanePiece | None, bool]:
+    def _owner(self, block: LadderBlock[Expression], lane: int) -> tuple[LadderElement | None, bool]:
         """The element that a reader gives the name of the shared variable to: the first that decides it, else the first."""
         pieces = list(_pieces(block, lane))
         side = given_side(block.ways[lane])
         for piece in pieces:
-            if isinstance(piece.item.port.law, StorageLaw) and piece.item.port.law.side == side:
+            law = self._port(piece).law
+            if isinstance(law, StorageLaw) and law.side == side:
                 return piece, True
         return (pieces[0] if pieces else None), False
 
-    def _is_named(self, parts: Sequence[LadderPart], k: int, lane: int, piece: LanePiece) -> bool:
+    def _is_named(self, parts: Sequence[Part], k: int, lane: int, piece: LadderElement) -> bool:
         """Whether a section beside a block names the shared variable of an element."""
         block = parts[k]
-        assert isinstance(block, WrittenBlock), "only blocks have elements"
+        assert isinstance(block, LadderBlock), "only blocks have elements"
         owner, stores = self._owner(block, lane)
         if owner is not piece:
             return False
         shared = given_side(block.ways[lane])
         for at, first in ((k - 1, True), (k + 1, False)):
             section = parts[at] if 0 <= at < len(parts) else None
-            if isinstance(section, WrittenSection) and (first or stores):
-                source = section.lanes[lane]
-                if source is None or source.item.decides != shared:
+            if isinstance(section, LadderSection) and (first or stores):
+                source = section.imposed(lane)
+                if source is None or self._decides(source) != shared:
                     return True
         return False
 
     # -- blocks ----------------------------------------------------------------------------------------------------------------
 
-    def _block(self, parts: Sequence[LadderPart], k: int, block: WrittenBlock) -> LadderEntry:
+    def _block(self, parts: Sequence[Part], k: int, block: LadderBlock[Expression]) -> LadderEntry:
         items: list[object] = []
         for item in block.items:
-            if isinstance(item, WrittenField):
+            if isinstance(item, LadderField):
                 items.append(self._field(block, item))
-            else:
+            elif isinstance(item, tuple):
                 items.append(self._row(parts, k, item))
         if len(set(block.ways)) == 1:
             return {block.ways[0]: items}
         return {"mixed": items, "ways": list(block.ways)}
 
-    def _row(self, parts: Sequence[LadderPart], k: int, row: LaneRow) -> object:
+    def _row(self, parts: Sequence[Part], k: int, row: LaneRow) -> object:
         block = parts[k]
-        assert isinstance(block, WrittenBlock), "only blocks have elements"
+        assert isinstance(block, LadderBlock), "only blocks have elements"
         texts = []
         for lane, piece in enumerate(row):
             if piece is None:
                 texts.append("none")
                 continue
             named = (given_side(block.ways[lane]),) if self._is_named(parts, k, lane, piece) else ()
-            texts.append(("-" if piece.sign < 0 else "") + self._element(piece.item, named))
+            texts.append(("-" if piece.reversed else "") + self._element(piece, named))
         return texts[0] if len(texts) == 1 else texts
 
-    def _element(self, item: OnePort, named: tuple[Side, ...]) -> str:
+    def _element(self, element: LadderElement, named: tuple[Side, ...]) -> str:
+        item = self.scheme.elements[element.name]
         kind = element_kind(item.port)
         details = element_details(item.port, item.name, item.decides, default=kind, ties=self.ties, named=named)
-        if item.letters == SWITCHING:  # its law is that of a mode, and its settings say all modes
+        if element.letter == SWITCHING:  # its law is that of a mode, and its settings say all modes
             unsaid = ("law", kind.quantity.key if kind.quantity else "")
             details = {key: text for key, text in details.items() if key not in unsaid}
         if details:
             self.details[item.name] = details
-        return f"{SWITCHING if item.letters == SWITCHING else letter_of(kind)}:{item.name}"
+        return f"{element.letter}:{element.name}"
 
-    def _field(self, block: WrittenBlock, field: WrittenField) -> object:
+    def _field(self, block: LadderBlock[Expression], field: LadderField[Expression]) -> object:
         # A field without elements of the model is the connection part of a block, and its name is made up.
-        name = plain_name(field.name) if field.pieces else self.fresh.take(field.name)
+        members = [self.scheme.elements[member.name] for member in field.members]
+        name = plain_name(field.name.text) if members else self.fresh.take(field.name.text)
         found: dict[str, object] = {self._field_word(block, field): name}
         if len(field.lanes) < len(block.ways):
             found["lanes"] = [str(lane + 1) for lane in field.lanes]
         if field.laws:
-            found["law"] = list(field.laws)
+            found["law"] = [law.text for law in field.laws]
         else:
             found["matrix"] = _matrix(field.matrix)
-        names = [piece.item.port.variable(piece.item.port.law.side) for piece in field.pieces]
+        names = [item.port.variable(item.port.law.side) for item in members]
         if any("[" not in name for name in names):
             found["outputs"] = ["none" if "[" in name else name for name in names]
-        if self.ties and field.energy:
-            found["causality"] = [piece.item.causality for piece in field.pieces]
-        if any(piece.item.port.initial is not None for piece in field.pieces):
-            starts = [piece.item.port.initial for piece in field.pieces]
+        if self.ties and self._stores(field):
+            found["causality"] = [item.causality for item in members]
+        if any(item.port.initial is not None for item in members):
+            starts = [item.port.initial for item in members]
             found["initial"] = ["0" if start is None else to_text(start) for start in starts]
         return found
 
-    def _field_word(self, block: WrittenBlock, field: WrittenField) -> str:
+    def _field_word(self, block: LadderBlock[Expression], field: LadderField[Expression]) -> str:
         """The letter that all members have, else what the field is in its block."""
-        letters = {letter_of(member_kind(piece.item.port, stiff=field.stiff)) for piece in field.pieces}
+        letters = {member.letter for member in field.members}
         if len(letters) == 1:
             return letters.pop()
         given = {
-            piece.item.port.law.side == given_side(block.ways[lane])
-            for lane, piece in zip(field.lanes, field.pieces, strict=False)
+            self._port(member).law.side == given_side(block.ways[lane])
+            for lane, member in zip(field.lanes, field.members, strict=False)
         }
-        if len(given) > 1 or (field.energy and False in given):
-            what = f"the field '{field.name}' mixes kinds of elements and causalities"
-            raise rules.NO_LADDER.error(what, where=field.name, fix="write it as a network")
-        if field.energy:
+        if len(given) > 1 or (self._stores(field) and False in given):
+            what = f"the field '{field.name.text}' mixes kinds of elements and causalities"
+            raise rules.NO_LADDER.error(what, where=field.name.text, fix="write it as a network")
+        if self._stores(field):
             return "energy"
         return "static" if True in given else "power"
 
     # -- connections -----------------------------------------------------------------------------------------------------------
 
-    def _connection(self, ladder: WrittenLadder, k: int, part: WrittenConnection, *, branch: bool) -> LadderEntry:
+    def _connection(self, ladder: Lanes, k: int, part: Connection, *, branch: bool) -> LadderEntry:
         """The usual variables are those of the neighbours; others are said."""
-        before = next((_given(p) for p in reversed(ladder.parts[:k]) if _given(p) is not None), None)
-        after = next((_received(p) for p in ladder.parts[k + 1 :] if _received(p) is not None), None)
+        before = next((self._given(p) for p in reversed(ladder.parts[:k]) if self._given(p) is not None), None)
+        after = next((self._received(p) for p in ladder.parts[k + 1 :] if self._received(p) is not None), None)
         name = self._connection_name(part)
         scalar = len(part.takes) == len(part.gives) == 1
         more: dict[str, object] = {}
@@ -267,8 +250,29 @@ class LadderFormat:
         K: object = texts[0][0] if scalar else texts
         return {"connect": {"name": name, "K": K, **more}}
 
-    def _moduli(self, ladder: WrittenLadder, k: int, part: WrittenConnection) -> list[list[str]]:
-        connections = [p.domains for p in ladder.parts[:k] if isinstance(p, WrittenConnection)]
+    def _given(self, part: Part) -> tuple[Side, ...] | None:
+        """What a part gives to a connection behind it; for a connection itself, nothing that is known."""
+        if isinstance(part, LadderBlock):
+            return tuple(given_side(way) for way in part.ways)
+        if isinstance(part, LadderBranch):
+            return (given_side(part.way),)
+        return self._imposed(part)
+
+    def _received(self, part: Part) -> tuple[Side, ...] | None:
+        """What a part takes from a connection before it."""
+        if isinstance(part, LadderBlock):
+            return tuple(taken_side(way) for way in part.ways)
+        if isinstance(part, LadderBranch):
+            return (taken_side(part.way),)
+        return tuple(map(other_side, self._imposed(part)))
+
+    def _imposed(self, part: Part) -> tuple[Side, ...]:
+        """What the sources of a section decide, where every lane has one."""
+        sources = (part.sources or ()) if isinstance(part, LadderSection) else ()
+        return tuple(self._decides(source) for source in sources if source is not None) if all(sources) else ()
+
+    def _moduli(self, ladder: Lanes, k: int, part: Connection) -> list[list[str]]:
+        connections = [p.domains for p in ladder.parts[:k] if isinstance(p, LadderConnection)]
         before = connections[-1] if connections else ladder.domains
         ends = list(zip(before, part.takes, strict=True))
         return [
@@ -276,49 +280,26 @@ class LadderFormat:
             for row, two in zip(part.K, zip(part.domains, part.gives, strict=True), strict=True)
         ]
 
-    def _connection_name(self, part: WrittenConnection) -> str:
-        if part.name in self.scheme.elements or part.name == "K":
-            return self.fresh.take(part.name)
-        return part.name
+    def _connection_name(self, part: Connection) -> str:
+        name = part.name.text
+        return self.fresh.take(name) if name in self.scheme.elements or name == "K" else name
 
 
-def _pieces(block: WrittenBlock, lane: int) -> list[LanePiece]:
+def _pieces(block: LadderBlock[Expression], lane: int) -> list[LadderElement]:
     found = []
     for item in block.items:
-        if isinstance(item, WrittenField):
-            found += [piece for at, piece in zip(item.lanes, item.pieces, strict=False) if at == lane]
-        elif (piece := item[lane]) is not None:
+        if isinstance(item, LadderField):
+            found += [piece for at, piece in zip(item.lanes, item.members, strict=False) if at == lane]
+        elif isinstance(item, tuple) and (piece := item[lane]) is not None:
             found.append(piece)
     return found
 
 
-def _taken(part: LadderPart | None, lane: int) -> Side | None:
+def _taken(part: Part | None, lane: int) -> Side | None:
     """What the part beside a section takes from it."""
-    if isinstance(part, WrittenBlock):
+    if isinstance(part, LadderBlock):
         return taken_side(part.ways[lane])
-    return taken_side(part.way) if isinstance(part, WrittenBranch) else None
-
-
-def _given(part: LadderPart) -> tuple[Side, ...] | None:
-    """What a part gives to a connection behind it; for a connection itself, nothing that is known."""
-    if isinstance(part, WrittenBlock):
-        return tuple(given_side(way) for way in part.ways)
-    if isinstance(part, WrittenBranch):
-        return (given_side(part.way),)
-    if isinstance(part, WrittenSection) and all(part.lanes):
-        return tuple(piece.item.decides for piece in part.lanes if piece is not None)
-    return ()
-
-
-def _received(part: LadderPart) -> tuple[Side, ...] | None:
-    """What a part takes from a connection before it."""
-    if isinstance(part, WrittenBlock):
-        return tuple(taken_side(way) for way in part.ways)
-    if isinstance(part, WrittenBranch):
-        return (taken_side(part.way),)
-    if isinstance(part, WrittenSection) and all(part.lanes):
-        return tuple(other_side(piece.item.decides) for piece in part.lanes if piece is not None)
-    return ()
+    return taken_side(part.way) if isinstance(part, LadderBranch) else None
 
 
 def _fits(sides: tuple[Side, ...], usual: tuple[Side, ...]) -> bool:
@@ -443,7 +424,7 @@ def _refuse_signals(scheme: PogScheme) -> None:
         )
 
 
-def _ladder(scheme: PogScheme) -> WrittenLadder:
+def _ladder(scheme: PogScheme) -> Lanes:
     graph = scheme.bond_graph
     if graph is not None and not scheme.causal.graph.fields:
         found = connected_parts(graph)

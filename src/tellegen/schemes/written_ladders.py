@@ -10,121 +10,91 @@ between two vector blocks; otherwise it is the power matrix of a single one, whi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, final
+from typing import Literal
 
-from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.core.domains import DOMAINS, Side
+from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, ZERO, Expression
-from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.graph import Field, PowerGraph, SourceLaw, StorageLaw
 from tellegen.model.bond_graph import BondItem, PowerBond
+from tellegen.notations.pog.ladder import (
+    SWITCHING,
+    LadderBlock,
+    LadderBranch,
+    LadderConnection,
+    LadderElement,
+    LadderField,
+    LadderSection,
+    LaneRow,
+    Way,
+    WrittenLadder,
+    given_side,
+    taken_side,
+    unplaced,
+)
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, TwoPort, heavy_children
-from tellegen.schemes.element_texts import field_laws
+from tellegen.schemes.element_texts import element_kind, field_laws, member_kind
 from tellegen.schemes.pog_construction import port_gains
-from tellegen.schemes.pog_scheme import Matrix, PogScheme
+from tellegen.schemes.pog_scheme import PogScheme
 
-Way = Literal["series", "parallel"]
+Lanes = WrittenLadder[Expression]
+Connection = LadderConnection[Expression]
 
-
-def given_side(way: Way) -> Side:
-    """The variable that the elements of a lane share."""
-    return "through" if way == "series" else "across"
-
-
-def taken_side(way: Way) -> Side:
-    """The variable that comes into a lane."""
-    return other_side(given_side(way))
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LanePiece:
-    """An element of a lane; with sign -1 it counts against the ladder."""
-
-    item: OnePort
-    sign: int = 1
+_STORAGE_LETTERS = {
+    ("electrical", "across"): "C",
+    ("hydraulic", "across"): "C",
+    ("translational", "across"): "M",
+    ("rotational", "across"): "J",
+    ("electrical", "through"): "L",
+    ("hydraulic", "through"): "L",
+    ("translational", "through"): "E",
+    ("rotational", "through"): "E",
+}
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class WrittenField:
-    """Elements of some lanes (counted from 0) with a matrix, which is of stiffnesses if `stiff`, or with `laws` in its place."""
-
-    name: str
-    lanes: tuple[int, ...]
-    pieces: tuple[LanePiece, ...]
-    matrix: Matrix
-    energy: bool
-    laws: tuple[str, ...] = ()
-    stiff: bool = False
+def _letter_of(kind: ElementKind) -> str:
+    """The letter of a ladder that stands for a kind."""
+    domain = DOMAINS[kind.domains[0]]
+    if kind.role == "storage":
+        usual = "C" if kind.side == domain.effort else "I"
+        return "K" if kind.inverse else _STORAGE_LETTERS.get((domain.name, kind.side), usual)
+    mechanical = domain.effort == "through"
+    if kind.side == "across":
+        return "d" if mechanical else "R"
+    return "b" if mechanical else "G"
 
 
-LaneRow = tuple[LanePiece | None, ...]
-"""One element of a block: a piece for each lane that has one."""
+def lane_element(item: OnePort, sign: int = 1) -> LadderElement:
+    """An element of a scheme in a lane; with sign -1 it counts against the ladder."""
+    if isinstance(item.port.law, SourceLaw):
+        letter = ""
+    else:
+        letter = item.letters if item.letters == SWITCHING else _letter_of(element_kind(item.port))
+    return LadderElement(letter, item.name, unplaced(item.name), sign < 0)
 
 
-@final
-@dataclass(slots=True)
-class WrittenBlock:
-    """A series or parallel block, or a mixed one; `ways` has a word for each lane."""
-
-    ways: tuple[Way, ...]
-    items: list[LaneRow | WrittenField] = field(default_factory=list)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class WrittenSection:
-    """The sources of the lanes at an end; None for a lane without one."""
-
-    lanes: LaneRow
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class WrittenConnection:
-    """x_2 = K x_1 between the lanes before it and those behind it, whose domains are given."""
-
-    name: str
-    K: Matrix
-    takes: tuple[Side, ...]
-    gives: tuple[Side, ...]
-    domains: tuple[str, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class WrittenBranch:
-    """A side ladder; it leaves in parallel or in series."""
-
-    way: Way
-    ladder: "WrittenLadder"
-
-
-LadderPart = WrittenBlock | WrittenSection | WrittenConnection | WrittenBranch
-
-
-@final
-@dataclass(slots=True)
-class WrittenLadder:
-    """The parts from left to right; `domains` are those of the lanes at its start."""
-
-    domains: tuple[str, ...]
-    parts: list[LadderPart] = field(default_factory=list)
-
-    def add_row(self, way: Way, row: LaneRow) -> None:
-        """Add an element to the last block, or to a new one where that is of another kind."""
-        last = self.parts[-1] if self.parts else None
-        ways = (way,) * len(row)
-        if isinstance(last, WrittenBlock) and last.ways == ways:
-            last.items.append(row)
-        else:
-            self.parts.append(WrittenBlock(ways, [row]))
+def lane_field(
+    field: Field, graph: PowerGraph, items: Sequence[OnePort], lanes: Sequence[int]
+) -> LadderField[Expression]:
+    """A field of a scheme, its ports in the lanes given (counted from 0): with its laws or its matrix."""
+    stiff = field.stiffness is not None
+    letters = (_letter_of(member_kind(item.port, stiff=stiff)) for item in items)
+    return LadderField(
+        "",
+        unplaced(field.element),
+        field.stiffness or field.matrix,
+        lanes=tuple(lanes),
+        laws=tuple(unplaced(law.text) for law in field_laws(field, graph.ports)),
+        members=tuple(
+            LadderElement(letter, item.name, unplaced(item.name)) for letter, item in zip(letters, items, strict=True)
+        ),
+    )
 
 
 def scalar_connection(
     name: str, kind: Literal["T", "G"], modulus: Expression, sides: tuple[Side, Side] | None, domain: str
-) -> WrittenConnection:
+) -> Connection:
     """A connection of one lane in the variables asked for, else in the ones that its neighbours suggest.
 
     T: across_1 = m*across_2, through_2 = m*through_1. G: across_1 = m*through_2, across_2 = m*through_1.
@@ -134,10 +104,10 @@ def scalar_connection(
         sides if sides is not None and fitting else (("through", "through") if kind == "T" else ("through", "across"))
     )
     K = modulus if one == "through" else 1 / modulus
-    return WrittenConnection(name, ((K,),), (one,), (two,), (domain,))
+    return Connection(unplaced(name), ((K,),), None, (one,), (two,), (domain,))
 
 
-def tree_ladder(graph: BondGraphScheme, part: ConnectedPart) -> WrittenLadder:
+def tree_ladder(graph: BondGraphScheme, part: ConnectedPart) -> Lanes:
     """The ladder of a part of a bond graph without meshes."""
     return _TreeWriter(graph, part).ladder()
 
@@ -150,16 +120,17 @@ class _TreeWriter:
         self.start = part.start()
         self.away = heavy_children(part, self.start)
 
-    def ladder(self) -> WrittenLadder:
+    def ladder(self) -> Lanes:
         junction = self.graph.junctions[self.start]
-        ladder = WrittenLadder((junction.domain,))
+        ladder = Lanes((junction.domain,))
         sources = self._sources(self.start)
         used = None
         if sources:
             used = sources[0]
             item = self.graph.one_ports[used.other(self.start)]
             across, through = _signs(junction, 1, 1 if used.head == self.start else -1)
-            ladder.parts.append(WrittenSection((LanePiece(item, across if item.decides == "across" else through),)))
+            source = lane_element(item, across if item.decides == "across" else through)
+            ladder.parts.append(LadderSection(sources=(source,)))
         self._walk(ladder, self.start, 1, used)
         return ladder
 
@@ -177,32 +148,32 @@ class _TreeWriter:
     def _is_source(self, name: str) -> bool:
         return isinstance(self.graph.one_ports[name].port.law, SourceLaw)
 
-    def _walk(self, ladder: WrittenLadder, name: str, sign: int, used: PowerBond | None) -> None:
+    def _walk(self, ladder: Lanes, name: str, sign: int, used: PowerBond | None) -> None:
         """Write the junction and what lies behind it; `used` is a source that is written already."""
         while True:
             junction = self.graph.junctions[name]
             way = self._way(junction)
             for bond in self._ordered(junction):
                 item = self.graph.one_ports[bond.other(name)]
-                ladder.add_row(way, (LanePiece(item, -sign if item.turned else sign),))
+                ladder.add_row(way, (lane_element(item, -sign if item.turned else sign),))
             away = self.away[name]
             sources = [b for b in self._sources(name) if b is not used]
             last = sources.pop() if sources and not away else None
             for bond in sources:
-                section = WrittenSection((self._side_source(bond, junction, sign),))
-                ladder.parts.append(WrittenBranch(way, WrittenLadder((junction.domain,), [section])))
+                section = LadderSection(sources=(self._side_source(bond, junction, sign),))
+                ladder.parts.append(LadderBranch(way, Lanes((junction.domain,), [section])))
             for bond in away[1:]:
-                side = WrittenLadder((junction.domain,))
+                side = Lanes((junction.domain,))
                 self._follow(side, bond, junction, sign)
-                ladder.parts.append(WrittenBranch(way, side))
+                ladder.parts.append(LadderBranch(way, side))
             if last is not None:
-                ladder.parts.append(WrittenSection((self._side_source(last, junction, sign),)))
+                ladder.parts.append(LadderSection(sources=(self._side_source(last, junction, sign),)))
             if not away:
                 return
             following = self._step(ladder, away[0], junction, sign)
             name, sign, used = *following, None
 
-    def _follow(self, ladder: WrittenLadder, bond: PowerBond, junction: BondItem, sign: int) -> None:
+    def _follow(self, ladder: Lanes, bond: PowerBond, junction: BondItem, sign: int) -> None:
         name, following = self._step(ladder, bond, junction, sign)
         self._walk(ladder, name, following, None)
 
@@ -218,15 +189,15 @@ class _TreeWriter:
 
         return sorted(found, key=rank)
 
-    def _side_source(self, bond: PowerBond, junction: BondItem, sign: int) -> LanePiece:
+    def _side_source(self, bond: PowerBond, junction: BondItem, sign: int) -> LadderElement:
         """A source behind the junction. By default its across variable is that of the ladder, its through variable comes in."""
         item = self.graph.one_ports[bond.other(junction.name)]
         across, through = _signs(junction, sign, 1 if bond.tail == junction.name else -1)
-        return LanePiece(item, across if item.decides == "across" else -through)
+        return lane_element(item, across if item.decides == "across" else -through)
 
     # -- from junction to junction ---------------------------------------------------------------------------------------------
 
-    def _step(self, ladder: WrittenLadder, bond: PowerBond, junction: BondItem, sign: int) -> tuple[str, int]:
+    def _step(self, ladder: Lanes, bond: PowerBond, junction: BondItem, sign: int) -> tuple[str, int]:
         """Pass a bond, and the two-ports behind it; gives the next junction and its sign."""
         here = junction.name
         direction = 1 if bond.tail == here else -1
@@ -268,7 +239,7 @@ def _relation(item: TwoPort, domain: str, *, along: bool) -> tuple[Literal["T", 
     return ("T" if (item.kind == "TF") == (one.effort == two.effort) else "G"), modulus
 
 
-def block_ladder(scheme: PogScheme) -> WrittenLadder:
+def block_ladder(scheme: PogScheme) -> Lanes:
     """The ladder of one or two vector blocks.
 
     Raises: GraphError (G204) where an element takes part in nothing, or no two groups exist and storages depend on each other.
@@ -294,32 +265,32 @@ def block_ladder(scheme: PogScheme) -> WrittenLadder:
     ways = tuple(_way(items[k]) for k in right)
     domains = tuple(items[k].domain for k in right)
     sides = tuple(given_side(_way(items[k])) for k in left), tuple(taken_side(way) for way in ways)
-    ladder.parts.append(WrittenConnection("K", K, *sides, domains))
+    ladder.parts.append(Connection(unplaced("K"), K, None, *sides, domains))
     if any(not _is_source(items[k]) for k in right):
         ladder.parts.append(_block(scheme, items, right))
     # At this end a through variable comes in by default, and is decided going out.
     sources = tuple(_source(items[k], -1 if items[k].decides == "through" else 1) for k in right)
     if any(sources):
-        ladder.parts.append(WrittenSection(sources))
+        ladder.parts.append(LadderSection(sources=sources))
     return ladder
 
 
-def _begin(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> WrittenLadder:
-    ladder = WrittenLadder(tuple(items[k].domain for k in lanes))
+def _begin(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> Lanes:
+    ladder = Lanes(tuple(items[k].domain for k in lanes))
     sources = tuple(_source(items[k], 1) for k in lanes)
     if any(sources):
-        ladder.parts.append(WrittenSection(sources))
+        ladder.parts.append(LadderSection(sources=sources))
     if any(not _is_source(items[k]) for k in lanes):
         ladder.parts.append(_block(scheme, items, lanes))
     return ladder
 
 
-def _single(scheme: PogScheme, items: Sequence[OnePort], gains: dict[int, dict[int, Expression]]) -> WrittenLadder:
+def _single(scheme: PogScheme, items: Sequence[OnePort], gains: dict[int, dict[int, Expression]]) -> Lanes:
     lanes = range(len(items))
     ladder = _begin(scheme, items, lanes)
     matrix = tuple(tuple(-gains[i].get(j, ZERO) for j in lanes) for i in lanes)
-    block = next(part for part in ladder.parts if isinstance(part, WrittenBlock))
-    block.items.append(WrittenField("S", tuple(lanes), (), matrix, False))
+    block = next(part for part in ladder.parts if isinstance(part, LadderBlock))
+    block.items.append(LadderField("", unplaced("S"), matrix, lanes=tuple(lanes)))
     return ladder
 
 
@@ -331,22 +302,18 @@ def _is_source(item: OnePort) -> bool:
     return item.kind in ("Se", "Sf")
 
 
-def _source(item: OnePort, sign: int) -> LanePiece | None:
-    return LanePiece(item, sign) if _is_source(item) else None
+def _source(item: OnePort, sign: int) -> LadderElement | None:
+    return lane_element(item, sign) if _is_source(item) else None
 
 
-def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> WrittenBlock:
+def _block(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) -> LadderBlock[Expression]:
     fields = {k: field for field in scheme.causal.graph.fields for k in field.ports}
-    plain: LaneRow = tuple(None if _is_source(items[k]) or k in fields else LanePiece(items[k]) for k in lanes)
-    block = WrittenBlock(tuple(_way(items[k]) for k in lanes), [plain] if any(plain) else [])
+    plain: LaneRow = tuple(None if _is_source(items[k]) or k in fields else lane_element(items[k]) for k in lanes)
+    block = LadderBlock[Expression](tuple(_way(items[k]) for k in lanes), [plain] if any(plain) else [])
     for member in scheme.causal.graph.fields:
         if member.ports[0] in lanes:
-            places = tuple(lanes.index(k) for k in member.ports)
-            energy = isinstance(items[member.ports[0]].port.law, StorageLaw)
-            pieces = tuple(LanePiece(items[k]) for k in member.ports)
-            laws = tuple(law.text for law in field_laws(member, scheme.causal.graph.ports))
-            matrix, stiff = member.stiffness or member.matrix, member.stiffness is not None
-            block.items.append(WrittenField(member.element, places, pieces, matrix, energy, laws, stiff))
+            places = [lanes.index(k) for k in member.ports]
+            block.items.append(lane_field(member, scheme.causal.graph, [items[k] for k in member.ports], places))
     return block
 
 

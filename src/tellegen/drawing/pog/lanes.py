@@ -36,17 +36,18 @@ from tellegen.drawing.pog.texts import (
 from tellegen.drawing.scene import Weight
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
 from tellegen.graph import ResistiveLaw, StorageLaw
-from tellegen.schemes.lanes import NoLanesError, lane_ladder
-from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
-from tellegen.schemes.written_ladders import (
-    LanePiece,
-    WrittenBlock,
-    WrittenConnection,
-    WrittenField,
-    WrittenSection,
+from tellegen.notations.pog.ladder import (
+    BlockItem,
+    LadderBlock,
+    LadderConnection,
+    LadderElement,
+    LadderField,
+    LadderSection,
     given_side,
 )
-from tellegen.schemes.written_ladders import Way as BlockWay
+from tellegen.notations.pog.ladder import Way as BlockWay
+from tellegen.schemes.lanes import NoLanesError, lane_ladder
+from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
 
 
 @final
@@ -88,7 +89,7 @@ class _LaneSignals:
 
 LONGEST_MATRIX = 250
 
-Cells = dict[int, LanePiece]
+Cells = dict[int, LadderElement]
 """Pieces by lane; the lanes of a field have a piece each."""
 
 
@@ -98,19 +99,20 @@ class _LaneRow:
     """What one elaboration block holds: a piece for each lane that has one, and the fields among them."""
 
     cells: Cells
-    fields: tuple[WrittenField, ...] = ()
+    fields: tuple[LadderField[Expression], ...] = ()
 
 
-def _row_of(item: WrittenField | tuple[LanePiece | None, ...]) -> _LaneRow:
+def _row_of(item: BlockItem[Expression]) -> _LaneRow:
     """An item of a written block as a row."""
-    if isinstance(item, WrittenField):
-        return _LaneRow(dict(zip(item.lanes, item.pieces, strict=True)), (item,))
+    if isinstance(item, LadderField):
+        return _LaneRow(dict(zip(item.lanes, item.members, strict=True)), (item,))
+    assert isinstance(item, tuple), "the ladder of a scheme has no transfer functions"
     return _LaneRow({j: piece for j, piece in enumerate(item) if piece is not None})
 
 
-def _all_storages(row: _LaneRow) -> bool:
+def _all_storages(row: _LaneRow, scheme: PogScheme) -> bool:
     """Whether every piece stores energy."""
-    return all(isinstance(piece.item.port.law, StorageLaw) for piece in row.cells.values())
+    return all(isinstance(scheme.elements[piece.name].port.law, StorageLaw) for piece in row.cells.values())
 
 
 @final
@@ -156,7 +158,7 @@ class _LaneTexts:
 
         Raises: NoLanesError for laws that no matrix says.
         """
-        blocks = {j: self.scheme.blocks[piece.item.name] for j, piece in row.cells.items()}
+        blocks = {j: self.scheme.blocks[piece.name] for j, piece in row.cells.items()}
         if width == 1:
             return self.texts.boxes(blocks[0]), self.texts.names.energy(blocks[0])
         kinds = {block.kind for block in blocks.values()}
@@ -168,8 +170,12 @@ class _LaneTexts:
             return (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", _power(letter, "-1"))), self.vector(bold("q"))
         if not kinds & {"storage", "derivative"}:
             for piece in row.cells.values():
-                law = piece.item.port.law
-                if row.fields and isinstance(law, ResistiveLaw) and law.side != piece.item.decides:
+                law = self.scheme.elements[piece.name].port.law
+                if (
+                    row.fields
+                    and isinstance(law, ResistiveLaw)
+                    and law.side != self.scheme.elements[piece.name].decides
+                ):
                     raise NoLanesError  # the matrix of a field, asked the other way
             return (BoxPlan("gain", self._matrix("R", self._filled(row, width, _gains(blocks)))),), ""
         if row.fields:
@@ -279,10 +285,10 @@ class LanePlanner:
         """
         written = lane_ladder(self.scheme)
         first = written.parts[0]
-        if not isinstance(first, WrittenSection) or None in first.lanes:
+        if not isinstance(first, LadderSection) or first.sources is None or None in first.sources:
             raise NoLanesError
-        sources = [piece for piece in first.lanes if piece is not None]
-        rightward = tuple(piece.item.decides for piece in sources)
+        sources = [piece for piece in first.sources if piece is not None]
+        rightward = tuple(self.scheme.elements[piece.name].decides for piece in sources)
         across: tuple[Side, ...] = tuple("across" for _ in sources)
         lanes = _LaneSignals(written.domains, rightward, across)
         decided = lanes.line_of(rightward)
@@ -292,11 +298,11 @@ class LanePlanner:
         for k, part in enumerate(written.parts[1:], 1):
             last = k == len(written.parts) - 1
             match part:
-                case WrittenBlock():
+                case LadderBlock():
                     lanes, section = self._block(part, lanes, section, closed=last)
-                case WrittenConnection():
+                case LadderConnection():
                     lanes, section = self._connection(part, lanes, section)
-                case WrittenSection() if last:
+                case LadderSection() if last:
                     self._end(part, lanes)
                 case _:
                     raise NoLanesError
@@ -335,8 +341,11 @@ class LanePlanner:
     def _name(self, token: str, entries: Sequence[str]) -> None:
         self.variables[token] = replace(self.variables[token], entries=tuple(entries))
 
-    def _names(self, pieces: Iterable[LanePiece], sides: Sequence[Side]) -> list[str]:
-        return [_signed(name_latex(p.item.port.variable(side)), p.sign) for p, side in zip(pieces, sides, strict=True)]
+    def _names(self, pieces: Iterable[LadderElement], sides: Sequence[Side]) -> list[str]:
+        return [
+            _signed(name_latex(self.scheme.elements[p.name].port.variable(side)), p.sign)
+            for p, side in zip(pieces, sides, strict=True)
+        ]
 
     def _labelled(self, ladder: LadderPlan) -> LadderPlan:
         """The ladder with labels for tokens, counted from left to right."""
@@ -379,7 +388,7 @@ class LanePlanner:
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 
     def _block(
-        self, block: WrittenBlock, lanes: _LaneSignals, section: SectionPlan, *, closed: bool
+        self, block: LadderBlock[Expression], lanes: _LaneSignals, section: SectionPlan, *, closed: bool
     ) -> tuple[_LaneSignals, SectionPlan]:
         """The columns of a block, one for each row."""
         ways = block.ways
@@ -404,12 +413,12 @@ class LanePlanner:
             section = behind or section
         return lanes, section
 
-    def _rows(self, block: WrittenBlock, shared: tuple[Side, ...]) -> list[tuple[_LaneRow, bool]]:
+    def _rows(self, block: LadderBlock[Expression], shared: tuple[Side, ...]) -> list[tuple[_LaneRow, bool]]:
         """Rows of lanes that do not meet as one; what decides comes first, then other storages, then static elements."""
         found: list[tuple[_LaneRow, bool]] = []
         for item in block.items:
             row = _row_of(item)
-            decides = {piece.item.decides == shared[lane] for lane, piece in row.cells.items()}
+            decides = {self.scheme.elements[piece.name].decides == shared[lane] for lane, piece in row.cells.items()}
             if len(decides) != 1:
                 raise NoLanesError
             free = next(
@@ -420,7 +429,7 @@ class LanePlanner:
             else:
                 other, way = found[free]
                 found[free] = (_LaneRow(other.cells | row.cells, other.fields + row.fields), way)
-        return sorted(found, key=lambda pair: (not pair[1], not _all_storages(pair[0])))
+        return sorted(found, key=lambda pair: (not pair[1], not _all_storages(pair[0], self.scheme)))
 
     def _column(
         self,
@@ -433,11 +442,11 @@ class LanePlanner:
     ) -> ColumnPlan:
         to_lower = (line == "lower") == decides
         pieces = [row.cells[j] for j in sorted(row.cells)]
-        names = " ".join(piece.item.port.element for piece in pieces)
+        names = " ".join(self.scheme.elements[piece.name].port.element for piece in pieces)
         weight: Weight = "bold" if len(ways) > 1 else "thin"
         domain = left.domain
         boxes, energy = self.boxes.element(row, len(ways))
-        derived = any(p.item.causality == "derivative" for p in pieces)
+        derived = any(self.scheme.elements[p.name].causality == "derivative" for p in pieces)
         element = ElementPlan(
             names, boxes, "down" if to_lower else "up", domain, energy, weight, "warning" if derived else "ink"
         )
@@ -447,7 +456,7 @@ class LanePlanner:
     # -- connections and ends --------------------------------------------------------------------------------------------------
 
     def _connection(
-        self, part: WrittenConnection, lanes: _LaneSignals, section: SectionPlan
+        self, part: LadderConnection[Expression], lanes: _LaneSignals, section: SectionPlan
     ) -> tuple[_LaneSignals, SectionPlan]:
         """x_2 = K x_1 on the line of x_1, its transpose on the other line; asked backwards where signals go the other way."""
         line = lanes.line_of(part.takes)
@@ -461,28 +470,28 @@ class LanePlanner:
         own, conjugate = self.boxes.connection(part.K, forward=forward)
         boxes = {line: BoxPlan("K", own), _other(line): BoxPlan("transposed", conjugate)}
         behind = self._section(after, {at: self._variable(after, at) for at in LINES})
-        content = ConnectionPlan(part.name, boxes["upper"], boxes["lower"])
+        content = ConnectionPlan(part.name.text, boxes["upper"], boxes["lower"])
         self.columns.append(ColumnPlan(section, behind, content, wire_domain=section.domain))
         return after, behind
 
-    def _end(self, part: WrittenSection, lanes: _LaneSignals) -> None:
+    def _end(self, part: LadderSection, lanes: _LaneSignals) -> None:
         """The sources behind the last block name what comes in there."""
-        if None in part.lanes:
+        if part.sources is None or None in part.sources:
             raise NoLanesError
-        pieces = [piece for piece in part.lanes if piece is not None]
-        decided = tuple(piece.item.decides for piece in pieces)
+        pieces = [piece for piece in part.sources if piece is not None]
+        decided = tuple(self.scheme.elements[piece.name].decides for piece in pieces)
         line = lanes.line_of(decided)
         # At this end a through variable comes into the lanes by default, so against the direction in which power counts.
         signs = [-p.sign if side == "through" else p.sign for p, side in zip(pieces, decided, strict=True)]
         names = [
-            _signed(name_latex(p.item.port.variable(side)), sign)
+            _signed(name_latex(self.scheme.elements[p.name].port.variable(side)), sign)
             for p, side, sign in zip(pieces, decided, signs, strict=True)
         ]
         section = self.columns[-1].right
         if section is None or section.goes_right(line):
             raise NoLanesError
         self._name(section.label(line), names)
-        self.beyond = tuple(piece.item.port.element for piece in pieces)
+        self.beyond = tuple(self.scheme.elements[piece.name].port.element for piece in pieces)
 
 
 def _minus(plan: ColumnPlan, line: Line) -> frozenset[tuple[Line, End]]:

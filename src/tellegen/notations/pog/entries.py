@@ -11,7 +11,7 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.network.elements import reserved_name_error
 from tellegen.notations.network.fields import LAWS
 from tellegen.notations.pog import rules
-from tellegen.notations.pog.blocks import (
+from tellegen.notations.pog.ladder import (
     BLOCKS,
     MATRICES,
     NONE,
@@ -19,11 +19,19 @@ from tellegen.notations.pog.blocks import (
     STORAGES,
     SWITCHING,
     BlockItem,
-    FieldItem,
     LadderBlock,
+    LadderBranch,
+    LadderConnection,
+    LadderDomains,
     LadderElement,
-    TransferItem,
+    LadderField,
+    LadderSection,
+    LadderTransfer,
+    LaneRow,
+    ReadLadder,
+    ReadPart,
     Way,
+    part_names,
 )
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -58,7 +66,7 @@ class ItemReader:
     def _refuse(self, what: str, fix: str, node: Node) -> TellegenError:
         return self.context.error(rules.BAD_BLOCK, node, what, fix=fix)
 
-    def read(self, entry: Node, given: Node) -> list[BlockItem]:
+    def read(self, entry: Node, given: Node) -> list[BlockItem[Scalar]]:
         """The elements that stand behind the word of an entry."""
         nodes = list(given) if isinstance(given, SequenceNode) else self.context.texts(given, f"'{self.word}'")
         if not nodes:
@@ -66,7 +74,7 @@ class ItemReader:
             raise self._refuse(f"the {self.word} block is empty", fix, entry)
         return [self._item(node) for node in nodes]
 
-    def _item(self, node: Node) -> BlockItem:
+    def _item(self, node: Node) -> BlockItem[Scalar]:
         if isinstance(node, MappingNode):
             return self._described(node)
         if isinstance(node, SequenceNode):
@@ -86,7 +94,7 @@ class ItemReader:
         at = Scalar(name, text.line, text.column, text.length, text.quoted)
         return LadderElement(plain, read_name(self.context, at, "an element"), text, letter.startswith("-"))
 
-    def _described(self, node: MappingNode) -> BlockItem:
+    def _described(self, node: MappingNode) -> BlockItem[Scalar]:
         """An element with a matrix or with a transfer function."""
         word = node.keys[0].text
         keys = [key.text for key in node.keys]
@@ -102,7 +110,7 @@ class ItemReader:
             return self._field(word, name, node)
         return self._transfer(word, name, node)
 
-    def _field(self, word: str, name: Scalar, node: MappingNode) -> FieldItem:
+    def _field(self, word: str, name: Scalar, node: MappingNode) -> LadderField[Scalar]:
         matrix: tuple[tuple[Scalar, ...], ...] = ()
         laws: tuple[Scalar, ...] = ()
         initial: tuple[Scalar, ...] = ()
@@ -134,7 +142,7 @@ class ItemReader:
             said, each = (f"{size} laws", "law") if laws else (f"a matrix of {size} rows", "row")
             what = f"'{name.text}' names {len(lanes)} lanes for {said}"
             raise self.context.error(rules.WRONG_WIDTH, node, what, fix=f"name a lane for each {each}", where=name.text)
-        return FieldItem(word, name, matrix, tuple(variables), initial, lanes, causality, laws)
+        return LadderField(word, name, matrix, tuple(variables), initial, lanes, causality, laws)
 
     def _lanes(self, name: Scalar, node: Node) -> tuple[int, ...]:
         found = []
@@ -145,7 +153,7 @@ class ItemReader:
             found.append(int(text.text) - 1)
         return tuple(found)
 
-    def _transfer(self, word: str, name: Scalar, node: MappingNode) -> TransferItem:
+    def _transfer(self, word: str, name: Scalar, node: MappingNode) -> LadderTransfer:
         self.context.check_keys(node, (word, "numerator", "denominator"), f"the transfer function {name.text}")
         if word not in (*RESISTIVE, "power", "static"):
             fix = "write R, d for across over through, G, b for through over across; 'power' gives what the block takes"
@@ -157,7 +165,7 @@ class ItemReader:
             fix = "give both, as coefficients of falling powers of s: 'numerator: [1, 3], denominator: [1, 2]'"
             raise self._refuse(f"the transfer function '{name.text}' has no {missing}", fix, node)
         denominator = tuple(self.context.texts(bottom, "the denominator"))
-        return TransferItem(word, name, self._numerators(name, top), denominator)
+        return LadderTransfer(word, name, self._numerators(name, top), denominator)
 
     def _numerators(self, name: Scalar, node: Node) -> tuple[tuple[tuple[Scalar, ...], ...], ...]:
         if not isinstance(node, SequenceNode) or not any(isinstance(item, SequenceNode) for item in node):
@@ -174,33 +182,31 @@ DEEPEST = 20
 """Branches may be nested so deep."""
 
 
-def read_blocks(
-    context: ReadingContext, node: Node, subject: str = "'pog'", depth: int = 0
-) -> list[LadderBlock] | None:
-    """The blocks of a ladder, or None when errors were collected."""
+def read_parts(context: ReadingContext, node: Node, subject: str = "'pog'", depth: int = 0) -> list[ReadPart] | None:
+    """The parts of a ladder, or None when errors were collected."""
     if not isinstance(node, SequenceNode):
         fix = "write a list such as '- section: [V, I]', '- series: [L:L_a]'"
         raise context.error(rules.BAD_BLOCK, node, f"{subject} is not a list", fix=fix)
     if depth > DEEPEST:
         fix = "start the side ladder from a section of the main ladder"
         raise context.error(rules.BAD_BLOCK, node, f"branches are nested deeper than {DEEPEST}", fix=fix)
-    blocks: list[LadderBlock] = []
+    parts: list[ReadPart] = []
     failed = False
     for entry in node:
         try:
-            block = _BlockReader(context, entry, depth).read()
-            failed = failed or block is None
-            blocks += [] if block is None else [block]
+            part = _PartReader(context, entry, depth).read()
+            failed = failed or part is None
+            parts += [] if part is None else [part]
         except TellegenError as error:
             failed = True
             context.collect(error)
     if failed:
-        context.broken.update(name for block in blocks for name in block.names())
+        context.broken.update(part_names(parts))
         return None
-    return blocks
+    return parts
 
 
-class _BlockReader:
+class _PartReader:
     """Reads one entry."""
 
     def __init__(self, context: ReadingContext, node: Node, depth: int) -> None:
@@ -211,8 +217,8 @@ class _BlockReader:
     def _refuse(self, what: str, fix: str, node: Node | None = None) -> TellegenError:
         return self.context.error(rules.BAD_BLOCK, self.node if node is None else node, what, fix=fix)
 
-    def read(self) -> LadderBlock | None:
-        """The block, or None where errors inside it were collected."""
+    def read(self) -> ReadPart | None:
+        """The part, or None where errors inside it were collected."""
         mapping = self.context.mapping(self.node, "an entry of the ladder")
         word = mapping.keys[0].text if mapping.keys else ""
         others = mapping.keys[1:]
@@ -224,106 +230,110 @@ class _BlockReader:
         if word not in BLOCKS:
             fix = did_you_mean(word, BLOCKS) or f"the entries are {', '.join(BLOCKS)}"
             raise self._refuse(f"'{clip(word)}' is no block of a ladder", fix)
-        block, given = LadderBlock(word, self.node), mapping.values[0]
+        given = mapping.values[0]
         if word == "section":
-            self._section(block, given)
-        elif word == "connect":
-            self._connection(block, given)
-        elif word == "domain":
-            self._domain(block, given)
-        elif block.elaborates:
-            block.items = ItemReader(self.context, block.word).read(self.node, given)
-            if word == "mixed":
-                self._ways(block, mapping)
-        else:
-            return self._branch(block, given)
-        return block
+            return self._section(given)
+        if word == "connect":
+            return self._connection(given)
+        if word == "domain":
+            return self._domain(given)
+        if word in ("branch", "series branch"):
+            return self._branch(word, given)
+        items = ItemReader(self.context, word).read(self.node, given)
+        if word == "mixed":
+            return LadderBlock(self._ways(mapping), items, mixed=True, node=self.node)
+        return LadderBlock(("series" if word == "series" else "parallel",), items, node=self.node)
 
-    def _branch(self, block: LadderBlock, given: Node) -> LadderBlock | None:
-        found = read_blocks(self.context, given, f"'{block.word}'", self.depth + 1)
+    def _branch(self, word: str, given: Node) -> LadderBranch[Scalar] | None:
+        found = read_parts(self.context, given, f"'{word}'", self.depth + 1)
         if found is None:
             return None
-        block.side_ladder = found
         if not found:
-            raise self._refuse(f"the {block.word} is empty", "write its blocks, or a section with a given variable")
-        return block
+            raise self._refuse(f"the {word} is empty", "write its blocks, or a section with a given variable")
+        way: Way = "parallel" if word == "branch" else "series"
+        return LadderBranch(way, ReadLadder(parts=found), self.node)
 
     # -- sections --------------------------------------------------------------------------------------------------------------
 
-    def _section(self, block: LadderBlock, given: Node) -> None:
+    def _section(self, given: Node) -> LadderSection:
+        section = LadderSection(*self._rows(given), node=self.node)
+        if len(section.across) != len(section.through):
+            what = f"a section has {len(section.across)} across and {len(section.through)} through variables"
+            raise self.context.error(rules.WRONG_WIDTH, self.node, what, fix="give one of each for every lane")
+        for text in (*section.across, *section.through):
+            read_name(self.context, text, "a variable")
+        return section
+
+    def _rows(self, given: Node) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...], LaneRow | None]:
+        """The across variables, the through variables, and what is said to be given of them."""
         if isinstance(given, MappingNode):
             self.context.check_keys(given, ("across", "through", "given"), "a section")
-            rows = [given.get("across"), given.get("through")]
-            if rows[0] is None or rows[1] is None:
+            across, through = given.get("across"), given.get("through")
+            if across is None or through is None:
                 raise self._refuse(
                     "a section has two power variables", "write 'section: {across: V_a, through: I_a, given: V_a}'"
                 )
-            block.across, block.through = (self._row(row) for row in rows if row is not None)
-            self._given(block, given)
-        elif isinstance(given, SequenceNode) and any(isinstance(item, SequenceNode) for item in given):
-            rows_ = list(given)
-            if len(rows_) != 2:
+            named = self._row(across), self._row(through)
+            return *named, self._given(*named, given.get("given"))
+        if isinstance(given, SequenceNode) and any(isinstance(item, SequenceNode) for item in given):
+            rows = list(given)
+            if len(rows) != 2:
                 raise self._refuse(
                     "a section has two rows of power variables",
                     "write the across variables, then the through variables: 'section: [[V_1, V_2], [I_1, I_2]]'",
                 )
-            block.across, block.through = self._row(rows_[0]), self._row(rows_[1])
-        else:
-            texts = self.context.texts(given, "'section'")
-            if len(texts) != 2:
-                raise self._refuse(
-                    "a section has two power variables",
-                    "write the across variable, then the through variable: 'section: [V_a, I_a]'",
-                )
-            block.across, block.through = (texts[0],), (texts[1],)
-        if len(block.across) != len(block.through):
-            what = f"a section has {len(block.across)} across and {len(block.through)} through variables"
-            raise self.context.error(rules.WRONG_WIDTH, self.node, what, fix="give one of each for every lane")
-        for text in (*block.across, *block.through):
-            read_name(self.context, text, "a variable")
+            return self._row(rows[0]), self._row(rows[1]), None
+        texts = self.context.texts(given, "'section'")
+        if len(texts) != 2:
+            raise self._refuse(
+                "a section has two power variables",
+                "write the across variable, then the through variable: 'section: [V_a, I_a]'",
+            )
+        return (texts[0],), (texts[1],), None
 
     def _row(self, node: Node) -> tuple[Scalar, ...]:
         return tuple(self.context.texts(node, "'section'"))
 
-    def _given(self, block: LadderBlock, mapping: MappingNode) -> None:
-        node = mapping.get("given")
+    def _given(self, across: tuple[Scalar, ...], through: tuple[Scalar, ...], node: Node | None) -> LaneRow | None:
+        """What a source imposes in each lane; a minus sign before it counts it against the ladder."""
         if node is None:
-            return
-        known = [text.text for text in (*block.across, *block.through)]
-        block.given = {}
+            return None
+        known = [text.text for text in (*across, *through)]
+        found: dict[str, LadderElement] = {}
         for text in self.context.texts(node, "'given'"):
             name = text.text.removeprefix("-").strip()
             if name not in known:
                 fix = did_you_mean(name, known) or f"its variables are {', '.join(known)}"
                 raise self._refuse(f"'{clip(name)}' is no variable of this section", fix, text)
-            block.given[name] = text.text.startswith("-")
-        for across, through in zip(block.across, block.through, strict=True):
-            if across.text in block.given and through.text in block.given:
-                what = f"both '{across.text}' and '{through.text}' are given"
+            found[name] = LadderElement("", name, text, text.text.startswith("-"))
+        for one, two in zip(across, through, strict=False):
+            if one.text in found and two.text in found:
+                what = f"both '{one.text}' and '{two.text}' are given"
                 raise self._refuse(what, "a source imposes one of the two; the other answers it", node)
+        return tuple(found.get(one.text) or found.get(two.text) for one, two in zip(across, through, strict=False))
 
     # -- connections, domains, ways --------------------------------------------------------------------------------------------
 
-    def _connection(self, block: LadderBlock, given: Node) -> None:
+    def _connection(self, given: Node) -> LadderConnection[Scalar]:
         if not isinstance(given, MappingNode):
             texts = self.context.texts(given, "'connect'")
             if len(texts) != 1:
                 raise self._refuse("a connection has one modulus", "write 'connect: K'")
-            block.name = texts[0]
             read_name(self.context, texts[0], "a connection")
-            return
+            return LadderConnection(texts[0], node=self.node)
         self.context.check_keys(given, ("name", "K", "takes", "gives"), "a connection")
         name = given.get("name")
         if name is None:
             raise self._refuse("a connection has no name", "write 'connect: {name: gear, K: [[2, 1], [0, 1]]}'")
-        block.name = self.context.scalar(name, "the name of a connection")
-        read_name(self.context, block.name, "a connection")
+        found = LadderConnection[Scalar](self.context.scalar(name, "the name of a connection"), node=self.node)
+        read_name(self.context, found.name, "a connection")
         K = given.get("K")
         if isinstance(K, SequenceNode):
-            block.matrix = read_matrix(self.context, K, f"the matrix of '{block.name.text}'")
+            found.K = read_matrix(self.context, K, f"the matrix of '{found.name.text}'")
         elif K is not None:
-            block.value = self.context.formula(K, f"the modulus of {block.name.text}")
-        block.takes, block.gives = self._sides(given, "takes"), self._sides(given, "gives")
+            found.value = self.context.formula(K, f"the modulus of {found.name.text}")
+        found.takes, found.gives = self._sides(given, "takes"), self._sides(given, "gives")
+        return found
 
     def _sides(self, mapping: MappingNode, key: str) -> tuple[Side, ...]:
         node = mapping.get(key)
@@ -335,7 +345,7 @@ class _BlockReader:
             found.append("across" if text.text == "across" else "through")
         return tuple(found)
 
-    def _domain(self, block: LadderBlock, given: Node) -> None:
+    def _domain(self, given: Node) -> LadderDomains:
         texts = self.context.texts(given, "'domain'")
         for text in texts:
             if text.text not in DOMAINS:
@@ -343,9 +353,9 @@ class _BlockReader:
                 raise self._refuse(f"'{clip(text.text)}' is no domain", fix)
         if not texts:
             raise self._refuse("'' is no domain", f"the domains are {', '.join(DOMAINS)}")
-        block.domains = tuple(text.text for text in texts)
+        return LadderDomains(tuple(text.text for text in texts), self.node)
 
-    def _ways(self, block: LadderBlock, mapping: MappingNode) -> None:
+    def _ways(self, mapping: MappingNode) -> tuple[Way, ...]:
         node = mapping.get("ways")
         if node is None:
             fix = "add 'ways: [series, parallel]' to the entry, one word for each lane"
@@ -356,4 +366,4 @@ class _BlockReader:
                 fix = did_you_mean(text.text, ("series", "parallel")) or "write 'series' or 'parallel'"
                 raise self._refuse(f"'{clip(text.text)}' is no way to join a lane", fix, text)
             found.append("series" if text.text == "series" else "parallel")
-        block.ways = tuple(found)
+        return tuple(found)

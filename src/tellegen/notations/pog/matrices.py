@@ -30,12 +30,13 @@ from tellegen.notations.network.fields import (
 from tellegen.notations.network.keys import variable_words
 from tellegen.notations.network.multiports import MULTIPORT
 from tellegen.notations.pog import rules
-from tellegen.notations.pog.blocks import (
+from tellegen.notations.pog.ladder import (
     MATRICES,
     NONE,
-    FieldItem,
-    LadderBlock,
-    TransferItem,
+    LadderBranch,
+    LadderConnection,
+    LadderField,
+    LadderTransfer,
     Way,
     given_side,
     taken_side,
@@ -84,7 +85,7 @@ def _unit(unit: str) -> Dimension:
 
 def emit_field(
     context: ReadingContext,
-    item: FieldItem,
+    item: LadderField[Scalar],
     domains: Sequence[Domain],
     ways: Sequence[Way],
     ends: Sequence[tuple[str, str]],
@@ -122,7 +123,7 @@ def emit_field(
     )
 
 
-def _law(context: ReadingContext, item: FieldItem, kinds: list[ElementKind]) -> FieldLaw:
+def _law(context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind]) -> FieldLaw:
     if item.laws:
         first = item.laws[0]
         return field_laws(context, item.name, kinds, SequenceNode(item.laws, first.line, first.column, first.length))
@@ -142,7 +143,7 @@ def _law(context: ReadingContext, item: FieldItem, kinds: list[ElementKind]) -> 
     return FieldLaw(matrix)
 
 
-def _kind(context: ReadingContext, item: FieldItem, domain: Domain, way: Way) -> ElementKind:
+def _kind(context: ReadingContext, item: LadderField[Scalar], domain: Domain, way: Way) -> ElementKind:
     kind = field_kind(item.word, domain, way)
     if kind is None:
         what = f"'{item.word}' stands for no field of {domain.name} elements"
@@ -159,7 +160,7 @@ def _coefficient(row: ElementKind, column: ElementKind) -> Dimension:
     return _unit(row.domain.power(row.side).unit).over(_unit(column.domain.power(other_side(column.side)).unit))
 
 
-def _check_symmetry(context: ReadingContext, item: FieldItem, matrix: Matrix) -> None:
+def _check_symmetry(context: ReadingContext, item: LadderField[Scalar], matrix: Matrix) -> None:
     for i, row in enumerate(matrix):
         for j in range(i):
             if not is_zero(row[j] - matrix[j][i]):
@@ -174,7 +175,9 @@ def _check_symmetry(context: ReadingContext, item: FieldItem, matrix: Matrix) ->
                 )
 
 
-def _chosen(context: ReadingContext, item: FieldItem, kinds: list[ElementKind], names: list[dict[str, str]]) -> None:
+def _chosen(
+    context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind], names: list[dict[str, str]]
+) -> None:
     """The names that the item itself gives to power variables; they come before those of sections."""
     sides: tuple[Side, Side] = ("across", "through")
     words = {word: side for side in sides for kind in kinds for word in (*variable_words(kind.domain, side), side)}
@@ -190,7 +193,7 @@ def _chosen(context: ReadingContext, item: FieldItem, kinds: list[ElementKind], 
                 names[lane][side] = context.name(text, "a variable")
 
 
-def _initial(context: ReadingContext, item: FieldItem, kinds: list[ElementKind]) -> list[Expression | None]:
+def _initial(context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind]) -> list[Expression | None]:
     if not item.initial:
         return [None] * len(kinds)
     _check_count(context, item, item.initial, len(kinds), "initial values")
@@ -200,7 +203,7 @@ def _initial(context: ReadingContext, item: FieldItem, kinds: list[ElementKind])
     ]
 
 
-def _preferred(context: ReadingContext, item: FieldItem, kinds: list[ElementKind]) -> list[Side | None]:
+def _preferred(context: ReadingContext, item: LadderField[Scalar], kinds: list[ElementKind]) -> list[Side | None]:
     """What the members should decide, where causality has a choice: integral or derivative, or a power variable."""
     if not item.causality:
         return [None] * len(kinds)
@@ -217,13 +220,15 @@ def _preferred(context: ReadingContext, item: FieldItem, kinds: list[ElementKind
     return found
 
 
-def _check_count(context: ReadingContext, item: FieldItem, texts: Sequence[Scalar], count: int, what: str) -> None:
+def _check_count(
+    context: ReadingContext, item: LadderField[Scalar], texts: Sequence[Scalar], count: int, what: str
+) -> None:
     if len(texts) != count:
         message = f"'{item.name.text}' has {len(texts)} {what}, not {count}"
         raise context.error(rules.WRONG_WIDTH, item.name, message, fix="give one for each lane", where=item.name.text)
 
 
-def _take_name(context: ReadingContext, item: FieldItem, member: str, name: str) -> None:
+def _take_name(context: ReadingContext, item: LadderField[Scalar], member: str, name: str) -> None:
     owner = context.variables.setdefault(name, member)
     if owner is not member:
         what = f"{owner} and {member} both name a variable '{name}'"
@@ -235,16 +240,17 @@ def _take_name(context: ReadingContext, item: FieldItem, member: str, name: str)
 # -- connections ---------------------------------------------------------------------------------------------------------------
 
 
-def read_connection(context: ReadingContext, block: LadderBlock, left: LaneEnds, right: LaneEnds) -> Matrix:
+def read_connection(
+    context: ReadingContext, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds
+) -> Matrix:
     """The matrix K of a connection."""
-    assert block.name is not None, "a connection has a name"
     subject = f"an entry of {block.name.text}"
     return tuple(
         tuple(
             read_entry(context, text, modulus_dimension((a, x), (b, y)), subject)
             for text, a, x in zip(row, left[0], left[1], strict=True)
         )
-        for row, b, y in zip(block.matrix, right[0], right[1], strict=True)
+        for row, b, y in zip(block.K, right[0], right[1], strict=True)
     )
 
 
@@ -253,9 +259,10 @@ def modulus_dimension(one: tuple[Domain, Side], two: tuple[Domain, Side]) -> Dim
     return _unit(two[0].power(two[1]).unit).over(_unit(one[0].power(one[1]).unit))
 
 
-def emit_connection(context: ReadingContext, block: LadderBlock, left: LaneEnds, right: LaneEnds, K: Matrix) -> None:
+def emit_connection(
+    context: ReadingContext, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds, K: Matrix
+) -> None:
     """Add the element of a connection by a matrix. Lanes that its zeros leave out are not among its ports."""
-    assert block.name is not None, "a connection has a name"
     if block.name.text in context.elements:
         what = f"'{block.name.text}' is described twice"
         raise context.error(notations_rules.DESCRIBED_TWICE, block.name, what, fix="rename one of them")
@@ -285,11 +292,13 @@ def is_zero_row(row: Sequence[Expression]) -> bool:
     return all(entry is ZERO or is_zero(entry) for entry in row)
 
 
-def emit_link(context: ReadingContext, block: LadderBlock, name: str, domain: Domain, nodes: tuple[str, ...]) -> None:
+def emit_link(
+    context: ReadingContext, branch: LadderBranch[Scalar], name: str, domain: Domain, nodes: tuple[str, ...]
+) -> None:
     """Add the connection of modulus one that joins a side ladder in series."""
     coupling, reciprocal = COUPLING_OF["through", "through"]
     kind = connection((domain.name, domain.name), coupling, reciprocal=reciprocal)
-    context.elements[name] = Element(name, kind, nodes, ONE, place=context.place(block.node))
+    context.elements[name] = Element(name, kind, nodes, ONE, place=context.place(branch.node))
 
 
 MOST_COEFFICIENTS = 30
@@ -299,7 +308,7 @@ _ACCURACY = 1e-6
 
 def emit_transfer(
     context: ReadingContext,
-    item: TransferItem,
+    item: LadderTransfer,
     domains: Sequence[Domain],
     ways: Sequence[Way],
     ends: Sequence[tuple[str, str]],
@@ -316,7 +325,7 @@ def emit_transfer(
     _Assembly(context, item, domains, told, ends).emit(_realised(context, item))
 
 
-def _told(context: ReadingContext, item: TransferItem, domain: Domain, way: Way) -> Side:
+def _told(context: ReadingContext, item: LadderTransfer, domain: Domain, way: Way) -> Side:
     """The variable of a lane that a transfer function is told; it gives the other one."""
     if item.letter in MATRICES:
         return given_side(way) if item.letter == "power" else taken_side(way)
@@ -331,7 +340,7 @@ def _told(context: ReadingContext, item: TransferItem, domain: Domain, way: Way)
 # -- numbers -------------------------------------------------------------------------------------------------------------------
 
 
-def _realised(context: ReadingContext, item: TransferItem) -> Realisation:
+def _realised(context: ReadingContext, item: LadderTransfer) -> Realisation:
     denominator = _polynomial(context, item, item.denominator)
     numerators = [[_polynomial(context, item, entry) for entry in row] for row in item.numerator]
     found: Realisation | None
@@ -357,7 +366,7 @@ def _realised(context: ReadingContext, item: TransferItem) -> Realisation:
     return found
 
 
-def _polynomial(context: ReadingContext, item: TransferItem, texts: Sequence[Scalar]) -> Polynomial:
+def _polynomial(context: ReadingContext, item: LadderTransfer, texts: Sequence[Scalar]) -> Polynomial:
     if not 0 < len(texts) <= MOST_COEFFICIENTS:
         what = f"'{item.name.text}' has {len(texts)} coefficients"
         fix = f"give between 1 and {MOST_COEFFICIENTS}, those of the highest power of s first"
@@ -365,7 +374,7 @@ def _polynomial(context: ReadingContext, item: TransferItem, texts: Sequence[Sca
     return polynomial(reversed([_number(context, item, text) for text in texts]))
 
 
-def _number(context: ReadingContext, item: TransferItem, text: Scalar) -> Fraction:
+def _number(context: ReadingContext, item: LadderTransfer, text: Scalar) -> Fraction:
     reading = context.quantity(text, f"a coefficient of {item.name.text}")
     known: dict[str, Fraction] = {}
     try:
@@ -424,7 +433,7 @@ class _Assembly:
     def __init__(
         self,
         context: ReadingContext,
-        item: TransferItem,
+        item: LadderTransfer,
         domains: Sequence[Domain],
         told: Sequence[Side],
         ends: Sequence[tuple[str, str]],

@@ -21,18 +21,25 @@ from tellegen.notations.network.elements import ElementLine, add_element_of_line
 from tellegen.notations.network.keys import make_form
 from tellegen.notations.network.switching import SwitchingLine
 from tellegen.notations.pog import rules
-from tellegen.notations.pog.blocks import (
+from tellegen.notations.pog.entries import read_parts
+from tellegen.notations.pog.ladder import (
     SWITCHING,
     BlockItem,
-    FieldItem,
     LadderBlock,
+    LadderBranch,
+    LadderConnection,
     LadderElement,
-    TransferItem,
+    LadderField,
+    LadderSection,
+    LadderTransfer,
+    ReadPart,
     given_side,
+    item_names,
     lanes_of,
+    part_names,
 )
-from tellegen.notations.pog.entries import read_blocks
 from tellegen.notations.pog.lanes import (
+    ConnectionPlace,
     LaneStage,
     LaneStages,
     check_neighbours,
@@ -42,9 +49,9 @@ from tellegen.notations.pog.lanes import (
     imposed_side,
     letter_kinds,
     section_names,
-    sides_after,
-    sides_before,
     source_names,
+    strong_parts,
+    working_parts,
 )
 from tellegen.notations.pog.matrices import (
     LaneEnds,
@@ -63,19 +70,19 @@ class LadderEmitter:
     """Adds the elements of a ladder to the model. A node that turns out to be at the reference is renamed at the end."""
 
     def __init__(
-        self, context: ReadingContext, blocks: list[LadderBlock], stages: LaneStages, details: Node | None
+        self, context: ReadingContext, parts: list[ReadPart], stages: LaneStages, details: Node | None
     ) -> None:
         self.context = context
-        self.blocks = blocks
+        self.parts = parts
         self.stages = stages
-        self.more = read_elements(context, details, [*_elements(blocks), *source_names(blocks)], "the ladder")
+        self.more = read_elements(context, details, [*_elements(parts), *source_names(parts)], "the ladder")
         self.count = self.links = 0
         self.grounded: dict[str, str] = {}
 
     def emit(self) -> None:
         """Walk along the ladder and its branches."""
         before = set(self.context.elements)
-        _Walk(self, self.blocks, None).run()
+        _Walk(self, self.parts, None).run()
         if self.grounded:
             for name, element in self.context.elements.items():
                 if name not in before and self.grounded.keys() & set(element.nodes):
@@ -134,27 +141,27 @@ class LadderEmitter:
             self.context.broken.add(name)
             self.context.collect(error)
 
-    def connect_by_modulus(self, block: LadderBlock, kind: ElementKind, nodes: tuple[str, ...]) -> None:
+    def connect_by_modulus(
+        self, part: LadderConnection[Scalar], value: Scalar, kind: ElementKind, nodes: tuple[str, ...]
+    ) -> None:
         """Add a scalar connection whose modulus stands in the ladder."""
-        assert block.name is not None, "a connection has a name"
-        assert block.value is not None, "its modulus stands in the ladder"
-        name, form = block.name, make_form(kind)
-        value = read_entry(self.context, block.value, form.dimension, f"the modulus of {name.text}")
+        name, form = part.name, make_form(kind)
+        modulus = read_entry(self.context, value, form.dimension, f"the modulus of {name.text}")
         if name.text in self.context.elements:
             what = f"'{name.text}' is described twice"
             raise self.context.error(notations_rules.DESCRIBED_TWICE, name, what, fix="rename one of them")
-        self.context.elements[name.text] = Element(name.text, kind, nodes, value, place=self.context.place(name))
+        self.context.elements[name.text] = Element(name.text, kind, nodes, modulus, place=self.context.place(name))
 
 
-def _elements(blocks: list[LadderBlock]) -> Iterator[str]:
-    """The elements and connections of a ladder and its branches."""
-    for block in blocks:
-        for item in block.items:
-            if isinstance(item, tuple):
-                yield from (entry.name for entry in item if entry is not None)
-        if block.name is not None and block.value is None and not block.matrix:
-            yield block.name.text
-        yield from _elements(block.side_ladder)
+def _elements(parts: list[ReadPart]) -> Iterator[str]:
+    """The elements and connections of a ladder and its branches about which `elements` may say more."""
+    for part in parts:
+        if isinstance(part, LadderBlock):
+            yield from (name for item in part.items if isinstance(item, tuple) for name in item_names(item))
+        elif isinstance(part, LadderConnection) and part.value is None and not part.K:
+            yield part.name.text
+        elif isinstance(part, LadderBranch):
+            yield from _elements(part.ladder.parts)
 
 
 def _shorted(element: Element, node: str) -> Finding:
@@ -167,47 +174,50 @@ class _Walk:
     """One ladder, or one side ladder, from left to right. `lanes` are the nodes that a side ladder starts from."""
 
     def __init__(
-        self, emitter: LadderEmitter, blocks: list[LadderBlock], entry: tuple[list[str], LadderBlock] | None
+        self,
+        emitter: LadderEmitter,
+        parts: list[ReadPart],
+        entry: tuple[list[str], LadderBranch[Scalar]] | None,
     ) -> None:
         self.emitter = emitter
         self.context = emitter.context
         self.stages = emitter.stages
-        self.work = [block for block in blocks if block.word != "domain"]
-        self.strong = [block for block in self.work if block.word != "section"]
-        self.place = {id(block): k for k, block in enumerate(self.work)}
+        self.work = working_parts(parts)
+        self.strong = strong_parts(parts)
+        self.place = {id(part): k for k, part in enumerate(self.work)}
         self.lanes = [] if entry is None else list(entry[0])
         self.entry = None if entry is None else entry[1]
         self.names = section_names(self.work, self._stores())
 
     def run(self) -> None:
-        begin = self.work[0] if self.work[0].word == "section" and self.entry is None else None
-        end = self.work[-1] if self.work[-1].word == "section" and self.work[-1] is not begin else None
+        first, last = self.work[0], self.work[-1]
+        begin = first if isinstance(first, LadderSection) and self.entry is None else None
         if self.entry is None:
             self._start(begin)
-        for position, block in enumerate(self.strong):
-            if block.elaborates:
-                self._elaborate(block, position)
-            elif block.word == "connect":
-                self._connect(block)
-            else:
-                self._branch(block)
-        self._finish(end)
+        for position, part in enumerate(self.strong):
+            if isinstance(part, LadderBlock):
+                self._elaborate(part, position)
+            elif isinstance(part, LadderConnection):
+                self._connect(part)
+            elif isinstance(part, LadderBranch):
+                self._branch(part)
+        self._finish(last if isinstance(last, LadderSection) and last is not begin else None)
 
     def _stores(self) -> dict[tuple[int, int], bool]:
         """For the blocks and lanes beside the last section, whether an element decides what the block gives."""
-        last = len(self.strong) - 1
-        if last < 0 or not self.strong[last].elaborates:
+        block = self.strong[-1] if self.strong else None
+        if not isinstance(block, LadderBlock):
             return {}
-        width = self.stages.of(self.strong[last]).width
-        return {(last, lane): self._owner(self.strong[last], lane)[1] for lane in range(width)}
+        last, width = len(self.strong) - 1, self.stages.of(block).width
+        return {(last, lane): self._owner(block, lane)[1] for lane in range(width)}
 
-    def _owner(self, block: LadderBlock, lane: int) -> tuple[int, bool]:
+    def _owner(self, block: LadderBlock[Scalar], lane: int) -> tuple[int, bool]:
         """Which element takes the name of the shared variable, and whether it decides it: the first that does, else the first."""
-        domain, way = self.stages.of(block).domain(lane), block.way(lane)
+        domain, way = self.stages.of(block).domain(lane), block.lane_way(lane)
         first = -1
         for number, item in enumerate(block.items):
             kind: ElementKind | None = None
-            if isinstance(item, FieldItem) and lane in lanes_of(item):
+            if isinstance(item, LadderField) and lane in lanes_of(item):
                 kind = field_kind(item.word, domain, way)
             elif isinstance(item, tuple) and (entry := item[lane]) is not None:
                 kind = self.emitter.kind_of(entry, domain)
@@ -219,20 +229,20 @@ class _Walk:
 
     # -- ends ------------------------------------------------------------------------------------------------------------------
 
-    def _start(self, section: LadderBlock | None) -> None:
+    def _start(self, section: LadderSection | None) -> None:
         first = self.strong[0]
         stage = self.stages.of(first)
         for lane in range(stage.width):
             side = None if section is None else imposed_side(section, first, lane)
-            series = first.joins and first.way(lane) == "series"
+            series = isinstance(first, LadderBlock | LadderBranch) and first.lane_way(lane) == "series"
             self.lanes.append(stage.domain(lane).reference if side is None and series else self.emitter.fresh())
             if side is not None and section is not None:
                 self._source(section, side, stage, lane, {})
 
-    def _finish(self, section: LadderBlock | None) -> None:
+    def _finish(self, section: LadderSection | None) -> None:
         last = self.strong[-1] if self.strong else None
         if last is not None:
-            stage = self.stages.behind(last) if last.word == "connect" else self.stages.of(last)
+            stage = self.stages.behind(last) if isinstance(last, LadderConnection) else self.stages.of(last)
         else:
             assert section is not None, "a side ladder without blocks has a section"
             stage = self.stages.of(section)
@@ -242,42 +252,45 @@ class _Walk:
                 conjugate = section.variable(other_side(side), lane).text
                 free = conjugate not in self.context.variables
                 self._source(section, side, stage, lane, {other_side(side): conjugate} if free else {})
-            elif last is not None and last.joins and last.way(lane) == "series":
+            elif isinstance(last, LadderBlock | LadderBranch) and last.lane_way(lane) == "series":
                 self.emitter.grounded[self.lanes[lane]] = stage.domain(lane).reference
 
-    def _source(self, section: LadderBlock, side: Side, stage: LaneStage, lane: int, variables: dict[str, str]) -> None:
+    def _source(
+        self, section: LadderSection, side: Side, stage: LaneStage, lane: int, variables: dict[str, str]
+    ) -> None:
         domain, text, node = stage.domain(lane), section.variable(side, lane), self.lanes[lane]
         kind = next(k for k in kinds_of(domain.name, "source") if k.side == side)
-        against = section.given is not None and section.given[text.text]
-        falls = (side == "across") != against
+        source = section.imposed(lane)
+        # An across variable falls from the node to the reference, a through variable flows into the node.
+        falls = (side == "across") != (source is not None and source.reversed)
         nodes = (node, domain.reference) if falls else (domain.reference, node)
         self.emitter.add(text, text.text, kind, nodes, dict(variables))
 
     # -- blocks ----------------------------------------------------------------------------------------------------------------
 
-    def _elaborate(self, block: LadderBlock, position: int) -> None:
+    def _elaborate(self, block: LadderBlock[Scalar], position: int) -> None:
         for number, item in enumerate(block.items):
             ends = self._ends(block, item)
             variables = [self._named(block, position, lane, number) for lane in range(len(ends))]
             try:
                 self._emit(block, item, ends, variables)
             except TellegenError as error:
-                self.context.broken.update(_item_names(item))
+                self.context.broken.update(item_names(item))
                 self.context.collect(error)
 
-    def _named(self, block: LadderBlock, position: int, lane: int, number: int) -> dict[str, str]:
+    def _named(self, block: LadderBlock[Scalar], position: int, lane: int, number: int) -> dict[str, str]:
         """The name that a section gives to the shared variable of a lane, for the element that takes it."""
         name = self.names.get((position, lane))
         if name is None or self._owner(block, lane)[0] != number:
             return {}
-        return {given_side(block.way(lane)): name}
+        return {given_side(block.lane_way(lane)): name}
 
-    def _ends(self, block: LadderBlock, item: BlockItem) -> list[tuple[str, str]]:
+    def _ends(self, block: LadderBlock[Scalar], item: BlockItem[Scalar]) -> list[tuple[str, str]]:
         """The nodes of an element in each lane; series elements move the lane on to the next node."""
         stage, ends, used = self.stages.of(block), [], set(lanes_of(item))
         for lane, here in enumerate(self.lanes):
             present = lane in used
-            if block.way(lane) == "parallel" or not present:
+            if block.lane_way(lane) == "parallel" or not present:
                 ends.append((here, stage.domain(lane).reference))
             else:
                 self.lanes[lane] = self.emitter.fresh()
@@ -285,16 +298,20 @@ class _Walk:
         return ends
 
     def _emit(
-        self, block: LadderBlock, item: BlockItem, ends: list[tuple[str, str]], variables: list[dict[str, str]]
+        self,
+        block: LadderBlock[Scalar],
+        item: BlockItem[Scalar],
+        ends: list[tuple[str, str]],
+        variables: list[dict[str, str]],
     ) -> None:
         stage = self.stages.of(block)
         domains = [stage.domain(lane) for lane in range(stage.width)]
-        ways = [block.way(lane) for lane in range(stage.width)]
-        if isinstance(item, FieldItem):
+        ways = [block.lane_way(lane) for lane in range(stage.width)]
+        if isinstance(item, LadderField):
             at = lanes_of(item)
             parts = ([values[lane] for lane in at] for values in (domains, ways, ends, variables))
             emit_field(self.context, item, *parts)  # type: ignore[arg-type]
-        elif isinstance(item, TransferItem):
+        elif isinstance(item, LadderTransfer):
             emit_transfer(self.context, item, domains, ways, ends)
         else:
             for lane, entry in enumerate(item):
@@ -303,42 +320,42 @@ class _Walk:
                     kind = self.emitter.kind_of(entry, domains[lane])
                     self.emitter.add(entry.text, entry.name, kind, nodes, variables[lane])
 
-    def _branch(self, block: LadderBlock) -> None:
-        if block.word == "branch":
-            _Walk(self.emitter, block.side_ladder, (list(self.lanes), block)).run()
+    def _branch(self, branch: LadderBranch[Scalar]) -> None:
+        parts = branch.ladder.parts
+        if branch.way == "parallel":
+            _Walk(self.emitter, parts, (list(self.lanes), branch)).run()
             return
-        stage, starts = self.stages.of(block), []
+        stage, starts = self.stages.of(branch), []
         for lane, here in enumerate(self.lanes):
             self.lanes[lane], start = self.emitter.fresh(), self.emitter.fresh()
             domain = stage.domain(lane)
             name = self.emitter.link_name()
-            emit_link(self.context, block, name, domain, (here, self.lanes[lane], start, domain.reference))
+            emit_link(self.context, branch, name, domain, (here, self.lanes[lane], start, domain.reference))
             starts.append(start)
-        _Walk(self.emitter, block.side_ladder, (starts, block)).run()
+        _Walk(self.emitter, parts, (starts, branch)).run()
 
-    def _connect(self, block: LadderBlock) -> None:
+    def _connect(self, part: LadderConnection[Scalar]) -> None:
         """x_2 = K x_1, where x_1 is what the block before gives and x_2 what the block behind takes."""
-        assert block.name is not None, "a connection has a name"
-        before, after = self.stages.of(block), self.stages.behind(block)
-        position = self.place[id(block)]
-        given = sides_before(self.context, self.work, position, self.entry, before.width)
-        found = sides_after(self.context, self.work, position, after.width)
+        before, after = self.stages.of(part), self.stages.behind(part)
+        place = ConnectionPlace(part, self.work, self.place[id(part)], self.entry)
+        given = place.sides_before(self.context, before.width)
+        found = place.sides_after(self.context, after.width)
         left = [before.domain(lane) for lane in range(before.width)]
         right = [after.domain(lane) for lane in range(after.width)]
         here = self.lanes
         self.lanes = [self.emitter.fresh() for _ in right]
-        if not block.matrix:
+        if not part.K:
             coupling, reciprocal = COUPLING_OF[given[0], found[0]]
             kind = connection((left[0].name, right[0].name), coupling, reciprocal=reciprocal)
             nodes = (here[0], left[0].reference, self.lanes[0], right[0].reference)
-            if block.value is None:
-                self.emitter.add(block.name, block.name.text, kind, nodes, {})
+            if part.value is None:
+                self.emitter.add(part.name, part.name.text, kind, nodes, {})
             else:
-                self.emitter.connect_by_modulus(block, kind, nodes)
+                self.emitter.connect_by_modulus(part, part.value, kind, nodes)
             return
-        self._connect_lanes(block, (left, given, here), (right, found, self.lanes))
+        self._connect_lanes(part, (left, given, here), (right, found, self.lanes))
 
-    def _connect_lanes(self, block: LadderBlock, left: LaneEnds, right: LaneEnds) -> None:
+    def _connect_lanes(self, block: LadderConnection[Scalar], left: LaneEnds, right: LaneEnds) -> None:
         K = read_connection(self.context, block, left, right)
         for lane, row in enumerate(K):
             if is_zero_row(row) and right[1][lane] == "across":
@@ -349,26 +366,24 @@ class _Walk:
         emit_connection(self.context, block, left, right, K)
 
 
-def _item_names(item: BlockItem) -> list[str]:
-    return [entry.name for entry in item if entry is not None] if isinstance(item, tuple) else [item.name.text]
-
-
 def read_ladder(context: ReadingContext, node: Node, details: Node | None) -> None:
     """Add the elements of a ladder to the model; `details` holds laws, values and initial values by element."""
-    blocks = read_blocks(context, node)
-    if blocks is None:
+    parts = read_parts(context, node)
+    if parts is None:
         return
-    if not _elaborates(blocks):
+    if not _elaborates(parts):
         fix = "add a series or parallel block"
         raise context.error(rules.EMPTY_LADDER, node, "the ladder has no elaboration block", fix=fix)
     try:
-        check_neighbours(context, blocks)
-        LadderEmitter(context, blocks, LaneStages(context, blocks), details).emit()
+        check_neighbours(context, parts)
+        LadderEmitter(context, parts, LaneStages(context, parts), details).emit()
     except TellegenError:
         # so that the experiment does not call them unknown
-        context.broken.update(name for block in blocks for name in block.names())
+        context.broken.update(part_names(parts))
         raise
 
 
-def _elaborates(blocks: list[LadderBlock]) -> bool:
-    return any(block.elaborates or _elaborates(block.side_ladder) for block in blocks)
+def _elaborates(parts: list[ReadPart]) -> bool:
+    return any(
+        isinstance(p, LadderBlock) or (isinstance(p, LadderBranch) and _elaborates(p.ladder.parts)) for p in parts
+    )

@@ -1,14 +1,15 @@
-"""The blocks of a ladder as they are written (sections, elaboration and connection blocks, branches, domains), and their JSON
-Schema.
+"""A ladder as it stands in a file (sections, elaboration and connection blocks, branches, domains), and its JSON Schema.
+
+The reader makes it from a file and turns it into elements; schemes are turned into it to be drawn as lanes or written.
 
 A vector ladder has several lanes. A section then lists a row of across variables and a row of through variables, an element of a
 block stands for every lane (`[L:L_1, L:L_2]`, with `none` where a lane has none), and a connection has a matrix. A minus sign
 before an element or a given variable counts it against the ladder.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from typing import Any, Generic, Literal, TypeVar, final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.notations.yaml.document import Node, Scalar
@@ -45,37 +46,56 @@ def given_side(way: Way) -> Side:
     return other_side(taken_side(way))
 
 
+def unplaced(text: str) -> Scalar:
+    """A text that stands in no file."""
+    return Scalar(text, 0, 0, len(text), False)
+
+
+NOWHERE = unplaced("")
+"""The node of a part that was made and not read."""
+
+Entry = TypeVar("Entry")
+"""The entries of matrices: texts with their places as they are read, expressions as they are made from a scheme."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class LadderElement:
-    """An element of one lane: its letter and its name. A `reversed` one counts against the ladder."""
+    """An element of one lane: its letter and its name. A `reversed` one counts against the ladder. A source has no letter."""
 
     letter: str
     name: str
     text: Scalar
     reversed: bool = False
 
+    @property
+    def sign(self) -> int:
+        """-1 where it counts against the ladder."""
+        return -1 if self.reversed else 1
+
 
 @final
 @dataclass(frozen=True, slots=True)
-class FieldItem:
-    """Elements of all lanes, or of those that `lanes` numbers, with a matrix; `word` is a letter, or one of MATRICES."""
+class LadderField(Generic[Entry]):
+    """Elements of all lanes, or of those that `lanes` numbers, with a matrix; `word` is a letter, or one of MATRICES.
+
+    `laws` take the place of a matrix. A field that is made from a scheme has its `members`, and gets its word when it is written.
+    """
 
     word: str
     name: Scalar
-    matrix: tuple[tuple[Scalar, ...], ...]
+    matrix: tuple[tuple[Entry, ...], ...]
     variables: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
     initial: tuple[Scalar, ...] = ()
     lanes: tuple[int, ...] = ()
     causality: tuple[Scalar, ...] = ()
     laws: tuple[Scalar, ...] = ()
-
-    # `laws` take the place of a matrix.
+    members: tuple[LadderElement, ...] = ()
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class TransferItem:
+class LadderTransfer:
     """A positive-real transfer function, or a matrix of them over one denominator; coefficients of falling powers of s."""
 
     letter: str
@@ -84,105 +104,173 @@ class TransferItem:
     denominator: tuple[Scalar, ...]
 
 
-BlockItem = tuple[LadderElement | None, ...] | FieldItem | TransferItem
-"""One element of a block: a tuple has an entry for every lane."""
+LaneRow = tuple[LadderElement | None, ...]
+"""One element of a block: an entry for every lane, None for a lane that has none."""
+BlockItem = LaneRow | LadderField[Entry] | LadderTransfer
 
 
 @final
 @dataclass(slots=True, eq=False)
-class LadderBlock:
-    """One entry of a ladder, of the kind that `word` says; what belongs to other words is empty."""
+class LadderBlock(Generic[Entry]):
+    """An elaboration block. `ways` has a word for each lane, or one for all of them; a `mixed` one says it lane by lane."""
 
-    word: str
-    node: Node
-    items: list[BlockItem] = field(default_factory=list)
-    ways: tuple[Way, ...] = ()
+    ways: tuple[Way, ...]
+    items: list[BlockItem[Entry]] = field(default_factory=list)
+    mixed: bool = False
+    node: Node = NOWHERE
+
+    def lane_way(self, lane: int) -> Way:
+        """How a lane of the block is joined."""
+        return self.ways[lane] if len(self.ways) > 1 else self.ways[0]
+
+
+@final
+@dataclass(slots=True, eq=False)
+class LadderSection:
+    """A power section with a pair of variables for each lane.
+
+    `sources` are the variables that are imposed there, lane by lane; None where the section says nothing, so that the block beside
+    it takes what a source gives. A section that is made from a scheme gets the names of its variables when it is written.
+    """
+
     across: tuple[Scalar, ...] = ()
     through: tuple[Scalar, ...] = ()
-    given: dict[str, bool] | None = None
-    name: Scalar | None = None
-    matrix: tuple[tuple[Scalar, ...], ...] = ()
-    value: Scalar | None = None
+    sources: LaneRow | None = None
+    node: Node = NOWHERE
+
+    def variable(self, side: Side, lane: int) -> Scalar:
+        """A variable of the section."""
+        return (self.across if side == "across" else self.through)[lane]
+
+    def imposed(self, lane: int) -> LadderElement | None:
+        """The variable that the section itself says is imposed in a lane."""
+        return None if self.sources is None else self.sources[lane]
+
+
+@final
+@dataclass(slots=True, eq=False)
+class LadderConnection(Generic[Entry]):
+    """x_2 = K x_1 between the lanes before it and those behind it; K is a matrix, or `value` a modulus that stands in the ladder.
+
+    `takes` and `gives` say which variables x_1 and x_2 are, where the neighbours do not. `domains` are those of the lanes behind,
+    as far as the connection knows them.
+    """
+
+    name: Scalar
+    K: tuple[tuple[Entry, ...], ...] = ()
+    value: Entry | None = None
     takes: tuple[Side, ...] = ()
     gives: tuple[Side, ...] = ()
     domains: tuple[str, ...] = ()
-    side_ladder: "list[LadderBlock]" = field(default_factory=list)
+    node: Node = NOWHERE
 
-    # `given` says which variables of a section are imposed: name, and whether it counts against the ladder.
 
-    @property
-    def elaborates(self) -> bool:
-        """Whether elements stand in the block."""
-        return self.word in ("series", "parallel", "mixed")
+@final
+@dataclass(slots=True, eq=False)
+class LadderBranch(Generic[Entry]):
+    """A side ladder; it leaves in parallel or in series."""
 
-    @property
-    def joins(self) -> bool:
-        """Whether the block shares a variable: it has elements or a side ladder."""
-        return self.elaborates or self.word in ("branch", "series branch")
+    way: Way
+    ladder: "WrittenLadder[Entry]"
+    node: Node = NOWHERE
 
-    def way(self, lane: int) -> Way:
-        """How a lane of the block is joined."""
-        if self.word == "mixed":
-            return self.ways[lane]
-        return "series" if self.word.startswith("series") else "parallel"
+    def lane_way(self, lane: int) -> Way:
+        """How every lane of it is joined."""
+        return self.way
 
-    def widths(self) -> Iterator[tuple[int, str]]:
-        """The numbers of lanes that parts of the block have, each with what says so."""
-        if self.word == "section":
-            yield len(self.across), f"a section of {_count(len(self.across), 'across variable')}"
-        if self.word == "mixed":
-            yield len(self.ways), _count(len(self.ways), "way")
-        if self.domains and len(self.domains) > 1:
-            yield len(self.domains), _count(len(self.domains), "domain")
-        for item in self.items:
-            if not isinstance(item, FieldItem) or not item.lanes:
-                yield width_of(item), item_words(item)
 
-    def variable(self, side: Side, lane: int) -> Scalar:
-        """A variable of a section."""
-        return (self.across if side == "across" else self.through)[lane]
+@final
+@dataclass(slots=True, eq=False)
+class LadderDomains:
+    """The domain of the blocks up to the next connection, or one for each lane."""
 
-    def names(self) -> Iterator[str]:
-        """The names of elements and variables in the block."""
-        for item in self.items:
-            if isinstance(item, tuple):
-                yield from (entry.name for entry in item if entry is not None)
-            else:
-                yield item.name.text
-        yield from (text.text for text in (*self.across, *self.through))
-        if self.name is not None:
-            yield self.name.text
-        for block in self.side_ladder:
-            yield from block.names()
+    words: tuple[str, ...]
+    node: Node = NOWHERE
+
+
+LadderPart = LadderBlock[Entry] | LadderSection | LadderConnection[Entry] | LadderBranch[Entry] | LadderDomains
+
+
+@final
+@dataclass(slots=True, eq=False)
+class WrittenLadder(Generic[Entry]):
+    """A ladder as it stands in a file: its parts from left to right; `domains` are those of the lanes at its start, if known."""
+
+    domains: tuple[str, ...] = ()
+    parts: list[LadderPart[Entry]] = field(default_factory=list)
+
+    def add_row(self, way: Way, row: LaneRow) -> None:
+        """Add an element to the last block, or to a new one where that is of another kind."""
+        last = self.parts[-1] if self.parts else None
+        ways = (way,) * len(row)
+        if isinstance(last, LadderBlock) and last.ways == ways:
+            last.items.append(row)
+        else:
+            self.parts.append(LadderBlock(ways, [row]))
+
+
+ReadPart = LadderPart[Scalar]
+ReadLadder = WrittenLadder[Scalar]
+
+
+def part_widths(part: ReadPart) -> Iterator[tuple[int, str]]:
+    """The numbers of lanes that a part says there are, each with what says so."""
+    if isinstance(part, LadderSection):
+        yield len(part.across), f"a section of {_count(len(part.across), 'across variable')}"
+    elif isinstance(part, LadderDomains) and len(part.words) > 1:
+        yield len(part.words), _count(len(part.words), "domain")
+    elif isinstance(part, LadderBlock):
+        if part.mixed:
+            yield len(part.ways), _count(len(part.ways), "way")
+        for item in part.items:
+            if not isinstance(item, LadderField) or not item.lanes:
+                yield _width(item), item_words(item)
+
+
+def part_names(parts: Iterable[ReadPart]) -> Iterator[str]:
+    """The names of elements and variables in parts of a ladder and in its side ladders."""
+    for part in parts:
+        if isinstance(part, LadderBlock):
+            yield from (name for item in part.items for name in item_names(item))
+        elif isinstance(part, LadderSection):
+            yield from (text.text for text in (*part.across, *part.through))
+        elif isinstance(part, LadderConnection):
+            yield part.name.text
+        elif isinstance(part, LadderBranch):
+            yield from part_names(part.ladder.parts)
+
+
+def item_names(item: BlockItem[Scalar]) -> list[str]:
+    """The names of the elements in one item of a block."""
+    return [entry.name for entry in item if entry is not None] if isinstance(item, tuple) else [item.name.text]
 
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def lanes_of(item: BlockItem) -> tuple[int, ...]:
+def lanes_of(item: BlockItem[Scalar]) -> tuple[int, ...]:
     """The lanes that have a part of an element."""
     if isinstance(item, tuple):
         return tuple(lane for lane, entry in enumerate(item) if entry is not None)
-    if isinstance(item, FieldItem) and item.lanes:
+    if isinstance(item, LadderField) and item.lanes:
         return item.lanes
-    return tuple(range(width_of(item)))
+    return tuple(range(_width(item)))
 
 
-def width_of(item: BlockItem) -> int:
-    """The number of lanes of an element."""
+def _width(item: BlockItem[Scalar]) -> int:
     if isinstance(item, tuple):
         return len(item)
-    return len(item.laws or item.matrix) if isinstance(item, FieldItem) else len(item.numerator)
+    return len(item.laws or item.matrix) if isinstance(item, LadderField) else len(item.numerator)
 
 
-def item_words(item: BlockItem) -> str:
+def item_words(item: BlockItem[Scalar]) -> str:
     """An element with its number of lanes, as messages say it."""
-    n = width_of(item)
+    n = _width(item)
     if isinstance(item, tuple):
         names = ", ".join(NONE if entry is None else entry.name for entry in item)
         return f"'{names}'" if n == 1 else f"'[{names}]' of {n} lanes"
-    if isinstance(item, FieldItem) and item.laws:
+    if isinstance(item, LadderField) and item.laws:
         return f"'{item.name.text}' with {_count(n, 'law')}"
     return f"'{item.name.text}' with a matrix of {_count(n, 'row')}"
 
