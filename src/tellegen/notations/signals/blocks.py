@@ -231,7 +231,7 @@ def expand_low_pass(given: BlockSettings) -> SignalParts:
 def expand_derivative(given: BlockSettings) -> SignalParts:
     """s/(T s + 1) of its input."""
     state = given.inner("filter")
-    slope = (given.expression("expand_derivative") - symbol(state)) / given.expression("filter")
+    slope = (given.expression("derivative") - symbol(state)) / given.expression("filter")
     yield given.part(state, "integral", integral=slope, initial=given.expression("initial"))
     yield given.formula(given.name, slope)
 
