@@ -21,9 +21,10 @@ from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
 from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
 from tellegen.drawing import draw
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
+from tellegen.notations.grammar import Key, Words
 from tellegen.notations.parts.library import LIBRARY, part_names
 from tellegen.notations.reading import read_model
-from tellegen.notations.signals.blocks import BLOCKS, BlockKey
+from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.shapes import SHAPES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -356,8 +357,8 @@ signals:
 """
 
 
-def _signal_key(key: BlockKey) -> tuple[str, ...]:
-    holds = " or ".join(map(code, key.words)) if key.words else key.reads
+def _signal_key(key: Key) -> tuple[str, ...]:
+    holds = " or ".join(map(code, key.holds.words)) if isinstance(key.holds, Words) else key.word
     default = "" if key.required else code(key.default) or "none"
     return (code(key.name), holds, "needed" if key.required else default, cell(key.summary))
 
