@@ -302,7 +302,9 @@ def _key(causal: CausalGraph) -> str | None:
 def _generator() -> bytes:
     """What tells one state of the generator from another."""
     top = Path(__file__).parents[1]
-    files = sorted(path for folder in GENERATOR for path in (top / folder).rglob("*.py"))
+    files = sorted(
+        path for folder in GENERATOR for path in (top / folder).rglob("*.[ph]*") if path.suffix in (".py", ".h")
+    )
     states = [(str(path.relative_to(top)), s.st_size, s.st_mtime_ns) for path in files for s in [path.stat()]]
     return repr((sys.version, states)).encode()
 

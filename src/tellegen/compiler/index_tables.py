@@ -91,10 +91,9 @@ def _sources(step: Step) -> list[int]:
     return [k for column in step.arguments for k in column]
 
 
-SIGNED, WEIGHTED, TABLE, SLOPE, PAST_LOOKUP, EXTERNAL_LOOKUP, LAWS = range(7)
+OPERATIONS = {name: k for k, name in enumerate(("SIGNED", "WEIGHTED", "TABLE", "SLOPE", "PAST", "EXTERNAL", "LAWS"))}
 """Kinds of operation: rows of signs, rows of gains, readings; LAWS + k is the template k."""
 
-READINGS = {"table": TABLE, "slope": SLOPE, "past": PAST_LOOKUP, "external": EXTERNAL_LOOKUP}
 OPERATION = 4
 """Integers of an operation: its kind, how many members, where its table begins, and one of its own."""
 
@@ -210,13 +209,13 @@ class IndexTables:
             return self._rows(step)
         if isinstance(step, Lookup):
             table = [self.numbering.add(step.target), *self.numbering.all(step.arguments)]
-            return [READINGS[step.kind], len(step.arguments), self.table(table), step.number]
+            return [OPERATIONS[step.kind.upper()], len(step.arguments), self.table(table), step.number]
         arguments = [self.numbering.all(column) for column in step.arguments]
         coefficients = [self.coefficients.add(column) for column in step.coefficients]
         targets = [self.numbering.add(k) for k in step.targets]
         kind = self.template(step)
         flat = [i for column in (targets, *arguments, *coefficients) for i in column]
-        return [LAWS + kind, len(targets), self.table(flat), 0]
+        return [OPERATIONS["LAWS"] + kind, len(targets), self.table(flat), 0]
 
     def template(self, group: LawGroup) -> int:
         """The number of a template."""
@@ -246,9 +245,9 @@ class IndexTables:
             return []
         if all(gain is ONE or gain is MINUS_ONE for gain in gains):
             signed = [k if gain is ONE else ~k for k, gain in zip(sources, gains, strict=True)]
-            return [SIGNED, len(targets), self.table([*targets, *starts, *signed]), 0]
+            return [OPERATIONS["SIGNED"], len(targets), self.table([*targets, *starts, *signed]), 0]
         places = self.coefficients.add(gains)
-        return [WEIGHTED, len(targets), self.table([*targets, *starts, *sources, *places]), 0]
+        return [OPERATIONS["WEIGHTED"], len(targets), self.table([*targets, *starts, *sources, *places]), 0]
 
 
 @final
