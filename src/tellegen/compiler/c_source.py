@@ -3,8 +3,9 @@
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
+from tellegen.compiler.context import FIELDS, FUNCTIONS, function_of
 from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, expressions_of, targets_of
+from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
 from tellegen.expressions import C_PRELUDE, Expression
 from tellegen.expressions.c import CWriter
 
@@ -17,34 +18,28 @@ def c_text(name: str) -> str:
 SUPPORT = c_text("support.h")
 
 
-SIGNATURES = {
-    "residual": "double t, const double *y, const double *yp, double *out",
-    "rhs": "double t, const double *y, double *out",
-    "rhs_powers": "double t, const double *y, double *out",
-    "tangent": "double t, const double *y, const double *yp, const double *dy, const double *dyp, const double *dp, double *out",
-    "rhs_tangent": "double t, const double *y, const double *dy, const double *dp, double *out",
-    "observe": "double t, const double *y, const double *yp, double *out",
-    "balance": "double t, const double *y, const double *yp, double *out",
-    "powers": "double t, const double *y, const double *yp, double *out",
-    "stored": "double t, const double *y, const double *yp, double *out",
-    "events": "double t, const double *y, const double *yp, double *out",
-    "sample": "double t, const double *y, const double *yp, double *out",
-}
-_FROM_CONTEXT = {"u": "c->inputs", "m": "c->memory", "p": "c->parameters"}
+def _declared(name: str, function: str) -> str:
+    """The head of a C function with the arguments of one of model.h."""
+    arrays = "".join(f"const double *{word}, " for word in FUNCTIONS[function])
+    return f"int {name}(tg_context *c, double t, {arrays}double *out)"
 
-_CHOOSERS = {
-    "tangent": "dp ? tangent_p(c, t, y, yp, dy, dyp, dp, out) : tangent_y(c, t, y, yp, dy, dyp, dp, out)",
-    "rhs_tangent": "dp ? rhs_tangent_p(c, t, y, dy, dp, out) : rhs_tangent_y(c, t, y, dy, dp, out)",
-}
 
-_LATER = {
-    name: (
+def _called(name: str, function: str, out: str = "out") -> str:
+    return f"{name}({', '.join(('c', 't', *FUNCTIONS[function], out))})"
+
+
+def _chosen(name: str) -> str:
+    """Tangents along parameters have a function of their own: most are asked without, and then cost less."""
+    return f"  return dp ? {_called(f'{name}_p', name)} : {_called(f'{name}_y', name)};\n"
+
+
+def _later(name: str) -> str:
+    """Tangents that the context compiles when they are first asked for."""
+    return (
         "  struct tg_slopes *s = c->slopes;\n"
         f"  if (!s || (!s->{name} && (s->make() || !s->{name}))) {{ c->failed = 1; return 1; }}\n"
-        f"  return s->{name}({given});\n"
+        f"  return {_called(f's->{name}', name)};\n"
     )
-    for name, given in (("tangent", "c, t, y, yp, dy, dyp, dp, out"), ("rhs_tangent", "c, t, y, dy, dp, out"))
-}
 
 
 LONG = 20_000
@@ -65,34 +60,28 @@ def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *
     seldom = {"observe", *(["residual"] if "rhs" in names else [])}
     functions = [_function(routine, tables, rare=rare, seldom=seldom) for routine in routines]
     parts = [C_PRELUDE, SUPPORT, *functions]
-    for name, choice in _CHOOSERS.items():
-        if f"{name}_y" in names:
-            parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n  return {choice};\n}}\n")
-        elif slopes_later:
-            parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n{_LATER[name]}}}\n")
+    for name in ("tangent", "rhs_tangent"):
+        if f"{name}_y" in names or slopes_later:
+            body = _chosen(name) if f"{name}_y" in names else _later(name)
+            parts.append(f"{_declared(f'tg_{name}', name)} {{\n{body}}}\n")
     if "powers" in names:
-        both = "tg_powers(c, t, y, yp, out) || tg_stored(c, t, y, yp, out + 4)"
-        parts.append(f"int tg_balance(tg_context *c, {SIGNATURES['balance']}) {{\n  return {both};\n}}\n")
+        both = f"{_called('tg_powers', 'powers')} || {_called('stored', 'balance', 'out + 4')}"
+        parts.append(f"{_declared('tg_balance', 'balance')} {{\n  return {both};\n}}\n")
     parts.append(_sample(samples))
     return "\n".join(parts)
 
 
-def _kind(name: str) -> str:
-    return next(
-        kind for kind in sorted(SIGNATURES, key=len, reverse=True) if name == kind or name.startswith(f"{kind}_")
-    )
-
-
 def _function(routine: Routine, tables: Sequence[int], *, rare: Container[str], seldom: Container[str]) -> str:
-    kind = _kind(routine.name)
-    head = f"int tg_{routine.name}" if kind == routine.name else f"static int {routine.name}"
+    function = function_of(routine.name)
+    own = function == routine.name
+    head = _declared(f"tg_{function}" if own else routine.name, function)
     body = _Body(routine, tables)
     lines = "\n".join(f"  {line}" for line in body.lines())
     name = routine.name
     limit, word = (LONG_AND_RARE, "TG_RARE ") if name in rare else (LONG, "TG_LONG ")
     if name in seldom:
         limit = LONG_AND_SELDOM
-    return f"{word if len(lines) > limit else ''}{head}(tg_context *c, {SIGNATURES[kind]}) {{\n{lines}\n}}\n"
+    return f"{word if len(lines) > limit else ''}{'' if own else 'static '}{head} {{\n{lines}\n}}\n"
 
 
 def _sample(groups: int) -> str:
@@ -112,7 +101,7 @@ class _Body:
         self.names: dict[str, str] = {}
         self.head: list[str] = []
         self._set_leaves()
-        for statement in _all_statements(routine.statements):
+        for statement in all_statements(routine.statements):
             for k in targets_of(statement):
                 self.names[f"%{k}"] = f"v{k}"
         self.writer = CWriter(self.names)
@@ -122,7 +111,7 @@ class _Body:
 
     def _set_leaves(self) -> None:
         used = {
-            name for s in _all_statements(self.routine.statements) for e in expressions_of(s) for name in e.free_symbols
+            name for s in all_statements(self.routine.statements) for e in expressions_of(s) for name in e.free_symbols
         }
         used |= {name for e in self.routine.results for name in e.free_symbols}
         arrays: dict[str, None] = {}
@@ -134,14 +123,14 @@ class _Body:
                 self.names[f"%{k}"] = f"{word}_{i}"
             else:
                 self.names[f"%{k}"] = "t" if word == "t" else f"{word}[{i}]"
-                if word in _FROM_CONTEXT:
+                if word in FIELDS:
                     arrays[word] = None
-        self.head[:0] = [f"const double *{word} = {_FROM_CONTEXT[word]};" for word in arrays]
+        self.head[:0] = [f"const double *{word} = c->{FIELDS[word]};" for word in arrays]
 
     def lines(self) -> list[str]:
         """Everything between the braces."""
-        arguments = [word for word in ("yp", "dy", "dyp", "dp") if f"*{word}," in SIGNATURES[_kind(self.routine.name)]]
-        lines = [f"(void)c; (void)t; (void)y; {' '.join(f'(void){word};' for word in arguments)}".rstrip(), *self.head]
+        words = ("c", "t", *FUNCTIONS[function_of(self.routine.name)])
+        lines = [" ".join(f"(void){word};" for word in words), *self.head]
         for statement in self.routine.statements:
             lines += self._statement(statement, self.writer)
         for i, result in enumerate(self.routine.results):
@@ -230,13 +219,6 @@ class _Body:
         failed = f"c->failed = {self.routine.unknown + 1}; return 1;"
         lines.append(f"if (tg_end(&w{k}, {n}, x{k}, c->values + {statement.scratch})) {{ {failed} }}")
         lines += [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
-
-
-def _all_statements(statements: Iterable[Statement]) -> Iterable[Statement]:
-    for statement in statements:
-        if isinstance(statement, Newton):
-            yield from _all_statements((*statement.body, *statement.slopes))
-        yield statement
 
 
 def _outer_expressions(statement: Statement) -> Iterable[Expression]:

@@ -45,7 +45,9 @@ def looped_forms(program: Program) -> LoopedForms:
 
 def _solved(program: Program, before: list[Step], residuals: list[Step]) -> tuple[list[Step], list[int]] | None:
     moving = set(program.rates)
-    if program.unknowns or any(not moving.isdisjoint(_sources(step)) for step in before):
+    if program.unknowns or any(
+        not moving.isdisjoint(step.reads(r)) for step in before for r in range(len(step.targets))
+    ):
         return None
     own = dict(zip(program.residuals, program.rates, strict=True))
     place = dict(zip(program.residuals, range(len(program.residuals)), strict=True))
@@ -81,14 +83,6 @@ def _solved_group(step: LawGroup, own: dict[int, int], moving: set[int], program
         targets.append(len(program.names) - 1)
     arguments = [step.arguments[s] for s in kept.arguments]
     return LawGroup(kept.template, targets, arguments, [step.coefficients[s] for s in kept.coefficients])
-
-
-def _sources(step: Step) -> list[int]:
-    if isinstance(step, LinearRows):
-        return step.sources
-    if isinstance(step, Lookup):
-        return step.arguments
-    return [k for column in step.arguments for k in column]
 
 
 OPERATIONS = {name: k for k, name in enumerate(("SIGNED", "WEIGHTED", "TABLE", "SLOPE", "PAST", "EXTERNAL", "LAWS"))}
@@ -302,11 +296,8 @@ class Constants:
 
     def _values(self, parameters: Array) -> dict[str, float]:
         values = dict(zip(self.base, parameters.tolist(), strict=True))
-        waiting = dict(self.defined)
-        while waiting:
-            ready = [name for name, e in waiting.items() if waiting.keys().isdisjoint(e.free_symbols)]
-            for name in ready:
-                values[name] = waiting.pop(name).evaluate(values)
+        for name, formula in self.defined.items():
+            values[name] = formula.evaluate(values)
         return values
 
     def _derivatives(self) -> list[tuple[int, int, Expression]]:

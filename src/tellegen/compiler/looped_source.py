@@ -10,7 +10,7 @@ from tellegen.compiler.index_tables import OPERATION, OPERATIONS, PLACES, Consta
 from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
 from tellegen.compiler.program import Program, is_linear_program, rates_divide, residual_supports
 from tellegen.compiler.routines import sample_groups
-from tellegen.compiler.steps import Step, needed_steps
+from tellegen.compiler.steps import Step, split_steps
 from tellegen.expressions import C_PRELUDE, ZERO, Expression, derivative, symbol, total
 from tellegen.expressions.c import CWriter
 
@@ -153,7 +153,7 @@ def _set_books(layout: IndexTables, program: Program, steps: Sequence[Step]) -> 
     """The tables of the books; gives the variables that powers read."""
     books, new = program.books, layout.numbering.all
     powers = [*books.supplied, *books.modulation, *(k for ports in books.resistive for k in ports)]
-    enough, read = needed_steps(steps, powers)
+    enough, _, read = split_steps(steps, powers)
     layout.set_steps("power_steps", enough)
     layout.set("power_leaves", [i for i, k in enumerate((*program.y, *program.rates)) if k in read])
     layout.set("supplied", new(books.supplied))
