@@ -9,9 +9,8 @@ from itertools import pairwise
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import free_ends, ink_box
-from tellegen.drawing.memory import LadderNames
-from tellegen.drawing.options import DEFAULTS, POINT, READABLE, SCREEN, Options, with_layout
-from tellegen.drawing.recall import check_places, earlier_lines, layout_choices, nearest_to_earlier, placed_like_earlier
+from tellegen.drawing.memory import LadderNames, check_places
+from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options, with_layout
 from tellegen.drawing.scene import Label, Origin, Scene, Shape, Wire, moved, tidy
 from tellegen.drawing.schematic.bodies import LABEL_GAP, TERMINAL
 from tellegen.drawing.schematic.breaks import split_into_pieces, split_into_rows
@@ -39,7 +38,7 @@ from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, LEAD, RING, RowD
 from tellegen.drawing.schematic.sketch import bridge_shapes, is_meshed, mesh_shapes, sketch_shapes
 from tellegen.drawing.schematic.symbols import RETURN
 from tellegen.drawing.schematic.wires import Collisions, count_crossings
-from tellegen.drawing.strokes import along, direction
+from tellegen.drawing.strokes import POINT, along, direction
 from tellegen.model.model import NOTHING, Element, Model
 
 MARGIN, BETWEEN = 26.0, 34.0
@@ -61,8 +60,8 @@ def schematic_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     """
     elements = schematic_elements(model)
     options = with_layout(options, model, "network")
-    check_places(options, (element.name for element in elements), "this schematic")
-    return nearest_to_earlier((_network(model, elements, choice) for choice in layout_choices(options)), options)
+    check_places(options.places, (element.name for element in elements), "this schematic")
+    return options.earlier.nearest(_network(model, elements, choice) for choice in options.like_earlier())
 
 
 def _network(model: Model, elements: tuple[Element, ...], options: Options) -> Scene:
@@ -80,7 +79,7 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
     words = "; ".join(_words(elements))
     scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, "network", lines, notes)
-    return placed_like_earlier(tidy(scene), options)
+    return options.earlier.settle(tidy(scene), options.places)
 
 
 def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:
@@ -123,7 +122,7 @@ def arrange_schematic(
     `ports` are the words at nodes to which others may be joined. The stations of each part come with the shapes, in their order.
     """
     described = tuple(elements)
-    plain = plan_schematic(described, ports, order=earlier_lines(texts.options))
+    plain = plan_schematic(described, ports, order=texts.options.earlier.lines)
     room = _room(texts)
     legs = switching_leg_nodes(described, rails_of(described))
     chosen = _plans(described, texts, ports, legs, room) if legs else []
@@ -194,7 +193,7 @@ def _plans(
     elements: tuple[Element, ...], texts: SchematicLabels, ports: Mapping[str, str], lines: ReturnDepths, room: float
 ) -> list[SchematicPlan]:
     """The connected parts with return lines; none where one is too long for a row, or something on a shaft reaches down to them."""
-    plans = plan_schematic(elements, ports, lines, earlier_lines(texts.options))
+    plans = plan_schematic(elements, ports, lines, texts.options.earlier.lines)
     layouts = [SchematicLayout(plan, texts.of, label_extent) for plan in plans if plan.returns]
     fits = all(_depth(layout) < RETURN and _widest(layout, texts) <= room for layout in layouts)
     return plans if fits else []
