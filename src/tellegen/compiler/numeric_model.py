@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from tellegen.compiler import rules
-from tellegen.compiler.context import Array, DeferredSlopes, Integers, ModelContext, address_of
+from tellegen.compiler.context import Array, DeferredSlopes, Integers, ModelContext, address_of, raise_kept_error
 from tellegen.compiler.statements import RateFormulas
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
@@ -433,6 +433,7 @@ class NumericModel:
 
     def _check(self, status: int, context: ModelContext) -> None:
         if status:
+            raise_kept_error()
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
             raise FloatingPointError(f"'{what}' is not a finite number")

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, address_of
+from tellegen.compiler.context import ModelContext, address_of, raise_kept_error
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation.solvers.library import native_library
@@ -96,6 +96,7 @@ def observe_rows(
         len(chosen),
         address_of(into),
     )
+    raise_kept_error()
 
 
 @cache

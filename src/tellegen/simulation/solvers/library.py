@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
+from tellegen.compiler.context import raise_kept_error
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import SimulationError
@@ -121,13 +122,18 @@ def solver(part: Part, name: str) -> Run:
 
 @cache
 def runner(library: ctypes.CDLL, name: str) -> Run:
-    """A solver of a library: takes a job, gives back its status. The interpreter is free meanwhile."""
+    """A solver of a library: takes a job, gives back its status. The interpreter is free meanwhile.
+
+    What a model in Python raised on the way is raised behind the call.
+    """
     function = getattr(library, name)
     function.argtypes = [ctypes.c_void_p]
     function.restype = ctypes.c_int
 
     def run(job: Job) -> int:
-        return int(function(ctypes.addressof(job)))
+        status = int(function(ctypes.addressof(job)))
+        raise_kept_error()
+        return status
 
     return run
 

@@ -440,9 +440,9 @@ def sampling_instants(model: NumericModel, duration: float) -> int:
 
 
 def _is_brief(model: NumericModel, settings: SolverSettings, job: Job) -> bool:
-    """Whether a stretch takes no time worth watching: functions of the host may take any."""
+    """Whether a stretch takes no time worth watching: functions of the host may take any, and so may models in Python."""
     halts = job.n_times + job.n_stops + job.sample_room
-    host = model.data is not None and model.data.external is not None
+    host = model.backend == "python" or (model.data is not None and model.data.external is not None)
     return not host and settings.work + halts * model.size < BRIEF_WORK
 
 
