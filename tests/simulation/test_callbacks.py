@@ -31,6 +31,13 @@ def in_python() -> NumericModel:
     return compile_model(assign_causality(lower(read_model(SWINGING))), backend="python")
 
 
+def test_runs_say_that_they_run_in_python() -> None:
+    found = integrate(Problem(in_python(), 5.0, y0={"v": 1.0}, rtol=1e-9))
+    assert found.reason.endswith("in Python, without a C compiler")
+    assert found.books is not None
+    assert abs(found.books.residual) < 1e-8
+
+
 def breaking(monkeypatch: pytest.MonkeyPatch, error: BaseException, calls: int) -> None:
     """Let the functions of models in Python raise an error after so many calls."""
     known, count = interpreter._PythonRoutine._evaluate, [0]

@@ -525,11 +525,11 @@ class ModelData:
         return self.constants if self.coefficients is None else self.coefficients(parameters)
 
 
-def native_addresses(library: ctypes.CDLL) -> dict[str, int]:
-    """The addresses of the functions of model.h that a library has."""
+def native_addresses(library: ctypes.CDLL, symbol: str = SYMBOL) -> dict[str, int]:
+    """The addresses of the functions of model.h that a library has, under names like `symbol`."""
     found = {}
     for name in PROTOTYPES:
-        function = getattr(library, SYMBOL.format(name), None)
+        function = getattr(library, symbol.format(name), None)
         if function is not None:
             address = ctypes.cast(function, ctypes.c_void_p).value
             assert address is not None, "a function that was found has an address"
