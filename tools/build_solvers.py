@@ -2,8 +2,8 @@
 
     python tools/build_solvers.py [TARGET] [-o FOLDER]
 
-Without a folder the library is put where this checkout looks for it first. The build of wheels (`tools/wheel_hook.py`) calls `compile_library`;
-nothing is installed then, so that this file needs the standard library alone.
+Without a folder the library is put where this checkout looks for it first. The build of wheels (`tools/wheel_hook.py`) calls
+`compile_library`; nothing is installed then, so that this file needs the standard library alone.
 """
 
 import argparse
@@ -26,7 +26,7 @@ SOURCES: Final[dict[str, Any]] = runpy.run_path(
 """What the package itself says of its C texts, without importing the package."""
 
 FLAGS: Final = ("-std=c99", "-O2", "-shared", "-fno-math-errno", "-s")
-"""Those of `compiler/toolchain.py`, so that a library in a wheel computes what one made at first use does, without names for debuggers."""
+"""Those of `compiler/toolchain.py`: a library in a wheel computes what one made at first use does. -s: no names for debuggers."""
 
 
 @final
