@@ -14,7 +14,9 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-tools check format bench bench-page docs clean
+.PHONY: help setup demo test test-slow test-tools check format bench bench-page docs wheels clean
+
+MACHINES := linux-x86_64 linux-aarch64 macos-x86_64 macos-arm64 windows-x86_64
 
 help:  ## print this list
 	@echo "usage: make TARGET"
@@ -56,6 +58,10 @@ docs: setup  ## write the pages made from the code and the outputs shown on page
 	@$(BIN)/python tools/refresh_outputs.py
 	@$(BIN)/python -m sphinx -q -W -j auto docs build/site
 	@echo "open build/site/index.html"
+
+wheels: setup  ## build the wheels of all machines in dist, each with its compiled solvers
+	@for machine in $(MACHINES); do TELLEGEN_WHEEL_FOR=$$machine $(BIN)/python -m pip wheel --quiet --no-deps -w dist . || exit 1; done
+	@ls -l dist
 
 clean:  ## remove .venv, caches and build results
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

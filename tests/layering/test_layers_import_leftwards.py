@@ -56,10 +56,6 @@ FUNCTION_IMPORTS: dict[tuple[str, str], str] = {
         "xarray",
     ): "labelled arrays are made when asked for; importing needs none",
     ("tellegen.simulation.solvers.stretch", "scipy"): "only large meshes ask SciPy for an order of elimination",
-    (
-        "tellegen.simulation.plain.linear",
-        "scipy",
-    ): "linear systems are solved in Python only where there is no C compiler",
     ("tellegen.drawing.typesetting", "ziamath"): "a font is read when the first label is set",
     ("tellegen.drawing.typesetting", "ziafont"): "a font is read when the first label is set",
     ("tellegen.reporting.sections", "matplotlib"): "plots are made of few runs, and matplotlib takes a second to load",

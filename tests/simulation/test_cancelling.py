@@ -109,7 +109,7 @@ def test_work_that_is_over_is_not_stopped() -> None:
 
 COMPILING = """
 import os, signal, threading, time
-from tellegen.compiler.build import build
+from tellegen.compiler.toolchain import build
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 def interrupt():

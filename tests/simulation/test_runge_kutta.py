@@ -5,11 +5,12 @@ import pytest
 from scipy.linalg import expm
 
 from simulation.hand_written import decay, explicit_model, falling, oscillator, pendulum, switched_decay, van_der_pol
+from solver_headers import NATIVE, tableau_header
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.coefficients import DORMAND_PRINCE_8, Row
-from tellegen.simulation.solvers.library import runge_kutta
+from tellegen.simulation.solvers.library import solver
 from tellegen.simulation.solvers.stretch import OutputRows, SolverSettings, StatePoint, StretchEnd, prepare, run_stretch
 
 
@@ -79,7 +80,7 @@ def crank_rows(rtol: float) -> tuple[StretchEnd, OutputRows]:
     """One attempt, whatever errors add up to."""
     model, rows = crank(), OutputRows.at(np.linspace(0.0, 3.0, 61), 2)
     start, settings = StatePoint(0.0, np.zeros(2), np.zeros(2)), SolverSettings(rtol, np.full(2, 1e-3 * rtol))
-    return run_stretch(runge_kutta(model), prepare(model), model.new_context(), settings, rows, start, 3.0), rows
+    return run_stretch(solver("tg_runge_kutta"), prepare(model), model.new_context(), settings, rows, start, 3.0), rows
 
 
 def test_an_estimate_that_passes_through_zero_lets_no_step_pass_that_is_too_long() -> None:
@@ -136,20 +137,31 @@ def test_breaks_are_met_exactly(solver: str) -> None:
     assert abs(run.books.residual) < 1e-8
 
 
-def test_the_fused_solver_does_the_same_steps() -> None:
-    model = pendulum()
-    ends = []
-    for fused in (False, True):
-        rows = OutputRows.at(np.linspace(0.0, 5.0, 11), 2)
-        start = StatePoint(0.0, np.array([1.0, 0.5]), np.zeros(2))
-        settings = SolverSettings(1e-8, np.full(2, 1e-8))
-        ends.append(
-            run_stretch(
-                runge_kutta(model, fused=fused), prepare(model), model.new_context(), settings, rows, start, 5.0
-            )
-        )
-    assert ends[0].effort == ends[1].effort
-    assert ends[0].standing.y == pytest.approx(ends[1].standing.y, abs=1e-12)
+def test_a_step_is_that_of_the_tableau() -> None:
+    """Sums written out in C against the coefficients themselves, one step of a nonlinear model."""
+    tableau, h, y = DORMAND_PRINCE_8, 0.5, np.array([1.0, 0.5])
+    slopes: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+    for row in tableau.a:
+        omega, theta = y + h * sum((value * slopes[j] for j, value in row.items()), np.zeros(2))
+        slopes.append(np.array([-np.sin(theta), omega]))
+    wanted = y + h * sum((value * slopes[j] for j, value in tableau.b.items()), np.zeros(2))
+    model, rows = pendulum(), OutputRows.at(np.array([h]), 2)
+    settings = SolverSettings(0.9, np.full(2, 1e6), first_step=h)
+    end = run_stretch(
+        solver("tg_runge_kutta"),
+        prepare(model),
+        model.new_context(),
+        settings,
+        rows,
+        StatePoint(0.0, y, np.zeros(2)),
+        h,
+    )
+    assert end.effort.steps == 1
+    assert end.standing.y == pytest.approx(wanted, rel=1e-14)
+
+
+def test_the_header_of_the_solver_is_that_of_the_tableau() -> None:
+    assert (NATIVE / "dormand_prince.h").read_text() == tableau_header(DORMAND_PRINCE_8), "run tools/solver_headers.py"
 
 
 def test_rows_stay_good_where_stability_limits_the_step() -> None:

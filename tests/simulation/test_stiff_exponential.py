@@ -1,15 +1,17 @@
 """The exponential of stiff linear models: few windows, whatever the time constants, against closed forms and other solvers."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.linalg import expm
 
 from simulation.hand_written import explicit_model, rc_ladder
+from solver_headers import LANES, NATIVE, WIDE, chebyshev_weights, exponential_poles, poles_header
 from tellegen.compiler.numeric_model import BreakTimes, NumericModel, pattern_of_rows
 from tellegen.simulation.integration import integrate
 from tellegen.simulation.problem import Problem
-from tellegen.simulation.solvers.coefficients import LANES, WIDE, chebyshev_weights, exponential_poles
 
 Array = NDArray[np.float64]
 MOST = 20.0
@@ -160,3 +162,12 @@ def test_many_rows_cost_no_windows() -> None:
     assert few.solver == many.solver == "exponential"
     assert many.steps < few.steps + 10
     assert many.y[::1000] == pytest.approx(few.y, abs=1e-9)
+
+
+def test_the_header_of_the_solver_holds_these_poles() -> None:
+    """Least squares may differ in their last digits from machine to machine."""
+    kept, made = (
+        [float(word) for word in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", text.split("= {", 1)[1])]
+        for text in ((NATIVE / "poles.h").read_text(), poles_header())
+    )
+    assert kept == pytest.approx(made, rel=1e-6, abs=1e-9), "run tools/solver_headers.py"

@@ -25,6 +25,24 @@ def stop_building_slopes(thread: int) -> None:
         making.stop(CompilerStoppedError)
 
 
+_KEPT = threading.local()
+"""What a function of ours raised while C was calling it, in each thread."""
+
+
+def keep_error(error: BaseException) -> None:
+    """Keep what a callback raises for whoever has called C: ctypes would print it, and C would go on with rubbish."""
+    if getattr(_KEPT, "error", None) is None:  # what comes after the first error follows from it
+        _KEPT.error = error
+
+
+def raise_kept_error() -> None:
+    """Raise what a callback has raised in this thread since it was last asked."""
+    error: BaseException | None = getattr(_KEPT, "error", None)
+    if error is not None:
+        _KEPT.error = None
+        raise error
+
+
 MAKE = ctypes.CFUNCTYPE(ctypes.c_int)
 """Sets the functions; gives 1 where it cannot."""
 

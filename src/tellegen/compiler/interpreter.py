@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from tellegen.compiler.context import EXTERNAL, FIELDS, FUNCTIONS, PAST, Array, TgContext, function_of
+from tellegen.compiler.context import EXTERNAL, FIELDS, FUNCTIONS, PAST, Array, TgContext, function_of, keep_error
 from tellegen.compiler.numeric_model import PROTOTYPES
 from tellegen.compiler.routines import Routine
 from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
@@ -305,18 +305,25 @@ class _PythonRoutine:
         return self.routine.values_kept()
 
     def call(self, context: int, t: float, *pointers: int | None) -> int:
-        """Evaluate into the last of the pointers; 1 where a value is not finite."""
-        routine, struct = self.routine, TgContext.from_address(context)
+        """Evaluate into the last of the pointers; 1 where a value is not finite, or where an error is kept for the caller of C."""
+        struct = TgContext.from_address(context)
+        try:
+            return self._evaluate(struct, t, pointers)
+        except FailedSearchError:
+            struct.failed = self.routine.unknown + 1
+        except BaseException as error:  # Ctrl-C, too: nothing can be raised through a solver in C
+            keep_error(error)
+            struct.failed = self.routine.first + 1
+        return 1
+
+    def _evaluate(self, struct: TgContext, t: float, pointers: Sequence[int | None]) -> int:
+        routine = self.routine
         arrays = []
         for field, place, kind, size in self.arrays:
             at = getattr(struct, field) if field else pointers[place]
             arrays.append(kind.from_address(at)[:] if at else [0.0] * size)
         kept = _doubles(self.kept).from_address(struct.values) if self.kept else ()
-        try:
-            results = self.function(t, *arrays, kept, partial(self._read, struct))
-        except FailedSearchError:
-            struct.failed = routine.unknown + 1
-            return 1
+        results = self.function(t, *arrays, kept, partial(self._read, struct))
         if results:
             _doubles(len(results)).from_address(pointers[-1])[:] = results
         if routine.checked and not all(map(math.isfinite, results)):

@@ -9,7 +9,15 @@ from typing import Any, Literal, final
 import numpy as np
 
 from tellegen.compiler import rules
-from tellegen.compiler.context import FUNCTIONS, Array, DeferredSlopes, Integers, ModelContext, address_of
+from tellegen.compiler.context import (
+    FUNCTIONS,
+    Array,
+    DeferredSlopes,
+    Integers,
+    ModelContext,
+    address_of,
+    raise_kept_error,
+)
 from tellegen.compiler.statements import RateFormulas
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
@@ -411,6 +419,7 @@ class NumericModel:
 
     def _check(self, status: int, context: ModelContext) -> None:
         if status:
+            raise_kept_error()
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
             raise FloatingPointError(f"'{what}' is not a finite number")
@@ -502,11 +511,11 @@ class ModelData:
         return self.constants if self.coefficients is None else self.coefficients(parameters)
 
 
-def native_addresses(library: ctypes.CDLL) -> dict[str, int]:
-    """The addresses of the functions of model.h that a library has."""
+def native_addresses(library: ctypes.CDLL, symbol: str = SYMBOL) -> dict[str, int]:
+    """The addresses of the functions of model.h that a library has, under names like `symbol`."""
     found = {}
     for name in PROTOTYPES:
-        function = getattr(library, SYMBOL.format(name), None)
+        function = getattr(library, symbol.format(name), None)
         if function is not None:
             address = ctypes.cast(function, ctypes.c_void_p).value
             assert address is not None, "a function that was found has an address"

@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -135,12 +136,19 @@ def _ended(command: tuple[str, ...]) -> tuple[int, str, str]:
     return process.returncode, out, said
 
 
-def compile_file(compiler: Compiler, source: Path, library: Path, flags: tuple[str, ...]) -> None:
-    """Make a shared library of one C file.
+def _compile(compiler: Compiler, sources: Sequence[Path], library: Path, flags: tuple[str, ...]) -> None:
+    """Make a shared library of C files: several side by side, for the first run on a machine waits for the solvers.
 
     Raises: CompilerCallError with what the compiler said.
     """
-    _run((*compiler.command, *flags, "-o", str(library), str(source), "-lm"))
+    parts = list(sources)
+    if len(sources) > 1:
+        parts = [path.with_suffix(".o") for path in sources]
+        alone = [flag for flag in flags if flag != "-shared"]
+        calls = [(*compiler.command, *alone, "-c", "-o", str(o), str(c)) for c, o in zip(sources, parts, strict=True)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(_run, calls))
+    _run((*compiler.command, *flags, "-o", str(library), *map(str, parts), "-lm"))
     if not library.is_file():
         raise CompilerCallError(f"'{compiler.command[0]}' ended well but wrote no library")
 
@@ -247,6 +255,8 @@ class Build:
     library: ctypes.CDLL | None
     findings: tuple[Finding, ...] = ()
     cached: bool = False
+    why: str = ""
+    """Why there is no library, in a few words."""
 
 
 def build(source: str, *, small: bool = True) -> Build:
@@ -254,21 +264,25 @@ def build(source: str, *, small: bool = True) -> Build:
 
     Never raises for what the machine lacks: without a compiler, or with a broken one, the library is None and a finding says so.
     """
+    return build_files({"model.c": f"{_header()}\n{source}"}, SMALL_FLAGS if small else ())
+
+
+def build_files(files: Mapping[str, str], more_flags: tuple[str, ...] = ()) -> Build:
+    """The library of C files by name, each a translation unit of its own, and of the headers that they include; as `build`."""
     try:
         compiler = find_compiler()
     except CompilerCallError as trouble:
-        return Build(None, (broken_compiler(str(trouble)),))
+        return Build(None, (broken_compiler(str(trouble)),), why=f"the C compiler failed: {trouble}")
     if compiler is None:
         finding = rules.NO_COMPILER.finding(
             "no C compiler was found: the model runs in Python, slowly",
             fix="install gcc or clang, or 'pip install ziglang'",
         )
-        return Build(None, (finding,))
-    flags = (*FLAGS, *(SMALL_FLAGS if small else ()))
+        return Build(None, (finding,), why="no C compiler was found")
     try:
-        return _compiled(f"{_header()}\n{source}", compiler, flags)
+        return _compiled(files, compiler, (*FLAGS, *more_flags))
     except CompilerCallError as trouble:
-        return Build(None, (broken_compiler(str(trouble)),))
+        return Build(None, (broken_compiler(str(trouble)),), why=f"the C compiler failed: {trouble}")
 
 
 @cache
@@ -276,10 +290,10 @@ def _header() -> str:
     return HEADER.read_text(encoding="utf-8")
 
 
-def _compiled(text: str, compiler: Compiler, flags: tuple[str, ...]) -> Build:
-    key = key_of(ABI, compiler.identity, " ".join(flags), text)
+def _compiled(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ...]) -> Build:
+    key = key_of(ABI, compiler.identity, " ".join(flags), *files.values())
     folder = cache_folder()
-    make = partial(_make, text, compiler, flags)
+    make = partial(_make, files, compiler, flags)
     if (path := cached_library(folder, key)) is not None and (library := _loaded(path)) is not None:
         return Build(library, cached=True)
     try:
@@ -310,10 +324,11 @@ def _loaded(path: Path) -> ctypes.CDLL | None:
         return None
 
 
-def _make(text: str, compiler: Compiler, flags: tuple[str, ...], library: Path) -> None:
-    source = library.with_suffix(".c")
-    source.write_text(text, encoding="ascii")
-    compile_file(compiler, source, library, flags)
+def _make(files: Mapping[str, str], compiler: Compiler, flags: tuple[str, ...], library: Path) -> None:
+    paths = [library.with_name(name) for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        path.write_text(text, encoding="ascii")
+    _compile(compiler, [path for path in paths if path.suffix == ".c"], library, flags)
 
 
 @cache

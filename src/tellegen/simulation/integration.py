@@ -26,7 +26,7 @@ from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
 from tellegen.simulation.solvers.delays import Past, past_of
 from tellegen.simulation.solvers.jobs import Job
-from tellegen.simulation.solvers.library import Run, runge_kutta, solver
+from tellegen.simulation.solvers.library import Run, solver
 from tellegen.simulation.solvers.stretch import (
     OutputRows,
     PreparedModel,
@@ -86,9 +86,8 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
         return keeping(Watch(running=running))
 
     if choice.solver != "heyoka":
-        solver_function(
-            choice.solver, model, stiff=choice.stiff
-        )  # where it is new it is compiled, which is no part of solving
+        # where the library is new it is compiled, which is no part of solving
+        solver_function(choice.solver, stiff=choice.stiff)
     ready = time.perf_counter()
     # all attempts in one thread: going from one to another costs as much as a short run
     made = watched(directly, watch or Watch()) if choice.solver in COMPARED else keeping(watch)
@@ -183,7 +182,7 @@ def _advancing(
     model, settings = prepared.model, settings_for(choice, asked)
     if choice.solver == "heyoka":
         return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch())
-    run = solver_function(choice.solver, model, stiff=choice.stiff)
+    run = solver_function(choice.solver, stiff=choice.stiff)
     return lambda at: run_stretch(run, prepared, context, settings, rows, at, until, watch=watch, past=past)
 
 
@@ -217,16 +216,9 @@ def settings_for(choice: SolverChoice, settings: SolverSettings) -> SolverSettin
     return replace(settings, watch_stiffness=watched, max_step=longest, work=choice.work)
 
 
-def solver_function(name: str, model: NumericModel, *, stiff: bool = False) -> Run:
+def solver_function(name: str, *, stiff: bool = False) -> Run:
     """The solver of a name; of the exponential, the one for what dies away fast."""
-    if name == "runge-kutta":
-        return runge_kutta(model)
-    if name in ("cvode", "ida"):
-        return solver("sundials", f"tg_{name}")
-    if name == "exponential":
-        return solver("rational" if stiff else "exponential", f"tg_{'stiff_' * stiff}exponential")
-    assert name in FIXED_STEP, f"every solver of the list has its place here, '{name}' too"
-    return solver("fixed_step", f"tg_{name.replace('-', '_')}")
+    return solver(f"tg_{'stiff_' * stiff}{name.replace('-', '_')}")
 
 
 def stored_energy_at(model: NumericModel, context: ModelContext, at: StatePoint) -> float:
@@ -269,7 +261,7 @@ def trajectory_of(
         seen.yp,
         (Segment(0, model),),
         choice.solver,
-        reason_in_words(choice),
+        reason_in_words(choice, model),
         account,
         tuple(_happening(model, t, k) for end in ends for t, k in end.events),
         sum((end.effort for end in ends), Effort()),

@@ -4,11 +4,11 @@ from tellegen.core.errors import Rulebook
 
 RULES = Rulebook("S")
 
-NO_COMPILER = RULES.rule(
+NO_SOLVERS = RULES.rule(
     "S101",
-    "solver that does not compile",
-    meaning="The C compiler works, and yet refuses the text of one of the solvers, which are compiled when first used.",
-    why="solvers are standard C99 without libraries; where no compiler works at all they run in Python",
+    "no compiled solvers",
+    meaning="The solvers are one library in C. A wheel brings it; this installation does not, and no C compiler makes it here.",
+    why="a checkout compiles its solvers when they are first used; with a wheel only the formulas of a model need a compiler to be fast",
 )
 NO_SUNDIALS = RULES.rule(
     "S102",

@@ -15,7 +15,6 @@ from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_add
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
 from tellegen.simulation.integration import settings_for, settings_of, solver_function, stored_energy_at, trajectory_of
-from tellegen.simulation.plain.slopes import MOVED_PAST, plain_addresses
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.sensitivity_jumps import (
     ASIDE,
@@ -29,9 +28,9 @@ from tellegen.simulation.sensitivity_jumps import (
 )
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose
-from tellegen.simulation.solvers.delays import Past, new_past
+from tellegen.simulation.solvers.delays import Past
 from tellegen.simulation.solvers.jobs import FUNCTIONS, SlopeWrapper
-from tellegen.simulation.solvers.library import can_compile, native_library, solver
+from tellegen.simulation.solvers.library import library, solver
 from tellegen.simulation.solvers.stretch import (
     OutputRows,
     PreparedModel,
@@ -98,12 +97,12 @@ class SensitivityModel:
         by, initial = (np.zeros((count, len(model.delays))) for _ in range(2))
         for i, delayed in enumerate(model.delays):
             by[:, i], initial[:, i] = slopes.get(delayed.name, (0.0, 0.0))
-        self.past, self._by_slopes = past or new_past(model, self.context, initial), by
+        self.past, self._by_slopes = past or Past(model, self.context, initial), by
         self._observed = np.zeros(2 * len(model.observables))
         self._struct.history, self._struct.by_slopes = self.past.address, by.ctypes.data
         self._struct.n_delays, self._struct.n_observables = len(model.delays), len(model.observables)
         self._struct.observed = self._observed.ctypes.data
-        told = native_library("sensitivities").tg_moved_past if can_compile() else MOVED_PAST
+        told = library().tg_moved_past
         self.context.remember(ctypes.cast(told, ctypes.c_void_p).value, self.address)
         self._look_beside()
 
@@ -132,7 +131,7 @@ class SensitivityModel:
             return wide
         empty = OutputRows.at(np.zeros(0), self.prepared.width)
         job, arrays = make_job(self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address)
-        if solver("steady", "tg_consistent")(job) != jobs.FINISHED:
+        if solver("tg_consistent")(job) != jobs.FINISHED:
             raise rules.NOT_CONSISTENT.error(
                 f"the sensitivities of the algebraic unknowns at t = {start.t:g} s were not found", where=model.name
             )
@@ -203,7 +202,7 @@ def _terminal(plain: PreparedModel, *, through_modes: bool) -> Integers:
 
 
 def _addresses(model: NumericModel) -> dict[str, int]:
-    ours = native_addresses(native_library("sensitivities")) if can_compile() else plain_addresses()
+    ours = native_addresses(library(), "tg_wrapped_{}")
     # rates and powers of a model side by side would have the powers where the slopes belong
     assert ours.keys() == PROTOTYPES.keys() - {"rhs_powers"}, "the wrapper passes on every other function of a model"
     return {name: address for name, address in ours.items() if name in model.addresses}
@@ -330,7 +329,7 @@ class SensitivityIntegration:
         for instant in (*self.moving.between(standing.t, until).tolist(), np.inf):
             goal = min(instant + _gap(instant), until)
             while True:
-                run, asked = solver_function(choice.solver, wide.model), settings_for(choice, wide.settings)
+                run, asked = solver_function(choice.solver), settings_for(choice, wide.settings)
                 ends.append(
                     run_stretch(
                         run,

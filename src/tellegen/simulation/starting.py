@@ -38,7 +38,7 @@ def consistent_start(
         return _explicit_start(model, context, t, y)
     given = StatePoint(t, y, np.zeros(model.size) if yp is None else yp)
     job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), given, np.inf)
-    status = solver("steady", "tg_consistent")(job)
+    status = solver("tg_consistent")(job)
     if status == jobs.FINISHED:
         return StatePoint(t, arrays.y, arrays.yp)
     if status == jobs.NOT_FINITE:
@@ -95,7 +95,7 @@ def find_equilibrium(problem: Problem) -> StatePoint:
     )
     start = StatePoint(problem.t0, y, np.zeros(model.size))
     job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), start, np.inf)
-    status = solver("steady", "tg_equilibrium")(job)
+    status = solver("tg_equilibrium")(job)
     if status == jobs.FINISHED:
         return StatePoint(problem.t0, arrays.y, np.zeros(model.size))
     if status == jobs.NOT_FINITE:

@@ -9,10 +9,10 @@ from typing import Any, Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, address_of
+from tellegen.compiler.context import ModelContext, address_of, raise_kept_error
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
-from tellegen.simulation.solvers.library import native_library
+from tellegen.simulation.solvers.library import library
 
 Array = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def observe_rows(
     """
     floats = [np.ascontiguousarray(a, dtype=float) for a in (t, y, yp)]
     held = np.zeros((len(t), 0)) if memory is None else np.ascontiguousarray(memory, dtype=float)
-    everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(places, dtype=ctypes.c_long)
+    everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(places, dtype=ctypes.c_int64)
     assert into.flags.c_contiguous, "rows of an array that was just made"
     _function()(
         model.addresses["observe"],
@@ -96,13 +96,14 @@ def observe_rows(
         len(chosen),
         address_of(into),
     )
+    raise_kept_error()
 
 
 @cache
 def _function() -> Any:
-    function = native_library("observing").tg_observe_rows
+    function = library().tg_observe_rows
     pointer, number = ctypes.c_void_p, ctypes.c_int
-    model_and_rows: list[Any] = [pointer, pointer, ctypes.c_long, pointer, pointer, pointer, number]
+    model_and_rows: list[Any] = [pointer, pointer, ctypes.c_int64, pointer, pointer, pointer, number]
     function.argtypes = [*model_and_rows, pointer, number, pointer, number, pointer, number, pointer]
     function.restype = None
     return function

@@ -46,7 +46,7 @@ from tellegen.simulation.problem import FIXED_STEP, Problem, index_of
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
 from tellegen.simulation.solvers.jobs import Job
-from tellegen.simulation.solvers.library import Run, runge_kutta
+from tellegen.simulation.solvers.library import Run
 from tellegen.simulation.solvers.stretch import POLL_S, SolverSettings, StatePoint, StretchEnd, Watch, run_stretch
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
@@ -273,11 +273,8 @@ class _HybridRun:
         return self.solvers[mode]
 
     def _use(self, choice: SolverChoice) -> None:
-        """Use a solver from now on in this mode. One library of Runge-Kutta serves all modes: stretches are short."""
-        model = self.trial.model.model
-        shared = choice.solver == "runge-kutta"
-        run = runge_kutta(model, fused=False) if shared else solver_function(choice.solver, model)
-        self.solvers[self.trial.model.mode] = choice, run
+        """Use a solver from now on in this mode."""
+        self.solvers[self.trial.model.mode] = choice, solver_function(choice.solver)
         self.tuned[self.trial.model.mode] = settings_for(choice, self._settings(self.trial.model))
 
     def _advance(self) -> StretchEnd:
@@ -400,7 +397,7 @@ class _HybridRun:
             rows.yp,
             rows.segments,
             first.solver,
-            reason_in_words(first),
+            reason_in_words(first, rows.segments[0].model),
             books,
             tuple(account.events),
             account.effort,

@@ -10,6 +10,10 @@
  *
  * b(t) is constant, or a polynomial on each step, in both cases as further states of A (monomials of time).
  */
+#include "job.h"
+#include "linear.h"
+#include "panels.h"
+
 enum { NODES = 10, MOST_DIAGONALS = 7, MOST_POINTS = 128, MOST_LINES = 8 };
 static const double GROWTH = 1e3, LONGEST = 400, RADIANS_A_ROW = 33, RADIANS_OF_BOOKS = 80, LAST_TERM = 1e-15, SHORT = 2;
 typedef struct expo {
@@ -466,8 +470,12 @@ HOT static void to_variables(const expo *x, const double *z, double *y) {
 
 /* ---- the books ------------------------------------------------------------------------------------------------------------------ */
 
+/* by way of an array of its own: the balance, where it stands for the powers, writes a fifth number behind them */
 static int powers(expo *x, double t, const double *y, const double *yp, double *p) {
-  return tg_powers_of(x->job, t, y, yp, p);
+  double found[5];
+  int bad = tg_powers_of(x->job, t, y, yp, found);
+  memcpy(p, found, 4 * sizeof(double));
+  return bad;
 }
 
 static void add_power_row(expo *x, int k) {
@@ -516,7 +524,7 @@ static int find_power_rows(expo *x, double t) {
   int n = x->n, *stack = tg_new(2 * (size_t)n + 64, sizeof(int)), depth = 0;
   double p[5], q[5], *base = x->base, *moved = tg_new((size_t)n, sizeof(double)), *rates = tg_new((size_t)n, sizeof(double));
   if (!stack || !moved || !rates) return TG_NO_MEMORY;
-  unsigned long seed = 88172645463325252UL;
+  uint64_t seed = 88172645463325252ULL;
   for (int k = 0; k < 2 * n; k++) {
     seed ^= seed << 13;
     seed ^= seed >> 7;
@@ -667,9 +675,9 @@ static double plan(const expo *x, double stop) {
   const tg_job *j = x->job;
   double h = fmin(fmin(x->longest, x->trusted), fmin(j->max_step, stop - j->t));
   if (j->keep_books) h = fmin(h, (x->all_powers ? RADIANS_A_ROW : RADIANS_OF_BOOKS) / x->rho); /* points of long steps are dear */
-  long row = j->next_time, last = -1;
+  int64_t row = j->next_time, last = -1;
   while (row < j->n_times && j->times[row] <= j->t) row++;
-  for (long k = row; k < j->n_times && k < row + 8 && j->times[k] < j->t + h; k++) {
+  for (int64_t k = row; k < j->n_times && k < row + 8 && j->times[k] < j->t + h; k++) {
     if (last >= 0 && x->rho * (j->times[k] - j->t) > RADIANS_A_ROW) break;
     last = k;
   }

@@ -10,6 +10,10 @@
  * Algebraic unknowns belong to the middle of the step. Rows between steps are on the line between their ends for the unknowns and on
  * a cubic for the states.
  */
+#include "job.h"
+#include "linear.h"
+#include "newton.h"
+
 typedef struct fixed {
   tg_job *job;
   tg_newton newton;
@@ -199,9 +203,9 @@ static int fixed_go(fixed *x, int exact) {
     if (!status && exact) status = energy_at(x, j->t, j->y, j->yp, &x->energy);
     if (status || before >= j->until) return status;
     /* whole steps as near as possible to the one asked for */
-    long count = (long)ceil((stop - start) / j->first_step * (1 - 1e-12));
+    int64_t count = (int64_t)ceil((stop - start) / j->first_step * (1 - 1e-12));
     double h = (stop - start) / (double)count;
-    for (long k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++) {
       status = fixed_step(x, h, exact);
       if (status) return status;
       j->t = k + 1 == count ? stop : start + (double)(k + 1) * h;

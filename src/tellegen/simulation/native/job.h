@@ -1,5 +1,6 @@
 /* One stretch of a simulation: what a solver is given, where it stands, and what it hands back. Every solver of this folder is a
- * function `int run(tg_job *)` that returns a status. The layout is mirrored in `simulation/jobs.py`.
+ * function `int run(tg_job *)` that returns a status. The layout is mirrored in `solvers/jobs.py`:
+ * counts have 64 bits on every system, for a `long` of Windows has 32.
  *
  * A sensitivity run has `blocks` > 1: y is then the variables followed by one block of derivatives for each parameter, and all
  * blocks share the Jacobian of the first.
@@ -9,8 +10,11 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model.h"
 
 enum {
   TG_FINISHED = 0,
@@ -41,7 +45,7 @@ typedef struct tg_history {
   const int *observables;
   const double *delays;
   const double *initial;
-  long count, room;
+  int64_t count, room;
   double *times;
   double *values; /* one row for each time */
   char *fresh;    /* whether a time begins a new piece: there is a break just before it */
@@ -50,7 +54,7 @@ typedef struct tg_history {
   int breaks;     /* set from outside: what comes next is on the other side of a break */
   int most_echoes; /* how often a break is followed through the delays */
   tg_echo *echoes; /* breaks to come, in order of time */
-  long n_echoes, echo_room;
+  int64_t n_echoes, echo_room;
 } tg_history;
 
 typedef struct tg_job {
@@ -88,9 +92,9 @@ typedef struct tg_job {
   const double *times;
   double *out_y;
   double *out_yp;
-  long n_times;
+  int64_t n_times;
   const double *stops; /* sorted times at which the right-hand side jumps or bends */
-  long n_stops;
+  int64_t n_stops;
   const double *periods; /* of sampled groups */
   const double *offsets;
   const int *directions; /* of events: 1 rising, -1 falling, 0 both */
@@ -100,39 +104,39 @@ typedef struct tg_job {
   const double *atol;
   double max_step;
   double first_step; /* 0: chosen by the solver; of fixed-step methods: the step */
-  long max_steps;
+  int64_t max_steps;
   int keep_books;
   int watch_stiffness; /* give up where another kind of solver would do better */
   int powers_read_rates; /* 0: whatever is given to the powers for yp, they do not look at it */
   double pause_at;     /* pause after this time, if the motion has turned back so often by then */
-  long pause_turns;
+  int64_t pause_turns;
 
   /* where it stands, and what comes back */
   double t;
   double *y;
   double *yp;
-  long next_time;
-  long next_stop;
+  int64_t next_time;
+  int64_t next_stop;
   double books[4]; /* energy supplied, dissipated, generated, work of modulation */
   double *event_times;
   int *event_numbers;
-  long n_logged;
-  long log_size;
+  int64_t n_logged;
+  int64_t log_size;
   int *event_signs; /* of the events that ended the stretch */
-  long steps;
-  long rejected;
-  long rhs_calls;
-  long jacobians;
-  long factorisations;
-  long detail;
+  int64_t steps;
+  int64_t rejected;
+  int64_t rhs_calls;
+  int64_t jacobians;
+  int64_t factorisations;
+  int64_t detail;
   double last_step;
   volatile double progress;
   volatile int cancel;
   double *sample_log; /* the time of each sampling instant and the memory after it; null where nothing is sampled */
-  long n_sampled;
-  long sample_room;
-  long turns; /* how often the variable that swings most has turned back */
-  long n_instants; /* of events */
+  int64_t n_sampled;
+  int64_t sample_room;
+  int64_t turns; /* how often the variable that swings most has turned back */
+  int64_t n_instants; /* of events */
   double doubled[6]; /* when their number doubled, the latest first */
   double *bands; /* of bends that rest: they wake where their functions leave these; the solver's own */
 } tg_job;
@@ -171,7 +175,7 @@ static void tg_turns_see(tg_turns *w, tg_job *j, const double *y) {
     if (down ? moved <= 0 : moved >= 0) {
       w->extreme[i] = y[i];
     } else if (fabs(moved) > 100 * (j->atol[i] + j->rtol * fabs(y[i]))) {
-      long turns = down ? -w->count[i] : w->count[i] + 1;
+      int64_t turns = down ? -w->count[i] : w->count[i] + 1;
       w->count[i] = (int)(down ? turns : -turns - 1);
       if (turns > j->turns) j->turns = turns;
       w->extreme[i] = y[i];
@@ -193,7 +197,7 @@ static double tg_next_sample(double t, double period, double offset) {
 
 /* The next break that comes back through a delay; those that have passed are dropped. */
 static double tg_next_echo(tg_history *h, double t) {
-  long passed = 0;
+  int64_t passed = 0;
   while (passed < h->n_echoes && h->echoes[passed].t <= t + 4 * tg_gap(t)) passed++;
   h->n_echoes -= passed;
   if (passed) memmove(h->echoes, h->echoes + passed, sizeof(tg_echo) * (size_t)h->n_echoes);
@@ -203,7 +207,7 @@ static double tg_next_echo(tg_history *h, double t) {
 /* The next time at which the integration must stop: a break, a sampling instant or the end. */
 static double tg_next_halt(const tg_job *j) {
   double halt = j->until;
-  for (long k = j->next_stop; k < j->n_stops; k++)
+  for (int64_t k = j->next_stop; k < j->n_stops; k++)
     if (j->stops[k] > j->t + tg_gap(j->t)) {
       if (j->stops[k] < halt) halt = j->stops[k];
       break;
@@ -262,65 +266,13 @@ static int tg_take_samples(tg_job *j, double before) {
   return bad ? TG_NOT_FINITE : 0;
 }
 
-/* The value of delayed expression k at an earlier time: a polynomial through points around it on this side of any break, of an order that
- * does not fall behind that of the solvers. Points closer to each other than half the step that is read are passed over: after a restart
- * steps are tiny, and a polynomial through such points means nothing beside them. */
+/* How many points the past is read through: an order that does not fall behind that of the solvers. */
 enum { TG_PAST_POINTS = 8 };
 
-static long tg_point_before(const tg_history *h, long from, double least) {
-  for (long i = from; i > 0 && !h->fresh[i];)
-    if (h->times[from] - h->times[--i] >= least) return i;
-  return -1;
-}
-
-static long tg_point_after(const tg_history *h, long from, double least) {
-  for (long i = from; i + 1 < h->count && !h->fresh[i + 1];)
-    if (h->times[++i] - h->times[from] >= least) return i;
-  return -1;
-}
-
-double tg_past(void *history, int k, double time) {
-  const tg_history *h = history;
-  if (time < h->start || h->count == 0) return h->initial[k];
-  long low = 0, high = h->count - 1, d = h->n_delays;
-  if (time >= h->times[high]) return h->values[high * d + k];
-  while (high - low > 1) {
-    long middle = (low + high) / 2;
-    if (h->times[middle] <= time) low = middle; else high = middle;
-  }
-  if (h->fresh[high]) return h->values[(time - h->times[low] < h->times[high] - time ? low : high) * d + k];
-  double least = 0.5 * (h->times[high] - h->times[low]);
-  long points[TG_PAST_POINTS] = {low, high}, before = low, after = high;
-  int n = 2;
-  for (int left = 0, right = 0; n < TG_PAST_POINTS && (before >= 0 || after >= 0);) {
-    int back = before >= 0 && (after < 0 || left <= right);
-    long *from = back ? &before : &after, next = back ? tg_point_before(h, before, least) : tg_point_after(h, after, least);
-    if (next >= 0) {
-      points[n++] = next;
-      ++*(back ? &left : &right);
-    }
-    *from = next;
-  }
-  double sum = 0;
-  for (int i = 0; i < n; i++) {
-    double weight = 1;
-    for (int m = 0; m < n; m++)
-      if (m != i) weight *= (time - h->times[points[m]]) / (h->times[points[i]] - h->times[points[m]]);
-    sum += weight * h->values[points[i] * d + k];
-  }
-  return sum;
-}
-
-void tg_forget(tg_history *h) {
-  free(h->times);
-  free(h->values);
-  free(h->fresh);
-  free(h->echoes);
-  memset(h, 0, sizeof *h);
-}
+double tg_past(void *history, int k, double time);
 
 static int tg_more_past(tg_history *h) {
-  long room = 2 * h->room + 64;
+  int64_t room = 2 * h->room + 64;
   double *times = realloc(h->times, sizeof(double) * (size_t)room);
   if (times) h->times = times;
   double *values = realloc(h->values, sizeof(double) * (size_t)(room * h->n_delays));
@@ -353,7 +305,7 @@ static int tg_remember(tg_job *j) {
 
 /* A break to come; one that is there already, but for rounding, counts as the younger of both. */
 static int tg_expect_echo(tg_history *h, double t, int age) {
-  long at = h->n_echoes;
+  int64_t at = h->n_echoes;
   while (at > 0 && h->echoes[at - 1].t > t + 4 * tg_gap(t)) at--;
   if (at > 0 && h->echoes[at - 1].t >= t - 4 * tg_gap(t)) {
     if (age < h->echoes[at - 1].age) h->echoes[at - 1].age = age;
@@ -374,11 +326,11 @@ static int tg_expect_echo(tg_history *h, double t, int age) {
 /* How often the break at a time has come back already: not at all where an input or a sample makes it anew. */
 static int tg_age_of_break(const tg_job *j, double t) {
   double gap = 4 * tg_gap(t);
-  for (long k = j->next_stop; k > 0 && j->stops[k - 1] >= t - gap; k--)
+  for (int64_t k = j->next_stop; k > 0 && j->stops[k - 1] >= t - gap; k--)
     if (j->stops[k - 1] <= t + gap) return 0;
   for (int g = 0; g < j->n_groups; g++)
     if (tg_next_sample(t - gap, j->periods[g], j->offsets[g]) <= t + gap) return 0;
-  for (long k = 0; k < j->history->n_echoes && j->history->echoes[k].t <= t + gap; k++)
+  for (int64_t k = 0; k < j->history->n_echoes && j->history->echoes[k].t <= t + gap; k++)
     if (j->history->echoes[k].t >= t - gap) return j->history->echoes[k].age;
   return 0;
 }
@@ -387,7 +339,7 @@ static int tg_age_of_break(const tg_job *j, double t) {
 static int tg_remember_break(tg_job *j) {
   tg_history *h = j->history;
   if (!h) return 0;
-  long known = h->count;
+  int64_t known = h->count;
   int status = tg_remember(j), bad = 0;
   h->breaks = 0;
   if (status || h->count == known) return status;
@@ -429,7 +381,7 @@ enum { TG_MANY_INSTANTS = 16384, TG_DOUBLINGS = 6 };
 /* Count an instant of events; returns whether they follow each other ever faster. */
 static int tg_chatters(tg_job *j, double t) {
   double *at = j->doubled;
-  long n = ++j->n_instants;
+  int64_t n = ++j->n_instants;
   if (n & (n - 1)) return 0;
   memmove(at + 1, at, (TG_DOUBLINGS - 1) * sizeof *at);
   at[0] = t;

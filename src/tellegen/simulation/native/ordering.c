@@ -1,6 +1,7 @@
 /* An order of elimination for a square pattern: reverse Cuthill-McKee on the pattern of A + A^T, from the end of a longest path in each
  * component (George and Liu 1979). `order` receives column numbers; returns the sum of the widths of its rows, or -1 without memory.
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,11 +63,11 @@ static int far_end(int root, const int *starts, const int *list, int *level, int
   }
 }
 
-long tg_order(int n, const int *columns, const int *rows, int *order) {
+int64_t tg_order(int n, const int *columns, const int *rows, int *order) {
   int *starts = calloc((size_t)n + 2, sizeof(int)), *list = starts ? neighbours(n, columns, rows, starts) : 0;
   int *level = malloc(sizeof(int) * (size_t)(n + 1)), *met = malloc(sizeof(int) * (size_t)(n + 1));
   int *pairs = malloc(sizeof(int) * 2 * (size_t)(n + 1)), *place = malloc(sizeof(int) * (size_t)(n + 1));
-  long width = -1;
+  int64_t width = -1;
   if (starts && list && level && met && pairs && place) {
     int done = 0;
     for (int k = 0; k < n; k++) level[k] = -1;

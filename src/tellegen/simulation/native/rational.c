@@ -2,13 +2,17 @@
  *
  * Over a window from H/3 to H after a base, exp(t A) v is a sum of (H A - z_k)^-1 v with weights that depend on t alone: the poles z_k
  * lie on a parabola (Weideman and Trefethen 2007), and the weights are fitted to the exponential on the negative axis beside them
- * (`simulation/poles.py`). So a window takes one elimination and one solution with each pole, and every row or point of the books
+ * (`tools/solver_headers.py`). So a window takes one elimination and one solution with each pole, and every row or point of the books
  * inside it a sum. Windows grow by three, so that a run takes as many as its length has factors of three, not as many as it has
  * periods or time constants. Constants and ramps of b are further states, sines are answered by their steady oscillation; other inputs
  * are left to other solvers.
  *
  * Each window is checked: the end of the one before, which it computes from another base with other poles, must come out again.
  */
+#include "job.h"
+#include "linear.h"
+#include "panels.h"
+
 enum { LANES = 12, WIDTH = 2 * LANES, DEGREE = 24, PLACES = 13, UNSUITED = TG_UNSUITED };
 static const double WIDE = 3, SMALL_SHARE = 0.02, OFF_AXIS = 1, CLOSE = 3;
 static const double FINEST_RTOL = 1e-9;
@@ -22,14 +26,14 @@ static const double BDF_STEPS = 40, BDF_TURN_STEPS = 4.6, BDF_WORK_NS = 0.09, BD
 #define LANES_KERNEL
 #endif
 
-/* what `simulation/poles.py` hands over: poles, and the coefficients of their weights as Chebyshev polynomials in t */
+/* what `poles.h` holds: poles, and the coefficients of their weights as Chebyshev polynomials in t */
 typedef struct tg_poles {
   double error; /* of the sum beside the exponential */
   double re[LANES], im[LANES];
   double weights[DEGREE][WIDTH]; /* real parts, then minus the imaginary ones */
 } tg_poles;
 
-static const tg_poles *the_poles;
+#include "poles.h"
 
 typedef struct stiff {
   tg_job *job;
@@ -643,12 +647,8 @@ static void stiff_close(stiff *s) {
   tg_factors_close(&s->real);
 }
 
-void tg_use_poles(const tg_poles *table) {
-  the_poles = table;
-}
-
 int tg_stiff_exponential(tg_job *j) {
-  stiff s = {.poles = the_poles};
+  stiff s = {.poles = &POLES};
   int status = j->rtol < FINEST_RTOL ? UNSUITED : stiff_open(&s, j);
   if (!status) status = stiff_go(&s);
   stiff_close(&s);

@@ -1,16 +1,12 @@
-/* An explicit Runge-Kutta pair of high order with dense output. The generator in `simulation/runge_kutta.py` writes the macros at the
- * head of this text from a Tableau: STAGES, ALL_STAGES, ORDER, and the code of the stages. Appended to a model's source (TG_FUSED)
- * the model's functions are called directly and loops have constant length; alone it serves every model through pointers.
+/* An explicit Runge-Kutta pair of high order with dense output. Its coefficients, and the code of its stages written out, are macros of
+ * `dormand_prince.h`, which `tools/solver_headers.py` writes from the tableau of `solvers/coefficients.py`: sums without the zeros of the
+ * tableau, in loops that a compiler can turn into vectors.
  */
-#ifdef TG_FUSED
-#define N_OF(j) TG_N
-#define RHS(j, t, y, k) tg_rhs((j)->context, t, y, k)
-#define POWERS(j, t, y, k, p) tg_powers((j)->context, t, y, k, p)
-#else
-#define N_OF(j) ((j)->n)
+#include "job.h"
+
+#include "dormand_prince.h"
+
 #define RHS(j, t, y, k) (j)->rhs((j)->context, t, y, k)
-#define POWERS(j, t, y, k, p) tg_powers_of(j, t, y, k, p)
-#endif
 
 /* The share of the tolerance that a single step may use, for errors of steps add up; and the share of the step that this would allow which
  * is taken. At this order a little less of a step makes much less of an error, and few steps are taken in vain. */
@@ -48,8 +44,8 @@ static int rates(const work *w, double t, const double *y, double *k) {
 /* mean powers grow by the weight of a stage */
 static int book_stage(work *w, double weight, double t, const double *y, const double *rate) {
   double found[5];
-  const double *power = w->has_powers ? rate + N_OF(w->job) : found;
-  if (!w->has_powers && POWERS(w->job, t, y, rate, found)) return 1;
+  const double *power = w->has_powers ? rate + w->job->n : found;
+  if (!w->has_powers && tg_powers_of(w->job, t, y, rate, found)) return 1;
   for (int b = 0; b < 4; b++) w->power[b] += weight * power[b];
   return 0;
 }
@@ -65,7 +61,7 @@ static int book_step(work *w) {
 /* all stages of a step from t; w->y1 is the result */
 static int stages(work *w, double t, double h) {
   tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   const double *restrict y = j->y;
   double *s, **k = w->k;
   (void)n;
@@ -86,7 +82,7 @@ static double combined(work *w, double fine, double coarse) {
 /* the error of the step in the maximum norm, 1 being the tolerance */
 static double error_of(work *w, double h) {
   tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   double **k = w->k;
   double e0 = 0, e1 = 0;
   for (int i = 0; i < n; i++) {
@@ -102,7 +98,7 @@ static double error_of(work *w, double h) {
 static int make_dense(work *w) {
   if (w->has_dense) return 0;
   tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   const double *restrict y = j->y;
   const double t = w->t, h = w->h;
   double *restrict s = w->s;
@@ -114,14 +110,14 @@ static int make_dense(work *w) {
 
 static void evaluate(const work *w, double t, double *out) {
   const tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   double x = (t - w->t) / w->h, z = 1 - x;
   for (int i = 0; i < n; i++) out[i] = j->y[i] + DENSE_VALUE;
 }
 
 static double first_step(work *w, double span) {
   tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   double size = 0, slope = 0, bend = 0;
   for (int i = 0; i < n; i++) {
     double scale = j->atol[i] + j->rtol * fabs(j->y[i]);
@@ -242,7 +238,7 @@ static double *take_room(work *w, size_t n, size_t e) {
 /* How far the slope of the interpolant is from the right-hand side, over the step and in tolerances. */
 static double defect(const work *w, double t, const double *y, const double *yp) {
   const tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   double x = (t - w->t) / w->h, most = 0;
   for (int i = 0; i < n; i++) {
     double value = w->dense[DENSE_ROWS - 1][i], slope = 0;
@@ -259,7 +255,7 @@ static double defect(const work *w, double t, const double *y, const double *yp)
 /* A row by a step of its own from the start of the present one. */
 static int step_to_row(work *w, double t, double *y) {
   tg_job *j = w->job;
-  size_t n = (size_t)N_OF(j);
+  size_t n = (size_t)j->n;
   work side = {.job = j};
   double *room = take_room(&side, n, 0);
   if (!room) return TG_NO_MEMORY;
@@ -285,7 +281,7 @@ static int interpolate_row(work *w, double t, double *y, double *yp) {
 /* The rows of a step, as far as nobody cancels the run: there may be millions. The step itself is finished then, too. */
 static int rk_write_rows(work *w, double reached) {
   tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   while (j->next_time < j->n_times && j->times[j->next_time] <= reached && !j->cancel) {
     double t = j->times[j->next_time], *y = j->out_y + (size_t)n * (size_t)j->next_time;
     double *yp = j->out_yp + (size_t)n * (size_t)j->next_time;
@@ -303,7 +299,7 @@ static int rk_write_rows(work *w, double reached) {
 
 static int rk_write_start(work *w) {
   tg_job *j = w->job;
-  const int n = N_OF(j);
+  const int n = j->n;
   size_t size = sizeof(double) * (size_t)n;
   j->rhs_calls++;
   if (rates(w, j->t, j->y, w->k[0])) return TG_NOT_FINITE;
@@ -320,7 +316,7 @@ static int rk_write_start(work *w) {
 /* Is the step limited by stability? The ratio of slopes to arguments of two stages at the end of the step estimates the fastest
  * eigenvalue (Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.2). */
 static int looks_stiff(work *w, double h, int *suspicions, int *clear) {
-  const int n = N_OF(w->job);
+  const int n = w->job->n;
   double above = 0, below = 0;
   for (int i = 0; i < n; i++) {
     double scale = 1 / (w->job->atol[i] + w->job->rtol * fabs(w->y1[i]));
@@ -339,7 +335,7 @@ static int looks_stiff(work *w, double h, int *suspicions, int *clear) {
 /* Continue from a point inside the last step, or from its end. */
 static int settle(work *w, double t) {
   tg_job *j = w->job;
-  size_t size = sizeof(double) * (size_t)N_OF(j);
+  size_t size = sizeof(double) * (size_t)j->n;
   if (t < w->t + w->h) {
     evaluate(w, t, w->point);
     memcpy(w->y1, w->point, size);
@@ -472,14 +468,14 @@ static int rk_advance(work *w, double halt, double *next) {
       double *first = w->k[0], *y = j->y;
       w->k[0] = w->k[STAGES];
       w->k[STAGES] = first;
-      memcpy(y, w->y1, sizeof(double) * (size_t)N_OF(j));
+      memcpy(y, w->y1, sizeof(double) * (size_t)j->n);
       j->t = reached;
       if (j->n_events) {
         memcpy(w->g0, w->g1, sizeof(double) * (size_t)j->n_events);
         tg_wake_bends(j, w->g0);
       }
       if (j->history) {
-        memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
+        memcpy(j->yp, w->k[0], sizeof(double) * (size_t)j->n);
         bad = tg_remember(j);
         if (bad) return bad;
       }
@@ -488,13 +484,13 @@ static int rk_advance(work *w, double halt, double *next) {
     j->progress = j->t;
     if (j->cancel) return TG_CANCELLED;
     if (j->t >= j->pause_at && j->turns >= j->pause_turns && j->t < stop) {
-      memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
+      memcpy(j->yp, w->k[0], sizeof(double) * (size_t)j->n);
       return TG_PAUSED;
     }
     if (j->t >= j->pause_at) j->pause_at = INFINITY; /* looked at once */
     if (j->steps >= j->max_steps) return TG_MANY_STEPS;
   }
-  memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j));
+  memcpy(j->yp, w->k[0], sizeof(double) * (size_t)j->n);
   return -1;
 }
 
@@ -506,7 +502,7 @@ static int rk_go(work *w) {
   for (;;) {
     double before = j->t, halt = tg_next_halt(j);
     status = rk_advance(w, halt, &next);
-    if (status > TG_EVENT) memcpy(j->yp, w->k[0], sizeof(double) * (size_t)N_OF(j)); /* whoever asks why reads the rates, too */
+    if (status > TG_EVENT) memcpy(j->yp, w->k[0], sizeof(double) * (size_t)j->n); /* whoever asks why reads the rates, too */
     if (status >= 0) return status;
     while (j->next_stop < j->n_stops && j->stops[j->next_stop] <= halt) j->next_stop++;
     if (tg_ends_at(j, before, halt)) return TG_FINISHED;
@@ -523,7 +519,7 @@ static int rk_go(work *w) {
 
 int tg_runge_kutta(tg_job *j) {
   work w = {.job = j, .has_powers = j->keep_books && j->rhs_powers};
-  double *room = take_room(&w, (size_t)N_OF(j), (size_t)j->n_events);
+  double *room = take_room(&w, (size_t)j->n, (size_t)j->n_events);
   w.signs = calloc((size_t)j->n_events + 1, sizeof(int));
   j->bands = w.bands;
   int bad = !room || !w.signs || tg_turns_open(&w.turns, j), status = bad ? TG_NO_MEMORY : rk_go(&w);

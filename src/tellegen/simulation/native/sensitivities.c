@@ -5,6 +5,8 @@
  * does is found by central differences along `held`; most laws are linear in it, which makes them exact. The same holds for delayed
  * signals: the history keeps how they changed with each parameter behind what they were.
  */
+#include "job.h"
+
 typedef struct tg_wrapper {
   tg_context head; /* what solvers read: memory and `failed` */
   tg_context *model;
@@ -23,10 +25,10 @@ typedef struct tg_wrapper {
   int n_memory;
   double *held;        /* d(memory)/dp, a row for each parameter */
   double *held_before; /* the same before the present instant, whose groups all read it */
-  double *room;        /* five vectors as long as y or the memory */
+  double *room;        /* five vectors as int64_t as y or the memory */
   double sampled_at;
   double *log; /* after each sample its time, then `held` */
-  long log_room, log_count;
+  int64_t log_room, log_count;
   tg_history *history;     /* delayed signals, then their slopes, parameter by parameter; null where there are none */
   int n_delays, n_observables;
   const double *by_slopes; /* d(delay)/dp, a row for each parameter */
@@ -105,7 +107,7 @@ static int add_past(tg_wrapper *w, int k, double t, const double *y, const doubl
   return bad;
 }
 
-int tg_rhs(tg_context *c, double t, const double *y, double *yp) {
+int tg_wrapped_rhs(tg_context *c, double t, const double *y, double *yp) {
   tg_wrapper *w = (tg_wrapper *)c;
   int bad = w->rhs(w->model, t, y, yp);
   for (int k = 0; k < w->count && !bad; k++) {
@@ -119,7 +121,7 @@ int tg_rhs(tg_context *c, double t, const double *y, double *yp) {
   return passed(w, bad);
 }
 
-int tg_residual(tg_context *c, double t, const double *y, const double *yp, double *r) {
+int tg_wrapped_residual(tg_context *c, double t, const double *y, const double *yp, double *r) {
   tg_wrapper *w = (tg_wrapper *)c;
   int bad = w->residual(w->model, t, y, yp, r);
   for (int k = 0; k < w->count && !bad; k++) {
@@ -133,28 +135,28 @@ int tg_residual(tg_context *c, double t, const double *y, const double *yp, doub
   return passed(w, bad);
 }
 
-int tg_tangent(tg_context *c, double t, const double *y, const double *yp, const double *dy, const double *dyp, const double *dp,
-               double *dr) {
+int tg_wrapped_tangent(tg_context *c, double t, const double *y, const double *yp, const double *dy, const double *dyp,
+                       const double *dp, double *dr) {
   tg_wrapper *w = (tg_wrapper *)c;
   return passed(w, w->tangent(w->model, t, y, yp, dy, dyp, dp, dr));
 }
 
-int tg_rhs_tangent(tg_context *c, double t, const double *y, const double *dy, const double *dp, double *dyp) {
+int tg_wrapped_rhs_tangent(tg_context *c, double t, const double *y, const double *dy, const double *dp, double *dyp) {
   tg_wrapper *w = (tg_wrapper *)c;
   return passed(w, w->rhs_tangent(w->model, t, y, dy, dp, dyp));
 }
 
-int tg_balance(tg_context *c, double t, const double *y, const double *yp, double power[5]) {
+int tg_wrapped_balance(tg_context *c, double t, const double *y, const double *yp, double power[5]) {
   tg_wrapper *w = (tg_wrapper *)c;
   return passed(w, w->balance(w->model, t, y, yp, power));
 }
 
-int tg_powers(tg_context *c, double t, const double *y, const double *yp, double power[4]) {
+int tg_wrapped_powers(tg_context *c, double t, const double *y, const double *yp, double power[4]) {
   tg_wrapper *w = (tg_wrapper *)c;
   return passed(w, w->powers(w->model, t, y, yp, power));
 }
 
-int tg_events(tg_context *c, double t, const double *y, const double *yp, double *g) {
+int tg_wrapped_events(tg_context *c, double t, const double *y, const double *yp, double *g) {
   tg_wrapper *w = (tg_wrapper *)c;
   return passed(w, w->events(w->model, t, y, yp, g));
 }
@@ -177,7 +179,7 @@ static int moved_side(tg_wrapper *w, int k, double by, double t, const double *y
 }
 
 /* The memory after the instant, and how it changes with each parameter: entries that the group does not write stay as they were. */
-int tg_sample(tg_context *c, double t, const double *y, const double *yp, int group, double *memory) {
+int tg_wrapped_sample(tg_context *c, double t, const double *y, const double *yp, int group, double *memory) {
   tg_wrapper *w = (tg_wrapper *)c;
   size_t room = (size_t)(w->n > w->n_memory ? w->n : w->n_memory), all = sizeof(double) * (size_t)w->n_memory * (size_t)w->count;
   double *above = w->room, *below = above + room;
@@ -202,7 +204,7 @@ int tg_sample(tg_context *c, double t, const double *y, const double *yp, int gr
   return passed(w, bad ? bad : w->sample(w->model, t, y, yp, group, memory));
 }
 
-int tg_observe(tg_context *c, double t, const double *y, const double *yp, double *out) {
+int tg_wrapped_observe(tg_context *c, double t, const double *y, const double *yp, double *out) {
   tg_wrapper *w = (tg_wrapper *)c;
   int bad = w->observe(w->model, t, y, yp, out);
   double *above = w->observed, *below = above + w->n_observables;

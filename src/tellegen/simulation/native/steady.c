@@ -1,4 +1,7 @@
 /* Starts: consistent rates and unknowns, and equilibria. The job gives t, y, yp and gets the answer back in y, yp. */
+#include "job.h"
+#include "linear.h"
+#include "newton.h"
 
 int tg_consistent(tg_job *j) {
   tg_newton w;
@@ -32,7 +35,7 @@ int tg_equilibrium(tg_job *j) {
   }
   double step = j->first_step;
   int quiet = 0; /* long steps that changed nothing */
-  for (long k = 0; status && status != TG_NO_MEMORY && k < j->max_steps && !j->cancel; k++) {
+  for (int64_t k = 0; status && status != TG_NO_MEMORY && k < j->max_steps && !j->cancel; k++) {
     int failed = 0;
     for (size_t i = 0; i < n; i++) w.on_yp[i] = (int)i < j->n_differential ? 1 / step : 0;
     memcpy(y, j->y, size);

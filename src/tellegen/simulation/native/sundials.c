@@ -1,10 +1,14 @@
 /* CVODE and IDA driven to the end of a stretch: no Python runs inside. The library is reached through a table of addresses, because
- * its headers need not be there; `simulation/sundials.py` fills the table and checks the version.
+ * its headers need not be there; `solvers/sundials.py` fills the table and checks the version.
  *
  * Three things replace the library's own. The norm is the maximum norm, so that a tolerance holds for every state whatever the size of
  * the model. Linear systems go to linear.h: the library sees a matrix of one row and a solver whose two operations are ours.
  * Events are looked for in job.h's way, as by every solver: the library's own search may never end where functions meet in rounding.
  */
+#include "job.h"
+#include "linear.h"
+#include "newton.h"
+
 typedef void *N_Vector;
 typedef void *SUNMatrix;
 typedef void *SUNLinearSolver;
@@ -531,7 +535,7 @@ static int swings_in_vain(run *r) {
   tg_job *j = r->job;
   for (int e = 0; e < j->n_events; e++)
     if (r->signs[e]) r->swing = fmax(r->swing, fmax(fabs(r->guards[0][e]), fabs(r->guards[2][e])));
-  long n = j->n_instants;
+  int64_t n = j->n_instants;
   if (n & (n - 1)) return 0;
   if (n >= MANY_SMALL_SWINGS && below_tolerance(r)) return 1;
   r->swing = 0;

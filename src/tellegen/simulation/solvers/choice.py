@@ -11,7 +11,6 @@ from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import listing
 from tellegen.simulation import rules
-from tellegen.simulation.solvers.library import can_compile
 from tellegen.simulation.solvers.stretch import StatePoint
 from tellegen.simulation.solvers.taylor import check_smooth
 
@@ -62,28 +61,18 @@ class FastestMotion:
     decay: float
 
 
-def choose(model: NumericModel, asked: str, context: ModelContext, start: StatePoint, until: float) -> SolverChoice:
-    """The solver asked for, when it suits the model, or the one that suits it best.
-
-    Without a C compiler the exponential, which is written in C alone, gives way to another.
-
-    Raises: SimulationError (S115) when the solver asked for cannot advance this model.
-    """
-    made = _chosen(model, asked, context, start, until)
-    if made.solver != "exponential" or can_compile():
-        return made
-    instead = "cvode" if made.stiff else "runge-kutta"
-    return SolverChoice(instead, f"{made.reason}, and 'exponential' is written in C alone", may_switch=not made.stiff)
-
-
-def reason_in_words(choice: SolverChoice) -> str:
-    """The reason for a solver, and that it runs in Python where it does."""
-    if choice.solver == "heyoka" or can_compile():
+def reason_in_words(choice: SolverChoice, model: NumericModel) -> str:
+    """The reason for a solver, and that the formulas of the model run in Python where they do."""
+    if model.backend == "c" or choice.solver == "heyoka":  # which compiles formulas itself
         return choice.reason
     return f"{choice.reason}; in Python, without a C compiler"
 
 
-def _chosen(model: NumericModel, asked: str, context: ModelContext, start: StatePoint, until: float) -> SolverChoice:
+def choose(model: NumericModel, asked: str, context: ModelContext, start: StatePoint, until: float) -> SolverChoice:
+    """The solver asked for, when it suits the model, or the one that suits it best.
+
+    Raises: SimulationError (S115) when the solver asked for cannot advance this model.
+    """
     if asked != "auto":
         _check_suits(model, asked)
         if not model.size and asked in ("cvode", "ida"):  # SUNDIALS cannot be given nothing to integrate

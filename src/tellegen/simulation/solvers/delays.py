@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.simulation.plain.past import PlainPast
 from tellegen.simulation.solvers.jobs import History
-from tellegen.simulation.solvers.library import can_compile, native_library
+from tellegen.simulation.solvers.library import library
 
 Array = NDArray[np.float64]
 
@@ -20,19 +19,18 @@ GENERATIONS = 4
 
 
 @final
-class NativePast:
+class Past:
     """What delayed signals were, from the start of a run on. It lives as long as the context that reads it."""
 
     def __init__(self, model: NumericModel, context: ModelContext, slopes: Array | None = None) -> None:
         """`slopes` are those of the initial values, by parameter: the past then keeps them behind what it keeps of the signals."""
-        library = native_library("delays")
         more = np.zeros(0) if slopes is None else slopes.ravel()
         beyond = np.arange(len(model.observables), len(model.observables) + len(more))
         self._observables = np.array([*(d.observable for d in model.delays), *beyond], dtype=np.int32)
         self._delays = np.resize([d.by for d in model.delays], len(model.delays) + len(more)).astype(float)
         self._initial = np.array([*(d.initial for d in model.delays), *more])
         self._scratch = np.zeros(len(model.observables) + len(more))
-        self._forget = library.tg_forget
+        self._forget = library().tg_forget
         self._forget.argtypes = [ctypes.c_void_p]
         self.struct = History()
         self.struct.n_delays = len(self._observables)
@@ -41,7 +39,7 @@ class NativePast:
         self.struct.initial = self._initial.ctypes.data
         self.struct.scratch = self._scratch.ctypes.data
         self.struct.most_echoes = GENERATIONS
-        self._tell = library.tg_past
+        self._tell = library().tg_past
         self.tie(context)
 
     @property
@@ -79,24 +77,11 @@ class NativePast:
         self._forget(self.address)
 
 
-Past = NativePast | PlainPast
-"""What delayed signals were, written by solvers in C or in Python."""
-
-
-def new_past(model: NumericModel, context: ModelContext, slopes: Array | None = None) -> Past:
-    """An empty past that a context reads; `slopes` are those of the initial values, by parameter."""
-    if can_compile():
-        return NativePast(model, context, slopes)
-    made = PlainPast(model, slopes, GENERATIONS)
-    made.tie(context)
-    return made
-
-
 def past_of(model: NumericModel, context: ModelContext, before: Mapping[str, float]) -> Past | None:
     """The past that a model needs, tied to its context; None without delayed signals. `before` as in a Problem."""
     if not model.delays:
         return None
-    past = new_past(model, context)
+    past = Past(model, context)
     past.begin(model, before)
     return past
 

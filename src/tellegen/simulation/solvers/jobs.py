@@ -22,7 +22,7 @@ CHATTERING: Final = 13
 
 _pointer = ctypes.c_void_p
 _int = ctypes.c_int
-_long = ctypes.c_long
+_long = ctypes.c_int64
 _double = ctypes.c_double
 
 
@@ -151,8 +151,8 @@ class SlopeWrapper(ctypes.Structure):
         ("room", ctypes.c_void_p),
         ("sampled_at", ctypes.c_double),
         ("log", ctypes.c_void_p),
-        ("log_room", ctypes.c_long),
-        ("log_count", ctypes.c_long),
+        ("log_room", ctypes.c_int64),
+        ("log_count", ctypes.c_int64),
         ("history", ctypes.c_void_p),
         ("n_delays", ctypes.c_int),
         ("n_observables", ctypes.c_int),

@@ -18,7 +18,7 @@ from tellegen.compiler.numeric_model import NumericModel, SparsityPattern
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.delays import Past, longest_delay_step
 from tellegen.simulation.solvers.jobs import Job
-from tellegen.simulation.solvers.library import Run, can_compile, native_library
+from tellegen.simulation.solvers.library import Run, library
 from tellegen.simulation.trajectory import Effort, HeldRows
 
 Found = TypeVar("Found")
@@ -72,11 +72,11 @@ def sparse_elimination_order(pattern: SparsityPattern) -> Integers | None:
     Narrow networks (ladders, trees, chains) by reverse Cuthill-McKee; meshes by least degree.
     """
     size, entries = pattern.size, len(pattern.indices)
-    if size <= DENSE_SIZE or entries >= DENSE_SHARE * size * size or not can_compile():
+    if size <= DENSE_SIZE or entries >= DENSE_SHARE * size * size:
         return None
     order = np.zeros(size, dtype=np.int32)
-    function = native_library("ordering").tg_order
-    function.restype = ctypes.c_long
+    function = library().tg_order
+    function.restype = ctypes.c_int64
     function.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
     width = function(size, pattern.indptr.ctypes.data, pattern.indices.ctypes.data, order.ctypes.data)
     if 0 <= width <= BAND_WIDTH * size:
@@ -440,9 +440,9 @@ def sampling_instants(model: NumericModel, duration: float) -> int:
 
 
 def _is_brief(model: NumericModel, settings: SolverSettings, job: Job) -> bool:
-    """Whether a stretch takes no time worth watching: functions of the host may take any."""
+    """Whether a stretch takes no time worth watching: functions of the host may take any, and so may models in Python."""
     halts = job.n_times + job.n_stops + job.sample_room
-    host = model.data is not None and model.data.external is not None
+    host = model.backend == "python" or (model.data is not None and model.data.external is not None)
     return not host and settings.work + halts * model.size < BRIEF_WORK
 
 

@@ -1,0 +1,42 @@
+"""What hatchling asks when it builds a wheel: the wheel gets the compiled library of the solvers, and the tag of its machines.
+
+TELLEGEN_WHEEL_FOR names a target of `tools/build_solvers.py`; without it the wheel is for this machine. An editable installation
+compiles nothing: a checkout makes its library when it is first used.
+"""
+
+import os
+import runpy
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+TARGET = os.environ.get("TELLEGEN_WHEEL_FOR", "")
+BUILDING = runpy.run_path(str(Path(__file__).with_name("build_solvers.py")))
+
+
+class SolversHook(BuildHookInterface):  # type: ignore[misc]  # hatchling is there only while a wheel is built
+    """Compiles the solvers into a wheel."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        """A compiler as a package, where another one does not do."""
+        editable = self.target_name != "wheel"
+        return ["ziglang"] if not editable and BUILDING["needs_ziglang"](TARGET) else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, and tell where the library goes."""
+        if version == "editable":
+            return
+        self.folder = tempfile.TemporaryDirectory()
+        made = BUILDING["compile_library"](Path(self.folder.name), TARGET)
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{BUILDING['platform_tag'](TARGET)}"
+        build_data["force_include"][str(made)] = f"tellegen/simulation/native/{made.name}"
+
+    def finalize(self, version: str, _build_data: dict[str, Any], _artifact_path: str) -> None:
+        """Remove what the wheel has got."""
+        if version != "editable":
+            self.folder.cleanup()
