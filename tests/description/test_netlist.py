@@ -425,11 +425,10 @@ def test_the_domain_of_a_side_is_found_at_either_end_and_through_other_blocks() 
 
 
 def test_the_table_of_options_has_no_spelling_twice() -> None:
-    keys = [option.key for option in OPTIONS]
-    assert len(set(keys)) == len(keys) == 126
-    assert len(SPELLINGS) == len({s for option in OPTIONS for s in (option.key, option.long)}) + len(NAMES)
-    assert all(SPELLINGS[option.long] == SPELLINGS[option.key] == option.key for option in OPTIONS)
-    assert set(DEFAULTS) < set(keys)
+    assert len(OPTIONS) == 126
+    assert len(SPELLINGS) == len({*OPTIONS, *OPTIONS.values()}) + len(NAMES)
+    assert all(SPELLINGS[long] == SPELLINGS[key] == key for key, long in OPTIONS.items())
+    assert set(DEFAULTS) < set(OPTIONS)
     assert set(SPELLINGS) >= PHYSICS
 
 

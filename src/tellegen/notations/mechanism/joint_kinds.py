@@ -2,10 +2,10 @@
 
 from typing import NamedTuple, final
 
-from tellegen.notations.grammar import PAIR, QUANTITY, TEXT, TEXTS, VALUE, AnyOf, Key, Leaf, Named, Record
+from tellegen.notations.grammar import PAIR, QUANTITY, TEXTS, VALUE, AnyOf, Key, Leaf, Named, Record, record
 
-NAME_OF_VARIABLE = Leaf("name", TEXTS.schema)
-FORMULA_OF_COORDINATES = Leaf("formula", VALUE.schema)
+NAME_OF_VARIABLE = Leaf("name", TEXTS.shape)
+FORMULA_OF_COORDINATES = Leaf("formula", VALUE.shape)
 
 
 @final
@@ -43,6 +43,14 @@ _DAMPING = _quantity("b", "damping", "N*s/m")
 _COULOMB = _quantity("friction coefficient", "Coulomb friction by the force that the joint passes on")
 _ROUNDING = _quantity("rounding", "the force below which sizes of forces are rounded", "N")
 _SLIP = _quantity("slip speed", "the sliding speed at which friction has 76 % of its size", "m/s")
+
+_WHEEL = (
+    _quantity("radius", "the radius", "m", required=True),
+    _quantity("direction", "the angle of the rolling direction in the body", "rad"),
+    _quantity("inertia", "moment of inertia about its axle", "kg*m^2"),
+    _name("angle", "the name of its angle", "angle"),
+    _name("angular velocity", "the name of its angular velocity", "omega"),
+)
 
 JOINTS: dict[str, JointKind] = {
     kind.word: kind
@@ -102,26 +110,14 @@ JOINTS: dict[str, JointKind] = {
         JointKind(
             "wheel",
             "a wheel on the plane, rolling along a direction of its body",
-            (
-                _quantity("radius", "the radius", "m", required=True),
-                _quantity("direction", "the angle of the rolling direction in the body", "rad"),
-                _quantity("inertia", "moment of inertia about its axle", "kg*m^2"),
-                _name("angle", "the name of its angle", "angle"),
-                _name("angular velocity", "the name of its angular velocity", "omega"),
-            ),
+            _WHEEL,
             marks=1,
             outputs="`N`: the force of the plane on the body, across the wheel (to the left)",
         ),
         JointKind(
             "omniwheel",
             "a wheel with rollers: it rolls along its direction and is free across",
-            (
-                _quantity("radius", "the radius", "m", required=True),
-                _quantity("direction", "the angle of the rolling direction in the body", "rad"),
-                _quantity("inertia", "moment of inertia about its axle", "kg*m^2"),
-                _name("angle", "the name of its angle", "angle"),
-                _name("angular velocity", "the name of its angular velocity", "omega"),
-            ),
+            _WHEEL,
             marks=1,
         ),
         JointKind(
@@ -182,46 +178,36 @@ JOINTS: dict[str, JointKind] = {
 }
 
 
-ASSEMBLY = Record(
-    (_quantity("tolerance", "the largest gap that initial values of all coordinates of a loop may leave"),)
+ASSEMBLY = record(
+    "tolerance | quantity in m | the largest gap that initial values of all coordinates of a loop may leave"
 )
-BODY = Record(
-    (
-        _quantity("mass", "its mass; none where left out", "kg"),
-        _quantity("inertia", "its moment of inertia about its centre of mass; none where left out", "kg*m^2"),
-        Key("centre", PAIR, "its centre of mass, in its own coordinates"),
-        Key("points", Named(PAIR, ""), "further points, in its own coordinates"),
-        Key("angle", TEXT, "the name of its angle"),
-        Key("angular velocity", TEXT, "the name of its angular velocity"),
-        Key("position", TEXTS, "the names of the coordinates of its origin, where no joint leads to it"),
-        Key("velocity", TEXTS, "the names of the components of the velocity of its centre"),
-    ),
+BODY = record(
+    """
+    mass     | quantity in kg | its mass; none where left out
+    inertia  | quantity in kg*m^2 | its moment of inertia about its centre of mass; none where left out
+    centre   | pair | its centre of mass, in its own coordinates
+    points   | points by name | further points, in its own coordinates
+    angle    | text | the name of its angle
+    angular velocity | text | the name of its angular velocity
+    position | texts | the names of the coordinates of its origin, where no joint leads to it
+    velocity | texts | the names of the components of the velocity of its centre
+    """,
     empty=True,
 )
-MECHANISM = Record(
-    (
-        Key(
-            "gravity",
-            AnyOf((QUANTITY, PAIR)),
-            "the acceleration of free fall, along -y, or its components [x, y]",
-            "m/s^2",
-        ),
-        Key(
-            "bodies",
-            Named(BODY, ""),
-            "rigid bodies, one a line: {mass: m, inertia: J, centre: [x, y], points: {A: [x, y]}}; 'ground' has points only",
-            required=True,
-        ),
-        Key(
-            "joints",
-            Named(AnyOf(tuple(kind.record for kind in JOINTS.values())), ""),
-            "what joins them, one a line: {revolute: [ground.O, crank]}",
-        ),
-        Key("independent", TEXTS, "coordinates that no loop shall decide"),
-        Key(
-            "assembly",
-            ASSEMBLY,
-            "how positions are found: {tolerance: 1 mm} is the gap that initial values may leave; without it they are guesses",
-        ),
-    )
+MECHANISM = record(
+    """
+    gravity | gravity in m/s^2 | the acceleration of free fall, along -y, or its components [x, y]
+    bodies* | bodies | rigid bodies, one a line: {mass: m, inertia: J, centre: [x, y], points: {A: [x, y]}}; 'ground' has \
+points only
+    joints  | joints | what joins them, one a line: {revolute: [ground.O, crank]}
+    independent | texts | coordinates that no loop shall decide
+    assembly | assembly | how positions are found: {tolerance: 1 mm} is the gap that initial values may leave; without it they \
+are guesses
+    """,
+    {
+        "gravity": AnyOf((QUANTITY, PAIR)),
+        "bodies": Named(BODY, ""),
+        "joints": Named(AnyOf(tuple(kind.record for kind in JOINTS.values())), ""),
+        "assembly": ASSEMBLY,
+    },
 )
