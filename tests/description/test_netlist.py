@@ -9,8 +9,8 @@ import pytest
 from description.netlist_expectations import EXPECTED
 from tellegen.expressions import number, parse, symbol
 from tellegen.model.model import Element, Model
+from tellegen.notations.netlist.lines import DEFAULTS, NAMES, OPTIONS, PHYSICS, SPELLINGS
 from tellegen.notations.netlist.loading import load_netlist, read_netlist
-from tellegen.notations.netlist.options import DEFAULTS, NAMES, OPTIONS, PHYSICS, SPELLINGS
 
 EXAMPLES = Path(str(files("tellegen"))) / "systems" / "pog_netlists"
 LOOP = "eV, 1, 0, En, V_a\neR, 1, 2, Kn, R_a\neC, 2, 0, Kn, C_1, En, V_1\n"

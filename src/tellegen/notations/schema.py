@@ -34,7 +34,7 @@ from tellegen.notations.grammar import (
     repeated,
     schema_of,
 )
-from tellegen.notations.mechanism.joint_kinds import MECHANISM
+from tellegen.notations.mechanism.joints import MECHANISM
 from tellegen.notations.network.keys import (
     CONNECTION,
     MULTIPORT_LINE,
