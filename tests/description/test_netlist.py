@@ -9,8 +9,8 @@ import pytest
 from description.netlist_expectations import EXPECTED
 from tellegen.expressions import number, parse, symbol
 from tellegen.model.model import Element, Model
+from tellegen.notations.netlist.lines import DEFAULTS, NAMES, OPTIONS, PHYSICS, SPELLINGS
 from tellegen.notations.netlist.loading import load_netlist, read_netlist
-from tellegen.notations.netlist.options import DEFAULTS, NAMES, OPTIONS, PHYSICS, SPELLINGS
 
 EXAMPLES = Path(str(files("tellegen"))) / "systems" / "pog_netlists"
 LOOP = "eV, 1, 0, En, V_a\neR, 1, 2, Kn, R_a\neC, 2, 0, Kn, C_1, En, V_1\n"
@@ -425,11 +425,10 @@ def test_the_domain_of_a_side_is_found_at_either_end_and_through_other_blocks() 
 
 
 def test_the_table_of_options_has_no_spelling_twice() -> None:
-    keys = [option.key for option in OPTIONS]
-    assert len(set(keys)) == len(keys) == 126
-    assert len(SPELLINGS) == len({s for option in OPTIONS for s in (option.key, option.long)}) + len(NAMES)
-    assert all(SPELLINGS[option.long] == SPELLINGS[option.key] == option.key for option in OPTIONS)
-    assert set(DEFAULTS) < set(keys)
+    assert len(OPTIONS) == 126
+    assert len(SPELLINGS) == len({*OPTIONS, *OPTIONS.values()}) + len(NAMES)
+    assert all(SPELLINGS[long] == SPELLINGS[key] == key for key, long in OPTIONS.items())
+    assert set(DEFAULTS) < set(OPTIONS)
     assert set(SPELLINGS) >= PHYSICS
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from tellegen.expressions import ONE, ZERO, Expression, call, symbol, total
-from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint, Mechanism, Pair
+from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, RIGID, BodyPoint, Joint, Mechanism, Pair
 
 
 class Angle(NamedTuple):
@@ -122,14 +122,6 @@ def _cos(angle: Expression) -> Expression:
     return ONE if angle is ZERO else call("cos", angle)
 
 
-RIGID = ("fixed", "prismatic", "revolute")
-"""The joints that lead from one body to the next; of several the first of these words is taken first."""
-
-
-STEERED = ("skate", "wheel")
-"""What holds a body across a direction that is fixed in it."""
-
-
 class BodyPose(NamedTuple):
     """Where the origin of a body is, and its angle."""
 
@@ -195,7 +187,7 @@ def build_tree(mechanism: Mechanism) -> MechanismTree:
     tree.poses[GROUND] = BodyPose((), Angle())
     left = {name: joint for name, joint in mechanism.joints.items() if joint.kind in RIGID}
     while True:
-        following = min(_leading_on(tree, left), key=lambda joint: RIGID.index(joint.kind), default=None)
+        following = min(_leading_on(tree, left), key=lambda joint: list(RIGID).index(joint.kind), default=None)
         if following is not None:
             del left[following.name]
             _reach(tree, following)
@@ -214,7 +206,7 @@ def _sort(tree: MechanismTree) -> None:
     order: list[str] = []
     for name, body in tree.mechanism.bodies.items():
         joint = tree.joint_to.get(name)
-        slide = [joint.names["distance"]] if joint is not None and joint.kind == "prismatic" else []
+        slide = [joint.names["distance"]] if joint is not None and joint.slides else []
         order += [*slide, *body.at, body.angle]
     tree.coordinates = {name: tree.coordinates[name] for name in order if name in tree.coordinates}
     speeds = dict.fromkeys(speed for c in tree.coordinates.values() for speed in c.rates)
@@ -232,14 +224,14 @@ def _reach(tree: MechanismTree, joint: Joint) -> None:
     known, new = (joint.first, joint.second) if forward else (joint.second, joint.first)
     body = tree.mechanism.bodies[new.body]
     old = tree.poses[known.body].angle
-    if joint.kind == "revolute":
+    if joint.turns:
         angle = Angle(body.angle)
         tree.add(body.angle, body.speed, new.body, "rotational")
     else:
         turn = joint.settings.get("angle", ZERO)
         angle = old.turned(turn if forward else -turn)
     at = tree.position(known)
-    if joint.kind == "prismatic":
+    if joint.slides:
         distance, speed = joint.names["distance"], joint.names["speed"]
         axis = (old if forward else angle).turned(joint.settings.get("direction", ZERO))
         slid = body_vector((symbol(distance), ZERO), axis)
@@ -257,7 +249,7 @@ def _float(tree: MechanismTree, name: str) -> None:
     body = tree.mechanism.bodies[name]
     x, y = map(symbol, body.at)
     tree.poses[name] = BodyPose(body_vector((x, y)), Angle(body.angle))
-    rolling = next((j for j in tree.mechanism.joints.values() if j.kind in STEERED and j.first.body == name), None)
+    rolling = next((j for j in tree.mechanism.joints.values() if j.steers and j.first.body == name), None)
     if rolling is None:
         tree.base[name] = BodyPoint(name, ORIGIN)
         central = body.mass is not ZERO and body.points[CENTRE] == body.points[ORIGIN]

@@ -19,6 +19,25 @@ Pair = tuple[Expression, Expression]
 NOWHERE: Pair = (ZERO, ZERO)
 
 
+class RigidFreedom(NamedTuple):
+    """What a joint leaves free between its two bodies."""
+
+    turns: bool
+    slides: bool
+
+
+RIGID = {
+    "fixed": RigidFreedom(turns=False, slides=False),
+    "prismatic": RigidFreedom(turns=False, slides=True),
+    "revolute": RigidFreedom(turns=True, slides=False),
+}
+"""The joints that lead from one body to the next. Of several the first of these words is taken first: what leaves less free gives
+shorter formulas to all that hangs on it."""
+
+STEERED = ("skate", "wheel")
+"""What holds a body across a direction that is fixed in it."""
+
+
 class BodyPoint(NamedTuple):
     """A point of a body."""
 
@@ -64,6 +83,21 @@ class Joint:
     settings: Mapping[str, Expression] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     place: Place | None = field(default=None, compare=False)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it is rigid and lets its bodies turn against each other."""
+        return self.kind in RIGID and RIGID[self.kind].turns
+
+    @property
+    def slides(self) -> bool:
+        """Whether it is rigid and lets its second point slide along an axis."""
+        return self.kind in RIGID and RIGID[self.kind].slides
+
+    @property
+    def steers(self) -> bool:
+        """Whether it holds a body across a direction."""
+        return self.kind in STEERED
 
 
 @final

@@ -149,8 +149,8 @@ class _MovedPart:
 
 
 ONE_POINT_JOINTS = ("wheel", "omniwheel")
-_WORDS = [key.name for key in DRAWN_JOINTS]
-_SETTINGS = {key.name: parse_unit(key.unit).dimension for key in DRAWN_SETTINGS}
+_WORDS = DRAWN_JOINTS.names
+_SETTINGS = {key.name: parse_unit(key.unit).dimension for key in DRAWN_SETTINGS.keys}
 _LENGTH, _ANGLE = parse_unit("m").dimension, parse_unit("rad").dimension
 
 

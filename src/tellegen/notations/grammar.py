@@ -4,7 +4,7 @@ Readers take the known keys from it, the JSON Schema its shapes, the writer its 
 signal blocks, of joints and of kinds of elements are written in the same words, where their meaning is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, NamedTuple, final
 
 Schema = dict[str, Any]
@@ -18,10 +18,10 @@ NODE_NAME = rf"^\s*(({INDEXED_WORD}\.)*{INDEXED_WORD}|[0-9]+)\s*$"
 
 @final
 class Leaf(NamedTuple):
-    """What readers take as a whole: `word` says what it is, `schema` what an editor can check of it."""
+    """What readers take as a whole: `word` says what it is, `shape` what an editor can check of it."""
 
     word: str
-    schema: Schema
+    shape: Schema
 
 
 @final
@@ -29,16 +29,7 @@ class Words(NamedTuple):
     """One of a few words."""
 
     words: tuple[str, ...]
-
-    @property
-    def word(self) -> str:
-        """What it is."""
-        return "word"
-
-    @property
-    def schema(self) -> Schema:
-        """The words as an enumeration."""
-        return {"enum": list(self.words)}
+    word: str = "word"
 
 
 @final
@@ -50,13 +41,6 @@ class Listed(NamedTuple):
     most: int = 0
     text: bool = False
 
-    @property
-    def schema(self) -> Schema:
-        """An array, or the text."""
-        sizes = {word: size for word, size in (("minItems", self.least), ("maxItems", self.most)) if size}
-        array = {"type": "array", "items": self.item.schema, **sizes}
-        return {"anyOf": [array, {"type": "string", "pattern": r"\S"}]} if self.text else array
-
 
 @final
 class Named(NamedTuple):
@@ -67,26 +51,12 @@ class Named(NamedTuple):
     empty: bool = False
     least: int = 0
 
-    @property
-    def schema(self) -> Schema:
-        """An object of any size."""
-        kind = {"type": ["object", "null"] if self.empty else "object"}
-        if not self.pattern:
-            return {**kind, "additionalProperties": self.values.schema}
-        shape = {**kind, "patternProperties": {self.pattern: self.values.schema}, "additionalProperties": False}
-        return shape | ({"minProperties": self.least} if self.least else {})
-
 
 @final
 class AnyOf(NamedTuple):
     """One of several shapes."""
 
     contents: tuple["Content", ...]
-
-    @property
-    def schema(self) -> Schema:
-        """The shapes side by side."""
-        return {"anyOf": [content.schema for content in self.contents]}
 
 
 @final
@@ -110,12 +80,6 @@ class Key(NamedTuple):
         """What it holds, in a word."""
         return self.holds.word if isinstance(self.holds, Leaf | Words) else ""
 
-    @property
-    def schema(self) -> Schema:
-        """What it holds, and its sentence."""
-        default = f" ({self.default} where left out)" if self.default else ""
-        return {**self.holds.schema, **({"description": self.summary + default} if self.summary else {})}
-
 
 @final
 class Record(NamedTuple):
@@ -136,32 +100,54 @@ class Record(NamedTuple):
         """The known keys, in the order in which they are told and written."""
         return tuple(key.name for key in self.keys)
 
-    @property
-    def schema(self) -> Schema:
-        """An object that has no other keys."""
-        shape: Schema = {"type": ["object", "null"] if self.empty else "object"}
-        shape |= {"description": self.summary} if self.summary else {}
-        shape["properties"] = {key.name: key.schema for key in self.keys}
-        needed = {"required": names} if (names := [key.name for key in self.keys if key.required]) else {}
-        if self.others:
-            return shape | {"patternProperties": {self.others: True}, "additionalProperties": False, **needed}
-        groups = {word: groups for word, groups in (("anyOf", self.any_of), ("oneOf", self.one_of)) if groups}
-        shape |= needed | {word: [{"required": list(group)} for group in groups[word]] for word in groups}
-        return shape | {"additionalProperties": False}
-
 
 Content = Leaf | Words | Listed | Named | AnyOf | Record
 """What a key holds."""
 
 
+def schema_of(content: Content | Key) -> Schema:
+    """What the JSON Schema says about a key or its content."""
+    match content:
+        case Leaf():
+            return content.shape
+        case Words():
+            return {"enum": list(content.words)}
+        case AnyOf():
+            return {"anyOf": [schema_of(one) for one in content.contents]}
+        case Listed():
+            sizes = {word: size for word, size in (("minItems", content.least), ("maxItems", content.most)) if size}
+            array = {"type": "array", "items": schema_of(content.item), **sizes}
+            return {"anyOf": [array, {"type": "string", "pattern": r"\S"}]} if content.text else array
+        case Key():
+            default = f" ({content.default} where left out)" if content.default else ""
+            told = {"description": content.summary + default} if content.summary else {}
+            return {**schema_of(content.holds), **told}
+    shape: Schema = {"type": ["object", "null"] if content.empty else "object"}
+    return shape | (_named_shape(content) if isinstance(content, Named) else _record_shape(content))
+
+
+def _named_shape(content: Named) -> Schema:
+    if not content.pattern:
+        return {"additionalProperties": schema_of(content.values)}
+    least = {"minProperties": content.least} if content.least else {}
+    return {"patternProperties": {content.pattern: schema_of(content.values)}, "additionalProperties": False, **least}
+
+
+def _record_shape(record: Record) -> Schema:
+    shape: Schema = {"description": record.summary} if record.summary else {}
+    shape["properties"] = {key.name: schema_of(key) for key in record.keys}
+    names = [key.name for key in record.keys if key.required]
+    needed: Schema = {"required": names} if names else {}
+    if record.others:
+        return shape | {"patternProperties": {record.others: True}, "additionalProperties": False, **needed}
+    for word, groups in (("anyOf", record.any_of), ("oneOf", record.one_of)):
+        needed |= {word: [{"required": list(group)} for group in groups]} if groups else {}
+    return shape | needed | {"additionalProperties": False}
+
+
 def defined(word: str) -> Leaf:
     """What the schema defines under a name, once for all its places."""
     return Leaf(word, {"$ref": f"#/$defs/{word}"})
-
-
-def keys(holds: Content, summaries: Iterable[tuple[str, str]]) -> tuple[Key, ...]:
-    """Keys that hold the same."""
-    return tuple(Key(name, holds, summary) for name, summary in summaries)
 
 
 TEXT = Leaf("text", {"type": "string"})
@@ -183,6 +169,35 @@ RANGES = Named(
 )
 
 
+_CONTENTS: dict[str, Content] = {
+    "text": TEXT,
+    "value": VALUE,
+    "quantity": QUANTITY,
+    "texts": TEXTS,
+    "list of texts": LIST_OF_TEXTS,
+    "pair": PAIR,
+    "points by name": Named(PAIR, ""),
+    "table": Leaf("table", {"type": ["array", "object"]}),
+    "anything": Leaf("anything", {}),
+}
+
+
+def record(table: str, contents: Mapping[str, Content] | None = None, **more: Any) -> Record:
+    """The record of a table with a line for each key: its name, with a star where it is needed | what it holds | its sentence.
+
+    What it holds is a word of `contents` or one that many keys share; `#parts` is what the schema defines under that name. A unit
+    may follow: `quantity in s`. Lines that end with a backslash go on.
+    """
+    known = _CONTENTS | dict(contents or {})
+    found = []
+    for line in table.strip().splitlines():
+        name, word, summary = (cell.strip() for cell in line.split(" | "))
+        word, _, unit = word.partition(" in ")
+        holds = defined(word[1:]) if word.startswith("#") else known[word]
+        found.append(Key(name.rstrip("*"), holds, summary, unit, required=name.endswith("*")))
+    return Record(tuple(found), **more)
+
+
 def repeated(section: str, summary: str) -> Record:
     """A block of lines of a section, copied for each value of its indices."""
     return Record((Key("repeat", RANGES, required=True), Key(section, defined(section), required=True)), summary)
@@ -193,125 +208,84 @@ def repeated(section: str, summary: str) -> Record:
 INTERPOLATIONS = ("linear", "cubic")
 
 _POINTS = Listed(PAIR, 2)
-TABLE = Record(
-    (
-        Key("points", _POINTS, "the points, each `[time, value]`"),
-        *keys(
-            TEXT,
-            (
-                ("file", "a CSV or Parquet file beside the model"),
-                ("time", "the column of the times, or of whatever the table is read at"),
-                ("column", "the column of the values"),
-                ("unit", "the unit of the values, such as V"),
-                ("time unit", "the unit of the times, such as ms"),
-            ),
-        ),
-    ),
+TABLE = record(
+    """
+    points    | points | the points, each `[time, value]`
+    file      | text   | a CSV or Parquet file beside the model
+    time      | text   | the column of the times, or of whatever the table is read at
+    column    | text   | the column of the values
+    unit      | text   | the unit of the values, such as V
+    time unit | text   | the unit of the times, such as ms
+    """,
+    {"points": _POINTS},
     any_of=(("points",), ("file", "time", "column")),
 )
 TABLE_OR_POINTS = AnyOf((_POINTS, TABLE))
 
-_ANY_TABLE = Leaf("table", {"type": ["array", "object"]})
-_INTERPOLATION = Key(
-    "interpolation", Words(INTERPOLATIONS), "linear, or cubic: smooth, rising and falling only where the points do"
+_INTERPOLATION = {"interpolation": Words(INTERPOLATIONS)}
+CURVE = record(
+    """
+    table*        | table | the points, each `[argument, value]`, or `{file: lift.csv, time: angle, column: lift}`
+    at*           | value | where the table is read: a displacement, or a formula of one
+    interpolation | interpolation | linear, or cubic: smooth, rising and falling only where the points do
+    period        | value | after how much the table begins again; beyond its points a table without period goes on straight
+    """,
+    _INTERPOLATION,
 )
-CURVE = Record(
-    (
-        Key(
-            "table",
-            _ANY_TABLE,
-            "the points, each `[argument, value]`, or `{file: lift.csv, time: angle, column: lift}`",
-            required=True,
-        ),
-        Key("at", VALUE, "where the table is read: a displacement, or a formula of one", required=True),
-        _INTERPOLATION,
-        Key(
-            "period",
-            VALUE,
-            "after how much the table begins again; beyond its points a table without period goes on straight",
-        ),
-    )
+SLOPE = record(
+    """
+    slope of* | value | a parameter that depends on a displacement
+    by*       | value | the displacement
+    """
 )
-SLOPE = Record(
-    (
-        Key("slope of", VALUE, "a parameter that depends on a displacement", required=True),
-        Key("by", VALUE, "the displacement", required=True),
-    )
-)
-LAW_TABLE = Record(
-    (
-        Key(
-            "table",
-            _ANY_TABLE,
-            "the points, each `[argument, value]`, or `{file: run.csv, time: i, column: v}`",
-            required=True,
-        ),
-        Key(
-            "gives",
-            TEXT,
-            "the letter of what the table gives; the left side of the kind's own law where nothing is said",
-        ),
-        _INTERPOLATION,
-    ),
-    "a law by points",
+LAW_TABLE = record(
+    """
+    table*        | table | the points, each `[argument, value]`, or `{file: run.csv, time: i, column: v}`
+    gives         | text  | the letter of what the table gives; the left side of the kind's own law where nothing is said
+    interpolation | interpolation | linear, or cubic: smooth, rising and falling only where the points do
+    """,
+    _INTERPOLATION,
+    summary="a law by points",
 )
 
 # Ports and parts
 
 SOURCE = "source"
 AT = "at"
-_PORT = AnyOf(
-    (
-        Listed(NODE, 1, 2),
-        Leaf(
-            "nodes",
-            {"type": ["string", "integer"], "description": "a node against the reference, or two separated by a comma"},
-        ),
-        Record((Key(SOURCE, TEXT, "the source whose place the port takes", required=True),)),
-        Record((Key(AT, TEXT, "the element whose two nodes the port has", required=True),)),
-        repeated("ports", "ports that are copied for each value of the indices"),
-    )
-)
-PORTS = Named(_PORT, empty=True)
-SIGNAL_PORTS = Record(
-    keys(
-        LIST_OF_TEXTS,
+_TWO_NODES = {"type": ["string", "integer"], "description": "a node against the reference, or two separated by a comma"}
+PORTS = Named(
+    AnyOf(
         (
-            ("inputs", "signals and inputs of sources that another system may give a formula"),
-            ("outputs", "signals and variables that are meant to be read from outside"),
-        ),
+            Listed(NODE, 1, 2),
+            Leaf("nodes", _TWO_NODES),
+            record(f"{SOURCE}* | text | the source whose place the port takes"),
+            record(f"{AT}* | text | the element whose two nodes the port has"),
+            repeated("ports", "ports that are copied for each value of the indices"),
+        )
     ),
     empty=True,
 )
-PART = Record(
-    (
-        Key(
-            "use",
-            TEXT,
-            "a file beside the model, such as motor.yaml, or a part of the library by its name",
-            required=True,
-        ),
-        Key(
-            "ports",
-            defined("ports"),
-            "which nodes each port is joined to: a node, two nodes, or {source: name} for the place of a source",
-        ),
-        Key(
-            "signals",
-            Named(SIGNAL, empty=True),
-            "what each signal input is given: a formula of signals, variables, parameters and time",
-        ),
-        Key(
-            "parameters",
-            Named(VALUE, empty=True),
-            "values of parameters of the part; they may also stand beside the other keys",
-        ),
-        Key(
-            "names",
-            AnyOf((Named(TEXT, empty=True), Listed(TEXT), TEXT)),
-            "what is inside by other names than `part.name`: {inside: outside}, a list of names that stay, or `own` for all",
-        ),
-    ),
+SIGNAL_PORTS = record(
+    """
+    inputs  | list of texts | signals and inputs of sources that another system may give a formula
+    outputs | list of texts | signals and variables that are meant to be read from outside
+    """,
+    empty=True,
+)
+PART = record(
+    """
+    use*       | text   | a file beside the model, such as motor.yaml, or a part of the library by its name
+    ports      | #ports | which nodes each port is joined to: a node, two nodes, or {source: name} for the place of a source
+    signals    | signals | what each signal input is given: a formula of signals, variables, parameters and time
+    parameters | parameters | values of parameters of the part; they may also stand beside the other keys
+    names      | names  | what is inside by other names than `part.name`: {inside: outside}, a list of names that stay, or \
+`own` for all
+    """,
+    {
+        "signals": Named(SIGNAL, empty=True),
+        "parameters": Named(VALUE, empty=True),
+        "names": AnyOf((Named(TEXT, empty=True), Listed(TEXT), TEXT)),
+    },
     others=INDEXED_NAME,  # parameters of the part beside its keys
 )
 PARTS = Named(AnyOf((PART, repeated("parts", "parts that are copied for each value of the indices"))), empty=True)
@@ -321,76 +295,66 @@ PARTS = Named(AnyOf((PART, repeated("parts", "parts that are copied for each val
 CLOSURE = Record((Key("equations", TEXTS, required=True), Key("solves", TEXTS, required=True)))
 """Formulas of displacements that are zero, and the displacements that follow from them."""
 
-_POINTS_BY_NAME = Named(PAIR, "")
-PLACED_BODY = Record(
-    (
-        Key("at", PAIR, "where its origin is, [x, y]; at the origin of the plane where left out"),
-        Key("angle", QUANTITY, "its angle, anticlockwise; zero where left out"),
-        Key("points", _POINTS_BY_NAME, "further points, in its own coordinates"),
-    ),
+PLACED_BODY = record(
+    """
+    at     | pair | where its origin is, [x, y]; at the origin of the plane where left out
+    angle  | quantity in rad | its angle, anticlockwise; zero where left out
+    points | points by name | further points, in its own coordinates
+    """,
     empty=True,
 )
-PLACED_PART = Record(
-    (
-        Key("at", PAIR, "where the origin of its plane is, [x, y]"),
-        Key("angle", QUANTITY, "the angle by which its plane is turned, anticlockwise"),
-    )
+PLACED_PART = record(
+    """
+    at    | pair | where the origin of its plane is, [x, y]
+    angle | quantity in rad | the angle by which its plane is turned, anticlockwise
+    """
 )
-DRAWN_JOINTS = keys(
-    TEXTS,
-    (
-        ("revolute", "a pin"),
-        ("prismatic", "a slide of the second body along the first"),
-        ("fixed", "a weld"),
-        ("spring", "a spring between two points"),
-        ("wheel", "a wheel at a point of a body, seen from above"),
-        ("omniwheel", "a wheel with rollers at a point of a body, seen from above"),
-    ),
+DRAWN_JOINTS = record(
+    """
+    revolute  | texts | a pin
+    prismatic | texts | a slide of the second body along the first
+    fixed     | texts | a weld
+    spring    | texts | a spring between two points
+    wheel     | texts | a wheel at a point of a body, seen from above
+    omniwheel | texts | a wheel with rollers at a point of a body, seen from above
+    """
 )
-DRAWN_SETTINGS = (
-    Key("direction", QUANTITY, "the angle of a slide or of a wheel in its first body", "rad"),
-    Key("radius", QUANTITY, "of a wheel", "m"),
+DRAWN_SETTINGS = record(
+    """
+    direction | quantity in rad | the angle of a slide or of a wheel in its first body
+    radius    | quantity in m | of a wheel
+    """
 )
-GEOMETRY = Record(
-    (
-        Key(
-            "bodies",
-            Named(PLACED_BODY, ""),
-            "what moves, one a line: {at: [x, y], angle: theta, points: {A: [x, y]}}; 'ground' has points only",
-        ),
-        Key(
-            "joints",
-            Named(Record((*DRAWN_JOINTS, *DRAWN_SETTINGS)), ""),
-            "what is drawn where bodies meet, one a line: {revolute: [ground.O, crank]}",
-        ),
-        Key(
-            "parts",
-            Named(PLACED_PART, ""),
-            "where parts that have bodies are, one a line: {at: [x, y], angle: 90 deg}; at the origin where left out",
-        ),
-    )
+GEOMETRY = record(
+    """
+    bodies | bodies | what moves, one a line: {at: [x, y], angle: theta, points: {A: [x, y]}}; 'ground' has points only
+    joints | joints | what is drawn where bodies meet, one a line: {revolute: [ground.O, crank]}
+    parts  | parts  | where parts that have bodies are, one a line: {at: [x, y], angle: 90 deg}; at the origin where left out
+    """,
+    {
+        "bodies": Named(PLACED_BODY, ""),
+        "joints": Named(Record((*DRAWN_JOINTS.keys, *DRAWN_SETTINGS.keys)), ""),
+        "parts": Named(PLACED_PART, ""),
+    },
 )
 
 # The experiment
 
 _VARIABLE = r"^[A-Za-z]"
-EXPERIMENT = Record(
-    (
-        Key("until", QUANTITY, "the duration of the run, such as 0.5 s", "s"),
-        Key(
-            "inputs",
-            Named(SIGNAL, _VARIABLE),
-            "what each input does over time: a quantity, or a shape such as step(24 V)",
-        ),
-        Key("initial", Named(QUANTITY, _VARIABLE), "values of variables at the start"),
-        Key("outputs", LIST_OF_TEXTS, "the variables to show"),
-        Key(
-            "units",
-            Named(TEXT, _VARIABLE),
-            "what variables are shown in, such as {omega: rpm}; values stay what they are",
-        ),
-        Key("rtol", VALUE, "the relative tolerance"),
-        Key("atol", VALUE, "the absolute tolerance"),
-    ),
+EXPERIMENT = record(
+    """
+    until   | quantity in s | the duration of the run, such as 0.5 s
+    inputs  | inputs | what each input does over time: a quantity, or a shape such as step(24 V)
+    initial | quantities | values of variables at the start
+    outputs | list of texts | the variables to show
+    units   | units | what variables are shown in, such as {omega: rpm}; values stay what they are
+    rtol    | value | the relative tolerance
+    atol    | value | the absolute tolerance
+    """,
+    {
+        "inputs": Named(SIGNAL, _VARIABLE),
+        "quantities": Named(QUANTITY, _VARIABLE),
+        "units": Named(TEXT, _VARIABLE),
+    },
     empty=True,
 )

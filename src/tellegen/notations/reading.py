@@ -19,21 +19,33 @@ from tellegen.model.variables import known_variables
 from tellegen.notations import rules
 from tellegen.notations.bond_graph.reading import read_bond_graph
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext, StopReadingError
-from tellegen.notations.displacements import DisplacementsReader, closures_of_parts, read_closures
 from tellegen.notations.experiment import read_experiment
 from tellegen.notations.geometry import geometry_of_parts, read_geometry
 from tellegen.notations.indexed_names import read_name
 from tellegen.notations.layout import ItemPositions, read_layout
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.mechanism.reading import read_mechanism
-from tellegen.notations.network.elements import add_element_of_line, add_heat_sources, reserved_name_error
+from tellegen.notations.network.elements import (
+    add_element_of_line,
+    add_heat_sources,
+    check_switching,
+    reserved_name_error,
+)
 from tellegen.notations.network.fields import check_fields
 from tellegen.notations.network.keys import form_of, make_form
 from tellegen.notations.network.lines import read_line
 from tellegen.notations.network.multiports import is_multiport, read_multiport
 from tellegen.notations.network.repetition import add_elements_of_block, is_block, read_block
-from tellegen.notations.network.switching import check_switching
-from tellegen.notations.parameters import check_physics, definition_order, evaluate_in_order, read_curve, resolve_slopes
+from tellegen.notations.parameters import (
+    DisplacementsReader,
+    check_physics,
+    closures_of_parts,
+    definition_order,
+    evaluate_in_order,
+    read_closures,
+    read_curve,
+    resolve_slopes,
+)
 from tellegen.notations.parts.library import PartLibrary
 from tellegen.notations.parts.ports import read_ports, read_signal_ports
 from tellegen.notations.parts.reading import PartsReader

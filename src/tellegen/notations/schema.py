@@ -25,16 +25,16 @@ from tellegen.notations.grammar import (
     WORD,
     AnyOf,
     Content,
-    Key,
     Leaf,
     Listed,
     Named,
-    Record,
     Schema,
     defined,
+    record,
     repeated,
+    schema_of,
 )
-from tellegen.notations.mechanism.joint_kinds import MECHANISM
+from tellegen.notations.mechanism.joints import MECHANISM
 from tellegen.notations.network.keys import (
     CONNECTION,
     MULTIPORT_LINE,
@@ -65,65 +65,38 @@ def _bond_graph() -> Listed:
     return Listed(Leaf("bonds", line), 1)
 
 
-FILE = Record(
-    (
-        Key("system", VALUE, "the name of the system", required=True),
-        Key("about", TEXT, "what it is, in a sentence or two"),
-        Key("version", Leaf("version", {"enum": [VERSION, str(VERSION)]}), "the version of this format: 1"),
-        Key(
-            "parameters",
-            defined("parameters"),
-            "named constants: numbers with units, and expressions of other parameters",
-        ),
-        Key(
-            "ports",
-            defined("ports"),
-            "where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source",
-        ),
-        Key("signal ports", SIGNAL_PORTS, "the signals that this system takes from others and those that it offers"),
-        Key(
-            "displacements",
-            Named(TEXT, PLAIN_NAME),
-            "angles and positions that parameters may read, with their rates: 'theta: omega'",
-        ),
-        Key(
-            "parts",
-            defined("parts"),
-            "systems used as elements of this one, one a line: {use: motor.yaml, ports: {shaft: s}, K: 0.1 N*m/A}",
-        ),
-        Key("network", defined("network"), "elements between nodes, one a line"),
-        Key(
-            "mechanism", MECHANISM, "planar rigid bodies and their joints, whose nodes elements of the network may use"
-        ),
-        Key(
-            "bond graph",
-            _bond_graph(),
-            "junctions, one-ports and two-ports joined by half arrows, one chain of bonds a line",
-        ),
-        Key("pog", Listed(defined("block"), 1), "the sections, elaboration blocks and connections of a ladder"),
-        Key(
-            "closures",
-            Named(CLOSURE, ""),
-            "loops of positions: equations of displacements that stay zero, and the displacements that follow from them",
-        ),
-        Key(
-            "signals",
-            defined("signals"),
-            "references, sensors and controllers: formulas and blocks that are causal and carry no power",
-        ),
-        Key(
-            "elements",
-            defined("elements"),
-            "laws, values and initial values of the elements of a bond graph or a ladder",
-        ),
-        Key("experiment", defined("experiment"), "how long to run, with which inputs, from where"),
-        Key(
-            "geometry",
-            GEOMETRY,
-            "where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}",
-        ),
-        Key("layout", Leaf("anything", {}), "where items stand in figures: 'bond: {L_a: [340, 120]}'"),
-    )
+FILE = record(
+    """
+    system*  | value | the name of the system
+    about    | text  | what it is, in a sentence or two
+    version  | version | the version of this format: 1
+    parameters | #parameters | named constants: numbers with units, and expressions of other parameters
+    ports    | #ports | where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source
+    signal ports | signal ports | the signals that this system takes from others and those that it offers
+    displacements | rates | angles and positions that parameters may read, with their rates: 'theta: omega'
+    parts    | #parts | systems used as elements of this one, one a line: {use: motor.yaml, ports: {shaft: s}, K: 0.1 N*m/A}
+    network  | #network | elements between nodes, one a line
+    mechanism | mechanism | planar rigid bodies and their joints, whose nodes elements of the network may use
+    bond graph | bonds | junctions, one-ports and two-ports joined by half arrows, one chain of bonds a line
+    pog      | blocks | the sections, elaboration blocks and connections of a ladder
+    closures | closures | loops of positions: equations of displacements that stay zero, and the displacements that follow \
+from them
+    signals  | #signals | references, sensors and controllers: formulas and blocks that are causal and carry no power
+    elements | #elements | laws, values and initial values of the elements of a bond graph or a ladder
+    experiment | #experiment | how long to run, with which inputs, from where
+    geometry | geometry | where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}
+    layout   | anything | where items stand in figures: 'bond: {L_a: [340, 120]}'
+    """,
+    {
+        "version": Leaf("version", {"enum": [VERSION, str(VERSION)]}),
+        "signal ports": SIGNAL_PORTS,
+        "rates": Named(TEXT, PLAIN_NAME),
+        "mechanism": MECHANISM,
+        "bonds": _bond_graph(),
+        "blocks": Listed(defined("block"), 1),
+        "closures": Named(CLOSURE, ""),
+        "geometry": GEOMETRY,
+    },
 )
 
 
@@ -132,7 +105,7 @@ def schema() -> Schema:
     notations = [{"required": [word]} for word in NOTATIONS]
     # A system may also be made of parts or of a mechanism and of nothing else.
     alone = {"anyOf": [{"required": ["parts"]}, {"required": ["mechanism"]}], "not": {"anyOf": notations}}
-    file = FILE.schema
+    file = schema_of(FILE)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Tellegen model",
@@ -141,18 +114,18 @@ def schema() -> Schema:
         "oneOf": [*notations, alone],
         "dependentSchemas": {"elements": {"anyOf": [{"required": ["bond graph"]}, {"required": ["pog"]}]}},
         "additionalProperties": False,
-        "$defs": {word: content.schema for word, content in _definitions().items()},
+        "$defs": {word: schema_of(content) for word, content in _definitions().items()},
     }
 
 
 def _definitions() -> dict[str, Content]:
     lines = {f"element {word}": make_form(kind).record(word) for word, kind in KINDS.items()}
     lines[f"element {CONNECTION}"] = connection_record()
-    rows = Listed(AnyOf((QUANTITY, Listed(QUANTITY)))).schema
+    rows = schema_of(Listed(AnyOf((QUANTITY, Listed(QUANTITY)))))
     blocks = [block.record for block in BLOCKS.values()]
     return {
         "quantity": Leaf(
-            "quantity", {**VALUE.schema, "description": "a number with its unit, or an expression of parameters"}
+            "quantity", {**VALUE.shape, "description": "a number with its unit, or an expression of parameters"}
         ),
         "name": Leaf("name", {"type": "string", "pattern": INDEXED_NAME}),
         "node": Leaf("node", {"type": ["string", "integer"], "pattern": NODE_NAME}),
@@ -179,7 +152,7 @@ def _definitions() -> dict[str, Content]:
         "block": Leaf("block", block_schema(WORD)),
         "elements": Named(details_record(), PLAIN_NAME, empty=True),
         "experiment": EXPERIMENT,
-        "signal": Leaf("signal", {**VALUE.schema, "description": _signal_words()}),
+        "signal": Leaf("signal", {**VALUE.shape, "description": _signal_words()}),
         "signals": Named(AnyOf((defined("signal"), *blocks)), PLAIN_NAME, empty=True),
         **lines,
     }

@@ -15,12 +15,11 @@ from tellegen.model.laws import Law, MatrixField, Multiport
 from tellegen.model.model import Element, Experiment, Model, Parameter, ParameterSlope, Part, Port, Switching
 from tellegen.model.signals import SignalDefinition
 from tellegen.model.variables import state_variables
-from tellegen.notations.displacements import closure_texts, closures_of_parts
 from tellegen.notations.grammar import AT, PART, SOURCE
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
 from tellegen.notations.network.keys import CONNECTION, LineForm, form_of, make_form, port_dimension
 from tellegen.notations.network.laws import table_text
-from tellegen.notations.parameters import curve_keys
+from tellegen.notations.parameters import closure_texts, closures_of_parts, curve_keys
 from tellegen.notations.parts.instances import PartInstance, part_instance, written_names
 from tellegen.notations.parts.library import SUFFIX
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked

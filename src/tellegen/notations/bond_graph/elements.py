@@ -37,9 +37,14 @@ from tellegen.notations.bond_graph.network import (
     oriented_nodes,
 )
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.element_details import KIND, add_details, switching_kind
 from tellegen.notations.network import rules as network_rules
-from tellegen.notations.network.elements import ElementLine, add_element_of_line, allow_variables, settle_dimension
+from tellegen.notations.network.elements import (
+    ElementLine,
+    SwitchingLine,
+    add_element_of_line,
+    allow_variables,
+    settle_dimension,
+)
 from tellegen.notations.network.fields import (
     ENERGY,
     LAWS,
@@ -56,7 +61,7 @@ from tellegen.notations.network.fields import (
     read_matrix,
 )
 from tellegen.notations.network.keys import MULTIPORT, make_form
-from tellegen.notations.network.switching import SwitchingLine
+from tellegen.notations.network.lines import KIND, add_details, switching_kind
 from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 

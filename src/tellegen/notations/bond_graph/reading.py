@@ -18,7 +18,7 @@ from tellegen.notations.bond_graph.elements import PORTS_KEY, Details, emit_elem
 from tellegen.notations.bond_graph.lines import read_lines, with_scalar_bonds
 from tellegen.notations.bond_graph.network import BondDomains
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.element_details import read_elements
+from tellegen.notations.network.lines import read_elements
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 
 

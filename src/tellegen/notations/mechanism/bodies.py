@@ -1,4 +1,4 @@
-"""Bodies, the joints that lead to them and wheels as elements: velocities from the ground outwards, point by point.
+"""Bodies and the joints that lead to them as elements: velocities from the ground outwards, point by point.
 
 v_P = v_Q + omega x (P - Q) for two points of a body. Each joint has an ideal sensor for every direction that it holds, so that its
 forces can be read; the interconnection adds Coriolis and centrifugal forces by itself.
@@ -7,23 +7,18 @@ forces can be read; the interconnection adds Coriolis and centrifugal forces by 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol, final
+from typing import NamedTuple, final
 
 from tellegen.core.domains import Side
 from tellegen.core.errors import Place
 from tellegen.elements import KINDS, ElementKind
 from tellegen.expressions import ONE, ZERO, Expression, symbol, to_text
 from tellegen.model.kinematics import (
-    STEERED,
     MechanismTree,
     axis_vector,
     body_vector,
     components,
-    cross_product,
-    opposite_vector,
     perpendicular,
-    unit_vector,
-    vector_sum,
 )
 from tellegen.model.laws import Law, Multiport
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, Body, BodyPoint, Joint
@@ -260,11 +255,11 @@ class Bodies:
         forward = joint.second.body == reached
         first, second = self.nodes(joint.first), self.nodes(joint.second)
         self.reach(joint.first if forward else joint.second)
-        if joint.kind == "prismatic":
+        if joint.slides:
             first = self._slide(joint, forward)
         for axis, one, two in zip(AXES, first, second, strict=True):
             self.maker.sensor(f"{joint.name}.{axis}", "translational", (one, two), f"{joint.name}.F_{axis}")
-        if joint.kind != "revolute":
+        if not joint.turns:
             turning = (self.turning(joint.first.body).node, self.turning(joint.second.body).node)
             self.maker.sensor(f"{joint.name}.M", "rotational", turning, f"{joint.name}.M")
 
@@ -285,74 +280,3 @@ class Bodies:
         self.maker.connection(f"{joint.name}.guide", given, list(map(sliding_end, moved)), rows)
         self.maker.storage(f"{joint.name}.slide", slider, ZERO, speed, state=speed not in self.follows)
         return here
-
-
-ROLLING = ("wheel", "omniwheel")
-
-
-class CoordinateSink(Protocol):
-    """Takes coordinates with their rates."""
-
-    def add_displacement(self, name: str, rate: Expression) -> None:
-        """A coordinate with its rate."""
-
-
-@final
-class Wheels:
-    """Makes the elements of wheels, omniwheels and skates."""
-
-    def __init__(self, bodies: Bodies, coordinates: CoordinateSink) -> None:
-        self.bodies = bodies
-        self.maker = bodies.maker
-        self.tree = bodies.tree
-        self.coordinates = coordinates
-
-    def make(self, joint: Joint) -> None:
-        """The elements of a joint that is one of these; nothing for others."""
-        if joint.kind in ROLLING:
-            self._roll(joint)
-        if joint.kind in STEERED:
-            self._hold(joint)
-
-    def _roll(self, joint: Joint) -> None:
-        """The wheel turns as fast as its point moves along it."""
-        ends, factors = self._velocity(joint, 0)
-        radius, speed = joint.settings["radius"], joint.names["angular velocity"]
-        rolling = turning_end(joint.name)
-        self.maker.connection(f"{joint.name}.rolling", ends, [rolling], [[factor / radius for factor in factors]])
-        self.maker.storage(f"{joint.name}.J", rolling, joint.settings.get("inertia", ZERO), speed, state=False)
-        self.coordinates.add_displacement(joint.names["angle"], symbol(speed))
-
-    def _hold(self, joint: Joint) -> None:
-        """Nothing moves across a wheel or a skate."""
-        ends, factors = self._velocity(joint, 1)
-        node = f"{joint.name}.across"
-        if len(ends) == 1:
-            node = ends[0].node
-        else:
-            self.maker.connection(f"{joint.name}.side", ends, [sliding_end(node)], [factors])
-        self.maker.sensor(f"{joint.name}.N", "translational", (FRAME, node), f"{joint.name}.N")
-
-    def _velocity(self, joint: Joint, side: int) -> tuple[list[NodeEnd], list[Expression]]:
-        """The velocity of the point along the wheel (0) or across it (1), as a sum of velocities of nodes.
-
-        In a body that has its own speeds along and across a wheel the factors are constant: they turn together.
-        """
-        mark = joint.first
-        heading = unit_vector(self.tree.axis(joint))
-        wanted = heading if side == 0 else perpendicular(heading)
-        own = [
-            speed for speed in self.tree.speeds.values() if speed.node in (f"{mark.body}.along", f"{mark.body}.across")
-        ]
-        if not own:
-            return list(self.bodies.moving(mark)), list(components(wanted))
-        first = next(j for j in self.tree.mechanism.joints.values() if j.kind in STEERED and j.first.body == mark.body)
-        frame = unit_vector(self.tree.axis(first))
-        at = self.tree.mechanism.coordinates_of
-        angle = self.tree.poses[mark.body].angle
-        lever = vector_sum(body_vector(at(mark), angle), opposite_vector(body_vector(at(first.first), angle)))
-        parts = (frame, perpendicular(frame), perpendicular(lever))
-        ends = [*(sliding_end(speed.node) for speed in own), self.bodies.turning(mark.body)]
-        factors = [cross_product(part, perpendicular(wanted)) for part in parts]
-        kept = [k for k, factor in enumerate(factors) if factor is not ZERO]
-        return [ends[k] for k in kept], [factors[k] for k in kept]

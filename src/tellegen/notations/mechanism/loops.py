@@ -77,16 +77,16 @@ class _Gap:
 def equations_of(tree: MechanismTree, joint: Joint) -> tuple[Expression, ...]:
     """What is zero where a joint that closes a loop fits: lengths, and for a joint that holds an angle the angle first."""
     gap = _Gap(tree, joint)
-    if joint.kind == "prismatic":
+    if joint.slides:
         return gap.turn, cross_product(gap.axis, gap.between)
-    return components(gap.between) if joint.kind == "revolute" else (gap.turn, *components(gap.between))
+    return components(gap.between) if joint.turns else (gap.turn, *components(gap.between))
 
 
 def close_loop(tree: MechanismTree, joint: Joint, solves: tuple[str, ...]) -> KinematicLoop:
     """The loop that a joint closes, with the coordinates that shall follow from it."""
     gap = _Gap(tree, joint)
     rows: list[VelocityRow] = []
-    if joint.kind == "prismatic":
+    if joint.slides:
         rows.append(VelocityRow(perpendicular(gap.axis), -cross_product(gap.between, perpendicular(gap.axis))))
         margin = equations_of(tree, joint)[1].derivative(solves[1])
     else:
@@ -94,7 +94,7 @@ def close_loop(tree: MechanismTree, joint: Joint, solves: tuple[str, ...]) -> Ki
         # d x v is v along d turned anticlockwise: the row for one coordinate leaves out what the other one moves
         rows.extend((VelocityRow(perpendicular(two)), VelocityRow(perpendicular(one))))
         margin = cross_product(one, two)
-    if joint.kind != "revolute":
+    if not joint.turns:
         rows.insert(0, VelocityRow(()))
     follows = tuple(next(iter(tree.coordinates[name].rates)) for name in solves)
     return KinematicLoop(joint, equations_of(tree, joint), solves, follows, tuple(rows), margin)
@@ -124,7 +124,7 @@ def solvable_coordinates(
     columns = {name: [e.derivative(name).evaluate(values) for e in equations] for name in free}
     rated = []
     for names in combinations(free, len(equations)):
-        ordered = _angle_first(names, equations[0]) if joint.kind != "revolute" else names
+        ordered = _angle_first(names, equations[0]) if not joint.turns else names
         if ordered is not None and (size := relative_determinant([columns[n] for n in ordered])) > SINGULAR:
             rated.append((size, ordered))
     best = max((size for size, _ in rated), default=0.0)

@@ -20,8 +20,8 @@ from tellegen.model.model import Closure
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.mechanism import rules
-from tellegen.notations.mechanism.bodies import FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, Wheels, sliding_end
-from tellegen.notations.mechanism.forces import AppliedForces, Friction
+from tellegen.notations.mechanism.bodies import FRAME, SENSOR, Bodies, ElementMaker, NodeEnd, sliding_end
+from tellegen.notations.mechanism.joints import JOINTS, JointElements
 from tellegen.notations.mechanism.loops import (
     KinematicLoop,
     close_loop,
@@ -115,7 +115,7 @@ class LoopAssembly:
         worst = max(self.tree.closing, key=lambda joint: self._gap(joint, values))
         what = f"the loop closed by '{worst.name}' fits in no position: {_members(worst)} leave a gap of at least"
         return rules.IMPOSSIBLE.error(
-            f"{what} {self._gap(worst, values):.3g}{' m' if worst.kind == 'revolute' else ''}",
+            f"{what} {self._gap(worst, values):.3g}{' m' if worst.turns else ''}",
             where=worst.name,
             fix="check the lengths and the positions of the fixed points, or the initial values",
             place=worst.place,
@@ -144,7 +144,7 @@ def _lost_direction(tree: MechanismTree, joint: Joint, free: list[str], values: 
     columns = [c for c in columns if any(abs(x) > 1e-12 for x in c)]
     if not columns:
         return f"no coordinate is left that moves {_members(joint)} there"
-    if joint.kind == "revolute":
+    if joint.turns:
         x, y = max(columns, key=lambda c: c[0] ** 2 + c[1] ** 2)
         size = (x * x + y * y) ** 0.5
         return f"nothing moves {_members(joint)} in the direction ({-y / size:.3g}, {x / size:.3g}) there"
@@ -231,12 +231,11 @@ class LoweredMechanism:
         for loop in loops:
             self._close(loop, bodies)
         self.closures += tuple(self._cam(joint) for joint in cams)
-        wheels, forces, friction = Wheels(bodies, self), AppliedForces(bodies, self), Friction(bodies, self)
+        elements = JointElements(bodies, self)
         for joint in self.mechanism.joints.values():
             self.maker.place = joint.place
-            wheels.make(joint)
-            forces.make(joint)
-            friction.make(joint)
+            if (make := JOINTS[joint.kind].make) is not None:
+                make(elements, joint)
         for mark, axes in wanted:
             bodies.reach(mark, axes)
         for coordinate in tree.coordinates.values():
@@ -286,10 +285,10 @@ class LoweredMechanism:
         for axis, name in enumerate(("F_x", "F_y")):
             force = total(pair[axis] * symbol(f"{joint.name}.f_{k}") for k, pair in enumerate(along, start=1))
             self.signals[f"{joint.name}.{name}"] = (force, FORCE)
-        gap = total(e * e for e in loop.equations[-2:]) if joint.kind != "prismatic" else loop.equations[1] ** 2
+        gap = total(e * e for e in loop.equations[-2:]) if not joint.slides else loop.equations[1] ** 2
         self.signals[f"{joint.name}.gap"] = (call("sqrt", gap), LENGTH)
         self.signals[f"{joint.name}.margin"] = (loop.margin, "")
-        if joint.kind == "prismatic":
+        if joint.slides:
             self.signals[joint.names["distance"]] = (sliding_distance(self.tree, joint), LENGTH)
 
     # -- cams ------------------------------------------------------------------------------------------------------------------
@@ -303,7 +302,7 @@ class LoweredMechanism:
             if name not in self.tree.coordinates:
                 known = [
                     *self.mechanism.bodies,
-                    *(j.name for j in self.mechanism.joints.values() if j.kind == "prismatic"),
+                    *(j.name for j in self.mechanism.joints.values() if j.slides),
                 ]
                 what = f"'{mark.body}' of the cam '{joint.name}' is neither a body that turns nor a prismatic joint"
                 raise rules.NO_SUCH_POINT.error(

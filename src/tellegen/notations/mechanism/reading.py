@@ -22,7 +22,7 @@ from tellegen.model.model import Parameter
 from tellegen.notations.context import ReadingContext
 from tellegen.notations.grammar import Key
 from tellegen.notations.mechanism import rules
-from tellegen.notations.mechanism.joint_kinds import (
+from tellegen.notations.mechanism.joints import (
     ASSEMBLY,
     BODY,
     FORMULA_OF_COORDINATES,
@@ -298,7 +298,7 @@ class _Reader:
     def _check_coordinates(self, names: list[Scalar]) -> None:
         bodies, joints = self.lines.bodies, self.lines.joints
         known = [body.angle for body in bodies.values() if body.name != GROUND]
-        known += [joint.names["distance"] for joint in joints.values() if joint.kind == "prismatic"]
+        known += [joint.names["distance"] for joint in joints.values() if joint.slides]
         known += [name for body in bodies.values() if body.name != GROUND for name in body.at]
         for text in names:
             if text.text not in known:

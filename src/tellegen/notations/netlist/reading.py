@@ -16,6 +16,10 @@ from tellegen.expressions import Expression, number, parse
 from tellegen.model.model import NOTHING
 from tellegen.notations.netlist import rules
 from tellegen.notations.netlist.lines import (
+    DEFAULTS,
+    NAMES,
+    PHYSICS,
+    SPELLINGS,
     BlockRelation,
     NetlistBranch,
     NetlistFindings,
@@ -25,7 +29,6 @@ from tellegen.notations.netlist.lines import (
     fields_of,
     without_comment,
 )
-from tellegen.notations.netlist.options import DEFAULTS, NAMES, PHYSICS, SPELLINGS
 
 _LABEL = re.compile(rf"-?({NAME.pattern})(?:\s*=\s*(\S.*))?")
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")

@@ -25,6 +25,7 @@ from tellegen.notations.grammar import (
     Record,
     Words,
     defined,
+    schema_of,
 )
 
 KeyMeaning = Literal[
@@ -261,7 +262,7 @@ def details_record() -> Record:
 
 
 def _described(key: LineKey) -> Leaf:
-    return Leaf(key.meaning, Key("", key.holds, key.summary).schema)
+    return Leaf(key.meaning, schema_of(Key("", key.holds, key.summary)))
 
 
 _SEVERAL_NODES = Listed(NODE, 4, text=True)
@@ -273,7 +274,7 @@ def field_record() -> Record:
     words = sorted({word for d in DOMAINS.values() for side in SIDES for word in (*variable_words(d, side), side)})
     indexed = {"type": "string", "pattern": INDEXED_NAME, "description": "a name with the index of each"}
     formula = {"type": "string", "description": "every entry by its row and column, which count from 1"}
-    rows = Leaf("rows", {**Listed(Listed(QUANTITY, 2), 2).schema, "description": "one row a port"})
+    rows = Leaf("rows", {**schema_of(Listed(Listed(QUANTITY, 2), 2)), "description": "one row a port"})
     names = AnyOf((Listed(NAME, 2, text=True), Leaf("indexed", indexed)))
     ports = AnyOf((_SEVERAL_NODES, Listed(NODE, 2, 2)))  # two nodes with `each`
     return Record(

@@ -1,13 +1,15 @@
-"""Elements from their lines: `L_a: {inductor: [a, b], L: 2 mH, current: I_a}`."""
+"""Elements from their lines, `L_a: {inductor: [a, b], L: 2 mH, current: I_a}`, and from details beside a bond graph or a ladder."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import NoReturn
 
-from tellegen.core.domains import DOMAINS, Side, other_side
+from tellegen.core.domains import DOMAINS, Domain, Side, other_side
 from tellegen.core.errors import Place, TellegenError
 from tellegen.core.names import NAME, did_you_mean, listing
 from tellegen.core.units import Dimension
-from tellegen.elements import KINDS, CouplingType, ElementKind, connection
+from tellegen.elements import KINDS, CouplingType, ElementKind, connection, kinds_of
 from tellegen.elements.kinds import kind_advice
 from tellegen.expressions import ONE, RESERVED_WORDS, ZERO, Expression
 from tellegen.model.dimensions import user_names, without_marks
@@ -18,6 +20,7 @@ from tellegen.notations.network import rules
 from tellegen.notations.network.elements import (
     ElementLine,
     Indices,
+    SwitchingLine,
     allow_variables,
     read_source_signal,
     reserved_name_error,
@@ -33,7 +36,6 @@ from tellegen.notations.network.keys import (
     with_article,
 )
 from tellegen.notations.network.laws import LawLetters, LawReading, read_law, read_law_table
-from tellegen.notations.network.switching import SwitchingLine
 from tellegen.notations.quantities import QuantityReading, parse_marked, read_plain, read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
@@ -432,3 +434,61 @@ def _unknown_kind(context: ReadingContext, key: Scalar, node: MappingNode) -> Te
     return context.error(
         notations_rules.UNKNOWN_KIND, word, f"'{word.text}' is not a kind of element", fix=fix, where=key.text
     )
+
+
+KIND = "kind"
+"""The key that says the kind of an element with modes."""
+
+
+def read_elements(
+    context: ReadingContext, node: Node | None, known: Iterable[str], subject: str
+) -> dict[str, MappingNode]:
+    """What is said about each element. `subject` names the whole in messages.
+
+    Raises: DescriptionError for an element that is not there.
+    """
+    if node is None:
+        return {}
+    names = dict.fromkeys(known)
+    found = {}
+    for key, value in context.mapping(node, "'elements'").items():
+        if key.text not in names:
+            raise context.unknown_key(key, list(names)[:2000], f"'elements': {subject} has no such element")
+        found[key.text] = context.mapping(value, f"the element '{key.text}'")
+    return found
+
+
+def switching_kind(
+    context: ReadingContext, name: str, domain: Domain, given: MappingNode | None, place: Place | None
+) -> ElementKind:
+    """The kind that `kind` under `elements` names; the first one of the domain where nothing is said.
+
+    Raises: DescriptionError for a word that is no such kind.
+    """
+    kinds = list(kinds_of(domain.name, "switching"))
+    word = None if given is None else given.get(KIND)
+    if word is None and kinds:
+        return kinds[0]
+    names = {name: kind for kind in kinds for name in (kind.name, *kind.aliases)}
+    text = "" if word is None else context.scalar(word, f"the kind of {name}").text
+    if text not in names:
+        fix = did_you_mean(text, names) or f"write one of {listing(names, 12)}" if names else "use another element"
+        what = f"'{text or name}' is no kind of element with modes in the {domain.name} domain"
+        raise notations_rules.UNKNOWN_KIND.error(what, where=name, fix=fix, place=place)
+    return names[text]
+
+
+def without_kind(node: MappingNode) -> MappingNode:
+    """What is said about an element with modes beside its kind."""
+    left = [(key, value) for key, value in node.items() if key.text != KIND]
+    keys, values = tuple(key for key, _ in left), tuple(value for _, value in left)
+    return MappingNode(keys, values, node.line, node.column, node.length)
+
+
+def add_details(context: ReadingContext, line: ElementLine, node: MappingNode) -> None:
+    """Read what is said about one element; the relation of a connection is known already."""
+    form = line.form
+    if form.kind.name == CONNECTION:
+        line.form = make_form(replace(form.kind, name="two-port"))
+    read_details(context, line, node)
+    line.form = form

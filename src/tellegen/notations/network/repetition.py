@@ -24,9 +24,9 @@ from tellegen.notations.network.elements import (
     read_source_signal,
     reserved_name_error,
     settle_dimension,
+    switching_of,
 )
 from tellegen.notations.network.lines import read_line
-from tellegen.notations.network.switching import switching_of
 from tellegen.notations.quantities import read_quantity
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
 

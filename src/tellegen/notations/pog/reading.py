@@ -16,10 +16,9 @@ from tellegen.elements import COUPLING_OF, ElementKind, connection, kinds_of
 from tellegen.model.model import Element
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext
-from tellegen.notations.element_details import add_details, read_elements, switching_kind, without_kind
-from tellegen.notations.network.elements import ElementLine, add_element_of_line, allow_variables
+from tellegen.notations.network.elements import ElementLine, SwitchingLine, add_element_of_line, allow_variables
 from tellegen.notations.network.keys import make_form
-from tellegen.notations.network.switching import SwitchingLine
+from tellegen.notations.network.lines import add_details, read_elements, switching_kind, without_kind
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.entries import read_parts
 from tellegen.notations.pog.ladder import (

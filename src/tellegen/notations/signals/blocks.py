@@ -12,7 +12,7 @@ from tellegen.expressions import ONE, ZERO, Expression, Number, call, logic, rel
 from tellegen.expressions.rules import DIVISION
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, common_measure, product_measure
 from tellegen.model.signals import SignalDefinition, SignalSetting
-from tellegen.notations.grammar import NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words
+from tellegen.notations.grammar import NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words, schema_of
 from tellegen.notations.signals import rules
 
 SignalParts = Iterator[SignalDefinition]
@@ -268,19 +268,19 @@ def expand_table(given: BlockSettings) -> SignalParts:
 
 
 # What a key holds.
-INPUT = Leaf("formula", QUANTITY.schema)
+INPUT = Leaf("formula", QUANTITY.shape)
 """An expression of variables, signals, parameters and time."""
-FORMULAS = Leaf("formulas", Listed(QUANTITY, 1, text=True).schema)
-CONSTANT = Leaf("constant", QUANTITY.schema)
+FORMULAS = Leaf("formulas", schema_of(Listed(QUANTITY, 1, text=True)))
+CONSTANT = Leaf("constant", QUANTITY.shape)
 """An expression of parameters."""
-PERIOD = Leaf("time", QUANTITY.schema)
+PERIOD = Leaf("time", QUANTITY.shape)
 """One in seconds: positive, or zero too where it is zero when left out."""
 ZERO_TIME = "0 s"
-LIMITS = Leaf("limits", Listed(QUANTITY, 2, 2, text=True).schema)
+LIMITS = Leaf("limits", schema_of(Listed(QUANTITY, 2, 2, text=True)))
 """Two formulas, the lower one first."""
-POINTS = Leaf("table", TABLE_OR_POINTS.schema)
-ENDS = Leaf("nodes", Listed(NODE, 1, 2, text=True).schema)
-ARGUMENTS = Leaf("arguments", FORMULAS.schema)
+POINTS = Leaf("table", schema_of(TABLE_OR_POINTS))
+ENDS = Leaf("nodes", schema_of(Listed(NODE, 1, 2, text=True)))
+ARGUMENTS = Leaf("arguments", FORMULAS.shape)
 """What a Python function is given."""
 
 FORMULA = "formula"
