@@ -79,7 +79,7 @@ def _parts(plan: BondPlan, layout: BondLayout) -> list[tuple[list[Region], Box]]
         element = shape.origin.element
         if element in whole:
             found = boxes.setdefault(whole[element], {}).setdefault((region[element], domains[element]), [])
-            found.extend(ink if isinstance(ink, Box) else ink.box for ink in inks(shape))
+            found.extend(ink.box for ink in inks(shape))
     return [
         (
             [(domain, union(found)) for (_, domain), found in regions.items() if domain],

@@ -445,7 +445,7 @@ def ink_boxes(shapes: Iterable[Shape]) -> Iterator[Box]:
         if isinstance(shape, Band):
             yield shape.box
         for ink in inks(shape):
-            yield ink if isinstance(ink, Box) else ink.box
+            yield ink.box
 
 
 def _whole(box: Box) -> Box:
