@@ -15,7 +15,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.units import describe, parse_unit
 from tellegen.drawing.geometry import Box
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import Label, Origin, Scene, label_box, tidy
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, label_box, tidy
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
@@ -170,7 +170,7 @@ def unit_latex(unit: str, prefix: str = "") -> str:
     return rf"\mathrm{{{prefix}{text}}}"
 
 
-SIZE, GAP, MARGIN, SPACE = 17.0, 18.0, 26.0, 6.0
+SIZE, GAP, SPACE = 17.0, 18.0, 6.0
 
 
 class LatexEquations(Protocol):

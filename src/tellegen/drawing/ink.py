@@ -26,7 +26,7 @@ from tellegen.drawing.scene import (
     Wire,
     label_box,
 )
-from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, STROKE_LENGTH, SUM_RADIUS, along, direction
+from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, along, direction, stroke_line
 
 CELL = 80.0
 SLACK = 0.6
@@ -102,11 +102,10 @@ def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:
 
 def _bond(bond: Bond) -> Iterator[Stroke]:
     yield from strokes_through(bond.points)
-    first, last = direction(*bond.points[:2]), direction(*bond.points[-2:])
+    last = direction(*bond.points[-2:])
     yield Stroke(bond.points[-1], along(bond.points[-1], last, -BARB_BACK, bond.flow_side * BARB_SIDE))
     if bond.stroke:
-        end, unit = (bond.points[0], first) if bond.stroke == "start" else (bond.points[-1], last)
-        yield Stroke(along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2))
+        yield Stroke(*stroke_line(bond))
 
 
 def touch(one: Ink, two: Ink, slack: float = SLACK) -> bool:

@@ -11,7 +11,7 @@ from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import Ink, Pen, inks, strokes_through, touch
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Align, Bond, Label, Level, Origin, Ring, Tone, label_box, moved
-from tellegen.drawing.strokes import along, direction
+from tellegen.drawing.strokes import along, direction, stroke_end
 from tellegen.drawing.typesetting import set_math
 
 ITEM, VARIABLE, SMALL_TEXT = 18.0, 15.0, 11.0
@@ -150,11 +150,8 @@ class BondPen(Pen):
             self.label()
 
     def _ring(self, bond: Bond) -> None:
-        at_end = bond.stroke == "end"
-        end, unit = (
-            (bond.points[-1], direction(*bond.points[-2:])) if at_end else (bond.points[0], direction(*bond.points[:2]))
-        )
-        centre = along(end, unit, -RING_BACK if at_end else RING_BACK)
+        end, unit = stroke_end(bond)
+        centre = along(end, unit, -RING_BACK if bond.stroke == "end" else RING_BACK)
         self.put(Ring(centre, RING_RADIUS, True, "warning", _part(bond, "warning")))
 
     def label(self) -> None:

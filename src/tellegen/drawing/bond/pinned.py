@@ -6,7 +6,7 @@ from math import dist, hypot
 from statistics import median
 from typing import final
 
-from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide
+from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide, side_point
 from tellegen.drawing.bond.layout import BondLayout
 from tellegen.drawing.bond.plan import BondLink, BondPlan
 from tellegen.drawing.bond.routes import Router
@@ -207,8 +207,7 @@ class _Drawing:
             wanted = (_sides(c - a, d - b)[0], *wanted)
         side = next((side for side in wanted if side not in taken), wanted[0])
         taken.add(side)
-        ports: dict[Side, Point] = {"E": (box.right, y), "W": (box.left, y), "S": (x, box.bottom), "N": (x, box.top)}
-        return ports[side], side
+        return side_point(side, (x, y), box), side
 
 
 def _sides(dx: float, dy: float) -> tuple[Side, ...]:

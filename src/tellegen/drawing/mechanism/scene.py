@@ -12,7 +12,6 @@ from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism import symbols as parts
 from tellegen.drawing.mechanism.pose import (
-    MARGIN,
     MechanismPose,
     PageView,
     cam_lifts,
@@ -22,7 +21,7 @@ from tellegen.drawing.mechanism.pose import (
 )
 from tellegen.drawing.mechanism.solid import solid_shapes
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic

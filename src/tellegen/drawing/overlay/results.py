@@ -39,7 +39,7 @@ from tellegen.drawing.overlay.marks import (
 from tellegen.drawing.overlay.sankey import sankey_scene
 from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
 from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
-from tellegen.drawing.scene import Curve, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.simulating import simulate
@@ -58,7 +58,6 @@ LEGEND, LEGEND_WIDTH = 26.0, 230.0
 """The row under a figure that tells the time and the scale."""
 NOTE, VALUE = 13.0, 11.0
 """Sizes of texts."""
-MARGIN = 26.0
 
 
 @final

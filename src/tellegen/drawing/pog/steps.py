@@ -10,11 +10,11 @@ from tellegen.drawing import rules
 from tellegen.drawing.formulas import figure_latex, name_latex
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog.measures import MARGIN, NOTE, SMALL
+from tellegen.drawing.pog.measures import NOTE, SMALL
 from tellegen.drawing.pog.plan import LadderPlan
 from tellegen.drawing.pog.scene import ink_boxes, note_shapes, plan_pog, plan_scene
 from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex
-from tellegen.drawing.scene import Label, Origin, Scene, Shape, moved, tidy
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, moved, tidy
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.expressions import ONE
 from tellegen.graph.power_graph import ResistiveLaw, SourceLaw, StorageLaw
