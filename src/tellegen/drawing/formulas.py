@@ -6,7 +6,7 @@ no other storage of the figure would get the same.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.units import describe, parse_unit
 from tellegen.drawing.geometry import Box
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import Label, Origin, Scene, label_box, tidy
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, label_box, tidy
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
@@ -112,33 +112,28 @@ class ParameterValues:
     """The numbers of a model's parameters, and what they make of formulas."""
 
     def __init__(self, graph: PowerGraph) -> None:
-        self._numbers = dict(_numbers(graph.parameters))
+        self.numbers: dict[str, float] = {}
+        waiting = {name: given for name, given in graph.parameters.items() if given is not None}
+        # In whatever order they are described; what has no value leaves those that are made of it without one.
+        while ready := [name for name, given in waiting.items() if given.free_symbols <= self.numbers.keys()]:
+            for name in ready:
+                value = self.value(waiting.pop(name))
+                if value is not None:
+                    self.numbers[name] = value
 
     def value(self, expression: Expression) -> float | None:
         """The value of a formula, or None where something in it has none."""
-        if not expression.free_symbols <= self._numbers.keys():
+        if not expression.free_symbols <= self.numbers.keys():
             return None
         try:
-            return evaluate(expression, self._numbers)
+            return evaluate(expression, self.numbers)
         except (TellegenError, ArithmeticError, ValueError):
-            return None
+            return None  # outside the domain of a function: it stays a symbol
 
     def latex(self, expression: Expression, unit: str) -> str | None:
         """The value of a formula with its unit: 2 mH."""
         value = self.value(expression)
         return None if value is None else quantity_latex(value, unit)
-
-
-def _numbers(parameters: Mapping[str, Expression | None]) -> Iterator[tuple[str, float]]:
-    found: dict[str, float] = {}
-    for name, expression in parameters.items():
-        if expression is None or not expression.free_symbols <= found.keys():
-            continue
-        try:
-            found[name] = evaluate(expression, found)
-        except (TellegenError, ArithmeticError, ValueError):
-            continue
-        yield name, found[name]
 
 
 def number_latex(value: float) -> str:
@@ -175,7 +170,7 @@ def unit_latex(unit: str, prefix: str = "") -> str:
     return rf"\mathrm{{{prefix}{text}}}"
 
 
-SIZE, GAP, MARGIN, SPACE = 17.0, 18.0, 26.0, 6.0
+SIZE, GAP, SPACE = 17.0, 18.0, 6.0
 
 
 class LatexEquations(Protocol):

@@ -29,6 +29,11 @@ class Box:
         return self.bottom - self.top
 
     @property
+    def box(self) -> "Box":
+        """Itself: all ink has a box."""
+        return self
+
+    @property
     def centre(self) -> Point:
         """The point in the middle."""
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2

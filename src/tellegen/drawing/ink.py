@@ -26,7 +26,7 @@ from tellegen.drawing.scene import (
     Wire,
     label_box,
 )
-from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, STROKE_LENGTH, SUM_RADIUS, along, direction
+from tellegen.drawing.strokes import BARB_BACK, BARB_SIDE, DOT_RADIUS, SUM_RADIUS, along, direction, stroke_line
 
 CELL = 80.0
 SLACK = 0.6
@@ -92,11 +92,7 @@ def inks(shape: Shape) -> Iterator[Ink]:
 
 def ink_box(shapes: Iterable[Shape]) -> Box:
     """The extent of the ink of some shapes, and of the areas behind them."""
-    return union(
-        ink if isinstance(ink, Box) else ink.box
-        for shape in shapes
-        for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape))
-    )
+    return union(ink.box for shape in shapes for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape)))
 
 
 def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:
@@ -106,11 +102,10 @@ def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:
 
 def _bond(bond: Bond) -> Iterator[Stroke]:
     yield from strokes_through(bond.points)
-    first, last = direction(*bond.points[:2]), direction(*bond.points[-2:])
+    last = direction(*bond.points[-2:])
     yield Stroke(bond.points[-1], along(bond.points[-1], last, -BARB_BACK, bond.flow_side * BARB_SIDE))
     if bond.stroke:
-        end, unit = (bond.points[0], first) if bond.stroke == "start" else (bond.points[-1], last)
-        yield Stroke(along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2))
+        yield Stroke(*stroke_line(bond))
 
 
 def touch(one: Ink, two: Ink, slack: float = SLACK) -> bool:
@@ -192,6 +187,42 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
             yield i, j
 
 
+class Pen:
+    """Collects shapes, and knows where ink is."""
+
+    def __init__(self) -> None:
+        self.shapes: list[Shape] = []
+        self.left_out = 0
+        """The labels and numbers that found no free place."""
+        self._inks: list[Ink] = []
+        self._gone: set[int] = set()
+        """The inks of shapes that were taken away again: a grid forgets nothing."""
+        self._grid = Grid()
+
+    def put(self, shape: Shape) -> None:
+        """Draw a shape."""
+        self.shapes.append(shape)
+        for ink in inks(shape):
+            self._cover(ink)
+
+    def keep_free(self, ink: Ink) -> None:
+        """Let nothing that is drawn later stand here."""
+        self._cover(ink)
+
+    def is_free(self, box: Box, margin: float = 2.0) -> bool:
+        """Whether a text may stand here."""
+        wide = box.grown(margin)
+        return not any(touch(wide, self._inks[k], 0) for k in self._grid.near(wide) if k not in self._gone)
+
+    def touching(self, ink: Ink) -> Iterator[Ink]:
+        """What lies near enough to touch something."""
+        return (self._inks[k] for k in self._grid.near(ink.box) if k not in self._gone)
+
+    def _cover(self, ink: Ink) -> None:
+        self._grid.add(ink.box, len(self._inks))
+        self._inks.append(ink)
+
+
 ProblemKind = Literal["overlap", "free end", "missing", "twice", "outside"]
 
 LEAD = "lead"
@@ -235,18 +266,14 @@ def overlapping(scene: Scene) -> Iterator[tuple[Shape, Shape]]:
     grid = Grid()
     for k, pieces in enumerate(covered):
         for ink in pieces:
-            grid.add(_box(ink), k)
+            grid.add(ink.box, k)
     for k, (shape, pieces) in enumerate(zip(shapes, covered, strict=True)):
-        near = {j for ink in pieces for j in grid.near(_box(ink)) if j > k}
+        near = {j for ink in pieces for j in grid.near(ink.box) if j > k}
         for j in sorted(near):
             if _may_touch(shape, shapes[j]):
                 continue
             if any(touch(one, two) for one in pieces for two in covered[j]):
                 yield shape, shapes[j]
-
-
-def _box(ink: Ink) -> Box:
-    return ink if isinstance(ink, Box) else ink.box
 
 
 def _may_touch(one: Shape, two: Shape) -> bool:
@@ -287,7 +314,7 @@ def free_ends(shapes: Iterable[Shape]) -> Iterator[tuple[Wire | Bond, Point, Poi
     grid = Grid()
     for k, shape in enumerate(targets):
         for ink in inks(shape):
-            grid.add(_box(ink).grown(BOND_GAP), k)
+            grid.add(ink.box.grown(BOND_GAP), k)
     for shape in drawn:
         if not isinstance(shape, Wire | Bond) or shape.origin.part == LEAD:
             continue
@@ -334,7 +361,7 @@ def _counts(scene: Scene, elements: Iterable[str]) -> Iterator[FigureProblem]:
 def _outside(scene: Scene) -> Iterator[FigureProblem]:
     for shape in scene.shapes:
         for ink in inks(shape):
-            box = _box(ink).grown(-0.02)
+            box = ink.box.grown(-0.02)
             if not (scene.box.contains((box.left, box.top)) and scene.box.contains((box.right, box.bottom))):
                 yield FigureProblem("outside", f"{_name(shape)} is not within the figure")
                 break

@@ -18,6 +18,8 @@ Tone = Literal[
     "ink", "quiet", "warning", "power", "electrical", "translational", "rotational", "hydraulic", "thermal", "magnetic"
 ]
 """What a colour means; a theme says which colour it is."""
+MARGIN = 26.0
+"""Round a figure."""
 Align = Literal["centre", "left", "right"]
 Level = Literal["middle", "baseline"]
 

@@ -242,6 +242,19 @@ def along(point: Point, unit: Point, forward: float, right: float = 0) -> Point:
     return point[0] + unit[0] * forward - unit[1] * right, point[1] + unit[1] * forward + unit[0] * right
 
 
+def stroke_end(bond: Bond) -> tuple[Point, Point]:
+    """The end of a bond that has its causal stroke, and the direction of the bond there."""
+    if bond.stroke == "start":
+        return bond.points[0], direction(*bond.points[:2])
+    return bond.points[-1], direction(*bond.points[-2:])
+
+
+def stroke_line(bond: Bond) -> tuple[Point, Point]:
+    """The causal stroke of a bond."""
+    end, unit = stroke_end(bond)
+    return along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2)
+
+
 def _wire(wire: Wire) -> Iterator[Primitive]:
     points, head = wire.points, None
     if wire.head:
@@ -265,7 +278,7 @@ def _sum(shape: Sum) -> Iterator[Primitive]:
 
 def _bond(bond: Bond) -> Iterator[Primitive]:
     tone = "warning" if bond.warned else bond.tone
-    first, last = direction(*bond.points[:2]), direction(*bond.points[-2:])
+    last = direction(*bond.points[-2:])
     if bond.size > 1:
         for side in (RAIL_GAP / 2, -RAIL_GAP / 2):
             yield PenPath(polyline(_beside(bond.points, side)), stroke=tone, width=RAIL)
@@ -276,9 +289,7 @@ def _bond(bond: Bond) -> Iterator[Primitive]:
     barb = along(tip, last, -BARB_BACK, bond.flow_side * BARB_SIDE)
     yield PenPath(polyline((tip, barb)), stroke=tone, width=BOND, cap="square")
     if bond.stroke:
-        end, unit = (bond.points[0], first) if bond.stroke == "start" else (bond.points[-1], last)
-        ends = (along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2))
-        yield PenPath(polyline(ends), stroke=tone, width=STROKE)
+        yield PenPath(polyline(stroke_line(bond)), stroke=tone, width=STROKE)
 
 
 def _beside(points: tuple[Point, ...], right: float) -> tuple[Point, ...]:

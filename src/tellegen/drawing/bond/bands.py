@@ -3,27 +3,18 @@
 from collections.abc import Callable, Iterable
 from itertools import combinations, pairwise
 
+from tellegen.drawing.bands import CAPTION_DROP, caption_label, caption_of
 from tellegen.drawing.bond.layout import BondLayout
 from tellegen.drawing.bond.plan import BondPlan
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.ink import inks
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Band, Label, Origin, Shape, label_box
+from tellegen.drawing.scene import Band, Label, Shape, label_box
 
 PAD_SIDE, PAD_TOP, PAD_BOTTOM = 34.0, 34.0, 30.0
 FRAME_SIDE, FRAME_TOP, FRAME_BOTTOM = 14.0, 20.0, 16.0
-CAPTION, CAPTION_DROP, CAPTION_GAP = 12.0, 20.0, 8.0
+CAPTION_GAP = 8.0
 REGION = 12.0
-
-CAPTIONS = {
-    "electrical": "electrical",
-    "rotational": "mechanical, rotational",
-    "translational": "mechanical, translational",
-    "hydraulic": "hydraulic",
-    "thermal": "thermal",
-    "heat": "thermal",
-    "magnetic": "magnetic",
-}
 
 
 def bands_of(plan: BondPlan, layout: BondLayout, ink: Box, options: Options) -> tuple[list[Shape], Box]:
@@ -51,19 +42,14 @@ def _captions(bands: list[Band]) -> Iterable[Label]:
     """A word under each band, in short where the band is narrow; none where it would lie on the one before."""
     before: list[Box] = []
     for number, band in enumerate(bands, 1):
-        label = _caption(CAPTIONS[band.domain], band, number)
+        at, words = (band.box.centre[0], band.box.bottom + CAPTION_DROP), caption_of(band.domain)
+        label = caption_label(words, at, band.domain, str(number))
         if label_box(label).width > band.box.width:
-            label = _caption(CAPTIONS[band.domain].split()[-1], band, number)
+            label = caption_label(words.split()[-1], at, band.domain, str(number))
         box = label_box(label).grown(CAPTION_GAP / 2)
         if not any(box.overlaps(other) for other in before):
             before.append(box)
             yield label
-
-
-def _caption(text: str, band: Band, number: int) -> Label:
-    at = ((band.box.left + band.box.right) / 2, band.box.bottom + CAPTION_DROP)
-    origin = Origin(part="caption", port=str(number), domain=band.domain)
-    return Label(text, at, CAPTION, "centre", "baseline", False, True, "quiet", origin)
 
 
 Region = tuple[str, Box]
@@ -79,7 +65,7 @@ def _parts(plan: BondPlan, layout: BondLayout) -> list[tuple[list[Region], Box]]
         element = shape.origin.element
         if element in whole:
             found = boxes.setdefault(whole[element], {}).setdefault((region[element], domains[element]), [])
-            found.extend(ink if isinstance(ink, Box) else ink.box for ink in inks(shape))
+            found.extend(ink.box for ink in inks(shape))
     return [
         (
             [(domain, union(found)) for (_, domain), found in regions.items() if domain],

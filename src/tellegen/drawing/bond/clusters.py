@@ -97,6 +97,13 @@ def ceil_to_grid(value: float) -> float:
     return 10.0 * ceil(value / 10 - 1e-9)
 
 
+def side_point(side: Side, centre: Point, box: Box) -> Point:
+    """Where a bond on a side of an item meets the box about it, in line with its centre."""
+    x, y = centre
+    points: dict[Side, Point] = {"E": (box.right, y), "W": (box.left, y), "S": (x, box.bottom), "N": (x, box.top)}
+    return points[side]
+
+
 def is_wide(plan: BondPlan, name: str) -> bool:
     """Whether a node is a box with bonds along its lower side."""
     return plan.nodes[name].role == "multiport" and len(plan.edges[name]) + len(plan.leaves[name]) > MOST_AT_TEXT

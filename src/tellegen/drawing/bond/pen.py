@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from math import hypot
+from math import dist
 from typing import Literal, final
 
 from tellegen.drawing.bond.plan import BondLink
 from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.ink import Grid, Ink, inks, strokes_through, touch
+from tellegen.drawing.ink import Ink, Pen, inks, strokes_through, touch
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Align, Bond, Label, Level, Origin, Ring, Shape, Tone, label_box, moved
-from tellegen.drawing.strokes import along, direction
+from tellegen.drawing.scene import Align, Bond, Label, Level, Origin, Ring, Tone, label_box, moved
+from tellegen.drawing.strokes import along, direction, stroke_end
 from tellegen.drawing.typesetting import set_math
 
 ITEM, VARIABLE, SMALL_TEXT = 18.0, 15.0, 11.0
@@ -64,28 +64,16 @@ class _WaitingLabel:
         return replace(self, pieces=pieces)
 
 
-class BondPen:
-    """Collects shapes, and knows where ink is."""
+class BondPen(Pen):
+    """Draws bonds, and labels where there is room when all else is drawn."""
 
     def __init__(self) -> None:
-        self.shapes: list[Shape] = []
-        self.left_out = 0
-        """The labels and numbers that found no free place."""
+        super().__init__()
         self._waiting: list[_WaitingLabel] = []
-        self._unnumbered: list[tuple[int, list[tuple[Point, Point]], Bond]] = []
-        self._inks: list[Ink] = []
+        self._unnumbered: list[tuple[int, tuple[tuple[Point, Point], ...], Bond]] = []
         self._kept: set[int] = set()
         self._labelled: dict[int, tuple[_WaitingLabel, Label]] = {}
         """The labels of bonds, by their ink: they may have to give way."""
-        self._gone: set[int] = set()
-        self._grid = Grid()
-
-    def put(self, shape: Shape) -> None:
-        """Draw a shape."""
-        self.shapes.append(shape)
-        for ink in inks(shape):
-            self._grid.add(ink if isinstance(ink, Box) else ink.box, len(self._inks))
-            self._inks.append(ink)
 
     def absorb(self, other: "BondPen", dx: float, dy: float) -> None:
         """Draw all that another pen has drawn, elsewhere."""
@@ -101,11 +89,6 @@ class BondPen:
             box = other._inks[k]
             assert isinstance(box, Box), "what is kept free is a box"
             self.keep_free(box.moved(dx, dy))
-
-    def is_free(self, box: Box, margin: float = 2.0) -> bool:
-        """Whether a text may stand here."""
-        wide = box.grown(margin)
-        return not any(touch(wide, self._inks[k], 0) for k in self._grid.near(wide) if k not in self._gone)
 
     def clear_way(self, points: tuple[Point, ...]) -> None:
         """Take labels of bonds off a line that had to go through them; they find other places when all is drawn."""
@@ -133,13 +116,12 @@ class BondPen:
         inks = self._inks[since:]
         if self._gone:
             inks = [ink for k, ink in enumerate(inks, since) if k not in self._gone]
-        return [ink if isinstance(ink, Box) else ink.box for ink in inks]
+        return [ink.box for ink in inks]
 
-    def keep_free(self, box: Box) -> None:
+    def keep_free(self, ink: Ink) -> None:
         """Let nothing that is drawn later stand here."""
-        self._grid.add(box, len(self._inks))
         self._kept.add(len(self._inks))
-        self._inks.append(box)
+        super().keep_free(ink)
 
     def bond(
         self, link: BondLink, points: tuple[Point, ...], options: Options, *, element: str = "", later: bool = False
@@ -152,40 +134,25 @@ class BondPen:
         self.put(bond)
         if link.warned:
             self._ring(bond)
-        pieces = sorted(
-            pairwise(points), key=lambda piece: -hypot(piece[1][0] - piece[0][0], piece[1][1] - piece[0][1])
-        )
+        pieces = tuple(sorted(pairwise(points), key=lambda piece: -dist(*piece)))
         places: tuple[float, ...] = PLACES
         if element and _is_slanted(*points[:2]):
             places = OUTWARDS if link.head == element else tuple(1 - place for place in OUTWARDS)
         for part, text in (("effort", link.effort), ("flow", link.flow)):
             if text and options.variables:
-                self._label(text, part, VARIABLE, pieces, bond, places)
+                self._waiting.append(_WaitingLabel(text, part, VARIABLE, pieces, bond, places))
         if link.size > 1:
-            self._label(str(link.size), "size", SMALL_TEXT, pieces, bond, places=(0.2, 0.28, 0.8, *PLACES))
+            near_ends = (0.2, 0.28, 0.8, *PLACES)
+            self._waiting.append(_WaitingLabel(str(link.size), "size", SMALL_TEXT, pieces, bond, near_ends))
         if options.bond_numbers and link.number:
             self._unnumbered.append((link.number, pieces, bond))
         if not later:
             self.label()
 
     def _ring(self, bond: Bond) -> None:
-        at_end = bond.stroke == "end"
-        end, unit = (
-            (bond.points[-1], direction(*bond.points[-2:])) if at_end else (bond.points[0], direction(*bond.points[:2]))
-        )
-        centre = along(end, unit, -RING_BACK if at_end else RING_BACK)
+        end, unit = stroke_end(bond)
+        centre = along(end, unit, -RING_BACK if bond.stroke == "end" else RING_BACK)
         self.put(Ring(centre, RING_RADIUS, True, "warning", _part(bond, "warning")))
-
-    def _label(
-        self,
-        text: str,
-        part: str,
-        size: float,
-        pieces: list[tuple[Point, Point]],
-        bond: Bond,
-        places: tuple[float, ...] = PLACES,
-    ) -> None:
-        self._waiting.append(_WaitingLabel(text, part, size, tuple(pieces), bond, places))
 
     def label(self) -> None:
         """Place the labels of the bonds drawn so far, where they should be; those that have no room there wait."""
@@ -213,15 +180,15 @@ class BondPen:
                 return True
         return False
 
-    def _number(self, number: int, pieces: list[tuple[Point, Point]], bond: Bond) -> None:
+    def _number(self, number: int, pieces: Iterable[tuple[Point, Point]], bond: Bond) -> None:
         for piece in pieces:
             unit = direction(*piece)
-            length = hypot(piece[1][0] - piece[0][0], piece[1][1] - piece[0][1])
+            length = dist(*piece)
             for place in (0.25, 0.75, *PLACES):
                 for side in (-1, 1):
                     centre = along(piece[0], unit, place * length, side * (NUMBER_RADIUS + 4))
                     ring = Ring(centre, NUMBER_RADIUS, False, "quiet", _part(bond, "ring"))
-                    if self.is_free(next(ink.box for ink in inks(ring) if not isinstance(ink, Box)), 1):
+                    if self.is_free(next(inks(ring)).box, 1):
                         self.put(Label(str(number), centre, SMALL_TEXT - 1, tone="quiet", origin=_part(bond, "number")))
                         self.shapes.append(ring)
                         return

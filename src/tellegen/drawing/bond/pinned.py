@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from math import hypot
+from math import dist, hypot
 from statistics import median
 from typing import final
 
-from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide
+from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide, side_point
 from tellegen.drawing.bond.layout import BondLayout
 from tellegen.drawing.bond.plan import BondLink, BondPlan
 from tellegen.drawing.bond.routes import Router
 from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.ink import Grid, Ink, Stroke, strokes_through, touch
+from tellegen.drawing.ink import Pen, Stroke, strokes_through, touch
 from tellegen.drawing.memory import STILL, bond_places
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import moved
@@ -42,8 +42,7 @@ class _Arrangement:
         self.before = {**_leaves(plan, usual), **usual.at}
         self.given = [name for name in plan.nodes if name in places]
         self.at: dict[str, Point] = {}
-        self._inks: list[Ink] = []
-        self._grid = Grid()
+        self._taken = Pen()
         for name in self.given:
             self._settle(name, places[name])
         skeleton = [name for name, node in plan.nodes.items() if node.role != "leaf"]
@@ -70,9 +69,7 @@ class _Arrangement:
 
     def is_clear(self, line: Stroke) -> bool:
         """Whether a straight bond lies on no item."""
-        return not any(
-            isinstance(ink := self._inks[k], Box) and touch(ink.grown(-1.0), line, 0) for k in self._grid.near(line.box)
-        )
+        return not any(isinstance(ink, Box) and touch(ink.grown(-1.0), line, 0) for ink in self._taken.touching(line))
 
     def _wanted(self, name: str) -> Point:
         """Where an item would stand: with its junction, with the neighbours that were moved, or as usual."""
@@ -98,10 +95,7 @@ class _Arrangement:
         return next((at for dx, dy in _rings() if self._is_free(name, at := (x + dx, y + dy))), wanted)
 
     def _is_free(self, name: str, at: Point) -> bool:
-        box = self._solid(name, at).grown(APART)
-        if any(touch(box, self._inks[k], 0) for k in self._grid.near(box)):
-            return False
-        return all(map(self.is_clear, self._lines(name, at)))
+        return self._taken.is_free(self._solid(name, at), APART) and all(map(self.is_clear, self._lines(name, at)))
 
     def _lines(self, name: str, at: Point) -> Iterator[Stroke]:
         """The straight bonds of an item to those that have a place."""
@@ -110,10 +104,9 @@ class _Arrangement:
                 yield self.line(link, name, at)
 
     def _settle(self, name: str, at: Point) -> None:
-        inks: list[Ink] = [*self._lines(name, at), self._solid(name, at)]
-        for ink in inks:
-            self._grid.add(ink if isinstance(ink, Box) else ink.box, len(self._inks))
-            self._inks.append(ink)
+        for line in tuple(self._lines(name, at)):
+            self._taken.keep_free(line)
+        self._taken.keep_free(self._solid(name, at))
         self.at[name] = at
 
     def _solid(self, name: str, at: Point) -> Box:
@@ -171,7 +164,7 @@ class _Drawing:
         """The usual line of a bond round others, where both its ends are where they were and nothing came into its way."""
         ends = [(self.arranged.before[name], self.arranged.at[name]) for name in (link.tail, link.head)]
         route = self.arranged.usual.routes.get(id(link), ())
-        stays = all(hypot(x - u, y - v) < STILL for (x, y), (u, v) in ends)
+        stays = all(dist(*pair) < STILL for pair in ends)
         return route if stays and all(map(self.arranged.is_clear, strokes_through(route))) else ()
 
     def _straight(self, link: BondLink) -> tuple[Point, ...]:
@@ -214,8 +207,7 @@ class _Drawing:
             wanted = (_sides(c - a, d - b)[0], *wanted)
         side = next((side for side in wanted if side not in taken), wanted[0])
         taken.add(side)
-        ports: dict[Side, Point] = {"E": (box.right, y), "W": (box.left, y), "S": (x, box.bottom), "N": (x, box.top)}
-        return ports[side], side
+        return side_point(side, (x, y), box), side
 
 
 def _sides(dx: float, dy: float) -> tuple[Side, ...]:

@@ -4,7 +4,7 @@ Elements with one bond are leaves; everything else is the skeleton. A junction w
 equal ones in a row.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, final
 
@@ -282,6 +282,18 @@ class BondPlan:
     leaves: Mapping[str, tuple[BondLink, ...]] = field(repr=False)
     edges: Mapping[str, tuple[BondLink, ...]] = field(repr=False)
 
+    @classmethod
+    def of(cls, nodes: Mapping[str, BondNode], links: Iterable[BondLink]) -> "BondPlan":
+        """A plan of nodes and links: those to leaves, and those within the skeleton, in the order of links."""
+        made = tuple(links)
+        leaves: dict[str, list[BondLink]] = {name: [] for name, node in nodes.items() if node.role != "leaf"}
+        edges: dict[str, list[BondLink]] = {name: [] for name in leaves}
+        for link in made:
+            for name in (link.tail, link.head):
+                if name in leaves:
+                    (leaves if nodes[link.other(name)].role == "leaf" else edges)[name].append(link)
+        return cls(nodes, made, *({name: tuple(own) for name, own in found.items()} for found in (leaves, edges)))
+
 
 def plan_bonds(scheme: BondGraphScheme, options: Options) -> BondPlan:
     """What a figure of a bond graph has to place."""
@@ -305,20 +317,7 @@ class _BondPlanner:
         self.skeleton = {*skeleton, *filter(self._holds_others, scheme.one_ports)}
         for name in (*scheme.junctions, *scheme.two_ports, *scheme.one_ports):
             self._node(name)
-        links = [self._link(bond) for bond in scheme.bonds] + self.joints
-        leaves: dict[str, list[BondLink]] = {name: [] for name, node in self.nodes.items() if node.role != "leaf"}
-        edges: dict[str, list[BondLink]] = {name: [] for name in leaves}
-        for link in links:
-            for name in (link.tail, link.head):
-                if name in leaves:
-                    other = self.nodes[link.other(name)]
-                    (leaves if other.role == "leaf" else edges)[name].append(link)
-        return BondPlan(
-            self.nodes,
-            tuple(links),
-            {name: tuple(found) for name, found in leaves.items()},
-            {name: tuple(found) for name, found in edges.items()},
-        )
+        return BondPlan.of(self.nodes, [*map(self._link, scheme.bonds), *self.joints])
 
     def _holds_others(self, name: str) -> bool:
         """Whether a one-port belongs to the skeleton: a field with several bonds, or the first of a pair without a junction."""

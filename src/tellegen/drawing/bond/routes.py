@@ -109,7 +109,7 @@ class Router:
 
     def _mark(self, ink: Ink, text: int) -> None:
         if not isinstance(ink, Stroke):
-            self._fill((ink if isinstance(ink, Box) else ink.box).grown(TEXT_MARGIN), text)
+            self._fill(ink.box.grown(TEXT_MARGIN), text)
             return
         (x, y), (u, v) = ink.start, ink.end
         if max(abs(x - u), abs(y - v)) <= 20:

@@ -9,7 +9,7 @@ from math import dist
 from typing import final
 
 from tellegen.drawing.bond.bands import bands_of
-from tellegen.drawing.bond.clusters import Side, ceil_to_grid
+from tellegen.drawing.bond.clusters import Side, ceil_to_grid, side_point
 from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, ClosingEnds, RowLayout, Spacing, lay_out_bonds
 from tellegen.drawing.bond.pinned import pinned_layout
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, ItemText, plan_bonds
@@ -20,7 +20,7 @@ from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import overlapping
 from tellegen.drawing.memory import STILL, bond_places, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options
-from tellegen.drawing.scene import Label, Scene, Shape, moved, tidy
+from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, moved, tidy
 from tellegen.drawing.strokes import POINT
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
@@ -143,9 +143,7 @@ def _names(row: BondRow) -> Iterator[str]:
 
 def _cut_plan(plan: BondPlan, cut: Collection[int]) -> BondPlan:
     """A plan in which some links, by identity, are two: from each end to the name of the other."""
-    nodes, links = dict(plan.nodes), []
-    leaves = {name: list(own) for name, own in plan.leaves.items()}
-    edges = {name: [link for link in own if id(link) not in cut] for name, own in plan.edges.items()}
+    nodes, links, ends = dict(plan.nodes), list[BondLink](), list[BondLink]()
     for link in plan.links:
         if id(link) not in cut:
             links.append(link)
@@ -153,10 +151,9 @@ def _cut_plan(plan: BondPlan, cut: Collection[int]) -> BondPlan:
         for own in (link.tail, link.head):
             other = _elsewhere(plan.nodes[link.other(own)], link, own)
             nodes[other.name] = other
-            end = _ended(link, own, other.name)
-            links.append(end)
-            leaves[own].append(end)
-    return BondPlan(nodes, tuple(links), _frozen(leaves), _frozen(edges))
+            ends.append(_ended(link, own, other.name))
+    # What leads elsewhere comes behind what hangs at a node itself.
+    return BondPlan.of(nodes, [*links, *ends])
 
 
 def _elsewhere(node: BondNode, link: BondLink, own: str) -> BondNode:
@@ -171,11 +168,6 @@ def _ended(link: BondLink, own: str, other: str) -> BondLink:
     return replace(link, tail=tail, head=head, stroke=tail if link.stroke == link.tail else head)
 
 
-def _frozen(found: dict[str, list[BondLink]]) -> dict[str, tuple[BondLink, ...]]:
-    return {name: tuple(own) for name, own in found.items()}
-
-
-MARGIN = 26.0
 MOST_AGAIN, MOST_RAISED = 800, 150
 """Figures with more bonds are arranged once; with more than the second number, bonds come to wide items from below only."""
 AT_BONDS = ("effort", "flow")
@@ -340,15 +332,7 @@ def _close_meshes(plan: BondPlan, layout: BondLayout, links: tuple[BondLink, ...
 def _port(layout: BondLayout, name: str, side: Side, link: BondLink) -> Point:
     (x, y), gap = layout.at[name], layout.gaps[name]
     x += layout.ports.get((name, id(link)), (0.0, 0.0))[0]
-    match side:
-        case "N":
-            return x, y + gap.top
-        case "S":
-            return x, y + gap.bottom
-        case "E":
-            return x + gap.right, y
-        case "W":
-            return x + gap.left, y
+    return side_point(side, (x, y), gap.moved(*layout.at[name]))
 
 
 def _frame(plan: BondPlan, layout: BondLayout, options: Options) -> tuple[list[Shape], Box]:

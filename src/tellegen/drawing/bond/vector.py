@@ -13,7 +13,6 @@ from tellegen.drawing import rules
 from tellegen.drawing.bond.bands import bands_of
 from tellegen.drawing.bond.layout import PLAIN, lay_out_bonds
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondTexts, ItemText, Role
-from tellegen.drawing.bond.scene import MARGIN
 from tellegen.drawing.bond.skeleton import skeleton_of
 from tellegen.drawing.formulas import dotted_latex
 from tellegen.drawing.geometry import Box, union
@@ -30,7 +29,7 @@ from tellegen.drawing.pog.plan import (
     other_line,
 )
 from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
-from tellegen.drawing.scene import Label, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, label_box, moved, tidy
 from tellegen.schemes import PogScheme, bond_graph
 from tellegen.schemes.lanes import NoLanesError
 
@@ -88,14 +87,7 @@ class _Chain:
         if self.ladder.columns[-1].right is not None:
             source = self._source(end.section, rightward=False)
             self._link(end.node, source, end.section)
-        roles = {name: node.role for name, node in self.nodes.items()}
-        hanging: dict[str, list[BondLink]] = {name: [] for name, role in roles.items() if role != "leaf"}
-        edges: dict[str, list[BondLink]] = {name: [] for name in hanging}
-        for link in self.links:
-            for name in (link.tail, link.head):
-                if name in hanging:
-                    (hanging if roles[link.other(name)] == "leaf" else edges)[name].append(link)
-        return BondPlan(self.nodes, tuple(self.links), _frozen(hanging), _frozen(edges))
+        return BondPlan.of(self.nodes, self.links)
 
     # -- along the chain -------------------------------------------------------------------------------------------------------
 
@@ -123,7 +115,7 @@ class _Chain:
         before = self.nodes[end.node]
         if before.role == "junction" and before.text.letters == letters:
             return end.node
-        node = self._add(f"junction {len(self.nodes)}", "junction", ItemText(letters), column.left.domain)
+        node = self._add(f"junction {len(self.nodes)}", "junction", ItemText(letters), column.left.first_domain)
         self._link(end.node, node, end.section)
         return node
 
@@ -147,10 +139,10 @@ class _Chain:
                 tail,
                 head,
                 stroke,
-                section.domain.partition(",")[0],
-                section.label(line),
-                section.label(other_line(line)),
-                len(section.lanes),
+                section.first_domain,
+                effort=section.label(line),
+                flow=section.label(other_line(line)),
+                size=len(section.lanes),
             )
         )
 
@@ -162,7 +154,7 @@ class _Chain:
         given = section.label(line if gives_effort else other_line(line))
         text = ItemText("Se" if gives_effort else "Sf", given)
         name = "first source" if rightward else "last source"
-        return self._add(name, "leaf", text, section.domain.partition(",")[0])
+        return self._add(name, "leaf", text, section.first_domain)
 
     def _element(self, element: ElementPlan, junction: str, column: ColumnPlan) -> None:
         section = column.left
@@ -179,23 +171,23 @@ class _Chain:
             item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
             own = dotted_latex(element.energy) if element.energy else _named_after(item, section, self.shared)
         effort, flow = (shared, own) if self.shared == line else (own, shared)
-        node = self._add(element.element, "leaf", item, section.domain.partition(",")[0])
+        node = self._add(element.element, "leaf", item, section.first_domain)
         self.links.append(
             BondLink(
                 len(self.links) + 1,
                 junction,
                 node,
                 node if takes_effort else junction,
-                section.domain.partition(",")[0],
-                effort,
-                flow,
-                len(section.lanes),
-                element.tone == "warning",
+                section.first_domain,
+                effort=effort,
+                flow=flow,
+                size=len(section.lanes),
+                warned=element.tone == "warning",
             )
         )
 
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
-        self.nodes[name] = BondNode(name, name, role, text, domain.partition(",")[0])
+        self.nodes[name] = BondNode(name, name, role, text, domain)
         return name
 
 
@@ -214,10 +206,6 @@ def _effort_line(section: SectionPlan) -> Line:
     if len(above) != 1:
         raise NoLanesError
     return "upper" if above.pop() else "lower"
-
-
-def _frozen(links: Mapping[str, list[BondLink]]) -> dict[str, tuple[BondLink, ...]]:
-    return {name: tuple(found) for name, found in links.items()}
 
 
 def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:

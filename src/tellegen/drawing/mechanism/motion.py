@@ -11,11 +11,11 @@ import numpy as np
 from tellegen.drawing.formulas import quantity_latex
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import ink_box
-from tellegen.drawing.mechanism.pose import MARGIN, MechanismPose, PageView, shown_points
+from tellegen.drawing.mechanism.pose import MechanismPose, PageView, shown_points
 from tellegen.drawing.mechanism.scene import SLIDING, MechanismPicture
 from tellegen.drawing.options import Options
 from tellegen.drawing.overlay.flows import Array
-from tellegen.drawing.scene import Curve, Label, Origin, Scene, Shape, Tone, Weight, moved, tidy
+from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, Tone, Weight, moved, tidy
 from tellegen.drawing.strokes import polyline
 from tellegen.model.kinematics import components
 from tellegen.model.mechanism import CENTRE, GROUND, BodyPoint

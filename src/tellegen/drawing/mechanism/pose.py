@@ -9,6 +9,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.drawing import rules
 from tellegen.drawing.geometry import Point
+from tellegen.drawing.scene import MARGIN
 from tellegen.expressions import ZERO, Expression, number, symbol, to_text
 from tellegen.model.kinematics import (
     Angle,
@@ -183,7 +184,6 @@ WIDTH, HEIGHT = 440.0, 320.0
 CAM = "cam"
 LIFT, STEPS = 48.0, 72
 """How far a cam lifts on the page at most, and the corners of its profile."""
-MARGIN = 26.0
 """Round the figure."""
 
 

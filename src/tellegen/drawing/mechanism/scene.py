@@ -3,16 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from math import cos, hypot, pi, sin
+from math import cos, dist, pi, sin
 from typing import final
 
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.geometry import Box, Point, union
-from tellegen.drawing.ink import Grid, Ink, ink_box, inks, touch
+from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism import symbols as parts
 from tellegen.drawing.mechanism.pose import (
-    MARGIN,
     MechanismPose,
     PageView,
     cam_lifts,
@@ -22,9 +21,9 @@ from tellegen.drawing.mechanism.pose import (
 )
 from tellegen.drawing.mechanism.solid import solid_shapes
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
-from tellegen.drawing.schematic.plan import SchematicLabels
+from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels
 from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
 from tellegen.drawing.schematic.symbols import is_load
 from tellegen.elements import ElementKind
@@ -32,30 +31,22 @@ from tellegen.expressions import ZERO
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
 from tellegen.model.model import MECHANISM, Element, Model
 
-SIZE, NEAR = 15.0, 3.0
-"""Of the labels, and the least distance between a label and anything else."""
+NEAR = 2.4
+"""The least distance between a label and anything else."""
 
 
 def labels_beside(shapes: Iterable[Shape], wanted: Iterable[tuple[str, Point, Origin]]) -> list[Label]:
     """Each wanted text at the nearest place to its point where neither a shape nor another label is."""
-    grid = Grid()
-    found: list[Ink] = []
+    pen = Pen()
     for shape in shapes:
-        for ink in inks(shape):
-            grid.add(ink if isinstance(ink, Box) else ink.box, len(found))
-            found.append(ink)
+        pen.put(shape)
     labels: list[Label] = []
     for text, at, origin in wanted:
-        tried = (Label(text, place, SIZE, origin=origin) for place in _around(at))
-        label = next(label for label in tried if _is_free(label_box(label).grown(NEAR), grid, found))
-        grid.add(label_box(label), len(found))
-        found.append(label_box(label))
+        tried = (Label(text, place, LABEL_SIZE, origin=origin) for place in _around(at))
+        label = next(label for label in tried if pen.is_free(label_box(label), NEAR))
+        pen.put(label)
         labels.append(label)
     return labels
-
-
-def _is_free(box: Box, grid: Grid, found: list[Ink]) -> bool:
-    return not any(touch(box, found[k]) for k in grid.near(box))
 
 
 def _around(at: Point) -> Iterator[Point]:
@@ -155,7 +146,7 @@ class MechanismPicture:
     def _is_block(self, name: str) -> bool:
         """Whether a body is no longer than a block."""
         points = [self._at(mark) for mark in self._marks[name]]
-        return max(hypot(p[0] - q[0], p[1] - q[1]) for p in points for q in points) < 2 * parts.LINK
+        return max(dist(p, q) for p in points for q in points) < 2 * parts.LINK
 
     def _beyond(self, joint: Joint) -> Point:
         """Behind a block that slides on a body: the body is at least that long."""
@@ -204,7 +195,7 @@ class MechanismPicture:
 
     def _spring(self, joint: Joint, origin: Origin) -> None:
         first, second = self._at(joint.first), self._at(joint.second)
-        length = hypot(second[0] - first[0], second[1] - first[1])
+        length = dist(first, second)
         damped = joint.settings.get("b", ZERO) is not ZERO
         self._add(parts.spring(length, damped=damped), first, direction_between(first, second), origin)
         if joint.first.body == GROUND:

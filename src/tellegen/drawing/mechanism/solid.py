@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import hypot
 
-from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.geometry import Point, union
 from tellegen.drawing.ink import inks
 from tellegen.drawing.mechanism.pose import joint_ends
 from tellegen.drawing.mechanism.symbols import PIN
@@ -74,7 +74,7 @@ def _is_pin(shape: Shape) -> bool:
     """Whether a shape is the small circle of a pin."""
     if not isinstance(shape, Curve) or shape.outline[-1][0] != "Z":
         return False
-    box = union(ink if isinstance(ink, Box) else ink.box for ink in inks(shape))
+    box = union(ink.box for ink in inks(shape))
     return max(box.width, box.height) <= 2 * PIN + 2
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import hypot, sqrt
+from math import dist, sqrt
 from typing import Literal, final, get_args
 
-from tellegen.drawing.bond.pen import BondPen
 from tellegen.drawing.geometry import Box, Point, hull
+from tellegen.drawing.ink import Pen
 from tellegen.drawing.overlay.flows import LOST, SUPPLIED, PowerFlows
 from tellegen.drawing.pog.ladder_drawing import LEAD_PART
 from tellegen.drawing.pog.measures import ARROW_BELOW, SECTION_OVERHANG
@@ -155,7 +155,7 @@ def pog_marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
 
 def bond_marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
     """The marks of a bond graph: on its bonds, and beside the texts of storages and resistive elements."""
-    pen = BondPen()
+    pen = Pen()
     for shape in scene.shapes:
         pen.put(shape)
     return (*_bond_arrows(scene, flows, pen), *_text_marks(scene, flows, pen))
@@ -230,7 +230,7 @@ def _block_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
 # -- bonds -----------------------------------------------------------------------------------------------------------------------
 
 
-def _bond_arrows(scene: Scene, flows: PowerFlows, pen: BondPen) -> Iterator[OverlayMark]:
+def _bond_arrows(scene: Scene, flows: PowerFlows, pen: Pen) -> Iterator[OverlayMark]:
     labels = [label_box(shape) for shape in scene.shapes if isinstance(shape, Label)]
     for shape in scene.shapes:
         if isinstance(shape, Bond) and shape.origin.port in flows.powers:
@@ -242,8 +242,8 @@ def _bond_arrows(scene: Scene, flows: PowerFlows, pen: BondPen) -> Iterator[Over
 
 def _on_bond(bond: Bond, labels: list[Box]) -> OverlayMark | None:
     """An arrow on the longest piece of a bond, where no label is; None where there is no such place."""
-    start, end = max(pairwise(bond.points), key=lambda piece: hypot(*_step(*piece)))
-    unit, whole = direction(start, end), hypot(*_step(start, end))
+    start, end = max(pairwise(bond.points), key=lambda piece: dist(*piece))
+    unit, whole = direction(start, end), dist(start, end)
     origin = bond.origin
     for length in (LENGTH, (LENGTH + SHORT) / 2, SHORT):
         for place in ON_BOND:
@@ -255,16 +255,12 @@ def _on_bond(bond: Bond, labels: list[Box]) -> OverlayMark | None:
     return None
 
 
-def _step(start: Point, end: Point) -> Point:
-    return end[0] - start[0], end[1] - start[1]
-
-
 def _extent(mark: OverlayMark, half: float = HALF_HEAD) -> Box:
     ends = (-mark.length / 2, mark.length / 2)
     return hull(along(mark.centre, mark.unit, forward, side) for forward in ends for side in (-half, half))
 
 
-def _text_marks(scene: Scene, flows: PowerFlows, pen: BondPen) -> Iterator[OverlayMark]:
+def _text_marks(scene: Scene, flows: PowerFlows, pen: Pen) -> Iterator[OverlayMark]:
     for shape in scene.shapes:
         name = shape.origin.element
         if not isinstance(shape, Label) or shape.origin.part not in ("name", "item") or shape.origin.port:
@@ -275,7 +271,7 @@ def _text_marks(scene: Scene, flows: PowerFlows, pen: BondPen) -> Iterator[Overl
             yield from first_free(losses_beside(shape), pen)
 
 
-def first_free(marks: Iterable[tuple[OverlayMark, Box]], pen: BondPen) -> Iterator[OverlayMark]:
+def first_free(marks: Iterable[tuple[OverlayMark, Box]], pen: Pen) -> Iterator[OverlayMark]:
     """The first mark that stands where nothing is; none where there is no such place."""
     for mark, extent in marks:
         if pen.is_free(extent, 1):

@@ -14,11 +14,10 @@ import numpy as np
 from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
-from tellegen.drawing.bond.pen import BondPen
 from tellegen.drawing.bond.scene import bond_scene
 from tellegen.drawing.formulas import quantity_latex
 from tellegen.drawing.geometry import Box, union
-from tellegen.drawing.ink import inks
+from tellegen.drawing.ink import Pen, inks
 from tellegen.drawing.mechanism.motion import coordinates_at
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.drawing.mechanism.scene import mechanism_scene
@@ -40,7 +39,7 @@ from tellegen.drawing.overlay.marks import (
 from tellegen.drawing.overlay.sankey import sankey_scene
 from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
 from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
-from tellegen.drawing.scene import Curve, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Curve, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.simulating import simulate
@@ -59,7 +58,6 @@ LEGEND, LEGEND_WIDTH = 26.0, 230.0
 """The row under a figure that tells the time and the scale."""
 NOTE, VALUE = 13.0, 11.0
 """Sizes of texts."""
-MARGIN = 26.0
 
 
 @final
@@ -173,7 +171,7 @@ def _span(row: Array) -> tuple[float, float]:
 def _framed(scene: Scene, marks: tuple[OverlayMark, ...], most: float) -> tuple[Scene, tuple[OverlayMark, ...]]:
     """Room for the marks, and a row under the figure: the time at its left, the scale of the arrows at its right."""
     shapes = [shape for mark in marks for shape in mark_shapes(mark, 1.0, 1.0)]
-    extents = [ink if isinstance(ink, Box) else ink.box for shape in shapes for ink in inks(shape)]
+    extents = [ink.box for shape in shapes for ink in inks(shape)]
     full = union([scene.box, *(box.grown(2) for box in extents)])
     dx, dy = -full.left, -full.top
     box = Box(0, 0, max(full.width, LEGEND_WIDTH), full.height + LEGEND)
@@ -271,7 +269,7 @@ def _members(name: str, graph: PowerGraph) -> dict[str, object]:
 
 def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
     """Marks beside the names, each where nothing else is."""
-    pen = BondPen()
+    pen = Pen()
     domains: dict[str, str] = {}
     for shape in scene.shapes:
         pen.put(shape)

@@ -9,7 +9,7 @@ from tellegen.drawing import rules
 from tellegen.drawing.formulas import name_latex, quantity_latex
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.overlay.marks import domain_tone
-from tellegen.drawing.scene import Align, Curve, Label, Origin, Scene, Shape, Tone, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Align, Curve, Label, Origin, Scene, Shape, Tone, label_box, moved, tidy
 from tellegen.drawing.strokes import box_outline
 from tellegen.graph import Port, SourceLaw, StorageLaw
 from tellegen.results import Run
@@ -106,7 +106,6 @@ BAR, MIDDLE = 8.0, 14.0
 PITCH, GAP = 38.0, 12.0
 """Between the middles of two streams, so that their texts are apart, and between their edges."""
 NAME, NOTE = 16.0, 12.0
-MARGIN = 26.0
 WORDS: dict[StreamKind, tuple[str, str]] = {
     "supplied": ("supplied", "taken out"),
     "stored": ("given by storage", "stored"),

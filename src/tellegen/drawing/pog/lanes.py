@@ -30,8 +30,9 @@ from tellegen.drawing.pog.texts import (
     entries_latex,
     formula_size,
     is_too_long,
-    listed_names,
     matrix_latex,
+    raised_letter,
+    with_arguments,
 )
 from tellegen.drawing.scene import Weight
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
@@ -167,7 +168,9 @@ class _LaneTexts:
             letter = self._matrix("L", matrix)
             if kinds == {"derivative"}:
                 return (BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)), self.vector(bold("q"))
-            return (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", _power(letter, "-1"))), self.vector(bold("q"))
+            return (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", raised_letter(letter, "-1"))), self.vector(
+                bold("q")
+            )
         if not kinds & {"storage", "derivative"}:
             for piece in row.cells.values():
                 law = self.scheme.elements[piece.name].port.law
@@ -206,7 +209,7 @@ class _LaneTexts:
         text = self.vector(bold(letter))
         read = self.texts.read_by_all(entry for row in matrix for entry in row)
         moving = tuple(name for name in read if name != "s" or not argument)
-        text += argument or (f"({listed_names(moving)})" if moving else "")
+        text = text + argument if argument else with_arguments(text, moving)
         self._matrices[text] = matrix
         return text
 
@@ -219,8 +222,8 @@ class _LaneTexts:
             return text, text
         letter = self._matrix("K", K)
         if forward:
-            return letter, _power(letter, r"\mathrm{T}")
-        return _power(letter, "-1"), _power(letter, r"-\mathrm{T}")
+            return letter, raised_letter(letter, r"\mathrm{T}")
+        return raised_letter(letter, "-1"), raised_letter(letter, r"-\mathrm{T}")
 
 
 def _gains(blocks: dict[int, Block]) -> dict[int, Expression]:
@@ -246,12 +249,6 @@ def _diagonal(matrix: Matrix, text: Callable[[Expression], str]) -> str:
         return ""
     listed = ",\\,".join(text(row[i]) for i, row in enumerate(matrix))
     return rf"\mathrm{{diag}}\left({listed}\right)"
-
-
-def _power(letter: str, exponent: str) -> str:
-    """A letter with an exponent before its arguments."""
-    head, bracket, arguments = letter.partition("(")
-    return f"{head}^{{{exponent}}}{bracket}{arguments}"
 
 
 @final

@@ -10,7 +10,6 @@ GRID = 10
 HEIGHT = 170
 """From the upper to the lower line of a ladder."""
 LEAD = 34
-MARGIN = 26
 SECTION_OVERHANG = 16
 UPPER_LABEL, LOWER_LABEL = 25, 36
 """From a line to the baseline of its labels."""

@@ -20,7 +20,6 @@ from tellegen.drawing.pog.measures import (
     GRID,
     LEAD,
     LINK_SPACE,
-    MARGIN,
     NUMBER_SPACE,
     PORT_HALF,
     STUB,
@@ -31,6 +30,7 @@ from tellegen.drawing.pog.measures import (
     width_of,
 )
 from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan, SectionPlan, earlier_columns
+from tellegen.drawing.scene import MARGIN
 from tellegen.notations.layout import ItemPositions
 
 ROOMY = 1.2

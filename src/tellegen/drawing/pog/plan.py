@@ -47,6 +47,11 @@ class SectionPlan:
     carries: tuple[str, ...] = ()
     size: int = 1
 
+    @property
+    def first_domain(self) -> str:
+        """The domain of its first lane: what a figure that knows one domain a line is coloured by."""
+        return self.domain.partition(",")[0]
+
     def goes_right(self, line: Line) -> bool:
         """Whether the signal on a line goes to the right."""
         return self.upper_goes_right == (line == "upper")

@@ -10,8 +10,9 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.names import listing
 from tellegen.drawing import rules
+from tellegen.drawing.bands import CAPTION, caption_label, caption_of
 from tellegen.drawing.geometry import Box, Point, union
-from tellegen.drawing.ink import inks
+from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.ladder_drawing import LadderDrawing, PogPen
@@ -27,7 +28,6 @@ from tellegen.drawing.pog.measures import (
     CAPTION_MARGIN,
     FRACTION,
     LEAD,
-    MARGIN,
     NOTE,
     NUMBER_SPACE,
     PLAIN_BOTTOM,
@@ -39,7 +39,7 @@ from tellegen.drawing.pog.placement import LadderSpacing, PlacedLadder, place_la
 from tellegen.drawing.pog.plan import BranchPlan, FigurePlan, LadderPlan, elements_along_ladders
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.pog.vector_blocks import VectorPlanner, merged_ladders
-from tellegen.drawing.scene import Band, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import MARGIN, Band, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.graph import SourceLaw
 from tellegen.schemes.algebra.checks import check_signs, wrong_gains
@@ -289,9 +289,6 @@ def _check(scheme: PogScheme) -> None:
         )
 
 
-CAPTIONS = {"translational": "mechanical, translational", "rotational": "mechanical, rotational", "heat": "thermal"}
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class _DomainSpan:
@@ -343,13 +340,11 @@ def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = Fa
 def _caption(pen: PogPen, ladder: PlacedLadder, stretch: _DomainSpan, x: float, y: float) -> None:
     """The name of a domain where it fits between the wires that lead to side ladders; a short one where a long one does not."""
     free = _free(ladder, stretch)
-    for text in (CAPTIONS.get(stretch.domain, stretch.domain), stretch.domain):
-        width = words_width(text, NOTE) * 1.06 + 6
+    for text in (caption_of(stretch.domain), stretch.domain):
+        width = words_width(text, CAPTION) * 1.06 + 6
         room = next((piece for piece in free if piece[1] - piece[0] >= width), None)
         if room is not None:
-            at = (x + (room[0] + room[1]) / 2, y)
-            origin = Origin(part="caption", domain=stretch.domain)
-            pen.add(Label(text, at, size=NOTE, level="baseline", math=False, slanted=True, tone="quiet", origin=origin))
+            pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), stretch.domain))
             return
 
 
@@ -441,11 +436,7 @@ def _framed(title: str, about: str, shapes: list[Shape], box: Box, options: Opti
 
 def ink_boxes(shapes: Iterable[Shape]) -> Iterator[Box]:
     """The extents of what is drawn."""
-    for shape in shapes:
-        if isinstance(shape, Band):
-            yield shape.box
-        for ink in inks(shape):
-            yield ink if isinstance(ink, Box) else ink.box
+    return (ink_box([shape]) for shape in shapes)
 
 
 def _whole(box: Box) -> Box:

@@ -10,13 +10,13 @@ from tellegen.drawing import rules
 from tellegen.drawing.formulas import figure_latex, name_latex
 from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.pog.measures import MARGIN, NOTE, SMALL
+from tellegen.drawing.pog.measures import NOTE, SMALL
 from tellegen.drawing.pog.plan import LadderPlan
 from tellegen.drawing.pog.scene import ink_boxes, note_shapes, plan_pog, plan_scene
-from tellegen.drawing.pog.texts import formula_size, matrix_latex
-from tellegen.drawing.scene import Label, Origin, Scene, Shape, moved, tidy
+from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, moved, tidy
 from tellegen.drawing.typesetting import set_math, set_words
-from tellegen.expressions import ONE, ZERO
+from tellegen.expressions import ONE
 from tellegen.graph.power_graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.reduction import Reduction, scheme_pictures
 from tellegen.schemes import Orientation, Rewriting
@@ -303,7 +303,7 @@ def _congruence(reduction: Reduction) -> str:
     """x = T z + T_u u, with the names of all three; empty where it is too large for a figure."""
     T, T_u = reduction.transformation, reduction.input_transformation
     terms = [(T, reduction.equations.states), (T_u, reduction.equations.inputs)]
-    shown = [(matrix, names) for matrix, names in terms if _any(matrix)]
+    shown = [(matrix, names) for matrix, names in terms if not is_null(matrix)]
     entries = [entry for matrix, _ in shown for row in matrix for entry in row]
     if not shown or len(T) > MOST_ROWS or max(len(names) for _, names in shown) > MOST_ROWS:
         return ""
@@ -311,10 +311,6 @@ def _congruence(reduction: Reduction) -> str:
         return ""
     told = " + ".join(rf"{_brackets(matrix)}\,{_column(names)}" for matrix, names in shown)
     return f"{_column(reduction.full.states)} = {told}"
-
-
-def _any(matrix: Matrix) -> bool:
-    return any(entry is not ZERO for row in matrix for entry in row)
 
 
 def _brackets(matrix: Matrix) -> str:

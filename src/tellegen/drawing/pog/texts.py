@@ -4,26 +4,25 @@ Variables of elements and of two-ports keep their names, energy variables take t
 between two elements of a junction has no name of its own in the model; it gets the letter of its domain and a number: V_1.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import final
 
 from tellegen.core.domains import DOMAINS, other_side
-from tellegen.core.errors import TellegenError
 from tellegen.drawing.formulas import (
+    ParameterValues,
     energy_names,
     figure_latex,
     name_latex,
     number_latex,
-    quantity_latex,
     short_names,
+    signals_read_by,
     unit_latex,
     unit_ratio,
 )
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog.measures import text_size, width_of
 from tellegen.drawing.pog.plan import BoxPlan
-from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, postorder, symbol, to_latex
-from tellegen.expressions.evaluation import evaluate
+from tellegen.expressions import ONE, ZERO, Expression, Number, Symbol, is_zero, postorder, symbol, to_latex
 from tellegen.graph.power_graph import ARGUMENT, ResistiveLaw, StorageLaw
 from tellegen.results.units import ratio_unit
 from tellegen.schemes.gains import OUTLINE, is_outlined
@@ -106,13 +105,17 @@ class PogTexts:
         self.left_out: dict[str, None] = {}
         self.names = PogNames(scheme)
         graph = scheme.causal.graph
-        self._values = _numbers(graph.parameters)
+        self._values = ParameterValues(graph)
         self._arguments = {name: self._read_by(graph.moving[name]) for name in graph.moving}
         self._switching = {graph.ports[k].element for k in graph.switching}
 
     def read_by_all(self, expressions: Iterable[Expression]) -> tuple[str, ...]:
         """What moves in some expressions, each name once."""
         return tuple(dict.fromkeys(name for e in expressions for name in self._read_by(e)))
+
+    def called(self, letter: str, matrix: Matrix) -> str:
+        """The letter of a matrix with what it depends on."""
+        return with_arguments(letter, self.read_by_all(entry for row in matrix for entry in row))
 
     def explain(self, letter: str, expression: Expression) -> None:
         """An equation of the legend; one that is too long for a figure is left out and counted."""
@@ -121,16 +124,11 @@ class PogTexts:
         else:
             self.legend.setdefault(letter, self.names.formula(expression))
 
-    def explain_matrix(self, letter: str, matrix: Matrix) -> None:
+    def explain_matrix(self, letter: str, matrix: Matrix, longest: int = LONGEST_MATRIX) -> None:
         """A matrix in the legend, unless it is too long."""
         entries = [entry for row in matrix for entry in row]
         wide = max(len(matrix), len(matrix[0]) if matrix else 0) > MOST_ENTRIES
-        if (
-            wide
-            or any(map(is_outlined, entries))
-            or any(map(is_too_long, entries))
-            or sum(map(formula_size, entries)) > LONGEST_MATRIX
-        ):
+        if wide or any(map(is_too_long, entries)) or sum(map(formula_size, entries)) > longest:
             self.left_out[letter] = None
         else:
             self.legend.setdefault(letter, matrix_latex(matrix, self.entry))
@@ -147,14 +145,8 @@ class PogTexts:
 
     def _read_by(self, expression: Expression) -> tuple[str, ...]:
         """The displacements, states and signals that a moving parameter reads."""
-        graph = self.scheme.causal.graph
-        found: dict[str, None] = {}
-        for name in sorted(expression.free_symbols):
-            if name in graph.moving:
-                found |= dict.fromkeys(self._read_by(graph.moving[name]))
-            elif name not in graph.parameters and not name.startswith(OUTLINE):
-                found[name] = None
-        return tuple(found)
+        found = signals_read_by(self.scheme.causal.graph, expression)
+        return tuple(name for name in found if not name.startswith(OUTLINE))
 
     # -- boxes -----------------------------------------------------------------------------------------------------------------
 
@@ -217,13 +209,12 @@ class PogTexts:
 
     def _call(self, name: str) -> str:
         """A moving parameter with its arguments."""
-        return f"{name_latex(name)}({listed_names(self._arguments[name])})"
+        return with_arguments(name_latex(name), self._arguments[name])
 
     def _named(self, name: tuple[str, str], expression: Expression) -> str:
         letter, element = name
         text = _letter_latex(letter, element)
-        read = self._read_by(expression)
-        call = f"{text}({listed_names(read)})" if read else text
+        call = with_arguments(text, self._read_by(expression))
         self.explain(call, expression)
         return call
 
@@ -308,11 +299,11 @@ class PogTexts:
             return ""
         told, given = block.output_unit, block.energy_unit or block.input_unit
         for form, units in ((gain, (told, given)), (ONE / gain, (given, told))):
-            if isinstance(form, Symbol) and form.name in self._values:
-                return f"{name_latex(form.name)} = {quantity_latex(self._values[form.name], _gain_unit(block, *units))}"
-        names = [name for name in gain.free_symbols if name in self._values]
+            if isinstance(form, Symbol) and form.name in self._values.numbers:
+                return f"{name_latex(form.name)} = {self._values.latex(form, _gain_unit(block, *units))}"
+        names = [name for name in gain.free_symbols if name in self._values.numbers]
         if len(names) == 1 and len(gain.free_symbols) == 1:
-            return f"{name_latex(names[0])} = {number_latex(self._values[names[0]])}"
+            return f"{name_latex(names[0])} = {number_latex(self._values.numbers[names[0]])}"
         number = self._number(gain)
         unit = _gain_unit(block, told, given)
         return "" if number is None else rf"= {number}\,{unit_latex(unit)}" if unit else f"= {number}"
@@ -322,24 +313,8 @@ class PogTexts:
         return (self._number(gain) or "") if self.options.labels == "values" else ""
 
     def _number(self, gain: Expression) -> str | None:
-        if not gain.free_symbols <= self._values.keys():
-            return None
-        try:
-            return number_latex(evaluate(gain, self._values))
-        except (TellegenError, ArithmeticError, ValueError):
-            return None  # a value outside the domain of a function stays a symbol
-
-
-def _numbers(parameters: Mapping[str, Expression | None]) -> dict[str, float]:
-    """The values of the parameters, where all they depend on has one."""
-    found: dict[str, float] = {}
-    for name, expression in parameters.items():
-        if expression is not None and expression.free_symbols <= found.keys():
-            try:
-                found[name] = evaluate(expression, found)
-            except (TellegenError, ArithmeticError, ValueError):
-                continue
-    return found
+        value = self._values.value(gain)
+        return None if value is None else number_latex(value)
 
 
 def _gain_unit(block: Block, above: str, below: str) -> str:
@@ -364,10 +339,36 @@ def is_too_long(expression: Expression) -> bool:
     return is_outlined(expression) or formula_size(expression) > LONGEST
 
 
-def transposed_letter(text: str, size: int) -> str:
-    """The letter of a transposed matrix, before what it depends on; a single entry is its own transpose."""
+def raised_letter(text: str, exponent: str) -> str:
+    """A letter with an exponent, before what it depends on."""
     letter, bracket, rest = text.partition("(")
-    return text if size == 1 else letter + r"^{\mathrm{T}}" + bracket + rest
+    return f"{letter}^{{{exponent}}}{bracket}{rest}"
+
+
+def transposed_letter(text: str, size: int) -> str:
+    """The letter of a transposed matrix; a single entry is its own transpose."""
+    return text if size == 1 else raised_letter(text, r"\mathrm{T}")
+
+
+def inverse_letter(text: str, size: int) -> str:
+    """The letter of an inverse matrix; a single entry has a fraction."""
+    return rf"\frac{{1}}{{{text}}}" if size == 1 else raised_letter(text, "-1")
+
+
+def indexed_letter(text: str, *indices: str) -> str:
+    """A letter with those indices that are there."""
+    shown = ",".join(word for word in indices if word)
+    return f"{text}_{{{shown}}}" if shown else text
+
+
+def with_arguments(text: str, names: tuple[str, ...]) -> str:
+    """A letter with what it depends on, where there is anything."""
+    return f"{text}({listed_names(names)})" if names else text
+
+
+def is_null(matrix: Matrix) -> bool:
+    """Whether a matrix has no entry that could be anything but zero."""
+    return all(is_zero(entry) for row in matrix for entry in row)
 
 
 def bold(letter: str) -> str:

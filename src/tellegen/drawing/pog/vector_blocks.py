@@ -2,9 +2,6 @@
 
 N, f(x) and D u have columns of their own where they are not zero. What is integrated is q = L x, and L' = N + N^T: so L x' + N x
 is q' - N^T x, and the block of N is drawn transposed and gives back what the others take.
-
-What is integrated is q = L z. Since L' = N + N^T, L z' + N z is q' - N^T z: the block of N is drawn transposed, and gives back what
-the others take.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,8 +34,10 @@ from tellegen.drawing.pog.texts import (
     bold,
     column_latex,
     entries_latex,
+    indexed_letter,
+    inverse_letter,
+    is_null,
     is_too_long,
-    listed_names,
     transposed_letter,
 )
 from tellegen.drawing.scene import Weight
@@ -86,10 +85,7 @@ class VectorPlanner:
 
     def _letter(self, letter: str, matrix: Matrix | None = None) -> str:
         """The letter of a matrix with what it depends on; a single entry is not bold."""
-        rows = getattr(self.block, letter) if matrix is None else matrix
-        text = self._plain(letter, matrix)
-        read = self.texts.read_by_all(entry for row in rows for entry in row)
-        return f"{text}({listed_names(read)})" if read else text
+        return self.texts.called(self._plain(letter, matrix), getattr(self.block, letter) if matrix is None else matrix)
 
     def _plain(self, letter: str, matrix: Matrix | None = None) -> str:
         rows = getattr(self.block, letter) if matrix is None else matrix
@@ -100,15 +96,7 @@ class VectorPlanner:
 
     def _indexed(self, text: str, index: str = "") -> str:
         """A letter with its index, and with that of the part where the block was split."""
-        indices = ",".join(word for word in (index, self.part) if word)
-        return f"{text}_{{{indices}}}" if indices else text
-
-    def _inverse(self) -> str:
-        text = self._letter("L")
-        if self.n == 1:
-            return rf"\frac{{1}}{{{text}}}"
-        letter, bracket, rest = text.partition("(")
-        return f"{letter}^{{-1}}{bracket}{rest}"
+        return indexed_letter(text, index, self.part)
 
     @property
     def _function(self) -> str:
@@ -131,7 +119,7 @@ class VectorPlanner:
         """D from u to y, then B and its transpose."""
         y = self._indexed("y" if self.m == 1 else bold("y"))
         left = self._section(INPUT, self.u, y, right=True, size=self.m)
-        if not self.n or _any(self.D) or self.rates:
+        if not self.n or not is_null(self.D) or self.rates:
             letter = self._letter("D", self.D)
             text = f"{letter}(s)" if self.rates else letter
             D = self._element("D", text, "down", () if self.n else self._all_elements(), self.m)
@@ -143,7 +131,7 @@ class VectorPlanner:
             left = behind or left
         if self.n:
             B = self._letter("B")
-            driven = any(entry is not ZERO for row in self.block.B_1 for entry in row)
+            driven = not is_null(self.block.B_1)
             forward = f"{B} + s {self._letter('B_1')}" if driven else B
             back = self._output_letter(B, driven)
             after = self._section(
@@ -175,7 +163,7 @@ class VectorPlanner:
             p.element for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw) and self._holds(p)
         )
         q = bold("q") if self.n > 1 else "q"
-        boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", self._inverse()))
+        boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", inverse_letter(self._letter("L"), self.n)))
         element = ElementPlan(" ".join(storages), boxes, "down", self._domain(), q, self._weight(self.n))
         others = self._others()
         sections = [
@@ -209,13 +197,13 @@ class VectorPlanner:
     def _others(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """The blocks behind the integrators, each with its text and the elements it stands for: N^T x, f(x), A x."""
         found: dict[str, tuple[str, tuple[str, ...]]] = {}
-        if _any(self.block.N):
+        if not is_null(self.block.N):
             found["N"] = transposed_letter(self._letter("N"), self.n), ()
         if any(
             block.gain is None and not block.field and block.kind == "static" for block in self.scheme.blocks.values()
         ):
             found["f"] = rf"{self._function}(\cdot)", ()
-        if _any(self.block.A) or not found:
+        if not is_null(self.block.A) or not found:
             found["A"] = self._letter("A"), ()
         graph = self.scheme.causal.graph
         if not self.part or self.block is self.scheme.parts[0]:  # what several parts share stands in the first one
@@ -248,13 +236,13 @@ class VectorPlanner:
             legend[self.u] = column_latex(self.block.inputs)
         if self.options.matrices == "named" or (self.options.matrices == "auto" and self.n > MOST_SHOWN):
             return
-        names = ["L", "A", "B", *(name for name in ("N", "B_1") if _any(getattr(self.block, name)))]
+        names = ["L", "A", "B", *(name for name in ("N", "B_1") if not is_null(getattr(self.block, name)))]
         for name in names:
             rows: Matrix = getattr(self.block, name)
             if rows and rows[0]:
                 self.texts.explain_matrix(self._letter(name), rows)
         for name, matrix in (("C", self.C), ("D", self.D)):
-            if _any(matrix) and (name == "D" or self._output_letter("B", False).endswith("C")):
+            if not is_null(matrix) and (name == "D" or self._output_letter("B", False).endswith("C")):
                 self.texts.explain_matrix(self._letter(name, matrix), matrix)
         self.texts.explain_moving(entry for name in names for row in getattr(self.block, name) for entry in row)
 
@@ -271,10 +259,6 @@ def _of_part(scheme: PogScheme, block: VectorBlock, C: Matrix, D: Matrix) -> tup
     places = [at.get(n) if n not in shown else None for n in block.inputs]
     direct = tuple(tuple(ZERO if i is None or j is None else D[i][j] for j in places) for i in places)
     return tuple(tuple(row[k] for k in own) for row in rows), direct
-
-
-def _any(matrix: Matrix) -> bool:
-    return any(entry is not ZERO for row in matrix for entry in row)
 
 
 def _transposed(matrix: Matrix) -> Matrix:
@@ -388,7 +372,7 @@ class _GroupPlanner:
         self.weight: Weight = "bold" if self.n > 1 else "thin"
         self.domain = self._domain(planner.scheme)
         self.acting = self._acting_line()
-        self.z = name_latex(group.states[0]) if self.n == 1 else self._indexed(bold("x"))
+        self.z = name_latex(group.states[0]) if self.n == 1 else indexed_letter(bold("x"), self.index)
         self._symbol = self._acting_symbol(planner.scheme)
         self._count = 0
 
@@ -466,19 +450,27 @@ class _GroupPlanner:
 
     def _storages(self) -> ElementPlan:
         names = self.group.storages if self._takes() else (*self.group.storages, *self.group.others)
-        boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", self._inverse()))
+        boxes = (
+            BoxPlan("integrator", INTEGRATOR),
+            BoxPlan("gain", inverse_letter(self._letter("L", self.group.L), self.n)),
+        )
         way: Way = "down" if self.acting == "upper" else "up"
         return ElementPlan(
-            " ".join(names), boxes, way, self.domain, self._indexed(bold("q") if self.n > 1 else "q"), self.weight
+            " ".join(names),
+            boxes,
+            way,
+            self.domain,
+            indexed_letter(bold("q") if self.n > 1 else "q", self.index),
+            self.weight,
         )
 
     def _takes(self) -> bool:
-        return not all(is_zero(e) for row in self.group.A for e in row)
+        return not is_null(self.group.A)
 
     def _after(self) -> Iterator[ElementPlan]:
         """What the states meet on their way: N^T z where ratios move, and A z."""
         way: Way = "up" if self.acting == "upper" else "down"
-        if not all(is_zero(e) for row in self.group.N for e in row):
+        if not is_null(self.group.N):
             text = transposed_letter(self._letter("N", self.group.N), self.n)
             yield ElementPlan("", (BoxPlan("N", text),), way, self.domain, "", self.weight)
         if self._takes():
@@ -502,24 +494,12 @@ class _GroupPlanner:
 
     # -- letters ---------------------------------------------------------------------------------------------------------------
 
-    def _indexed(self, text: str, index: str = "") -> str:
-        indices = ",".join(word for word in (index, self.index) if word)
-        return f"{text}_{{{indices}}}" if indices else text
-
     def _letter(self, letter: str, matrix: Matrix) -> str:
         name, _, index = letter.partition("_")
         gains = (block.gain for block in self.texts.scheme.blocks.values() if block.gain is not None)
         taken = self.n == 1 and any(letter in gain.free_symbols for gain in gains)
-        text = self._indexed(name if self.n == 1 else bold(name), index or (TOGETHER if taken else ""))
-        read = self.texts.read_by_all(entry for row in matrix for entry in row)
-        return f"{text}({listed_names(read)})" if read else text
-
-    def _inverse(self) -> str:
-        text = self._letter("L", self.group.L)
-        if self.n == 1:
-            return rf"\frac{{1}}{{{text}}}"
-        letter, bracket, rest = text.partition("(")
-        return f"{letter}^{{-1}}{bracket}{rest}"
+        index = index or (TOGETHER if taken else "")
+        return self.texts.called(indexed_letter(name if self.n == 1 else bold(name), index, self.index), matrix)
 
     def _explain(self) -> None:
         group = self.group
@@ -529,7 +509,7 @@ class _GroupPlanner:
         if self.n > 1:
             self.texts.legend[self.z] = column_latex(group.states)
         for name, matrix in (("L", group.L), ("N", group.N), ("A", group.A)):
-            if not all(is_zero(e) for row in matrix for e in row):
+            if not is_null(matrix):
                 self.texts.explain_matrix(self._letter(name, matrix), matrix)
 
     def _explain_moving(self) -> None:

@@ -12,7 +12,7 @@ from itertools import pairwise, permutations
 from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.schematic.rails import SWITCHED, rails_of
+from tellegen.drawing.schematic.rails import SWITCHED, neighbours, rails_of
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS
 from tellegen.model.model import Element, Sketch, SketchedBranch
 
@@ -86,12 +86,8 @@ class Bridge:
 
 def lines_of_switches(elements: tuple[Element, ...]) -> list[BridgeLines]:
     """The nodes that may be the lines above and below, with the legs of switches between them; those with most legs come first."""
-    near: dict[str, dict[str, None]] = {}
-    for element in elements:
-        if element.kind.behaviour in SWITCHED:
-            for one, two in (element.nodes, element.nodes[::-1]):
-                near.setdefault(one, {})[two] = None
-    counts = Counter(frozenset(others) for others in near.values() if len(others) == ENDS)
+    near = neighbours((e.nodes[0], e.nodes[1]) for e in elements if e.kind.behaviour in SWITCHED)
+    counts = Counter(pair for others in near.values() if len(pair := frozenset(others)) == ENDS)
     pairs = [ends for pair, _ in counts.most_common(MOST) for ends in permutations(sorted(pair))]
     rails = rails_of(elements)
     found = [

@@ -3,14 +3,14 @@ behind all.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import final
 
-from tellegen.drawing.bond.bands import CAPTION, CAPTION_DROP, CAPTIONS
+from tellegen.drawing.bands import CAPTION_DROP, captions_along
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import check_scene, ink_box
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Band, Dot, Label, Origin, Scene, Shape, Wire, label_box, moved
+from tellegen.drawing.scene import Band, Dot, Origin, Scene, Shape, Wire, moved
 from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
 from tellegen.drawing.schematic.columns import Columns, Strand
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout
@@ -287,10 +287,10 @@ def column_bands(drawing: ColumnDrawing, options: Options) -> list[Shape]:
     if not options.shows_captions:
         return list(bands)
     lowest = [band for band in bands if band.box.bottom == area.bottom]
-    below = list(_column_captions(lowest, area.bottom + CAPTION_DROP, 0))
+    below = list(captions_along(lowest, area.bottom + CAPTION_DROP))
     named = {label.origin.domain for label in below}
     highest = [band for band in bands if band.box.top == area.top and band.domain not in named]
-    above = _column_captions(highest, area.top - CAPTION_RISE, len(bands))
+    above = captions_along(highest, area.top - CAPTION_RISE, len(bands))
     return [*bands, *below, *above]
 
 
@@ -310,16 +310,3 @@ def _stripes(gap: list[StrandPlace], area: Box) -> Iterator[Band]:
         stripe = Box(area.left - strand.x, top, area.right - strand.x, bottom)
         for domain, box in domain_areas(strand.layout, stripe):
             yield Band(box.moved(strand.x, 0.0), domain, Origin(domain=domain))
-
-
-def _column_captions(bands: Iterable[Band], y: float, used: int) -> Iterator[Label]:
-    """A word for each run of neighbours of one domain, where it fits."""
-    ordered = sorted(bands, key=lambda band: band.box.left)
-    for number, (domain, run) in enumerate(groupby(ordered, key=lambda band: band.domain), used + 1):
-        boxes = [band.box for band in run]
-        left, right = boxes[0].left, boxes[-1].right
-        origin = Origin(part="caption", port=str(number), domain=domain)
-        at = (left + right) / 2, y
-        label = Label(CAPTIONS[domain], at, CAPTION, "centre", "baseline", False, True, "quiet", origin)
-        if label_box(label).width < right - left:
-            yield label

@@ -4,8 +4,8 @@ A strand is what hangs together without the boxes. It leads from one box to one 
 one-port between two strands is a bridge over the boxes.
 """
 
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import final
@@ -14,6 +14,7 @@ from tellegen.core.domains import REFERENCES
 from tellegen.core.union_find import UnionFind
 from tellegen.drawing.schematic.layout import is_planetary_gear
 from tellegen.drawing.schematic.plan import SchematicLink, SchematicPlan, Station, stations_between
+from tellegen.drawing.schematic.rails import distances, neighbours
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS
 
 LEAST_TIES = 3
@@ -108,7 +109,9 @@ class _ColumnArranger:
         self.plan, self.boxes = plan, boxes
         self.turned: set[str] = set()
         """Nodes at whose terminals strands change sides, so that a bridge leads from one side of the box to the other."""
-        self.order = {key: k for k, key in enumerate(dict.fromkeys(k for k in _firsts(plan.links) if k in boxes))}
+        self.order = {
+            key: k for k, key in enumerate(dict.fromkeys(link.first for link in plan.links if link.first in boxes))
+        }
 
     def columns(self, below: frozenset[str]) -> Columns | None:
         groups, bridges = self._groups()
@@ -228,20 +231,10 @@ class _ColumnArranger:
 
     def _levels(self, groups: list[_Group]) -> dict[str, int] | None:
         """The column of each box: those that are fed first, then by how many strands away they are."""
-        near: dict[str, list[str]] = {key: [] for key in self.order}
-        for group in groups:
-            for one, two in pairwise(group.ties):
-                near[one.first].append(two.first)
-                near[two.first].append(one.first)
+        ties = ((one.first, two.first) for group in groups for one, two in pairwise(group.ties))
+        near = neighbours(ties, self.order)
         fed = [key for key in self.order if any(_is_fed(g) for g in groups if [t.first for t in g.ties] == [key])]
-        levels = dict.fromkeys(fed or list(self.order)[:1], 0)
-        queue = deque(levels)
-        while queue:
-            key = queue.popleft()
-            for other in near[key]:
-                if other not in levels:
-                    levels[other] = levels[key] + 1
-                    queue.append(other)
+        levels = distances(fed or list(self.order)[:1], near)
         beside = any(levels.get(a) == levels.get(b) for a in near for b in near[a])
         return None if beside or len(levels) < len(self.boxes) else levels
 
@@ -255,10 +248,6 @@ class _ColumnArranger:
             first = {key: min(k for k, other in enumerate(before) if {key, other} in pairs) for key in column}
             column.sort(key=first.__getitem__)
         return columns
-
-
-def _firsts(links: Iterable[SchematicLink]) -> Iterable[str]:
-    return (link.first for link in links)
 
 
 def _is_fed(group: _Group) -> bool:

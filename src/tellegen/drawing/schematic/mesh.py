@@ -3,13 +3,13 @@
 What is between a node and its reference hangs beside the node, with the mark of the reference or, in the lowest row, a common rail.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import final
 
 from tellegen.drawing.schematic.plan import SchematicLink, SchematicPlan, Station
+from tellegen.drawing.schematic.rails import distances, neighbours
 from tellegen.model.model import Element, Sketch, SketchedBranch
 
 GridCell = tuple[int, int]
@@ -34,17 +34,12 @@ def grow_on_grid(near: Neighbours, start: str, *, first: GridCell) -> dict[str, 
 
 def place_in_layers(near: Neighbours, starts: Iterable[str]) -> dict[str, GridCell]:
     """Nodes in columns by their distance from the starts, beside the neighbours that they have in the column before."""
-    columns: dict[str, int] = dict.fromkeys(starts, 0)
-    queue = deque(columns)
-    places: dict[str, GridCell] = {name: (0, row) for row, name in enumerate(columns)}
+    first = list(dict.fromkeys(starts))
+    places: dict[str, GridCell] = {name: (0, row) for row, name in enumerate(first)}
     layers: dict[int, list[str]] = {}
-    while queue:
-        name = queue.popleft()
-        for other in near[name]:
-            if other not in columns:
-                columns[other] = columns[name] + 1
-                layers.setdefault(columns[other], []).append(other)
-                queue.append(other)
+    for name, column in distances(first, near).items():
+        if column:
+            layers.setdefault(column, []).append(name)
     for column in sorted(layers):
         taken: set[int] = set()
         wanted = {name: _middle(places[o][1] for o in near[name] if o in places) for name in layers[column]}
@@ -288,10 +283,7 @@ LONELY, LONELY_SOURCE = 2.5, 7.0
 
 def mesh_sketches(plan: SchematicPlan) -> Iterator[Sketch]:
     """Sketches of one connected part, the best first, then the same turned; none where its links find no way."""
-    near: dict[str, list[str]] = {station.key: [] for station in plan.stations}
-    for link in plan.links:
-        near[link.first].append(link.second)
-        near[link.second].append(link.first)
+    near = neighbours(((link.first, link.second) for link in plan.links), (s.key for s in plan.stations))
     choices = [*_choices(plan, near)]
     made = [mesh for places, level in choices if (mesh := _routed(plan, places, level=level)) is not None]
     yield from (mesh.sketch() for mesh in sorted(made, key=lambda mesh: mesh.cost))

@@ -16,7 +16,7 @@ from tellegen.drawing import rules
 from tellegen.drawing.formulas import ParameterValues, formula_latex, name_latex
 from tellegen.drawing.memory import LadderNames
 from tellegen.drawing.options import Options
-from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, rails_of
+from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, neighbours, rails_of
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, two_port_symbol, upside_down
 from tellegen.drawing.typesetting import set_math
 from tellegen.expressions import ONE, Number
@@ -295,10 +295,7 @@ class _Planner:
     # -- order -----------------------------------------------------------------------------------------------------------------
 
     def plans(self, earlier: LadderNames) -> list[SchematicPlan]:
-        near: dict[str, list[str]] = {key: [] for key in self.stations}
-        for link in self.links:
-            near[link.first].append(link.second)
-            near[link.second].append(link.first)
+        near = neighbours(((link.first, link.second) for link in self.links), self.stations)
         starts = [*(key for key in self.stations if key in self.feeds), *self.stations]
         placed: dict[str, int] = {}
         plans: list[tuple[str, ...]] = []
@@ -358,10 +355,7 @@ def stations_between(
     links: Iterable[SchematicLink], ends: tuple[str, str], stations: list[str]
 ) -> tuple[str, ...] | None:
     """Stations on a line from one end to another, either of which may be open (''); None where an end is not at the end."""
-    near: dict[str, list[str]] = {key: [] for key in stations}
-    for link in links:
-        near[link.first].append(link.second)
-        near[link.second].append(link.first)
+    near = neighbours(((link.first, link.second) for link in links), stations)
     left, right = ends
     children, order = _search(left or right, near)
     size = dict.fromkeys(order, 1)

@@ -4,11 +4,11 @@ A line at depth 0 is below the references of the line of nodes, one at depth 1 b
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, RAIL, RETURN, ROW
+from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, RETURN, ROW
 from tellegen.model.model import Element
 
 SWITCHED = ("switch", "one way")
@@ -21,17 +21,16 @@ def rails_of(elements: Iterable[Element]) -> frozenset[str]:
     People write the line at the bottom there. Among nodes with equally many it is the one with most ports, then that of the first
     source. Without the node the rest must still hang together, or the figure would fall apart.
     """
-    near: dict[str, list[str]] = {}
+    described = tuple(elements)
+    near = neighbours(pair for element in described for pair in _wired(element))
     tied: dict[str, list[str]] = {}
     lower: Counter[str] = Counter()
     behind: dict[str, int] = {}
-    for element in elements:
+    for element in described:
         ends = [node for pair in _wired(element) for node in pair]
         for node in ends:
             tied.setdefault(node, []).extend(ends)  # an element holds together what is at its ports
         for first, second in _wired(element):
-            near.setdefault(first, []).append(second)
-            near.setdefault(second, []).append(first)
             lower[lower_node(element, first, second)] += 1
             if element.kind.role == "source":
                 behind.setdefault(second, len(behind))
@@ -94,33 +93,45 @@ def switching_leg_nodes(elements: Iterable[Element], rails: frozenset[str]) -> d
     return {node: 0 for node, top in middles.items() if top in tops}
 
 
+def neighbours(pairs: Iterable[tuple[str, str]], nodes: Iterable[str] = ()) -> dict[str, list[str]]:
+    """The nodes beside each node, once for every pair, in the order of the pairs; `nodes` are there even without any."""
+    near: dict[str, list[str]] = {node: [] for node in nodes}
+    for one, two in pairs:
+        near.setdefault(one, []).append(two)
+        near.setdefault(two, []).append(one)
+    return near
+
+
+def distances(
+    starts: Iterable[str], near: Mapping[str, Sequence[str]], without: Container[str] = frozenset()
+) -> dict[str, int]:
+    """How many steps away from the starts each node is that can be reached, the nearest first; not through those `without`."""
+    found = {node: 0 for node in starts if node not in without}
+    queue = deque(found)
+    while queue:
+        node = queue.popleft()
+        for other in near.get(node, ()):
+            if other not in without and other not in found:
+                found[other] = found[node] + 1
+                queue.append(other)
+    return found
+
+
 def _groups(near: Mapping[str, list[str]]) -> list[list[str]]:
     """The nodes that hang together, in the order of description."""
     number: dict[str, int] = {}
-    count = 0
+    groups: list[list[str]] = []
     for node in near:
         if node not in number:
-            number |= dict.fromkeys(_reached_without(node, near, ""), count)
-            count += 1
-    groups: list[list[str]] = [[] for _ in range(count)]
-    for node in near:
+            number |= dict.fromkeys(distances([node], near), len(groups))
+            groups.append([])
         groups[number[node]].append(node)
     return groups
 
 
 def _hold_together(group: list[str], near: Mapping[str, list[str]], without: str) -> bool:
-    start = next((node for node in group if node != without), None)
-    return start is None or {*group} - {without} <= _reached_without(start, near, without)
-
-
-def _reached_without(start: str, near: Mapping[str, list[str]], without: str) -> set[str]:
-    reached, waiting = {start}, [start]
-    while waiting:
-        for node in near[waiting.pop()]:
-            if node != without and node not in reached:
-                reached.add(node)
-                waiting.append(node)
-    return reached
+    rest = [node for node in group if node != without]
+    return {*rest} <= distances(rest[:1], near, {without}).keys()
 
 
 def _wired(element: Element) -> Iterable[tuple[str, str]]:
@@ -144,28 +155,26 @@ def return_line_height(depth: int) -> float:
     return RETURN + depth * (RETURN - ROW)
 
 
-def hang_to(level: float) -> float:
-    """The height of the references of what hangs from a line."""
-    return level + RAIL - ROW
-
-
 def return_lines_behind_machines(elements: Iterable[Element], rails: frozenset[str]) -> ReturnDepths:
     """The nodes below machines that may be drawn as return lines, with their depths; none where that cannot be done.
 
     They begin at the second terminals of machines and include all that is tied to the rest by these alone: the field winding of a
     series motor, the valve in the return line of a cylinder.
     """
-    described = [
-        element for element in elements if any(domain not in MECHANICAL_DOMAINS for domain in element.kind.domains)
-    ]
-    near = _near(element for element in described if len(element.nodes) == 2)
+    described, near = _wires(elements)
     upper, roots = _ends(described, rails)
-    above = _reached(upper, near, REFERENCES | rails | {*roots})
+    above = distances(upper, near, REFERENCES | rails | {*roots}).keys()
     depths: dict[str, int] = {}
     for root in roots:
         if root not in above | depths.keys():
-            depths |= _spread(root, near, depths, REFERENCES | rails | above)
+            depths |= distances([root], near, REFERENCES | rails | above | depths.keys())
     return depths if _is_drawable(depths, near, above) else NO_RETURN_LINES
+
+
+def _wires(elements: Iterable[Element]) -> tuple[list[Element], dict[str, list[str]]]:
+    """The elements with wires or pipes, and the nodes beside each other by one-ports of these."""
+    described = [e for e in elements if any(domain not in MECHANICAL_DOMAINS for domain in e.kind.domains)]
+    return described, neighbours((e.nodes[0], e.nodes[1]) for e in described if len(e.nodes) == 2)
 
 
 def _ends(elements: Iterable[Element], rails: frozenset[str]) -> tuple[set[str], list[str]]:
@@ -185,42 +194,7 @@ def _ends(elements: Iterable[Element], rails: frozenset[str]) -> tuple[set[str],
     return upper - REFERENCES - rails, [node for node in lower if node not in upper | REFERENCES | rails]
 
 
-def _near(one_ports: Iterable[Element]) -> dict[str, list[str]]:
-    near: dict[str, list[str]] = {}
-    for element in one_ports:
-        first, second = element.nodes
-        near.setdefault(first, []).append(second)
-        near.setdefault(second, []).append(first)
-    return near
-
-
-def _reached(starts: Iterable[str], near: Mapping[str, list[str]], without: Iterable[str]) -> set[str]:
-    closed = {*without}
-    reached = {node for node in starts if node not in closed}
-    waiting = list(reached)
-    while waiting:
-        for node in near.get(waiting.pop(), ()):
-            if node not in closed and node not in reached:
-                reached.add(node)
-                waiting.append(node)
-    return reached
-
-
-def _spread(root: str, near: Mapping[str, list[str]], known: ReturnDepths, closed: Iterable[str]) -> dict[str, int]:
-    """The depths of what hangs from a line."""
-    shut = {*closed} | known.keys()
-    depths = {root: 0}
-    queue = deque([root])
-    while queue:
-        node = queue.popleft()
-        for other in near.get(node, ()):
-            if other not in shut and other not in depths:
-                depths[other] = depths[node] + 1
-                queue.append(other)
-    return depths
-
-
-def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: set[str]) -> bool:
+def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: Container[str]) -> bool:
     """Whether every one-port stands between a line and the next one below it."""
     for node, depth in depths.items():
         for other in near.get(node, ()):
@@ -231,10 +205,7 @@ def _is_drawable(depths: ReturnDepths, near: Mapping[str, list[str]], above: set
 
 def crowded_nodes(elements: Iterable[Element], rails: frozenset[str]) -> list[str]:
     """The nodes of wires and pipes at which most one-ports meet and no machine does: a common line below all others suits them."""
-    described = [
-        element for element in elements if any(domain not in MECHANICAL_DOMAINS for domain in element.kind.domains)
-    ]
-    near = _near(element for element in described if len(element.nodes) == 2)
+    described, near = _wires(elements)
     held = rails.union(*(element.nodes for element in described if len(element.nodes) > 2))
     busy = [
         node for node, others in near.items() if node not in held and len(others) >= BUSY and rails.isdisjoint(others)

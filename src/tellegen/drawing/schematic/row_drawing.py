@@ -8,10 +8,10 @@ from math import inf
 from typing import NamedTuple, final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.bond.bands import CAPTION, CAPTION_DROP, CAPTIONS
+from tellegen.drawing.bands import CAPTION_DROP, captions_along
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Band, Label, Origin, Ring, Shape, label_box
+from tellegen.drawing.scene import Band, Label, Origin, Ring, Shape
 from tellegen.drawing.schematic.bodies import (
     LABEL_GAP,
     PORT_LEAD,
@@ -334,12 +334,9 @@ BAND_MARGIN = 16.0
 
 def row_bands(layout: SchematicLayout, ink: Box, options: Options) -> list[Shape]:
     """The bands of a row whose ink is in a box, with the words that fit under them."""
-    bands: list[Shape] = [
-        Band(box, domain, Origin(domain=domain)) for domain, box in domain_areas(layout, ink.grown(BAND_MARGIN))
-    ]
-    if not options.shows_captions:
-        return bands
-    return [*bands, *_captions(band for band in bands if isinstance(band, Band))]
+    area = ink.grown(BAND_MARGIN)
+    bands = [Band(box, domain, Origin(domain=domain)) for domain, box in domain_areas(layout, area)]
+    return [*bands, *(captions_along(bands, area.bottom + CAPTION_DROP) if options.shows_captions else ())]
 
 
 def domain_areas(layout: SchematicLayout, area: Box) -> list[tuple[str, Box]]:
@@ -363,12 +360,3 @@ def _cut(layout: SchematicLayout, one: int, two: int) -> float:
         return layout.middle(between)
     end = layout.lefts[CELLS * one + BODY] + layout.widths[CELLS * one + BODY]
     return (end + layout.lefts[CELLS * two + BODY]) / 2
-
-
-def _captions(bands: Iterable[Band]) -> Iterable[Label]:
-    for number, band in enumerate(bands, 1):
-        at = band.box.centre[0], band.box.bottom + CAPTION_DROP
-        origin = Origin(part="caption", port=str(number), domain=band.domain)
-        label = Label(CAPTIONS[band.domain], at, CAPTION, "centre", "baseline", False, True, "quiet", origin)
-        if label_box(label).width < band.box.width:
-            yield label

@@ -13,7 +13,7 @@ from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.ink import free_ends, ink_box
 from tellegen.drawing.memory import LadderNames, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options, with_layout
-from tellegen.drawing.scene import Label, Origin, Scene, Shape, Wire, mapped, moved, tidy
+from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, Wire, mapped, moved, tidy
 from tellegen.drawing.schematic.bodies import LABEL_GAP, TERMINAL
 from tellegen.drawing.schematic.breaks import split_into_pieces, split_into_rows
 from tellegen.drawing.schematic.column_drawing import ColumnDrawing, column_bands
@@ -44,8 +44,8 @@ from tellegen.drawing.strokes import POINT, along, direction
 from tellegen.elements import ElementKind
 from tellegen.model.model import NOTHING, Element, Model
 
-MARGIN, BETWEEN = 26.0, 34.0
-"""Round the figure, and between parts that nothing links."""
+BETWEEN = 34.0
+"""Between parts that nothing links."""
 SHARE = 0.6
 """At this size the texts of pieces can be read: so much wider than asked they may be."""
 WIDER = 1.2

@@ -10,9 +10,8 @@ from typing import final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.core.union_find import UnionFind
-from tellegen.drawing.bond.pen import BondPen
 from tellegen.drawing.geometry import Point, box_about
-from tellegen.drawing.ink import ink_box
+from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.scene import Origin, Shape, label_box
 from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
 from tellegen.drawing.schematic.bridge import bridge_sketch, find_bridge
@@ -61,7 +60,7 @@ class SketchDrawing:
 
     def __init__(self, elements: tuple[Element, ...], sketch: Sketch, texts: SchematicLabels, unit: float) -> None:
         self.sketch, self.texts, self.unit = sketch, texts, unit
-        self.pen = BondPen()
+        self.pen = Pen()
         self.faults = Collisions()
         self.displaced = 0
         self._crowded = False

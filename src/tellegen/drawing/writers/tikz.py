@@ -12,11 +12,12 @@ from tellegen.drawing import rules
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
 from tellegen.drawing.strokes import (
+    DOT_RADIUS,
     LAYERS,
+    POINT,
     SEAM,
     SPOT_INSET,
     SPOT_RADIUS,
-    STROKE_LENGTH,
     SUM_RADIUS,
     THEMES,
     Theme,
@@ -24,6 +25,7 @@ from tellegen.drawing.strokes import (
     along,
     direction,
     layer_of,
+    stroke_line,
 )
 from tellegen.drawing.typesetting import Outline
 from tellegen.drawing.writers.svg import number
@@ -64,7 +66,6 @@ _HEADS = {
     "signal": "signal head",
     "hair": "signal head",
 }
-_DOTS = {"thin": 2.6, "bold": 3.6, "double": 3.6, "signal": 2.2, "hair": 2.0}
 
 
 def to_tikz(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
@@ -73,7 +74,7 @@ def to_tikz(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, stan
     if not standalone:
         packages = TIKZ_PACKAGES.replace("\n", " ")
         return f"% {_comment(scene.title)}\n% The preamble of the document needs {packages}\n{picture}\n"
-    width, height = (number(side * 0.75 * scale) for side in (scene.box.width, scene.box.height))
+    width, height = (number(side * POINT * scale) for side in (scene.box.width, scene.box.height))
     page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin=0pt]{{geometry}}"
     head = [r"\documentclass{article}", page, r"\usepackage{lmodern}", TIKZ_PACKAGES, r"\pagestyle{empty}"]
     setting = r"\setlength{\parindent}{0pt}\setlength{\topskip}{0pt}\setlength{\lineskip}{0pt}"
@@ -122,7 +123,7 @@ def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
             head = f",{_HEADS[shape.weight]}" if shape.head else ""
             yield rf"\draw[{_WEIGHTS[shape.weight]}{head}{_tone(shape.tone)}] {_line(shape.points)};"
         case Dot():
-            yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, _DOTS[shape.weight])};"
+            yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, DOT_RADIUS[shape.weight])};"
         case Block():
             yield rf"\path[pog block{_tone(shape.tone)}] {_corners(shape.box)};"
         case Sum():
@@ -162,11 +163,7 @@ def _bond(bond: Bond) -> Iterator[str]:
     else:
         yield rf"\draw[{half}{tone}] {_line(bond.points)};"
     if bond.stroke:
-        first = bond.stroke == "start"
-        unit = direction(*(bond.points[:2] if first else bond.points[-2:]))
-        end = bond.points[0] if first else bond.points[-1]
-        ends = (along(end, unit, 0, -STROKE_LENGTH / 2), along(end, unit, 0, STROKE_LENGTH / 2))
-        yield rf"\draw[causal stroke{tone}] {_line(ends)};"
+        yield rf"\draw[causal stroke{tone}] {_line(stroke_line(bond))};"
 
 
 def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
@@ -177,7 +174,7 @@ def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
 def _curve(curve: Curve) -> str:
     closed = " -- cycle" if curve.closed and curve.outline[-1][0] != "Z" else ""
     if curve.shade:
-        seam = rf"draw=tellegen band,line width={SEAM * 0.75:g}pt"
+        seam = rf"draw=tellegen band,line width={SEAM * POINT:g}pt"
         return rf"\filldraw[{seam},fill=tellegen band] {_outline(curve.outline)}{closed};"
     if curve.pale:
         return (
@@ -225,7 +222,7 @@ _ANCHORS = {
 
 
 def _label(label: Label) -> str:
-    size, skip = number(label.size * 0.75), number(label.size * 0.9)
+    size, skip = number(label.size * POINT), number(label.size * 0.9)
     font = rf"\fontsize{{{size}}}{{{skip}}}\selectfont"
     if label.math:
         text = f"${label.text}$"
@@ -260,7 +257,7 @@ def _corners(box: Box) -> str:
 
 
 def _circle(centre: Point, radius: float) -> str:
-    return f"{_at(centre)} circle[radius={number(radius * 0.75)}pt]"
+    return f"{_at(centre)} circle[radius={number(radius * POINT)}pt]"
 
 
 def _paint(tone: str) -> str:
@@ -294,9 +291,9 @@ def to_bondgraphs(scene: Scene, *, scale: float = 1, standalone: bool = False) -
         packages = BONDGRAPHS_PACKAGES.replace("\n", " ")
         return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
     # The page is as wide as the scene, so that its edge makes the picture smaller.
-    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / 0.75)
+    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / POINT)
     picture = "\n".join(_bondgraphs_picture(scene, fitting))
-    width, height = ((side * 0.75 + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
+    width, height = ((side * POINT + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
     paper = f"paperwidth={number(width)}pt,paperheight={number(height)}pt,margin={number(EDGE / 2 * fitting)}pt"
     page = rf"\usepackage[{paper}]{{geometry}}"
     head = [r"\documentclass{article}", page, BONDGRAPHS_PACKAGES, r"\pagestyle{empty}\setlength{\parindent}{0pt}"]
@@ -332,7 +329,7 @@ def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> It
             yield rf"\draw[->,gray] {_line(shape.points)};"
         case Ring():
             style = "densely dashed,diff" if shape.dashed else "gray"
-            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * 0.75)}pt];"
+            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * POINT)}pt];"
         case Block():
             box = shape.box
             yield rf"\draw[thick] {_at((box.left, box.top))} rectangle {_at((box.right, box.bottom))};"
