@@ -12,7 +12,15 @@ language = "en"
 # An option is written with two hyphens, never with a dash.
 smartquotes = False
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "console_lexer", "signatures", "shared_navigation"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "mathml",
+    "console_lexer",
+    "signatures",
+    "error_pages",
+    "shared_navigation",
+]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_extensions", "notebooks"]
 # Pages of errors are reached from their index: hundreds of them in the sidebar would help nobody. Some show broken YAML on purpose.

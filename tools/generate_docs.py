@@ -1,15 +1,13 @@
-"""Write the pages that are made from the code: docs/errors from the rulebooks, docs/reference from the registries, and notebooks.
+"""Write the pages that are made from the code: docs/reference from the registries, and notebooks.
 
-python tools/generate_docs.py           write the pages, remove those of rules that are gone
+python tools/generate_docs.py           write the pages, remove those of parts and tutorials that are gone
 python tools/generate_docs.py --check   write nothing; exit 1 when a page differs from the code
 """
 
 import argparse
-import importlib
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import tellegen
@@ -18,109 +16,20 @@ from notebooks import notebook
 from part_equations import part_equations
 from reference_pages import commands_page, decisions_page, python_page
 from tellegen.core.domains import DOMAINS, Domain, Variable, other_side
-from tellegen.core.errors import ERROR_OF_LAYER, Rule, Rulebook
+from tellegen.core.errors import sentence
 from tellegen.drawing import draw
 from tellegen.elements import KINDS, ElementKind, Role, kinds_of, schedule_key
+from tellegen.notations.grammar import Key, Words
 from tellegen.notations.parts.library import LIBRARY, part_names
 from tellegen.notations.reading import read_model
-from tellegen.notations.signals.blocks import BLOCKS, BlockKey
+from tellegen.notations.signals.blocks import BLOCKS
 from tellegen.notations.signals.shapes import SHAPES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(tellegen.__file__).parent
 
-LONGEST_LINE = 160
-"""Longer lines of an example are cut on its page: they are there to be too long."""
-
-LAYERS = {
-    "D": "Description: what the user wrote",
-    "M": "Mechanisms: bodies and joints",
-    "G": "Graph: how it is connected",
-    "K": "Causality: who decides what",
-    "E": "Equations: which equations follow",
-    "T": "Reduction: limits and other coordinates",
-    "C": "Conditioning: forms for dependent storages",
-    "N": "Compiler: from equations to machine code",
-    "S": "Simulation: time advancing",
-    "F": "Figures: what is drawn",
-    "X": "Exporting: files for other tools",
-}
-SEVERITIES = {
-    "error": "the model cannot be used until it is changed",
-    "warning": "the model can be used, but probably not as meant",
-    "notice": "the model is fine; this is worth knowing",
-}
 ROLES: dict[Role, str] = {"storage": "Storages", "resistive": "Resistive elements", "source": "Sources"}
 MODES_HEAD = ("kind", "also called", "modes", "keys", "law", "what it does")
-
-
-@dataclass(frozen=True)
-class PlacedRule:
-    """A rule and the module that declares it."""
-
-    rule: Rule
-    module: str
-
-    @property
-    def file(self) -> str:
-        """The source file of the module."""
-        return f"src/{self.module.replace('.', '/')}.py"
-
-    @property
-    def is_about_netlists(self) -> bool:
-        """Whether the example is a netlist; all others are model files."""
-        return "netlist" in self.module
-
-
-def collect_rules() -> list[PlacedRule]:
-    """Every rule of the package, by code. Modules that make no rulebook are not imported."""
-    placed: list[PlacedRule] = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if "Rulebook(" not in path.read_text(encoding="utf-8"):
-            continue
-        name = ".".join(("tellegen", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
-        books = [value for value in vars(importlib.import_module(name)).values() if isinstance(value, Rulebook)]
-        placed += [PlacedRule(rule, name) for book in books for rule in book.rules.values()]
-    return sorted(placed, key=lambda p: (list(ERROR_OF_LAYER).index(p.rule.code[0]), p.rule.code))
-
-
-# -- Errors ----------------------------------------------------------------------------------------------------------------------
-
-
-def error_page(placed: PlacedRule) -> str:
-    """The page of one rule."""
-    rule = placed.rule
-    fence = "text" if placed.is_about_netlists else "yaml"
-    parts = [
-        _made_from(placed.file),
-        f"# {rule.code}: {rule.title}",
-        f"Severity: **{rule.severity}** ({SEVERITIES[rule.severity]}). Layer: {LAYERS[rule.code[0]].partition(':')[0].lower()}.",
-        sentence(" ".join(rule.meaning.split())),
-        "## Why",
-        sentence(" ".join(rule.why.split())),
-    ]
-    if rule.example:
-        parts += ["## Example", fenced(rule.example, fence)]
-    if rule.instead:
-        parts += ["## Instead", fenced(rule.instead, fence)]
-    return "\n\n".join([*parts, "[All codes](index.md)"]) + "\n"
-
-
-def error_index(rules: Iterable[PlacedRule]) -> str:
-    """The table of all rules, by layer."""
-    rules = list(rules)
-    parts = [
-        _made_from("the rulebooks of all layers"),
-        "# Errors, warnings and notices",
-        "Each thing that `tellegen check` finds has a code. A code is never used again for something else.\n"
-        "An *error* stops the model, a *warning* does not, a *notice* is worth knowing.",
-    ]
-    for letter, title in LAYERS.items():
-        of_layer = [p.rule for p in rules if p.rule.code[0] == letter]
-        if of_layer:
-            rows = [(f"[{r.code}]({r.code}.md)", r.severity, cell(r.title)) for r in of_layer]
-            parts += [f"## {letter}. {title}", table(("code", "severity", "what"), rows)]
-    return "\n\n".join(parts) + "\n"
 
 
 # -- Reference -------------------------------------------------------------------------------------------------------------------
@@ -323,7 +232,7 @@ def signals_page() -> str:
         "formula or a block whose word is the first key. A formula reads variables of elements by their names, displacements,\n"
         "other signals, parameters, the time `t`, and `power.R` for the power of an element `R`. Where a signal has\n"
         "the name of a unit, `3 ohm*h` could mean either and is refused: write `(3 ohm)*h`.",
-        fenced(SIGNALS_EXAMPLE, "yaml"),
+        f"```yaml\n{SIGNALS_EXAMPLE.rstrip()}\n```",
         "A source follows a signal by the key `signal` on its line (a name or a formula), or by `inputs` in the experiment, not\n"
         "by both. Values of resistive elements, moduli and laws may read signals; parameters, storages and initial values may\n"
         "not. A factor in a formula may carry a unit that nobody wrote (`0.2*e` may be a voltage); quantities that are added\n"
@@ -356,8 +265,8 @@ signals:
 """
 
 
-def _signal_key(key: BlockKey) -> tuple[str, ...]:
-    holds = " or ".join(map(code, key.words)) if key.words else key.reads
+def _signal_key(key: Key) -> tuple[str, ...]:
+    holds = " or ".join(map(code, key.holds.words)) if isinstance(key.holds, Words) else key.word
     default = "" if key.required else code(key.default) or "none"
     return (code(key.name), holds, "needed" if key.required else default, cell(key.summary))
 
@@ -431,23 +340,6 @@ def _made_from(source: str) -> str:
     return f"<!-- Made from {source} by `make docs`. Edit that, not this page. -->"
 
 
-def sentence(text: str) -> str:
-    """The text with a capital and a full stop."""
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?", ":")) else text + "."
-
-
-def fenced(text: str, language: str) -> str:
-    """The text as a code block, overlong lines cut."""
-    lines = [line if len(line) <= LONGEST_LINE else _cut(line) for line in text.splitlines()]
-    return "\n".join([f"```{language}", *lines, "```"])
-
-
-def _cut(line: str) -> str:
-    half = LONGEST_LINE // 4
-    return f"{line[:half]} ... {len(line) - 2 * half} more characters ... {line[-half:]}"
-
-
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A Markdown table without the columns in which nothing stands."""
     head, body = list(head), [list(row) for row in rows]
@@ -471,10 +363,7 @@ def code(text: str) -> str:
 
 def pages() -> dict[str, str]:
     """Every generated page by its path from the root."""
-    rules = collect_rules()
-    made = {f"docs/errors/{placed.rule.code}.md": error_page(placed) for placed in rules}
-    made["docs/errors/index.md"] = error_index(rules)
-    made["docs/reference/elements.md"] = elements_page()
+    made = {"docs/reference/elements.md": elements_page()}
     made["docs/reference/domains.md"] = domains_page()
     made["docs/reference/signals.md"] = signals_page()
     made["docs/reference/formulas.md"] = formulas_page(_made_from("src/tellegen/expressions/functions.py"))
@@ -491,7 +380,7 @@ def pages() -> dict[str, str]:
 
 def differences(made: dict[str, str]) -> list[str]:
     """The paths whose file is missing, differs, or should not be there."""
-    folders = ("docs/errors/*.md", "docs/notebooks/*", "docs/images/library/*")
+    folders = ("docs/notebooks/*", "docs/images/library/*")
     there = {str(p.relative_to(ROOT)) for folder in folders for p in ROOT.glob(folder)}
     wrong = {path for path, text in made.items() if _text_at(path) != text}
     return sorted(wrong | (there - made.keys()))

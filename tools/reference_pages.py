@@ -9,7 +9,7 @@ import tellegen
 from tellegen.cli.main import COMMANDS, app
 
 SHELVES = {
-    "description": "Describing",
+    "model notations": "Describing",
     "graph": "The power graph",
     "causality": "Causality",
     "schemes": "Schemes",
@@ -28,7 +28,7 @@ SHELVES = {
     "expressions": "Expressions",
     "core": "Errors",
 }
-"""The layers in the order in which a reader meets them, with a title."""
+"""The layers in the order in which a reader meets them, with a title; layers that a reader takes for one share it."""
 
 EXAMPLE = """system: Mass on a spring
 parameters: {m: 2 kg, K: 800 N/m, b: 4 N*s/m}
@@ -90,8 +90,8 @@ def python_page() -> str:
         "Everything below is a name of the package: `import tellegen as tg`, then `tg.derive(...)`. A model may be\n"
         "given as a `Model`, as a `Network` built by calls, as a file, or as the name of a built-in example.",
     ]
-    for layer, title in SHELVES.items():
-        names = [name for name in tellegen.__all__ if _layer(name) == layer]
+    for layers, title in SHELVES.items():
+        names = [name for name in tellegen.__all__ if _layer(name) in layers.split()]
         if names:
             parts += [f"## {title}", *map(_entry, names)]
     return "\n\n".join(parts) + "\n"

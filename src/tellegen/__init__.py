@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         GraphError,
         MechanismError,
         ReductionError,
+        Rule,
         SimulationError,
         TellegenError,
     )
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from tellegen.studies.projection import project
     from tellegen.studies.suggestion import activity, suggest_limits
     from tellegen.workflow.deriving import derive, linearise
+    from tellegen.workflow.explaining import explain
     from tellegen.workflow.files import Example, examples, import_model
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
@@ -90,6 +92,7 @@ __all__ = [
     "PowerGraph",
     "Reduction",
     "ReductionError",
+    "Rule",
     "Run",
     "SimulationError",
     "SteadyState",
@@ -112,6 +115,7 @@ __all__ = [
     "draw",
     "equilibrium",
     "examples",
+    "explain",
     "export_model",
     "feedback_linearise",
     "import_model",
@@ -151,7 +155,7 @@ _NAMES_OF_MODULE = {
     "conditioning": "Conditioned LagrangeSystem",
     "core.errors": (
         "CausalityError CompilerError ConditioningError DescriptionError EquationError ExportError "
-        "FigureError Finding GraphError MechanismError ReductionError SimulationError TellegenError"
+        "FigureError Finding GraphError MechanismError ReductionError Rule SimulationError TellegenError"
     ),
     "drawing": "Animation Figure animate draw keep_layout",
     "equations.checking": "Check check",
@@ -182,6 +186,7 @@ _NAMES_OF_MODULE = {
     "studies.projection": "project",
     "studies.suggestion": "activity suggest_limits",
     "workflow.deriving": "derive linearise",
+    "workflow.explaining": "explain",
     "workflow.files": "Example examples import_model",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from command_line import tellegen
-from tellegen.drawing.recall import read_memory
+from tellegen.drawing.memory import Memory
 from tellegen.notations.parts.library import SYSTEMS
 
 
@@ -114,18 +114,18 @@ def test_draw_keeps_the_places_of_the_figure_that_it_replaces(tmp_path: Path, no
     words = ["draw", str(model), "--as", notation]
     first = tellegen(*words, "-o", str(target))
     assert "kept" not in first.stdout
-    before = read_memory(target).places
+    before = Memory.read(target).places
     model.write_text(text.replace("  b_m:     {friction: [shaft, frame]}\n", ""), encoding="utf-8")
     again = tellegen(*words, "-o", str(target), "--force")
     assert again.stdout.splitlines()[-1] == f"kept the places of {target}; --fresh lays it out anew"
-    after = read_memory(target).places
+    after = Memory.read(target).places
     assert after.keys() == before.keys() - {"b_m"}
     assert all(abs(x - before[k][0]) < 1 and abs(y - before[k][1]) < 1 for k, (x, y) in after.items())
     fresh = tellegen(*words, "-o", str(target), "--force", "--fresh")
     assert "kept" not in fresh.stdout
     like = tellegen(*words, "-o", str(other), "--like", str(target))
     assert like.stdout.splitlines()[-1] == f"kept the places of {target}"
-    assert read_memory(other) == read_memory(target)
+    assert Memory.read(other) == Memory.read(target)
 
 
 def test_draw_says_why_a_figure_is_not_like_another(tmp_path: Path) -> None:

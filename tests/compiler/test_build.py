@@ -17,7 +17,7 @@ SCRIPT = """
 import sys
 from tellegen.causality import assign_causality
 from tellegen.compiler import compile_model
-from tellegen.description import read_model
+from tellegen.notations.reading import read_model
 from tellegen.graph import lower
 lines = ["V: {voltage source: [a, gnd]}", "R: {resistor: [a, b], R: 2}", "C: {capacitor: [b, gnd], C: 4}"]
 text = "\\n  ".join(["system: rc\\nnetwork:", *lines]) + "\\n"

@@ -33,4 +33,5 @@ def test_the_example_breaks_no_other_rule(rule: Rule) -> None:
 
 
 def test_the_codes_of_descriptions_are_their_own() -> None:
-    assert all("D100" <= code <= "D199" for code in RULES.rules)
+    own = [code for code in RULES.rules if not "D490" <= code <= "D499"]  # curves and temperatures came later
+    assert all("D100" <= code <= "D199" for code in own)

@@ -1,4 +1,4 @@
-"""The page of a rule cannot lie: its example breaks the rule, what it says instead does not, and the page is that of the code."""
+"""What `explain` says of a rule cannot lie: its example breaks the rule, what stands instead keeps it.."""
 
 import subprocess
 import sys
@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import generate_docs
-from generate_docs import PlacedRule, collect_rules
 from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.equations.derivation import derive_equations
 from tellegen.graph import lower
 from tellegen.notations.netlist.loading import read_netlist
 from tellegen.notations.reading import read_model
+from tellegen.workflow.explaining import PlacedRule, rules
 
-RULES = collect_rules()
+RULES = list(rules())
 SHOWN = [placed for placed in RULES if placed.rule.example]
 
 WITHOUT_EXAMPLE = {
@@ -56,6 +56,7 @@ WITHOUT_EXAMPLE = {
     "D486": "a notation asked for, not something in a file",
     "D304": "a file given to a command, not something in it",
     "D305": "an operating point asked for, not something in a file",
+    "D306": "a code asked for, not something in a file",
     "D603": "nobody reads an example of seventeen files",
     "E107": "matrices without a model, not something in a file",
     "E121": "a closed loop asked for, not something in a file",
@@ -90,7 +91,6 @@ WITHOUT_EXAMPLE = {
     "E105": "numbers asked for, not something in a file",
     "E110": "values given to a run, not something in a file",
     "E106": "an operating point asked for, not something in a file",
-    "S900": "a name given to a command, not something in a file",
     **{f"E20{k}": "an analysis asked for, not something in a file" for k in range(1, 6)},
     **{f"S20{k}": "something asked of a run, not something in a file" for k in range(1, 10)},
     **{f"S30{k}": "something given to a call, not something in a file" for k in range(1, 7)},

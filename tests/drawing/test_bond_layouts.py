@@ -18,9 +18,9 @@ from tellegen.core.errors import TellegenError
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.bond import routes
 from tellegen.drawing.bond.pen import OTHER_END
-from tellegen.drawing.bond.pinned import bond_places
 from tellegen.drawing.bond.scene import bond_scene
 from tellegen.drawing.geometry import Point
+from tellegen.drawing.memory import bond_places
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Bond, Ring
 from tellegen.model.model import Model
@@ -30,7 +30,7 @@ from tellegen.notations.reading import read_model
 from tellegen.notations.yaml.document import read_document
 
 PUMP = draw("dc_motor_pump", "bond")
-PLACES = bond_places(PUMP.scene)
+PLACES = bond_places(PUMP.scene.shapes)
 TEXT = (SYSTEMS / "dc_motor_pump.yaml").read_text(encoding="utf-8")
 LOSS = "  b_x:     {friction: [shaft, frame], b: 1 mN*m*s}\n"
 
@@ -44,7 +44,7 @@ def test_an_item_stays_where_it_is_put_and_its_elements_go_with_it() -> None:
     x, y = PLACES["shaft"]
     figure = draw("dc_motor_pump", "bond", places={"shaft": (x + 60, y + 120)})
     assert check_scene(figure.scene) == ()
-    found = bond_places(figure.scene)
+    found = bond_places(figure.scene.shapes)
     assert found["shaft"] == (x + 60, y + 120)
     moved = {name for name, place in found.items() if dist(place, PLACES[name]) > 1}
     assert moved == {"shaft", "J_m", "b_m"}
@@ -54,7 +54,7 @@ def test_what_is_in_the_way_moves_no_farther_than_it_must() -> None:
     x, y = PLACES["pump"]
     figure = draw("dc_motor_pump", "bond", places={"R_a": (x, y)})
     assert check_scene(figure.scene) == ()
-    found = bond_places(figure.scene)
+    found = bond_places(figure.scene.shapes)
     assert found["R_a"] == (x, y)
     assert 10 < dist(found["pump"], (x, y)) < 100
 
@@ -64,7 +64,7 @@ def test_a_figure_like_itself_is_the_same_figure(name: str) -> None:
     figure = draw(name, "bond")
     same = draw(name, "bond", like=figure)
     assert check_scene(same.scene) == ()
-    assert farthest(bond_places(same.scene), bond_places(figure.scene)) < 0.01
+    assert farthest(bond_places(same.scene.shapes), bond_places(figure.scene.shapes)) < 0.01
 
 
 def test_a_figure_like_an_earlier_one_moves_nothing_that_was_there() -> None:
@@ -73,7 +73,7 @@ def test_a_figure_like_an_earlier_one_moves_nothing_that_was_there() -> None:
     for model, names in ((larger, PLACES.keys() | {"b_x"}), (smaller, PLACES.keys() - {"b_m"})):
         figure = draw(model, "bond", like=PUMP)
         assert check_scene(figure.scene) == ()
-        found = bond_places(figure.scene)
+        found = bond_places(figure.scene.shapes)
         assert found.keys() == names
         assert farthest(found, PLACES) < 0.01
 
@@ -85,10 +85,10 @@ def test_any_item_can_be_put_anywhere(described: Network, which: int, right: flo
         scheme = scheme_of(described.model())
     except TellegenError:
         return  # no causality, no figure
-    usual = bond_places(bond_scene(scheme))
+    usual = bond_places(bond_scene(scheme).shapes)
     name = sorted(usual)[which % len(usual)]
     wanted = usual[name][0] + right, usual[name][1] + down
-    found = bond_places(bond_scene(scheme, Options(places={name: wanted})))
+    found = bond_places(bond_scene(scheme, Options(places={name: wanted})).shapes)
     assert found.keys() == usual.keys()
     assert found[name] == pytest.approx(wanted, abs=1e-3)
 
@@ -104,11 +104,11 @@ def test_a_layout_in_a_file_is_kept_by_every_figure(tmp_path: Path) -> None:
     assert text.startswith(TEXT)
     assert kept.keys() == PLACES.keys()
     file.write_text(text.replace("  pump:  ", LOSS + "  pump:  "), encoding="utf-8")
-    found = bond_places(draw(file, "bond").scene)
+    found = bond_places(draw(file, "bond").scene.shapes)
     assert found.keys() == PLACES.keys() | {"b_x"}
     assert farthest(found, PLACES) < 0.1
     assert tg.keep_layout(file, {"shaft": (500, 260)}) == {"shaft": (500, 260)}
-    assert bond_places(draw(file, "bond", at=0.1).scene)["shaft"] == pytest.approx((500, 260), abs=0.1)
+    assert bond_places(draw(file, "bond", at=0.1).scene.shapes)["shaft"] == pytest.approx((500, 260), abs=0.1)
     again = tg.read(file)
     assert again.layout["bond"]["shaft"] == (500, 260)
     assert read_model(tg.to_yaml(again)).layout == again.layout

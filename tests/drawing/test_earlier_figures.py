@@ -20,8 +20,7 @@ from support.strategies import networks
 from tellegen.core.errors import TellegenError
 from tellegen.drawing import check_scene, draw
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.memory import FigureMemory, memory_from_text
-from tellegen.drawing.recall import MOST_BYTES, NoMemoryError, memory_of, read_memory
+from tellegen.drawing.memory import MOST_BYTES, Memory, NoMemoryError
 from tellegen.drawing.scene import Label, Scene
 from tellegen.model.model import Element, Model
 from tellegen.notations.loading import as_model
@@ -36,8 +35,8 @@ LARGER = read_model(TEXT.replace("  pump:", LOSS + "  pump:"))
 
 
 def places(scene: Scene) -> dict[str, Point]:
-    found = memory_of(scene)
-    assert found is not None
+    found = Memory.of(scene)
+    assert found
     return dict(found.places)
 
 
@@ -55,8 +54,8 @@ def moves(one: Scene, two: Scene) -> dict[str, Point]:
 def test_every_file_remembers_where_things_stand(tmp_path: Path, notation: str, suffix: str) -> None:
     figure = PUMP[notation]
     path = figure.save(tmp_path / f"figure.{suffix}")
-    found = read_memory(path)
-    assert found == memory_of(figure.scene)
+    found = Memory.read(path)
+    assert found == Memory.of(figure.scene)
     assert found.notation == notation
     assert {"L_a", "J_m", "motor", "C_0"} <= found.places.keys()
     assert figure.save(tmp_path / f"again.{suffix}").read_bytes() == path.read_bytes()
@@ -64,18 +63,18 @@ def test_every_file_remembers_where_things_stand(tmp_path: Path, notation: str, 
 
 def test_styles_of_another_package_and_names_in_other_alphabets_are_remembered(tmp_path: Path) -> None:
     figure = draw("rlc", "bond", macros="bondgraphs")
-    assert read_memory(figure.save(tmp_path / "rlc.tex")) == memory_of(figure.scene)
-    odd = FigureMemory("pog", {"a<b>&c": (1.5, -2.0), "\u00e4(\\)": (0.0, 3.0)}, (("a<b>&c",), ()))
-    assert memory_from_text(odd.text()) == odd
+    assert Memory.read(figure.save(tmp_path / "rlc.tex")) == Memory.of(figure.scene)
+    odd = Memory("pog", {"a<b>&c": (1.5, -2.0), "\u00e4(\\)": (0.0, 3.0)}, (("a<b>&c",), ()))
+    assert Memory.from_text(odd.text()) == odd
     assert odd.text().isascii()
 
 
 @pytest.mark.parametrize("notation", ["equations", "sankey", "mechanism"])
 def test_figures_that_follow_from_the_model_alone_remember_nothing(notation: str, tmp_path: Path) -> None:
     figure = draw("crank_rod_mechanism" if notation == "mechanism" else "rlc", notation)
-    assert memory_of(figure.scene) is None
+    assert not Memory.of(figure.scene)
     with pytest.raises(NoMemoryError, match="says nothing of places"):
-        read_memory(figure.save(tmp_path / "figure.svg"))
+        Memory.read(figure.save(tmp_path / "figure.svg"))
 
 
 GOOD = {"tellegen": 1, "notation": "pog", "places": {"a": [1, 2]}, "lines": [["a"]]}
@@ -99,9 +98,9 @@ GOOD = {"tellegen": 1, "notation": "pog", "places": {"a": [1, 2]}, "lines": [["a
     ],
 )
 def test_a_memory_that_is_not_ours_is_refused(wrong: dict[str, object]) -> None:
-    assert memory_from_text(json.dumps(GOOD)).places == {"a": (1.0, 2.0)}
+    assert Memory.from_text(json.dumps(GOOD)).places == {"a": (1.0, 2.0)}
     with pytest.raises(ValueError, match="it"):
-        memory_from_text(json.dumps(GOOD | wrong))
+        Memory.from_text(json.dumps(GOOD | wrong))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_a_memory_that_is_not_ours_is_refused(wrong: dict[str, object]) -> None:
 )
 def test_a_text_that_is_no_memory_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        memory_from_text(text)
+        Memory.from_text(text)
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:
@@ -148,11 +147,11 @@ def test_a_damaged_file_and_a_huge_one_are_not_used(tmp_path: Path, monkeypatch:
         data = path.read_bytes()
         path.write_bytes(data[: data.find(b"places") + 5] if b"places" in data else data[:-100])
         with pytest.raises(NoMemoryError, match="damaged"):
-            read_memory(path)
+            Memory.read(path)
     assert PUMP["pog"].save(tmp_path / "whole.svg").stat().st_size < MOST_BYTES
-    monkeypatch.setattr("tellegen.drawing.recall.MOST_BYTES", 100)
+    monkeypatch.setattr("tellegen.drawing.memory.MOST_BYTES", 100)
     with pytest.raises(NoMemoryError, match="the file is too large"):
-        read_memory(tmp_path / "whole.svg")
+        Memory.read(tmp_path / "whole.svg")
 
 
 # -- like an earlier figure --------------------------------------------------------------------------------------------------------
@@ -272,7 +271,7 @@ def test_random_models_after_an_edit_keep_their_places(
         figure = draw(other, notation, like=before)
     except TellegenError:
         return  # no causality, no figure
-    if memory_of(figure.scene) is None or not figure.notes[0].startswith("kept"):
+    if not Memory.of(figure.scene) or not figure.notes[0].startswith("kept"):
         return
     if check_scene(anew.scene) == ():
         assert check_scene(figure.scene) == ()

@@ -9,8 +9,8 @@ import pytest
 
 from drawing.reading_networks import symbol_boxes
 from tellegen.drawing import draw
-from tellegen.drawing.bond.pinned import bond_places
 from tellegen.drawing.geometry import Point
+from tellegen.drawing.memory import bond_places
 from tellegen.drawing.scene import Block, Scene
 from tellegen.model.model import Model
 from tellegen.notations.loading import as_model
@@ -23,7 +23,9 @@ def places(scene: Scene, notation: str) -> dict[str, Point]:
     """Where the items of a figure are."""
     if notation == "pog":
         return {f"{s.origin.element} {s.origin.part}": s.box.centre for s in scene.shapes if isinstance(s, Block)}
-    return bond_places(scene) if notation == "bond" else {k: box.centre for k, box in symbol_boxes(scene).items()}
+    return (
+        bond_places(scene.shapes) if notation == "bond" else {k: box.centre for k, box in symbol_boxes(scene).items()}
+    )
 
 
 def farthest(one: dict[str, Point], two: dict[str, Point]) -> float:

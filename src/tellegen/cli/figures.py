@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from tellegen.cli import output
 from tellegen.drawing import animate, draw, keep_layout, rules
-from tellegen.drawing.figures import ANEW, KEPT, check_suffix, scene_maker
+from tellegen.drawing.figures import check_suffix, scene_maker
+from tellegen.drawing.memory import ANEW, KEPT
 from tellegen.drawing.overlay.animation import check_animation_suffix
 from tellegen.notations.layout import PLACED_FIGURES
 from tellegen.notations.loading import AnyModel

@@ -17,6 +17,7 @@ from tellegen.cli.commands import (
     derive,
     draw,
     examples,
+    explain,
     export,
     import_,
     reduce,
@@ -81,6 +82,7 @@ class CommandModule(Protocol):
 COMMANDS: dict[str, CommandModule] = {
     "examples": examples,
     "check": check,
+    "explain": explain,
     "derive": derive,
     "simulate": simulate,
     "analyse": analyse,

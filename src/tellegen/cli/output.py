@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
@@ -74,7 +75,7 @@ def write_findings(findings: Iterable[Finding], *, as_json: bool) -> None:
     if as_json:
         write_json({"findings": [finding.to_json() for finding in findings]})
     else:
-        complain("\n\n".join(coloured(str(finding), sys.stderr.isatty()) for finding in findings))
+        complain(findings_text(map(str, findings), sys.stderr.isatty()))
 
 
 def complain(text: str) -> None:
@@ -84,7 +85,19 @@ def complain(text: str) -> None:
     sys.stderr.write(f"{text}\n".encode(encoding, "backslashreplace").decode(encoding))
 
 
-def coloured(text: str, colours: bool) -> str:
+def findings_text(parts: Iterable[str], colours: bool) -> str:
+    """Findings one below the other; the first error or warning of each code ends with the command that explains it."""
+    explained: set[str] = set()
+    shown = []
+    for part in parts:
+        found = re.match(r"(?:error|warning) ([A-Z]\d+):", part)
+        more = "" if found is None or found[1] in explained else f"\n  more: tellegen explain {found[1]}"
+        explained.update(found.groups() if found else ())
+        shown.append(_coloured(part, colours) + more)
+    return "\n\n".join(shown)
+
+
+def _coloured(text: str, colours: bool) -> str:
     """The text with the severity at its beginning in colour, where the stream is a terminal and NO_COLOR is not set."""
     word = text.split(" ", 1)[0]
     if not colours or os.environ.get("NO_COLOR") or word not in _COLOURS:

@@ -1,186 +1,45 @@
 """Routines as C99: every statement written out, and the C functions that generated code calls."""
 
 from collections.abc import Container, Iterable, Sequence
+from pathlib import Path
 
+from tellegen.compiler.context import FIELDS, FUNCTIONS, function_of
 from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, expressions_of, targets_of
+from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
 from tellegen.expressions import C_PRELUDE, Expression
 from tellegen.expressions.c import CWriter
 
-SUPPORT = r"""
-#if defined(__GNUC__)
-#define TG_UNUSED __attribute__((unused))
-#else
-#define TG_UNUSED
-#endif
 
-/* Not a finite number times zero is not zero. */
-static TG_UNUSED int tg_checked(tg_context *c, const double *out, int n, int first) {
-  double sum = 0.0;
-  for (int i = 0; i < n; i++) sum += out[i] * 0.0;
-  if (sum == 0.0) return 0;
-  for (int i = 0; i < n; i++)
-    if (!(out[i] * 0.0 == 0.0)) { c->failed = first + i + 1; break; }
-  return 1;
-}
-
-/* Gaussian elimination with partial pivoting; b becomes the solution. Returns 1 for a singular matrix. */
-static TG_UNUSED int tg_solve(int n, double *a, double *b) {
-  for (int k = 0; k < n; k++) {
-    int pivot = k;
-    for (int i = k + 1; i < n; i++)
-      if (fabs(a[i * n + k]) > fabs(a[pivot * n + k])) pivot = i;
-    if (!(fabs(a[pivot * n + k]) > 0.0)) return 1;
-    if (pivot != k) {
-      for (int j = k; j < n; j++) { const double x = a[k * n + j]; a[k * n + j] = a[pivot * n + j]; a[pivot * n + j] = x; }
-      const double x = b[k]; b[k] = b[pivot]; b[pivot] = x;
-    }
-    for (int i = k + 1; i < n; i++) {
-      const double factor = a[i * n + k] / a[k * n + k];
-      if (factor == 0.0) continue;
-      for (int j = k + 1; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
-      b[i] -= factor * b[k];
-    }
-  }
-  for (int k = n - 1; k >= 0; k--) {
-    double sum = b[k];
-    for (int j = k + 1; j < n; j++) sum -= a[k * n + j] * b[j];
-    b[k] = sum / a[k * n + k];
-  }
-  return 0;
-}
-
-/* Newton's method. A step that makes the residual larger is halved; a linear system takes one step from zero. Where the
-   slopes stay as they are, a whole step should leave nothing: what it leaves is rounding, and nothing better can be found.
-   So a step that makes the residual a little larger is in doubt until the slopes behind it are known. */
-typedef struct { int linear, round, halvings, failed, doubt; double before, earlier, slope; } tg_newton;
-
-static TG_UNUSED void tg_begin(tg_newton *w, int n, double *x, const double *kept, int linear) {
-  w->linear = linear; w->round = 0; w->halvings = 0; w->failed = 0; w->doubt = 0;
-  w->before = w->earlier = HUGE_VAL; w->slope = 0.0;
-  for (int i = 0; i < n; i++) x[i] = linear || !(kept[i] * 0.0 == 0.0) ? 0.0 : kept[i];
-}
-
-static TG_UNUSED int tg_halve(tg_newton *w, int n, double *x, double *step) {
-  for (int i = 0; i < n; i++) { step[i] *= 0.5; x[i] += step[i]; }
-  w->halvings++;
-  w->doubt = 0;
-  return 1;
-}
-
-static TG_UNUSED int tg_backs_up(tg_newton *w, int n, double *x, const double *r, double *step) {
-  double norm = 0.0;
-  for (int i = 0; i < n; i++) norm += r[i] * r[i];
-  if (w->round > 0 && !(norm <= w->before) && w->halvings < 40) {
-    double moved = 0.0;
-    for (int i = 0; i < n; i++) if (fabs(step[i]) > 1e-11 * fabs(x[i])) moved = 1.0;
-    if (moved > 0.0 || !(norm * 0.0 == 0.0)) {
-      w->doubt = w->round > 1 && w->halvings == 0 && norm <= 1e4 * w->before;
-      return w->doubt ? 0 : tg_halve(w, n, x, step);
-    }
-  }
-  w->earlier = w->halvings == 0 ? w->before : HUGE_VAL;
-  w->before = norm;
-  w->halvings = 0;
-  return 0;
-}
-
-static TG_UNUSED int tg_is_rounding(tg_newton *w, int n, const double *j) {
-  double slope = 0.0, size = 0.0;
-  for (int i = 0; i < n * n; i++) { const double e = (1.0 + 0.17 * (i % 7)) * j[i]; slope += e; size += fabs(e); }
-  const int same = w->round > 1 && fabs(slope - w->slope) <= 1e-9 * size;
-  if (!w->doubt) w->slope = slope;
-  return same && (w->doubt || w->before >= 1e-8 * w->earlier);
-}
-
-static TG_UNUSED int tg_steps(tg_newton *w, int n, double *x, double *r, double *j, double *step) {
-  int small = 1;
-  if (!w->linear && tg_is_rounding(w, n, j)) return 1;
-  if (w->doubt) return !tg_halve(w, n, x, step);
-  if (tg_solve(n, j, r)) { w->failed = 1; return 1; }
-  for (int i = 0; i < n; i++) {
-    step[i] = r[i];
-    x[i] -= r[i];
-    if (!(fabs(r[i]) <= 1e-13 * fabs(x[i]) || fabs(r[i]) <= 1e-300)) small = 0;
-  }
-  w->round++;
-  if (w->linear || small || w->before == 0.0) return 1;
-  if (w->round < 60) return 0;
-  for (int i = 0; i < n; i++)
-    if (!(fabs(step[i]) <= 1e-9 * fabs(x[i]))) w->failed = 1;
-  return 1;
-}
-
-static TG_UNUSED int tg_end(const tg_newton *w, int n, const double *x, double *kept) {
-  for (int i = 0; i < n; i++) if (!(x[i] * 0.0 == 0.0)) return 1;
-  if (!w->failed) for (int i = 0; i < n; i++) kept[i] = x[i];
-  return w->failed;
-}
-
-/* A table: kind (0 linear, 1 previous, 2 cubic), count, points, values, and for cubic ones the slopes at the points. */
-static TG_UNUSED int tg_interval(const double *points, int n, double x) {
-  int low = 0, high = n - 1;
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (points[middle] <= x) low = middle; else high = middle;
-  }
-  return low;
-}
-
-static TG_UNUSED double tg_table(const double *table, double x) {
-  const int kind = (int)table[0], n = (int)table[1];
-  const double *points = table + 2, *values = table + 2 + n, *slopes = table + 2 + 2 * n;
-  if (!(x > points[0])) return values[0];
-  if (x >= points[n - 1]) return values[n - 1];
-  const int k = tg_interval(points, n, x);
-  if (kind == 1) return values[k];
-  const double h = points[k + 1] - points[k], s = (x - points[k]) / h;
-  if (kind == 0) return values[k] + s * (values[k + 1] - values[k]);
-  return values[k] * (1.0 + 2.0 * s) * (1.0 - s) * (1.0 - s) + values[k + 1] * s * s * (3.0 - 2.0 * s)
-       + h * slopes[k] * s * (1.0 - s) * (1.0 - s) - h * slopes[k + 1] * s * s * (1.0 - s);
-}
-
-static TG_UNUSED double tg_slope(const double *table, double x) {
-  const int kind = (int)table[0], n = (int)table[1];
-  const double *points = table + 2, *values = table + 2 + n, *slopes = table + 2 + 2 * n;
-  if (kind == 1 || !(x > points[0]) || x >= points[n - 1]) return 0.0;
-  const int k = tg_interval(points, n, x);
-  const double h = points[k + 1] - points[k], s = (x - points[k]) / h;
-  if (kind == 0) return (values[k + 1] - values[k]) / h;
-  return 6.0 * s * (1.0 - s) * (values[k + 1] - values[k]) / h
-       + slopes[k] * (1.0 - s) * (1.0 - 3.0 * s) - slopes[k + 1] * s * (2.0 - 3.0 * s);
-}
-"""
+def c_text(name: str) -> str:
+    """A file of C beside this module: what generated code shares is written there, where editors and compilers see it."""
+    return Path(__file__).with_name(name).read_text(encoding="ascii")
 
 
-SIGNATURES = {
-    "residual": "double t, const double *y, const double *yp, double *out",
-    "rhs": "double t, const double *y, double *out",
-    "rhs_powers": "double t, const double *y, double *out",
-    "tangent": "double t, const double *y, const double *yp, const double *dy, const double *dyp, const double *dp, double *out",
-    "rhs_tangent": "double t, const double *y, const double *dy, const double *dp, double *out",
-    "observe": "double t, const double *y, const double *yp, double *out",
-    "balance": "double t, const double *y, const double *yp, double *out",
-    "powers": "double t, const double *y, const double *yp, double *out",
-    "stored": "double t, const double *y, const double *yp, double *out",
-    "events": "double t, const double *y, const double *yp, double *out",
-    "sample": "double t, const double *y, const double *yp, double *out",
-}
-_FROM_CONTEXT = {"u": "c->inputs", "m": "c->memory", "p": "c->parameters"}
+SUPPORT = c_text("support.h")
 
-_CHOOSERS = {
-    "tangent": "dp ? tangent_p(c, t, y, yp, dy, dyp, dp, out) : tangent_y(c, t, y, yp, dy, dyp, dp, out)",
-    "rhs_tangent": "dp ? rhs_tangent_p(c, t, y, dy, dp, out) : rhs_tangent_y(c, t, y, dy, dp, out)",
-}
 
-_LATER = {
-    name: (
+def _declared(name: str, function: str) -> str:
+    """The head of a C function with the arguments of one of model.h."""
+    arrays = "".join(f"const double *{word}, " for word in FUNCTIONS[function])
+    return f"int {name}(tg_context *c, double t, {arrays}double *out)"
+
+
+def _called(name: str, function: str, out: str = "out") -> str:
+    return f"{name}({', '.join(('c', 't', *FUNCTIONS[function], out))})"
+
+
+def _chosen(name: str) -> str:
+    """Tangents along parameters have a function of their own: most are asked without, and then cost less."""
+    return f"  return dp ? {_called(f'{name}_p', name)} : {_called(f'{name}_y', name)};\n"
+
+
+def _later(name: str) -> str:
+    """Tangents that the context compiles when they are first asked for."""
+    return (
         "  struct tg_slopes *s = c->slopes;\n"
         f"  if (!s || (!s->{name} && (s->make() || !s->{name}))) {{ c->failed = 1; return 1; }}\n"
-        f"  return s->{name}({given});\n"
+        f"  return {_called(f's->{name}', name)};\n"
     )
-    for name, given in (("tangent", "c, t, y, yp, dy, dyp, dp, out"), ("rhs_tangent", "c, t, y, dy, dp, out"))
-}
 
 
 LONG = 20_000
@@ -188,17 +47,6 @@ LONG_AND_SELDOM = 5_000
 LONG_AND_RARE = 10_000
 """Characters of a function beyond which a compiler would spend too long on it: of one that every step calls, of one that only rows
 of the output call or that has a quicker form, and of one that a run hardly calls."""
-
-EFFORT = """\
-#if defined(__GNUC__) && !defined(__clang__)
-#define TG_LONG __attribute__((optimize("O1")))
-#define TG_RARE __attribute__((optimize("O0")))
-#else
-#define TG_LONG
-#define TG_RARE
-#endif
-"""
-"""How much work long functions are to a compiler: less than short ones, and next to none where a run hardly calls them."""
 
 
 def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *, slopes_later: bool = False) -> str:
@@ -211,35 +59,29 @@ def c_source(routines: Sequence[Routine], tables: Sequence[int], samples: int, *
     rare = {name for name in names if name.endswith("_p") or (name == "tangent_y" and "rhs_tangent_y" in names)}
     seldom = {"observe", *(["residual"] if "rhs" in names else [])}
     functions = [_function(routine, tables, rare=rare, seldom=seldom) for routine in routines]
-    parts = [C_PRELUDE, *([EFFORT] if any(f.startswith("TG_") for f in functions) else []), SUPPORT, *functions]
-    for name, choice in _CHOOSERS.items():
-        if f"{name}_y" in names:
-            parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n  return {choice};\n}}\n")
-        elif slopes_later:
-            parts.append(f"int tg_{name}(tg_context *c, {SIGNATURES[name]}) {{\n{_LATER[name]}}}\n")
+    parts = [C_PRELUDE, SUPPORT, *functions]
+    for name in ("tangent", "rhs_tangent"):
+        if f"{name}_y" in names or slopes_later:
+            body = _chosen(name) if f"{name}_y" in names else _later(name)
+            parts.append(f"{_declared(f'tg_{name}', name)} {{\n{body}}}\n")
     if "powers" in names:
-        both = "tg_powers(c, t, y, yp, out) || tg_stored(c, t, y, yp, out + 4)"
-        parts.append(f"int tg_balance(tg_context *c, {SIGNATURES['balance']}) {{\n  return {both};\n}}\n")
+        both = f"{_called('tg_powers', 'powers')} || {_called('stored', 'balance', 'out + 4')}"
+        parts.append(f"{_declared('tg_balance', 'balance')} {{\n  return {both};\n}}\n")
     parts.append(_sample(samples))
     return "\n".join(parts)
 
 
-def _kind(name: str) -> str:
-    return next(
-        kind for kind in sorted(SIGNATURES, key=len, reverse=True) if name == kind or name.startswith(f"{kind}_")
-    )
-
-
 def _function(routine: Routine, tables: Sequence[int], *, rare: Container[str], seldom: Container[str]) -> str:
-    kind = _kind(routine.name)
-    head = f"int tg_{routine.name}" if kind == routine.name else f"static int {routine.name}"
+    function = function_of(routine.name)
+    own = function == routine.name
+    head = _declared(f"tg_{function}" if own else routine.name, function)
     body = _Body(routine, tables)
     lines = "\n".join(f"  {line}" for line in body.lines())
     name = routine.name
     limit, word = (LONG_AND_RARE, "TG_RARE ") if name in rare else (LONG, "TG_LONG ")
     if name in seldom:
         limit = LONG_AND_SELDOM
-    return f"{word if len(lines) > limit else ''}{head}(tg_context *c, {SIGNATURES[kind]}) {{\n{lines}\n}}\n"
+    return f"{word if len(lines) > limit else ''}{'' if own else 'static '}{head} {{\n{lines}\n}}\n"
 
 
 def _sample(groups: int) -> str:
@@ -259,7 +101,7 @@ class _Body:
         self.names: dict[str, str] = {}
         self.head: list[str] = []
         self._set_leaves()
-        for statement in _all_statements(routine.statements):
+        for statement in all_statements(routine.statements):
             for k in targets_of(statement):
                 self.names[f"%{k}"] = f"v{k}"
         self.writer = CWriter(self.names)
@@ -269,7 +111,7 @@ class _Body:
 
     def _set_leaves(self) -> None:
         used = {
-            name for s in _all_statements(self.routine.statements) for e in expressions_of(s) for name in e.free_symbols
+            name for s in all_statements(self.routine.statements) for e in expressions_of(s) for name in e.free_symbols
         }
         used |= {name for e in self.routine.results for name in e.free_symbols}
         arrays: dict[str, None] = {}
@@ -281,14 +123,14 @@ class _Body:
                 self.names[f"%{k}"] = f"{word}_{i}"
             else:
                 self.names[f"%{k}"] = "t" if word == "t" else f"{word}[{i}]"
-                if word in _FROM_CONTEXT:
+                if word in FIELDS:
                     arrays[word] = None
-        self.head[:0] = [f"const double *{word} = {_FROM_CONTEXT[word]};" for word in arrays]
+        self.head[:0] = [f"const double *{word} = c->{FIELDS[word]};" for word in arrays]
 
     def lines(self) -> list[str]:
         """Everything between the braces."""
-        arguments = [word for word in ("yp", "dy", "dyp", "dp") if f"*{word}," in SIGNATURES[_kind(self.routine.name)]]
-        lines = [f"(void)c; (void)t; (void)y; {' '.join(f'(void){word};' for word in arguments)}".rstrip(), *self.head]
+        words = ("c", "t", *FUNCTIONS[function_of(self.routine.name)])
+        lines = [" ".join(f"(void){word};" for word in words), *self.head]
         for statement in self.routine.statements:
             lines += self._statement(statement, self.writer)
         for i, result in enumerate(self.routine.results):
@@ -377,13 +219,6 @@ class _Body:
         failed = f"c->failed = {self.routine.unknown + 1}; return 1;"
         lines.append(f"if (tg_end(&w{k}, {n}, x{k}, c->values + {statement.scratch})) {{ {failed} }}")
         lines += [f"const double v{w} = x{k}[{i}];" for i, w in enumerate(statement.unknowns)]
-
-
-def _all_statements(statements: Iterable[Statement]) -> Iterable[Statement]:
-    for statement in statements:
-        if isinstance(statement, Newton):
-            yield from _all_statements((*statement.body, *statement.slopes))
-        yield statement
 
 
 def _outer_expressions(statement: Statement) -> Iterable[Expression]:

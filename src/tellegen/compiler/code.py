@@ -24,10 +24,9 @@ from tellegen.compiler.context import EXTERNAL, packed_tables
 from tellegen.compiler.forms import explicit_form, flatten, implicit_form
 from tellegen.compiler.looped_source import looped
 from tellegen.compiler.numeric_model import ModelData, SparsityPattern, pattern_of_rows
-from tellegen.compiler.program import DensePatternError, Program
-from tellegen.compiler.program import is_linear_program as is_affine
+from tellegen.compiler.program import DensePatternError, Program, is_linear_program
 from tellegen.compiler.routines import LONG_RATES, Routine, Routines, sample_groups
-from tellegen.compiler.statements import RateFormulas, Read, operation_count, targets_of, variables_in, variables_read
+from tellegen.compiler.statements import RateFormulas, operation_count, targets_of, variables_in, variables_read
 from tellegen.compiler.toolchain import CODE_SUFFIX, cache_folder, prune
 from tellegen.graph.signals import External
 
@@ -103,7 +102,7 @@ class _Unrolled:
             places=self.places,
             y=form.y,
             explicit=self.explicit is not None,
-            linear=is_affine(program) if slopes_later else are_linear_routines(routines),
+            linear=is_linear_program(program),
             pattern=_pattern(routines, len(form.y)),
             data=ModelData(
                 scratch=max(len(form.hidden), 1),
@@ -161,18 +160,6 @@ def _looped_code(program: Program, *, dense: bool = False) -> Code:
 
 def _base(program: Program) -> list[str]:
     return [name for name in program.parameters if name not in program.formulas]
-
-
-def are_linear_routines(routines: Sequence[Routine]) -> bool:
-    """Whether the tangent of F by y and yp holds neither of them, nor time, nor inputs; of a function of the host that reads states
-    it tells nothing."""
-    tangent = next(r for r in routines if r.name == "tangent_y")
-    residual = next(r for r in routines if r.name == "residual")
-    moving = _moving(residual)
-    if any(isinstance(s, Read) and any(k in moving for k in variables_read(s)) for s in residual.statements):
-        return False
-    used = variables_in(tangent.results).union(*map(variables_read, tangent.statements))
-    return not any(tangent.leaves[k][0] in ("t", "y", "yp", "u", "m") for k in used if k in tangent.leaves)
 
 
 def _pattern(routines: Sequence[Routine], size: int) -> SparsityPattern:
@@ -302,7 +289,9 @@ def _key(causal: CausalGraph) -> str | None:
 def _generator() -> bytes:
     """What tells one state of the generator from another."""
     top = Path(__file__).parents[1]
-    files = sorted(path for folder in GENERATOR for path in (top / folder).rglob("*.py"))
+    files = sorted(
+        path for folder in GENERATOR for path in (top / folder).rglob("*.[ph]*") if path.suffix in (".py", ".h")
+    )
     states = [(str(path.relative_to(top)), s.st_size, s.st_mtime_ns) for path in files for s in [path.stat()]]
     return repr((sys.version, states)).encode()
 

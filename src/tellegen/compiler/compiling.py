@@ -135,7 +135,7 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
         initial=dict(
             zip(program.initial, formula_values(program, list(program.initial.values())).tolist(), strict=True)
         ),
-        findings=(*program.findings, *built.findings),
+        findings=built.findings,
         backend="python" if isinstance(owner, Interpreter) else "c",
         cached=built.cached,
         source=made.source,

@@ -99,6 +99,29 @@ EXTERNAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.POINTER(ctypes
 """A signal of the host: its number, its arguments."""
 
 
+FUNCTIONS: Mapping[str, tuple[str, ...]] = {
+    "residual": ("y", "yp"),
+    "rhs": ("y",),
+    "rhs_powers": ("y",),
+    "tangent": ("y", "yp", "dy", "dyp", "dp"),
+    "rhs_tangent": ("y", "dy", "dp"),
+    "observe": ("y", "yp"),
+    "balance": ("y", "yp"),
+    "powers": ("y", "yp"),
+    "events": ("y", "yp"),
+    "sample": ("y", "yp"),
+}
+"""The functions of model.h with the arrays that each is given after context and time; the array of its results comes last."""
+
+FIELDS = {"u": "inputs", "m": "memory", "p": "parameters"}
+"""What routines read from the context, by the letter that stands for it."""
+
+
+def function_of(routine: str) -> str:
+    """The function of model.h that a routine belongs to: tangents, samples and the balance come in several."""
+    return routine if routine in FUNCTIONS else "balance" if routine == "stored" else routine.rsplit("_", 1)[0]
+
+
 _first_byte = ctypes.c_char.from_buffer
 _place_of = ctypes.addressof
 

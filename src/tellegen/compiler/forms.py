@@ -24,9 +24,9 @@ from tellegen.compiler.statements import (
     variables_in,
     variables_read,
 )
-from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step, variable
+from tellegen.compiler.steps import Lookup, Step, variable
 from tellegen.core.union_find import UnionFind
-from tellegen.expressions import ONE, ZERO, Expression, Mul, Number, Symbol, substitute_all, total
+from tellegen.expressions import ONE, ZERO, Expression, Mul, Number, Symbol, substitute_all
 from tellegen.expressions.elimination import Elimination, ResidueField
 from tellegen.expressions.evaluation import residues
 
@@ -63,9 +63,7 @@ def flatten(program: Program) -> Flat:
             names.append(name)
     flat = Flat(program, names, parameters)
     writer = _Writer(flat)
-    writer.formulas(program.formulas)
-    flat.core = list(writer.statements(program.core))
-    flat.core[:0] = writer.definitions
+    flat.core = [*writer.formulas(program.formulas), *writer.statements(program.core)]
     flat.observing = list(writer.statements(program.observing))
     return flat
 
@@ -74,18 +72,12 @@ def flatten(program: Program) -> Flat:
 class _Writer:
     def __init__(self, flat: Flat) -> None:
         self.flat = flat
-        self.definitions: list[Statement] = []
         self._parameter = {name: variable(k) for name, k in flat.parameters.items()}
 
-    def formulas(self, formulas: Mapping[str, Expression]) -> None:
-        """Parameters given by others, each after those it uses."""
-        waiting = dict(formulas)
-        while waiting:
-            ready = [name for name, e in waiting.items() if waiting.keys().isdisjoint(e.free_symbols)]
-            assert ready, "no parameter is defined by itself"
-            for name in ready:
-                value = waiting.pop(name).substitute(self._parameter)
-                self.definitions.append(Let(self.flat.parameters[name], value))
+    def formulas(self, formulas: Mapping[str, Expression]) -> Iterator[Statement]:
+        """Parameters given by others."""
+        for name, formula in formulas.items():
+            yield Let(self.flat.parameters[name], formula.substitute(self._parameter))
 
     def statements(self, steps: Iterable[Step]) -> Iterator[Statement]:
         """Every member of every step, copies left out."""
@@ -94,8 +86,8 @@ class _Writer:
                 arguments = tuple(self.flat.value(k) for k in step.arguments)
                 yield Read(step.kind, step.number, step.target, arguments)
                 continue
-            for target, value in _rows(step) if isinstance(step, LinearRows) else _members(step):
-                yield from self._let(target, value)
+            for r, target in enumerate(step.targets):
+                yield from self._let(target, step.formula(r))
 
     def _let(self, target: int, value: Expression) -> Iterator[Statement]:
         known = self._parameter, self.flat.copies
@@ -105,18 +97,6 @@ class _Writer:
             self.flat.copies[f"%{target}"] = written
         else:
             yield Let(target, written)
-
-
-def _rows(rows: LinearRows) -> Iterator[tuple[int, Expression]]:
-    for r, target in enumerate(rows.targets):
-        yield target, total(gain * variable(k) for k, gain in rows.entries(r))
-
-
-def _members(group: LawGroup) -> Iterator[tuple[int, Expression]]:
-    for r, target in enumerate(group.targets):
-        own: dict[str, Expression] = {f"@{k}": variable(column[r]) for k, column in enumerate(group.arguments)}
-        own |= {f"#{k}": column[r] for k, column in enumerate(group.coefficients)}
-        yield target, group.template.substitute(own)
 
 
 def _is_copy(value: Expression) -> bool:

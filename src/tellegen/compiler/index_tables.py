@@ -45,7 +45,9 @@ def looped_forms(program: Program) -> LoopedForms:
 
 def _solved(program: Program, before: list[Step], residuals: list[Step]) -> tuple[list[Step], list[int]] | None:
     moving = set(program.rates)
-    if program.unknowns or any(not moving.isdisjoint(_sources(step)) for step in before):
+    if program.unknowns or any(
+        not moving.isdisjoint(step.reads(r)) for step in before for r in range(len(step.targets))
+    ):
         return None
     own = dict(zip(program.residuals, program.rates, strict=True))
     place = dict(zip(program.residuals, range(len(program.residuals)), strict=True))
@@ -83,18 +85,9 @@ def _solved_group(step: LawGroup, own: dict[int, int], moving: set[int], program
     return LawGroup(kept.template, targets, arguments, [step.coefficients[s] for s in kept.coefficients])
 
 
-def _sources(step: Step) -> list[int]:
-    if isinstance(step, LinearRows):
-        return step.sources
-    if isinstance(step, Lookup):
-        return step.arguments
-    return [k for column in step.arguments for k in column]
-
-
-SIGNED, WEIGHTED, TABLE, SLOPE, PAST_LOOKUP, EXTERNAL_LOOKUP, LAWS = range(7)
+OPERATIONS = {name: k for k, name in enumerate(("SIGNED", "WEIGHTED", "TABLE", "SLOPE", "PAST", "EXTERNAL", "LAWS"))}
 """Kinds of operation: rows of signs, rows of gains, readings; LAWS + k is the template k."""
 
-READINGS = {"table": TABLE, "slope": SLOPE, "past": PAST_LOOKUP, "external": EXTERNAL_LOOKUP}
 OPERATION = 4
 """Integers of an operation: its kind, how many members, where its table begins, and one of its own."""
 
@@ -210,13 +203,13 @@ class IndexTables:
             return self._rows(step)
         if isinstance(step, Lookup):
             table = [self.numbering.add(step.target), *self.numbering.all(step.arguments)]
-            return [READINGS[step.kind], len(step.arguments), self.table(table), step.number]
+            return [OPERATIONS[step.kind.upper()], len(step.arguments), self.table(table), step.number]
         arguments = [self.numbering.all(column) for column in step.arguments]
         coefficients = [self.coefficients.add(column) for column in step.coefficients]
         targets = [self.numbering.add(k) for k in step.targets]
         kind = self.template(step)
         flat = [i for column in (targets, *arguments, *coefficients) for i in column]
-        return [LAWS + kind, len(targets), self.table(flat), 0]
+        return [OPERATIONS["LAWS"] + kind, len(targets), self.table(flat), 0]
 
     def template(self, group: LawGroup) -> int:
         """The number of a template."""
@@ -246,9 +239,9 @@ class IndexTables:
             return []
         if all(gain is ONE or gain is MINUS_ONE for gain in gains):
             signed = [k if gain is ONE else ~k for k, gain in zip(sources, gains, strict=True)]
-            return [SIGNED, len(targets), self.table([*targets, *starts, *signed]), 0]
+            return [OPERATIONS["SIGNED"], len(targets), self.table([*targets, *starts, *signed]), 0]
         places = self.coefficients.add(gains)
-        return [WEIGHTED, len(targets), self.table([*targets, *starts, *sources, *places]), 0]
+        return [OPERATIONS["WEIGHTED"], len(targets), self.table([*targets, *starts, *sources, *places]), 0]
 
 
 @final
@@ -303,11 +296,8 @@ class Constants:
 
     def _values(self, parameters: Array) -> dict[str, float]:
         values = dict(zip(self.base, parameters.tolist(), strict=True))
-        waiting = dict(self.defined)
-        while waiting:
-            ready = [name for name, e in waiting.items() if waiting.keys().isdisjoint(e.free_symbols)]
-            for name in ready:
-                values[name] = waiting.pop(name).evaluate(values)
+        for name, formula in self.defined.items():
+            values[name] = formula.evaluate(values)
         return values
 
     def _derivatives(self) -> list[tuple[int, int, Expression]]:

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from tellegen.compiler.context import EXTERNAL, PAST, Array, TgContext
+from tellegen.compiler.context import EXTERNAL, FIELDS, FUNCTIONS, PAST, Array, TgContext, function_of
 from tellegen.compiler.numeric_model import PROTOTYPES
 from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, expressions_of, targets_of
+from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
 from tellegen.expressions import Expression
 from tellegen.expressions.python_code import NAMESPACE, Place, PythonWriter, assigned, called, name
 
@@ -143,7 +143,7 @@ class _Body:
         self.places: dict[str, Place] = {
             f"%{k}": "t" if word == "t" else (word, i) for k, (word, i) in routine.leaves.items()
         }
-        for statement in _all_statements(routine.statements):
+        for statement in all_statements(routine.statements):
             self.places.update((f"%{k}", f"v{k}") for k in targets_of(statement))
         self.inner = 0
 
@@ -213,30 +213,6 @@ def _matrix(matrix: Sequence[Sequence[Expression]], writer: PythonWriter) -> ast
 def _unpacked(targets: Sequence[int], values: ast.expr) -> ast.stmt:
     names: list[ast.expr] = [ast.Name(f"v{k}", ast.Store()) for k in targets]
     return ast.Assign([ast.Tuple(names, ast.Store())], values)
-
-
-def _all_statements(statements: Iterable[Statement]) -> Iterable[Statement]:
-    for statement in statements:
-        if isinstance(statement, Newton):
-            yield from _all_statements((*statement.body, *statement.slopes))
-        yield statement
-
-
-ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "residual": ("y", "yp"),
-    "rhs": ("y",),
-    "rhs_powers": ("y",),
-    "tangent": ("y", "yp", "dy", "dyp", "dp"),
-    "rhs_tangent": ("y", "dy", "dp"),
-    "observe": ("y", "yp"),
-    "powers": ("y", "yp"),
-    "stored": ("y", "yp"),
-    "events": ("y", "yp"),
-    "sample": ("y", "yp"),
-}
-"""The arrays that functions of a model are given; where results go comes after them."""
-
-_OF_CONTEXT = {"u": "inputs", "m": "memory", "p": "parameters"}
 
 
 @final
@@ -317,9 +293,9 @@ class _PythonRoutine:
     @cached_property
     def arrays(self) -> tuple[_Array, ...]:
         """What the function is given after the time."""
-        arguments = ARGUMENTS[_kind(self.routine.name)]
+        arguments = FUNCTIONS[function_of(self.routine.name)]
         return tuple(
-            _Array(_OF_CONTEXT.get(word), 0 if word in _OF_CONTEXT else arguments.index(word), _doubles(size), size)
+            _Array(FIELDS.get(word), 0 if word in FIELDS else arguments.index(word), _doubles(size), size)
             for word, size in self.sizes.items()
         )
 
@@ -355,11 +331,6 @@ class _PythonRoutine:
             return float(EXTERNAL(struct.external)(number, _doubles(max(len(arguments), 1))(*arguments)))
         table = self.tables[self.places[number] :]
         return _table(table, arguments[0]) if kind == "table" else _slope(table, arguments[0])
-
-
-def _kind(name: str) -> str:
-    """The function of the model that a routine belongs to: those of tangents and samples come in several."""
-    return name if name in ARGUMENTS else name.rsplit("_", 1)[0]
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from tellegen.compiler import rules
-from tellegen.compiler.context import Array, DeferredSlopes, Integers, ModelContext, address_of
+from tellegen.compiler.context import FUNCTIONS, Array, DeferredSlopes, Integers, ModelContext, address_of
 from tellegen.compiler.statements import RateFormulas
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
@@ -132,35 +132,13 @@ def colouring(pattern: SparsityPattern) -> Integers:
     return np.array(colours, dtype=np.int32)
 
 
-__all__ = [
-    "PROTOTYPES",
-    "BreakTimes",
-    "EventFunction",
-    "EventKind",
-    "ModelData",
-    "NumericModel",
-    "Observable",
-    "ObservableKind",
-    "SampleGroup",
-    "SignalDelay",
-    "native_addresses",
-]
-
-_POINTER, _DOUBLE, _INT = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
 PROTOTYPES: Mapping[str, Any] = {
-    name: ctypes.CFUNCTYPE(_INT, _POINTER, _DOUBLE, *arguments)
-    for name, arguments in {
-        "residual": (_POINTER, _POINTER, _POINTER),
-        "rhs": (_POINTER, _POINTER),
-        "rhs_powers": (_POINTER, _POINTER),
-        "tangent": (_POINTER,) * 6,
-        "rhs_tangent": (_POINTER,) * 4,
-        "observe": (_POINTER, _POINTER, _POINTER),
-        "balance": (_POINTER, _POINTER, _POINTER),
-        "powers": (_POINTER, _POINTER, _POINTER),
-        "events": (_POINTER, _POINTER, _POINTER),
-        "sample": (_POINTER, _POINTER, _INT, _POINTER),
-    }.items()
+    name: ctypes.CFUNCTYPE(
+        *(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, *(ctypes.c_void_p for _ in arrays)),
+        *((ctypes.c_int,) if name == "sample" else ()),  # the group that is sampled
+        ctypes.c_void_p,
+    )
+    for name, arrays in FUNCTIONS.items()
 }
 """The C types of the functions of model.h, by name."""
 

@@ -1,6 +1,6 @@
 """What a program shows beside its equations: power variables, energies, outputs, signals, books and events."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise
@@ -75,7 +75,7 @@ def discontinuities(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Exp
         if isinstance(step, LawGroup) and len(step.targets) <= MOST_MEMBERS:
             asked = [(e, _jumps(node)) for node in postorder(step.template) for e in _asked(node)]
             for r in range(len(step.targets)) if asked else ():
-                filled = _filled(step, r, [e for e, _ in asked])
+                filled = substitute_all(tuple(e for e, _ in asked), step.slots(r))
                 yield from (
                     (step.targets[r], e, jumps) for e, (_, jumps) in zip(filled, asked, strict=True) if _moves(e, time)
                 )
@@ -95,14 +95,18 @@ def _jumps(node: Expression) -> bool:
     return not (isinstance(node, Call) and node.name in ("abs", "max", "min"))
 
 
-def _filled(step: LawGroup, r: int, asked: list[Expression]) -> tuple[Expression, ...]:
-    own: dict[str, Expression] = {f"@{k}": variable(column[r]) for k, column in enumerate(step.arguments)}
-    own |= {f"#{k}": column[r] for k, column in enumerate(step.coefficients)}
-    return tuple(substitute_all(tuple(asked), own))
-
-
 def _moves(e: Expression, time: int) -> bool:
     return any(name.startswith("%") and name != f"%{time}" for name in e.free_symbols)
+
+
+def _in_order(formulas: Mapping[str, Expression]) -> dict[str, Expression]:
+    """Formulas by name, each after those that it reads."""
+    waiting, found = dict(formulas), dict[str, Expression]()
+    while waiting:
+        ready = [name for name, e in waiting.items() if waiting.keys().isdisjoint(e.free_symbols)]
+        assert ready, "no parameter is defined by itself"
+        found |= {name: waiting.pop(name) for name in ready}
+    return found
 
 
 POWER = slot(0) * slot(1)
@@ -154,7 +158,7 @@ class Observation:
         signals, variables = builder.signals, builder.variables
         y = [*builder.states, *builder.displacements, *signals.states, *builder.loops.unknowns]
         assert len(y) == len(self.residuals), "one residual for each variable"
-        core, observing = split_steps(builder.scheduler.steps, self.residuals)
+        core, observing, _ = split_steps(builder.scheduler.steps, self.residuals)
         ports = graph.ports
         initial = {ports[k].state: e for k in builder.causal.integral if (e := ports[k].initial) is not None}
         initial |= {law.name: law.initial for law in signals.laws if hasattr(law, "initial")}
@@ -181,10 +185,8 @@ class Observation:
             externals=signals.externals,
             breaks=signals.breaks,
             parameters=graph.parameters,
-            formulas=builder.formulas,
+            formulas=_in_order(builder.formulas),
             initial=initial,
-            findings=(),
-            elements=len(ports),
         )
 
     # -- ports -----------------------------------------------------------------------------------------------------------------
@@ -310,7 +312,7 @@ class Observation:
     def _add_restarts(self) -> None:
         """Places where a formula jumps or bends that F needs now, or will after a delay: signs, comparisons, corners."""
         delayed = [k for _, k in self.builder.signals.delays]
-        core, _ = split_steps(self.builder.scheduler.steps, [*self.residuals, *delayed])
+        core, _, _ = split_steps(self.builder.scheduler.steps, [*self.residuals, *delayed])
         found: dict[Expression, int] = {}
         jumping: set[Expression] = set()
         for k, expression, jumps in discontinuities(core, self.builder.time):

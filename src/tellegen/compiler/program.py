@@ -12,7 +12,6 @@ from typing import final
 from tellegen.compiler.numeric_model import EventFunction, Observable
 from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step
 from tellegen.compiler.time_derivatives import derived_template
-from tellegen.core.errors import Finding
 from tellegen.expressions import MINUS_ONE, ONE, PRIME, Expression
 from tellegen.graph.signals import Break, Delayed, External, Sampled, Table
 
@@ -38,7 +37,7 @@ class Program:
     """Steps compute every variable from the leaves: time, y = [states, displacements, signal states, unknowns], yp, inputs, memory.
 
     `core` are the steps that F needs, `observing` those that only observables, books, events and samples need; both in order.
-    `residuals[i]` is F for y[i]; `rates[i]` the variable of yp[i]. `formulas` are parameters given by others.
+    `residuals[i]` is F for y[i]; `rates[i]` the variable of yp[i]. `formulas` are parameters given by others, in order.
     """
 
     name: str
@@ -65,8 +64,6 @@ class Program:
     parameters: Mapping[str, Expression | None]
     formulas: Mapping[str, Expression]
     initial: Mapping[str, Expression]
-    findings: tuple[Finding, ...]
-    elements: int
 
     @property
     def y(self) -> list[int]:
@@ -95,11 +92,9 @@ def residual_supports(program: Program, leaves: Iterable[Sequence[int]], *, dens
     for step in program.core:
         if isinstance(step, LinearRows):
             found.rows(step)
-        elif isinstance(step, Lookup):
-            found.set(step.target, step.arguments)
-        else:
-            for r, target in enumerate(step.targets):
-                found.set(target, [column[r] for column in step.arguments])
+            continue
+        for r, target in enumerate(step.targets):
+            found.set(target, step.reads(r))
     return [sorted(found.of(k)) for k in program.residuals]
 
 
@@ -169,33 +164,27 @@ def _is_affine_in(leaves: Iterable[int], others: Iterable[int], program: Program
     """Whether every formula is affine in what depends on the leaves, with factors that depend neither on them nor on others."""
     moving, varying = set(leaves), set(others)
     for step in program.core:
-        if isinstance(step, LinearRows):
-            for r, target in enumerate(step.targets):
-                sources = step.sources[step.starts[r] : step.starts[r + 1]]
-                _spread(target, sources, moving)
-                _spread(target, sources, varying)
-        elif isinstance(step, Lookup):
-            if not moving.isdisjoint(step.arguments):
-                return False
-            varying.add(step.target)
-        elif not _is_affine(step, moving, varying):
-            return False
+        slopes = _slopes_read(step)
+        for r, target in enumerate(step.targets):
+            read = step.reads(r)
+            for s, slots in enumerate(slopes):
+                if read[s] in moving and any(read[a] in moving or read[a] in varying for a in slots):
+                    return False
+            if not moving.isdisjoint(read):
+                moving.add(target)
+            # What is looked up may change at any time, whatever it reads.
+            if isinstance(step, Lookup) or not varying.isdisjoint(read):
+                varying.add(target)
     return True
 
 
-def _spread(target: int, sources: list[int], into: set[int]) -> None:
-    if any(k in into for k in sources):
-        into.add(target)
-
-
-def _is_affine(group: LawGroup, moving: set[int], varying: set[int]) -> bool:
-    count = len(group.arguments)
-    slopes = [set(derived_template(group.template, count, (s,)).arguments) - {count} for s in range(count)]
-    for r, target in enumerate(group.targets):
-        arguments = [column[r] for column in group.arguments]
-        for s, k in enumerate(arguments):
-            if k in moving and any(arguments[a] in moving or arguments[a] in varying for a in slopes[s]):
-                return False
-        _spread(target, arguments, moving)
-        _spread(target, arguments, varying)
-    return True
+def _slopes_read(step: Step) -> list[set[int]]:
+    """For each slot of a step the slots that the slope by it reads; a lookup is bent in all of its own, and a sum in none."""
+    match step:
+        case LinearRows():
+            return []
+        case Lookup():
+            return [{s} for s in range(len(step.arguments))]
+        case LawGroup():
+            count = len(step.arguments)
+            return [set(derived_template(step.template, count, (s,)).arguments) - {count} for s in range(count)]

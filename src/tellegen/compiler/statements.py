@@ -3,7 +3,7 @@
 Variables appear in expressions as `%k`; parameters are variables too. Each variable is set once.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -77,6 +77,14 @@ QUICK = ("if", "abs", "min", "max", "sign")
 
 Fresh = Callable[[str], int]
 """Makes a new variable."""
+
+
+def all_statements(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements and those inside of them, which come first."""
+    for statement in statements:
+        if isinstance(statement, Newton):
+            yield from all_statements((*statement.body, *statement.slopes))
+        yield statement
 
 
 def targets_of(statement: Statement) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ from tellegen.expressions import (
     postorder,
     rebuild,
     symbol,
+    total,
 )
 
 
@@ -35,9 +36,6 @@ class Variables:
         self.names: list[str] = []
         self.rate_of: dict[int, int] = {}
         self._number: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def new(self, name: str) -> int:
         """A variable that formulas do not read by its name."""
@@ -118,6 +116,21 @@ class LinearRows:
         for e in range(self.starts[r], self.starts[r + 1]):
             yield self.sources[e], self.gains[e]
 
+    def reads(self, r: int) -> list[int]:
+        """The variables that row r reads, which may be targets of rows before it."""
+        return self.sources[self.starts[r] : self.starts[r + 1]]
+
+    def part(self, members: Iterable[int]) -> "LinearRows":
+        """Some rows alone."""
+        rows = LinearRows()
+        for r in members:
+            rows.add(self.targets[r], list(self.entries(r)))
+        return rows
+
+    def formula(self, r: int) -> Expression:
+        """Row r written out."""
+        return total(gain * variable(k) for k, gain in self.entries(r))
+
 
 @final
 @dataclass
@@ -129,6 +142,28 @@ class LawGroup:
     arguments: list[list[int]]
     coefficients: list[list[Expression]]
 
+    def reads(self, r: int) -> list[int]:
+        """The variables that target r reads, slot by slot."""
+        return [column[r] for column in self.arguments]
+
+    def part(self, members: Sequence[int]) -> "LawGroup":
+        """Some targets alone."""
+        return LawGroup(
+            self.template,
+            [self.targets[r] for r in members],
+            [[column[r] for r in members] for column in self.arguments],
+            [[column[r] for r in members] for column in self.coefficients],
+        )
+
+    def slots(self, r: int) -> dict[str, Expression]:
+        """What fills the slots of target r."""
+        own: dict[str, Expression] = {f"@{k}": variable(column[r]) for k, column in enumerate(self.arguments)}
+        return own | {f"#{k}": column[r] for k, column in enumerate(self.coefficients)}
+
+    def formula(self, r: int) -> Expression:
+        """Target r written out."""
+        return self.template.substitute(self.slots(r))
+
 
 @final
 @dataclass
@@ -139,6 +174,19 @@ class Lookup:
     number: int
     target: int
     arguments: list[int]
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The variable, as other steps have several."""
+        return (self.target,)
+
+    def reads(self, r: int) -> list[int]:
+        """The variables that it reads."""
+        return self.arguments
+
+    def part(self, members: Iterable[int]) -> "Lookup":
+        """It has one target: it is needed or not."""
+        return self
 
 
 Step = LinearRows | LawGroup | Lookup
@@ -236,104 +284,20 @@ def _digits(q: Rational) -> tuple[int, int]:
     return (q.numerator, q.denominator)
 
 
-def split_steps(steps: Sequence[Step], targets: Iterable[int]) -> tuple[list[Step], list[Step]]:
-    """The steps that the targets need, and the others; both in order, groups and rows divided where need be."""
-    needed = set(targets)
+def split_steps(steps: Sequence[Step], wanted: Iterable[int]) -> tuple[list[Step], list[Step], set[int]]:
+    """The steps that some variables need, and the others, both in order and divided where need be; and all variables read."""
+    needed = set(wanted)
     mine: list[Step] = []
     others: list[Step] = []
-    for step in reversed(steps):
-        one, two = _divided(step, needed)
-        mine += [one] if one is not None else []
-        others += [two] if two is not None else []
-    return mine[::-1], others[::-1]
-
-
-def _divided(step: Step, needed: set[int]) -> tuple[Step | None, Step | None]:
-    """One step in two; what the needed part reads becomes needed."""
-    if isinstance(step, Lookup):
-        if step.target in needed:
-            needed.update(step.arguments)
-            return step, None
-        return None, step
-    if isinstance(step, LinearRows):
-        return _divided_rows(step, needed)
-    inside = [r for r, k in enumerate(step.targets) if k in needed]
-    for column in step.arguments:
-        needed.update(column[r] for r in inside)
-    if len(inside) == len(step.targets):
-        return step, None
-    chosen = set(inside)
-    outside = [r for r in range(len(step.targets)) if r not in chosen]
-    return _part(step, inside), _part(step, outside)
-
-
-def _part(group: LawGroup, members: list[int]) -> LawGroup | None:
-    if not members:
-        return None
-    return LawGroup(
-        group.template,
-        [group.targets[r] for r in members],
-        [[column[r] for r in members] for column in group.arguments],
-        [[column[r] for r in members] for column in group.coefficients],
-    )
-
-
-def _divided_rows(rows: LinearRows, needed: set[int]) -> tuple[LinearRows | None, LinearRows | None]:
-    inside = []
-    for r in range(len(rows.targets) - 1, -1, -1):  # a row may read those before it
-        if rows.targets[r] in needed:
-            needed.update(rows.sources[rows.starts[r] : rows.starts[r + 1]])
-            inside.append(r)
-    if len(inside) == len(rows.targets):
-        return rows, None
-    chosen = set(inside)
-    mine, others = LinearRows(), LinearRows()
-    for r, target in enumerate(rows.targets):
-        (mine if r in chosen else others).add(target, list(rows.entries(r)))
-    return (mine if mine.targets else None), (others if others.targets else None)
-
-
-def needed_steps(steps: Sequence[Step], wanted: Iterable[int]) -> tuple[list[Step], set[int]]:
-    """The steps that the wanted variables need, in order, each with those members only; and all variables that are read."""
-    needed = set(wanted)
-    found = [kept for step in reversed(steps) if (kept := _kept(step, needed)) is not None]
-    found.reverse()
-    return found, needed
-
-
-def _kept(step: Step, needed: set[int]) -> Step | None:
-    """What is needed of a step, or None; what that reads is needed from then on."""
-    if isinstance(step, Lookup):
-        if step.target not in needed:
-            return None
-        needed.update(step.arguments)
-        return step
-    members = []
-    for i in reversed(range(len(step.targets))):  # a row may read one before it
-        if step.targets[i] in needed:
-            members.append(i)
-            needed.update(_read_by(step, i))
-    members.reverse()
-    return _with_members(step, members) if members else None
-
-
-def _read_by(step: LinearRows | LawGroup, i: int) -> Iterable[int]:
-    if isinstance(step, LinearRows):
-        return step.sources[step.starts[i] : step.starts[i + 1]]
-    return [column[i] for column in step.arguments]
-
-
-def _with_members(step: LinearRows | LawGroup, members: Sequence[int]) -> LinearRows | LawGroup:
-    if len(members) == len(step.targets):
-        return step
-    if isinstance(step, LawGroup):
-        return LawGroup(
-            step.template,
-            [step.targets[i] for i in members],
-            [[column[i] for i in members] for column in step.arguments],
-            [[column[i] for i in members] for column in step.coefficients],
-        )
-    rows = LinearRows()
-    for i in members:
-        rows.add(step.targets[i], list(step.entries(i)))
-    return rows
+    for step in reversed(steps):  # what a step reads is needed of those before it
+        inside = []
+        for r in reversed(range(len(step.targets))):  # and a row may read one before it in the same step
+            if step.targets[r] in needed:
+                needed.update(step.reads(r))
+                inside.append(r)
+        chosen = set(inside)
+        outside = [r for r in range(len(step.targets)) if r not in chosen]
+        for kept, members in ((mine, inside[::-1]), (others, outside)):
+            if members:
+                kept.append(step if len(members) == len(step.targets) else step.part(members))
+    return mine[::-1], others[::-1], needed

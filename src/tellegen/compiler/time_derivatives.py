@@ -139,11 +139,7 @@ class TimeDerivatives:
     def _index(self) -> None:
         """Where each variable is computed, for the steps not looked at yet."""
         for s in range(self._seen, len(self.steps)):
-            step = self.steps[s]
-            if isinstance(step, Lookup):
-                self._defined[step.target] = (s, 0)
-            else:
-                self._defined.update((k, (s, r)) for r, k in enumerate(step.targets))
+            self._defined.update((k, (s, r)) for r, k in enumerate(self.steps[s].targets))
         self._seen = len(self.steps)
 
     def _reached(self, targets: Iterable[int]) -> set[int]:
@@ -155,15 +151,6 @@ class TimeDerivatives:
                 continue
             reached.add(k)
             if k in self._defined:
-                stack.extend(step_sources(self.steps, *self._defined[k]))
+                s, r = self._defined[k]
+                stack.extend(self.steps[s].reads(r))
         return reached
-
-
-def step_sources(steps: list[Step], s: int, r: int) -> list[int]:
-    """The variables that member r of step s reads."""
-    step = steps[s]
-    if isinstance(step, LinearRows):
-        return step.sources[step.starts[r] : step.starts[r + 1]]
-    if isinstance(step, Lookup):
-        return step.arguments
-    return [column[r] for column in step.arguments]

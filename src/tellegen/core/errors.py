@@ -12,10 +12,11 @@
     ├── FigureError        F  what is drawn
     └── ExportError        X  files for other tools
 
-Each finding belongs to a `Rule` with a code that is never reused. A rule is declared once, beside the code that applies it,
-and its documentation page is made from the declaration. The same record feeds terminal, JSON and screens.
+Each finding belongs to a `Rule` with a code that is never reused. A rule is declared once, beside the code that applies it;
+`tellegen explain` and its page on the site are made from the declaration. The same record feeds terminal, JSON and screens.
 """
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
@@ -164,6 +165,47 @@ ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {
     "X": ExportError,
 }
 
+LAYERS: Mapping[str, str] = {
+    "D": "Description: what the user wrote",
+    "M": "Mechanisms: bodies and joints",
+    "G": "Graph: how it is connected",
+    "K": "Causality: who decides what",
+    "E": "Equations: which equations follow",
+    "T": "Reduction: limits and other coordinates",
+    "C": "Conditioning: forms for dependent storages",
+    "N": "Compiler: from equations to machine code",
+    "S": "Simulation: time advancing",
+    "F": "Figures: what is drawn",
+    "X": "Exporting: files for other tools",
+}
+"""What the first letter of a code stands for."""
+
+SEVERITIES: Mapping[Severity, str] = {
+    "error": "the model cannot be used until it is changed",
+    "warning": "the model can be used, but probably not as meant",
+    "notice": "the model is fine; this is worth knowing",
+}
+
+LONGEST_LINE = 160
+"""Longer lines of an example are cut where it is shown: they are there to be too long."""
+
+
+def sentence(text: str) -> str:
+    """The words of a text on one line, with a capital and a full stop."""
+    line = " ".join(text.split())
+    line = line[:1].upper() + line[1:]
+    return line if line.endswith((".", "!", "?", ":")) else line + "."
+
+
+def cut_lines(text: str) -> str:
+    """A file as it is shown: the middle of an overlong line left out."""
+    return "\n".join(line if len(line) <= LONGEST_LINE else _cut(line) for line in text.splitlines())
+
+
+def _cut(line: str) -> str:
+    half = LONGEST_LINE // 4
+    return f"{line[:half]} ... {len(line) - 2 * half} more characters ... {line[-half:]}"
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -181,6 +223,26 @@ class Rule:
     example: str = ""
     instead: str = ""
     severity: Severity = "error"
+
+    @property
+    def layer(self) -> str:
+        """The word for the layer that the rule belongs to."""
+        return LAYERS[self.code[0]].partition(":")[0].lower()
+
+    def to_text(self, width: int = 100) -> str:
+        """All there is to say about the rule, as `tellegen explain` prints it; files are not broken into lines."""
+        about = f"{self.severity} ({SEVERITIES[self.severity]}); layer: {self.layer}"
+        parts = [f"{self.code}: {self.title}\n{about}", textwrap.fill(sentence(self.meaning), width)]
+        parts.append("Why\n" + textwrap.fill(sentence(self.why), width, initial_indent="  ", subsequent_indent="  "))
+        for word, file in (("Wrong", self.example), ("Right", self.instead)):
+            if file:
+                parts.append(f"{word}\n" + textwrap.indent(cut_lines(file), "  "))
+        return "\n\n".join(parts)
+
+    def to_json(self) -> dict[str, object]:
+        """The rule as names and texts, empty parts left out."""
+        record = {key: getattr(self, key) for key in ("code", "severity", "layer", "title", "meaning", "why")}
+        return record | {key: text for key in ("example", "instead") if (text := getattr(self, key))}
 
     def finding(
         self,
@@ -212,7 +274,7 @@ class Rule:
 
 
 class Rulebook:
-    """The rules of one layer, in the order of their codes; documentation pages are made from it."""
+    """Rules of one layer, in the order of their codes; `tellegen explain` finds it by the letter that it is made with."""
 
     def __init__(self, layer: str) -> None:
         self.layer = layer

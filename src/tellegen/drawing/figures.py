@@ -3,9 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import dist
 from pathlib import Path
-from statistics import median_low
 from typing import TypeVar, final
 
 from tellegen.causality import assign_causality, assign_with_conflicts
@@ -14,20 +12,19 @@ from tellegen.core.errors import Rule
 from tellegen.core.files import failure_reason, write_bytes
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
-from tellegen.drawing.bond.pinned import STILL
 from tellegen.drawing.bond.scene import bond_scene
 from tellegen.drawing.bond.vector import vector_bond_scene
 from tellegen.drawing.formulas import equation_scene
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.mechanism.scene import mechanism_scene
-from tellegen.drawing.memory import FigureMemory, tex_comment
-from tellegen.drawing.options import DEFAULTS, POINT, READABLE, Options, read_options, with_layout
+from tellegen.drawing.memory import EarlierFigure, Memory, draw_like, misplaced_items
+from tellegen.drawing.options import DEFAULTS, READABLE, Options, read_options, with_layout
 from tellegen.drawing.overlay.results import SANKEY, result_scene
 from tellegen.drawing.pog.scene import model_pog_scene, pog_scene
 from tellegen.drawing.pog.steps import STEPS, Steps, reduction_scene, steps_scene
-from tellegen.drawing.recall import NoMemoryError, memory_of, misplaced_items, read_memory
 from tellegen.drawing.scene import Label, Scene
 from tellegen.drawing.schematic.scene import schematic_scene
+from tellegen.drawing.strokes import POINT
 from tellegen.drawing.writers.raster import to_pdf, to_png
 from tellegen.drawing.writers.scene_json import to_json
 from tellegen.drawing.writers.svg import to_svg
@@ -104,18 +101,18 @@ class Figure:
 
     def svg(self, *, symbols: bool = False) -> str:
         """The figure as SVG. With `symbols`, equal texts are stored once: smaller, for screens."""
-        return to_svg(self.scene, theme=self.options.theme, scale=self.zoom, symbols=symbols, memory=self._memory())
+        return to_svg(self.scene, theme=self.options.theme, scale=self.zoom, symbols=symbols, memory=self._memory)
 
     def pdf(self) -> bytes:
         """The figure as a PDF page of its own size."""
-        return to_pdf(self.scene, theme=self.options.theme, scale=self.zoom, memory=self._memory())
+        return to_pdf(self.scene, theme=self.options.theme, scale=self.zoom, memory=self._memory)
 
     def png(self, *, dpi: float = 192) -> bytes:
         """The figure as a PNG; 96 dots an inch make a unit a pixel.
 
         Raises: FigureError (F107) for more pixels than fit into memory.
         """
-        return to_png(self.scene, theme=self.options.theme, scale=self.zoom, dpi=dpi, memory=self._memory())
+        return to_png(self.scene, theme=self.options.theme, scale=self.zoom, dpi=dpi, memory=self._memory)
 
     def tikz(self, *, standalone: bool = False) -> str:
         r"""The figure as a tikzpicture to \input, or as a whole document; with the option `macros` in styles of another package.
@@ -126,7 +123,7 @@ class Figure:
             picture = to_bondgraphs(self.scene, scale=self.zoom, standalone=standalone)
         else:
             picture = to_tikz(self.scene, theme=self.options.theme, scale=self.zoom, standalone=standalone)
-        return picture + tex_comment(self._memory())
+        return picture + Memory.of(self.scene).tex()
 
     def json(self, *, outlines: bool = False) -> str:
         """The scene as JSON; with `outlines`, the paths of its texts too."""
@@ -142,10 +139,10 @@ class Figure:
         target = Path(path)
         return write_drawing(target, writer_for(target, FORMATS, "figures", rules.BAD_SUFFIX)(self))
 
+    @property
     def _memory(self) -> str:
         """What its files remember: where everything stands."""
-        found = memory_of(self.scene)
-        return "" if found is None else found.text()
+        return Memory.of(self.scene).text()
 
     def _repr_svg_(self) -> str:
         return self.svg(symbols=True)
@@ -188,71 +185,6 @@ def check_suffix(path: Path) -> None:
     Raises: FigureError (F104).
     """
     writer_for(path, FORMATS, "figures", rules.BAD_SUFFIX)
-
-
-EarlierFigure = Figure | str | os.PathLike[str]
-"""A figure, or the file of one."""
-KEPT, ANEW = "kept the places of", "laid out anew"
-"""What notes begin with."""
-ALIKE = 1 / 3
-"""Figures that have less than this share of the smaller one in common are of different models."""
-
-
-def _draw_like(earlier: EarlierFigure, notation: str, make: Callable[[FigureMemory | None], Figure]) -> Figure:
-    """A figure like an earlier one; its notes say what was kept, or why it is laid out anew.
-
-    Raises: FigureError (F162) where there is no such file, or no figure of this kind is like another.
-    """
-    if notation not in PLACED_FIGURES:
-        told = f"figures drawn as '{notation}' follow from the model alone"
-        raise rules.NOT_LIKE.error(f"nothing can be kept: {told}", fix="draw it as 'bond', 'pog' or 'network'")
-    name, found = _name_and_memory(earlier)
-    if isinstance(found, FigureMemory) and found.notation != notation:
-        found = f"it is drawn as '{found.notation}'"
-    if isinstance(found, FigureMemory):
-        figure = make(found)
-        new = memory_of(figure.scene)
-        if new is not None and _alike(new, found):
-            return replace(figure, notes=(_what_was_kept(name, new, found), *figure.notes))
-        found = "it is of another model" if new is not None else "this figure follows from the model alone"
-    figure = make(None)
-    return replace(figure, notes=(f"{ANEW}, not like {name}: {found}", *figure.notes))
-
-
-def _name_and_memory(earlier: EarlierFigure) -> tuple[str, FigureMemory | str]:
-    """What an earlier figure is called, and what it remembers, or why it does not."""
-    if isinstance(earlier, Figure):
-        return "the earlier figure", memory_of(earlier.scene) or "figures of its kind follow from the model alone"
-    if not isinstance(earlier, str | os.PathLike):
-        told = f"'{type(earlier).__name__}' is neither a figure nor the name of a file"
-        raise rules.NOT_LIKE.error(f"nothing can be kept: {told}", fix="give a figure, or the file of one")
-    path = Path(earlier)
-    if not path.is_file():
-        raise rules.NOT_LIKE.error(f"nothing can be kept: there is no file '{path}'", fix="give the file of a figure")
-    try:
-        return str(path), read_memory(path)
-    except NoMemoryError as error:
-        return str(path), str(error)
-
-
-def _alike(new: FigureMemory, old: FigureMemory) -> bool:
-    common = len(new.places.keys() & old.places.keys())
-    return common > 0 and common >= ALIKE * min(len(new.places), len(old.places))
-
-
-def _what_was_kept(name: str, new: FigureMemory, old: FigureMemory) -> str:
-    added = len(new.places.keys() - old.places.keys())
-    moved = _moved_items(new, old)
-    told = [f"{added} {'item is' if added == 1 else 'items are'} new"] if added else []
-    told += [f"{moved} had to move"] if moved else []
-    return f"{KEPT} {name}" + (f" ({', '.join(told)})" if told else "")
-
-
-def _moved_items(new: FigureMemory, old: FigureMemory) -> int:
-    """How many items are not where they were, beside the way that all have in common."""
-    ways = [(x - old.places[k][0], y - old.places[k][1]) for k, (x, y) in new.places.items() if k in old.places]
-    common = median_low([x for x, _ in ways]), median_low([y for _, y in ways])
-    return sum(dist(way, common) > STILL for way in ways)
 
 
 Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
@@ -300,14 +232,15 @@ def draw(
     if isinstance(what, Finished | list | tuple):
         told = "only the figure of a model can be drawn like an earlier one"
         raise rules.NOT_LIKE.error(told, fix="draw(model, 'bond', like=figure)")
-    return _draw_like(
+    figure, note = draw_like(
         like, notation or "pog", lambda kept: _drawn_figure(what, notation, run, at, replace(chosen, earlier=kept))
     )
+    return replace(figure, notes=(note, *figure.notes))
 
 
 def _drawn_figure(what: Drawable, notation: str, run: Run | None, at: Quantity | None, options: Options) -> Figure:
     scene = _scene_of(what, notation, run, at, options)
-    missed = (f"'{name}' could not be put where it shall stand" for name in misplaced_items(scene, options))
+    missed = (f"'{name}' could not be put where it shall stand" for name in misplaced_items(scene, options.places))
     return Figure(scene, options, (*scene.notes, *missed))
 
 
@@ -407,10 +340,10 @@ def keep_layout(
     if path.suffix.lower() == NETLIST_SUFFIX or not path.is_file():
         told = "a netlist says where its elements are drawn" if path.is_file() else f"there is no file '{path}'"
         raise rules.NO_LAYOUT.error(f"no layout can be kept: {told}", fix="give the YAML file of a model")
-    found = (
-        memory_of(draw(read(path), notation, places=dict(places or {})).scene) if notation in PLACED_FIGURES else None
-    )
-    if found is None:
+    found = Memory()
+    if notation in PLACED_FIGURES:
+        found = Memory.of(draw(read(path), notation, places=dict(places or {})).scene)
+    if not found:
         told = f"no places are kept of figures drawn as '{notation}'"
         raise rules.NO_LAYOUT.error(told, fix=f"draw it as {listing(PLACED_FIGURES)}")
     kept = dict(found.places) if places is None else {name: at for name, at in found.places.items() if name in places}

@@ -1,7 +1,7 @@
 """How a figure is drawn: one value with a default for every choice. Unknown words are refused with the nearest known one."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import isfinite, nan
 from typing import Any, Literal, final, get_args, get_type_hints
@@ -9,7 +9,8 @@ from typing import Any, Literal, final, get_args, get_type_hints
 from tellegen.core.names import did_you_mean, listing
 from tellegen.core.units import convert, dimension_of, is_unit
 from tellegen.drawing import rules
-from tellegen.drawing.memory import FigureMemory
+from tellegen.drawing.memory import NO_MEMORY, Memory
+from tellegen.drawing.strokes import ThemeName
 from tellegen.model.model import Model
 from tellegen.notations.layout import ItemPositions
 
@@ -17,17 +18,17 @@ PIXELS = 96.0
 """Of CSS, in an inch."""
 WIDTH = re.compile(r"(\d+\.?\d*|\.\d+)\s*([A-Za-z]*)")
 
-POINT = 0.75
-"""A unit in points: 96 units are an inch."""
 READABLE = 5.0
 """Texts of fewer points can hardly be read in print."""
 SCREEN = 1100.0
 """Where no width is asked for, rows longer than a screen go on below."""
+ROOMY = (1.2, 1.4)
+"""What was not cut into rows before may be so much wider, and the figure is drawn smaller."""
+MOST_COMPARED = 200
+"""Figures with more items are drawn in one way only, however they were before."""
 ON_SCREEN = 0.7
 """Where no width is asked for, what is wider still is drawn no smaller than this: one scrolls rather than guesses."""
 
-ThemeName = Literal["colour", "mono", "dark"]
-"""Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
 LabelChoice = Literal["symbols", "values", "both"]
 """Names of parameters, their values with units, or `L_a = 2 mH`; in the blocks of a POG values are numbers in SI."""
 VectorStyle = Literal["bold", "double"]
@@ -80,7 +81,7 @@ class Options:
     style: Style = "flat"
     macros: MacroChoice = "own"
     places: ItemPositions = field(default_factory=dict)
-    earlier: FigureMemory | None = field(default=None, repr=False)
+    earlier: Memory = field(default=NO_MEMORY, repr=False)
 
     def zoom(self, width: float) -> float:
         """The size at which a figure of a width is drawn: the scale asked for, and less where it is wider than it may be."""
@@ -91,6 +92,15 @@ class Options:
     def room(self) -> float:
         """How wide rows may become."""
         return SCREEN if self.max_width is None else self.max_width
+
+    def like_earlier(self) -> "Iterator[Options]":
+        """Ways to draw a figure like an earlier one: with its order and without, as wide as it may be and somewhat wider."""
+        yield self
+        if self.earlier and len(self.earlier.places) <= MOST_COMPARED:
+            for lines in dict.fromkeys((self.earlier.lines, ())):
+                for wide in (1.0, *ROOMY):
+                    if lines != self.earlier.lines or wide > 1.0:
+                        yield replace(self, max_width=wide * self.room, earlier=replace(self.earlier, lines=lines))
 
     @property
     def shows_bands(self) -> bool:

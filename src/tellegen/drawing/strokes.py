@@ -10,7 +10,6 @@ from math import hypot
 from typing import Literal, assert_never, final
 
 from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.options import ThemeName
 from tellegen.drawing.scene import (
     Band,
     Block,
@@ -29,6 +28,10 @@ from tellegen.drawing.scene import (
 )
 from tellegen.drawing.typesetting import Outline
 
+ThemeName = Literal["colour", "mono", "dark"]
+"""Colour for screens and slides, mono for print (black and grey, no bands), dark for dark screens."""
+POINT = 0.75
+"""A unit in points: 96 units are an inch."""
 PAPER = "paper"
 """The paint of the background, and of the inside of blocks."""
 

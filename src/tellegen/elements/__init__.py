@@ -9,6 +9,7 @@ from tellegen.elements.kinds import (
     ACTS_ON,
     COUPLING_OF,
     KINDS,
+    START,
     Behaviour,
     CouplingType,
     ElementKind,
@@ -17,11 +18,10 @@ from tellegen.elements.kinds import (
     Setting,
     connection,
     kind_names,
-    kind_of_netlist,
     kinds_of,
     register,
+    schedule_key,
 )
-from tellegen.elements.switching import START, schedule_key
 
 __all__ = [
     "ACTS_ON",
@@ -36,7 +36,6 @@ __all__ = [
     "Setting",
     "connection",
     "kind_names",
-    "kind_of_netlist",
     "kinds_of",
     "register",
     "schedule_key",

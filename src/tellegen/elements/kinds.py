@@ -1,15 +1,14 @@
-"""The kinds of element that a network is made of: what a kind is, the registry, how kinds are registered, and advice on other
-words.
+"""What a kind of element is, the registry of all kinds, and advice on words that are none.
 
 A kind says which role its ports play in the power structure and which linear law its parameter stands for. The reader of files,
-the JSON Schema, the Python calls, the netlist reader and the documentation are all made from the
-registry, which the modules of the domains fill.
+the JSON Schema, the Python calls, the netlist reader and the documentation are all made from the registry, which the catalogue
+fills.
 """
 
 from dataclasses import dataclass
 from typing import Literal, final
 
-from tellegen.core.domains import DOMAINS, Domain, Side, other_side
+from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.names import did_you_mean, listing
 
 Role = Literal["storage", "resistive", "source", "coupling", "switching"]
@@ -113,7 +112,6 @@ class ElementKind:
 
 KINDS: dict[str, ElementKind] = {}
 """Every word that names a kind (aliases too), and the kind."""
-_BY_NETLIST_CODE: dict[str, ElementKind] = {}
 
 
 def register(kind: ElementKind) -> ElementKind:
@@ -122,8 +120,6 @@ def register(kind: ElementKind) -> ElementKind:
         if word in KINDS:
             raise ValueError(f"'{word}' names an element kind already: {KINDS[word].name}")
         KINDS[word] = kind
-    if kind.netlist:
-        _BY_NETLIST_CODE[kind.netlist] = kind
     return kind
 
 
@@ -137,18 +133,13 @@ def kinds_of(domain: str, role: Role) -> list[ElementKind]:
     return [k for k in dict.fromkeys(KINDS.values()) if k.role == role and set(k.domains) == {domain}]
 
 
-def kind_of_netlist(code: str) -> ElementKind | None:
-    """The kind behind a POG_Modeler code such as `eR`."""
-    return _BY_NETLIST_CODE.get(code)
-
-
 def connection(domains: tuple[str, str], coupling: CouplingType, *, reciprocal: bool = False) -> ElementKind:
     """A connection block between any two domains, as POG draws it, for couplings that have no name of their own.
 
     Its modulus K is that of `across_1 = K*across_2` or `through_2 = K*across_1`; `reciprocal` gives `across_2 = K*across_1` or
     `across_1 = K*through_2`.
     """
-    law = _CONNECTION_LAWS[coupling, reciprocal]
+    law = next(law for law, kind in CONNECTION_LAWS.items() if kind == (coupling, reciprocal))
     return ElementKind(
         name="connection",
         role="coupling",
@@ -161,74 +152,22 @@ def connection(domains: tuple[str, str], coupling: CouplingType, *, reciprocal: 
     )
 
 
-_CONNECTION_LAWS: dict[tuple[CouplingType, bool], str] = {
-    ("transformer", False): "across_1 = K*across_2",
-    ("transformer", True): "across_2 = K*across_1",
-    ("gyrator", False): "through_2 = K*across_1",
-    ("gyrator", True): "across_1 = K*through_2",
+CONNECTION_LAWS: dict[str, tuple[CouplingType, bool]] = {
+    "across_1 = K*across_2": ("transformer", False),
+    "across_2 = K*across_1": ("transformer", True),
+    "through_2 = K*across_1": ("gyrator", False),
+    "across_1 = K*through_2": ("gyrator", True),
 }
+"""What a coupling is, and whether its modulus is the reciprocal one, by its law."""
 
 
-def register_storage(
-    name: str,
-    domain: str,
-    side: Side,
-    key: str,
-    word: str,
-    unit: str,
-    *,
-    inverse: bool = False,
-    netlist: str = "",
-    **more: object,
-) -> ElementKind:
-    """A storage with the linear law that its domain and its side give."""
-    d = DOMAINS[domain]
-    energy, power = d.energy(side), d.power(side)
-    law = (
-        f"{power.letters[0]} = {key}*{energy.letters[0]}"
-        if inverse
-        else f"{energy.letters[0]} = {key}*{power.letters[0]}"
-    )
-    return register_kind(
-        "storage", name, (domain,), law, side, Quantity(key, word, unit), inverse=inverse, netlist=netlist, **more
-    )
+START = "start"
+"""The key that says in which mode a run begins."""
 
 
-def register_resistive(
-    name: str, domain: str, side: Side, key: str, word: str, unit: str, *, netlist: str = "", **more: object
-) -> ElementKind:
-    """A resistive element with the linear law of its side."""
-    d = DOMAINS[domain]
-    law = f"{d.power(side).letters[0]} = {key}*{d.power(other_side(side)).letters[0]}"
-    return register_kind("resistive", name, (domain,), law, side, Quantity(key, word, unit), netlist=netlist, **more)
-
-
-def register_source(name: str, domain: str, side: Side, *, netlist: str = "", **more: object) -> ElementKind:
-    """A source of the variable of its side."""
-    power = DOMAINS[domain].power(side)
-    return register_kind("source", name, (domain,), f"{power.letters[0]} = input", side, None, netlist=netlist, **more)
-
-
-def register_coupling(
-    name: str,
-    domains: tuple[str, str],
-    coupling: CouplingType,
-    law: str,
-    key: str,
-    word: str,
-    unit: str,
-    **more: object,
-) -> ElementKind:
-    """A coupling of two ports."""
-    return register_kind("coupling", name, domains, law, "across", Quantity(key, word, unit), coupling=coupling, **more)
-
-
-def register_kind(
-    role: Role, name: str, domains: tuple[str, ...], law: str, side: Side, quantity: Quantity | None, **more: object
-) -> ElementKind:
-    """A kind with the law that is given."""
-    summary = str(more.pop("summary", ""))
-    return register(ElementKind(name, role, domains, summary, law, side, quantity, **more))  # type: ignore[arg-type]
+def schedule_key(kind: ElementKind) -> str:
+    """The key that lists the times at which a switch begins and ends to let power pass; empty for other kinds."""
+    return kind.modes[1] if kind.behaviour == "switch" else ""
 
 
 KINDS_BY_WORD = {

@@ -25,6 +25,7 @@ from tellegen.model.laws import MatrixField
 from tellegen.model.model import Element, Parameter
 from tellegen.model.signals import SignalDefinition
 from tellegen.notations import rules
+from tellegen.notations.grammar import Record
 from tellegen.notations.quantities import QuantityReading, not_finite_error, read_plain, read_quantity
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, SequenceNode
 
@@ -193,6 +194,12 @@ class ReadingContext:
                 found.append(Scalar(piece.strip(), node.line, column, len(piece.strip()), False))
                 start = at + 1
         return found if node.text.strip() else []
+
+    def record(self, node: Node, record: Record, subject: str, known_as: str = "") -> MappingNode:
+        """The node, which must be a mapping with the keys of a record; errors about other keys are collected."""
+        mapping = self.mapping(node, subject)
+        self.check_keys(mapping, record.names, known_as or subject)
+        return mapping
 
     def check_keys(self, node: MappingNode, known: Iterable[str], subject: str) -> None:
         """Collect an error for each key that is not known."""

@@ -12,6 +12,7 @@ from tellegen.model.model import Closure, Part
 from tellegen.model.variables import input_name, sensed_variables, state_variables
 from tellegen.notations import rules
 from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.grammar import CLOSURE
 from tellegen.notations.parts.instances import Renaming
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import Node, Scalar, SequenceNode
@@ -56,20 +57,13 @@ class DisplacementsReader:
                 self.context.collect(self.context.error(rules.UNKNOWN_VARIABLE, self.rates[name], what, fix=fix))
 
 
-CLOSURE_KEYS = {
-    "equations": "formulas of displacements that are zero",
-    "solves": "the displacements that follow from them",
-}
-
-
 def read_closures(context: ReadingContext, node: Node) -> tuple[Closure, ...]:
     """The closures of a file, checked when all displacements are known."""
     return tuple(_read_closure(context, key, value) for key, value in context.mapping(node, "'closures'").items())
 
 
 def _read_closure(context: ReadingContext, key: Scalar, node: Node) -> Closure:
-    mapping = context.mapping(node, f"the closure {key.text}")
-    context.check_keys(mapping, CLOSURE_KEYS, f"the closure {key.text}")
+    mapping = context.record(node, CLOSURE, f"the closure {key.text}")
     given = mapping.get("equations"), mapping.get("solves")
     if given[0] is None or given[1] is None:
         fix = f"write '{key.text}: {{equations: [...], solves: [...]}}'"

@@ -13,6 +13,7 @@ from tellegen.model.signals import Signal
 from tellegen.model.variables import ambient_temperatures, input_name, known_variables, state_variables
 from tellegen.notations import rules
 from tellegen.notations.context import PendingCheck, ReadingContext, refuse_scale
+from tellegen.notations.grammar import EXPERIMENT
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import read_quantity
 from tellegen.notations.signals import rules as signals_rules
@@ -20,27 +21,16 @@ from tellegen.notations.signals.formulas import FormulaScope, parse_formula, ref
 from tellegen.notations.signals.shapes import SECOND, SHAPES, place_arguments
 from tellegen.notations.yaml.document import Node, Scalar
 
-EXPERIMENT_KEYS = {
-    "until": "the duration of the run, such as 0.5 s",
-    "inputs": "what each input does over time: a quantity, or a shape such as step(24 V)",
-    "initial": "values of variables at the start",
-    "outputs": "the variables to show",
-    "units": "what variables are shown in, such as {omega: rpm}; values stay what they are",
-    "rtol": "the relative tolerance",
-    "atol": "the absolute tolerance",
-}
-
 _CALL = re.compile(r"([A-Za-z]\w*)\s*\((.*)\)", re.DOTALL)
 
 
 def read_experiment(context: ReadingContext, node: Node) -> Experiment:
     """The experiment; all its parts are optional."""
-    mapping = context.mapping(node, "the experiment")
-    context.check_keys(mapping, EXPERIMENT_KEYS, "the experiment")
+    mapping = context.record(node, EXPERIMENT, "the experiment")
     reader = _ExperimentReader(context)
     parts: dict[str, object] = {}
     for key, value in mapping.items():
-        if key.text in EXPERIMENT_KEYS:
+        if key.text in EXPERIMENT.names:
             try:
                 parts[key.text] = getattr(reader, "read_" + key.text)(value)
             except TellegenError as error:

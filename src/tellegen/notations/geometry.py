@@ -38,6 +38,7 @@ from tellegen.model.mechanism import (
 from tellegen.model.model import Model, Part
 from tellegen.notations import rules
 from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.grammar import DRAWN_JOINTS, DRAWN_SETTINGS, GEOMETRY, PLACED_BODY, PLACED_PART
 from tellegen.notations.mechanism.rules import NO_SUCH_JOINT, NO_SUCH_POINT, NOT_A_POINT
 from tellegen.notations.parts.instances import Renaming, node_map
 from tellegen.notations.quantities import parse_marked
@@ -147,36 +148,10 @@ class _MovedPart:
         return BodyPoint(self._full(mark.body), mark.point)
 
 
-GEOMETRY_KEYS = {
-    "bodies": "what moves, one a line: {at: [x, y], angle: theta, points: {A: [x, y]}}; 'ground' has points only",
-    "joints": "what is drawn where bodies meet, one a line: {revolute: [ground.O, crank]}",
-    "parts": "where parts that have bodies are, one a line: {at: [x, y], angle: 90 deg}; at the origin where left out",
-}
-PLACED_PART_KEYS = {
-    "at": "where the origin of its plane is, [x, y]",
-    "angle": "the angle by which its plane is turned, anticlockwise",
-}
-PLACED_BODY_KEYS = {
-    "at": "where its origin is, [x, y]; at the origin of the plane where left out",
-    "angle": "its angle, anticlockwise; zero where left out",
-    "points": "further points, in its own coordinates",
-}
-DRAWN_JOINTS = {
-    "revolute": "a pin",
-    "prismatic": "a slide of the second body along the first",
-    "fixed": "a weld",
-    "spring": "a spring between two points",
-    "wheel": "a wheel at a point of a body, seen from above",
-    "omniwheel": "a wheel with rollers at a point of a body, seen from above",
-}
-JOINT_SETTINGS = {
-    "direction": "the angle of a slide or of a wheel in its first body",
-    "radius": "of a wheel",
-}
 ONE_POINT_JOINTS = ("wheel", "omniwheel")
+_WORDS = [key.name for key in DRAWN_JOINTS]
+_SETTINGS = {key.name: parse_unit(key.unit).dimension for key in DRAWN_SETTINGS}
 _LENGTH, _ANGLE = parse_unit("m").dimension, parse_unit("rad").dimension
-
-Schema = dict[str, Any]
 
 
 def read_geometry(context: ReadingContext, node: Node, parts: Iterable[Part] = ()) -> Geometry:
@@ -197,9 +172,8 @@ class _GeometryReader:
 
     def read(self, node: Node) -> Geometry:
         context = self.context
-        mapping = context.mapping(node, "'geometry'")
-        context.check_keys(mapping, GEOMETRY_KEYS, "a geometry")
-        bodies, joints, parts = (mapping.get(key) for key in GEOMETRY_KEYS)
+        mapping = context.record(node, GEOMETRY, "'geometry'", "a geometry")
+        bodies, joints, parts = (mapping.get(key) for key in GEOMETRY.names)
         self._parts(parts)
         if bodies is None and len(self.bodies) == 1:
             what, fix = "the geometry has no bodies", "add 'bodies:' with a line for each"
@@ -223,9 +197,8 @@ class _GeometryReader:
                 raise context.error(rules.WRONG_SHAPE, node, "no part of this system has bodies", fix=fix)
             context.check_keys(mapping, with_bodies, "the parts of the geometry, which are those that have bodies")
             for key, value in mapping.items():
-                line = context.mapping(value, f"the place of {key.text}")
-                context.check_keys(line, PLACED_PART_KEYS, f"the place of {key.text}")
-                at, angle = (line.get(word) for word in PLACED_PART_KEYS)
+                line = context.record(value, PLACED_PART, f"the place of {key.text}")
+                at, angle = (line.get(word) for word in PLACED_PART.names)
                 place = NOWHERE if at is None else self._pair(at, f"the place of {key.text}")
                 turned = ZERO if angle is None else self._formula(angle, _ANGLE, f"the angle of {key.text}")
                 placed[key.text] = Placement(place, turned)
@@ -238,8 +211,8 @@ class _GeometryReader:
     def _body(self, name: str, node: Node) -> None:
         subject = f"the body {name}"
         mapping = self.context.mapping(node, subject)
-        self.context.check_keys(mapping, ("points",) if name == GROUND else PLACED_BODY_KEYS, subject)
-        at, angle, points = (mapping.get(key) for key in PLACED_BODY_KEYS)
+        self.context.check_keys(mapping, ("points",) if name == GROUND else PLACED_BODY.names, subject)
+        at, angle, points = (mapping.get(key) for key in PLACED_BODY.names)
         given = {} if points is None else dict(self.context.mapping(points, f"the points of {name}").items())
         own = {key.text: self._pair(value, f"the point {name}.{key.text}") for key, value in given.items()}
         place = NOWHERE if at is None else self._pair(at, f"the place of {name}")
@@ -252,13 +225,13 @@ class _GeometryReader:
     def _joint(self, key: Scalar, node: Node) -> Joint:
         context, name = self.context, self.context.name(key, "a joint")
         mapping = context.mapping(node, f"the joint {name}")
-        words = [other for other in mapping.keys if other.text not in JOINT_SETTINGS]
-        if not words or words[0].text not in DRAWN_JOINTS:
+        words = [other for other in mapping.keys if other.text not in _SETTINGS]
+        if not words or words[0].text not in _WORDS:
             told = words[0].text if words else name
-            fix = did_you_mean(told, DRAWN_JOINTS) or f"the words are {listing(DRAWN_JOINTS, 20)}"
+            fix = did_you_mean(told, _WORDS) or f"the words are {listing(_WORDS, 20)}"
             raise context.error(NO_SUCH_JOINT, words[0] if words else key, f"'{told}' joins no points", fix=fix)
         kind = words[0].text
-        context.check_keys(mapping, (kind, *JOINT_SETTINGS), f"the joint {name}")
+        context.check_keys(mapping, (kind, *_SETTINGS), f"the joint {name}")
         value = mapping.get(kind)
         assert value is not None, "the key was found among those of the mapping"
         marks = [self._mark(text) for text in context.texts(value, f"what {name} joins")]
@@ -268,10 +241,9 @@ class _GeometryReader:
             raise context.error(
                 rules.WRONG_SHAPE, value, f"the {kind} {name} joins {count}, not {len(marks)} points", fix=fix
             )
-        wanted = {"direction": _ANGLE, "radius": _LENGTH}
         settings = {
             word: self._formula(given, unit, f"the {word} of {name}")
-            for word, unit in wanted.items()
+            for word, unit in _SETTINGS.items()
             if (given := mapping.get(word)) is not None
         }
         return Joint(name, kind, marks[0], marks[-1], settings)
@@ -316,36 +288,3 @@ def _node_texts(node: Node) -> Any:
         return [_node_texts(item) for item in node]
     assert isinstance(node, Scalar), "a document has mappings, lists and texts"
     return node.text
-
-
-def geometry_shape() -> Schema:
-    """The geometry in the JSON Schema."""
-    quantity: Schema = {"$ref": "#/$defs/quantity"}
-    pair: Schema = {"type": "array", "items": quantity, "minItems": 2, "maxItems": 2}
-    shapes = {"at": pair, "angle": quantity, "points": {"type": "object", "additionalProperties": pair}}
-    body = {
-        "type": ["object", "null"],
-        "properties": {key: {**shapes[key], "description": text} for key, text in PLACED_BODY_KEYS.items()},
-        "additionalProperties": False,
-    }
-    marks: Schema = {"type": ["array", "string"], "items": {"type": "string"}}
-    joint = {
-        "type": "object",
-        "properties": {key: {**marks, "description": text} for key, text in DRAWN_JOINTS.items()}
-        | {key: {**quantity, "description": text} for key, text in JOINT_SETTINGS.items()},
-        "additionalProperties": False,
-    }
-    part = {
-        "type": "object",
-        "properties": {key: {**shapes[key], "description": text} for key, text in PLACED_PART_KEYS.items()},
-        "additionalProperties": False,
-    }
-    inside = {"bodies": body, "joints": joint, "parts": part}
-    return {
-        "type": "object",
-        "properties": {
-            key: {"type": "object", "additionalProperties": inside[key], "description": text}
-            for key, text in GEOMETRY_KEYS.items()
-        },
-        "additionalProperties": False,
-    }

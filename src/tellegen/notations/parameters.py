@@ -21,7 +21,8 @@ from tellegen.model.laws import LawTable
 from tellegen.model.model import Element, Model, Parameter, ParameterCurve, ParameterSlope
 from tellegen.notations import rules
 from tellegen.notations.context import PendingCheck, ReadingContext
-from tellegen.notations.network.laws import INTERPOLATIONS, MOST_LAW_POINTS
+from tellegen.notations.grammar import CURVE, INTERPOLATIONS, SLOPE
+from tellegen.notations.network.laws import MOST_LAW_POINTS
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals.tables import read_table
 from tellegen.notations.yaml.document import MappingNode, Scalar
@@ -217,27 +218,18 @@ def _quantity(element: Element) -> str:
     return element.kind.quantity.word if element.kind.quantity else "value"
 
 
-CURVE_KEYS = {
-    "table": "the points, each `[argument, value]`, or `{file: lift.csv, time: angle, column: lift}`",
-    "at": "where the table is read: a displacement, or a formula of one",
-    "interpolation": "linear, or cubic: smooth, rising and falling only where the points do",
-    "period": "after how much the table begins again; beyond its points a table without period goes on straight",
-}
-SLOPE_KEYS = {"slope of": "a parameter that depends on a displacement", "by": "the displacement"}
-
-
 def read_curve(context: ReadingContext, name: str, key: Scalar, node: MappingNode) -> Parameter:
     """The parameter `name` that a mapping describes; the expression of a slope follows when `settle_slopes` is called.
 
     Raises: DescriptionError (D490) for a mapping that is neither a table nor a slope.
     """
     if "slope of" in node:
-        context.check_keys(node, SLOPE_KEYS, f"the slope {name}")
-        of, by = (_word(context, name, node, word) for word in SLOPE_KEYS)
+        context.check_keys(node, SLOPE.names, f"the slope {name}")
+        of, by = (_word(context, name, node, word) for word in SLOPE.names)
         return Parameter(name, None, None, "", context.place(key), ParameterSlope(of, by))
     if "table" not in node:
         _refuse(context, node, f"the value of {name} is a mapping without 'table' and without 'slope of'")
-    context.check_keys(node, CURVE_KEYS, f"the curve {name}")
+    context.check_keys(node, CURVE.names, f"the curve {name}")
     return _table_curve(context, name, key, node)
 
 

@@ -39,13 +39,11 @@ from tellegen.notations.parts.ports import read_ports, read_signal_ports
 from tellegen.notations.parts.reading import PartsReader
 from tellegen.notations.pog.reading import read_ladder
 from tellegen.notations.quantities import QuantityReading
+from tellegen.notations.schema import FILE, NOTATIONS, VERSION
 from tellegen.notations.signals import rules as signals_rules
 from tellegen.notations.signals.formulas import FormulaScope
 from tellegen.notations.signals.reading import SignalsChecker, SignalsReader
 from tellegen.notations.yaml.document import Document, MappingNode, Node, Scalar, read_document
-
-NOTATIONS = ("network", "bond graph", "pog")
-"""The keys under which a file describes its elements; it has one of them."""
 
 
 def read_notation(context: ReadingContext, root: MappingNode, settle_early: Callable[[], None]) -> None:
@@ -218,29 +216,6 @@ class _At:
         return self.context.text_place(self.node)
 
 
-TOP_KEYS = {
-    "system": "the name of the system",
-    "about": "what it is, in a sentence or two",
-    "version": "the version of this format: 1",
-    "parameters": "named constants: numbers with units, and expressions of other parameters",
-    "ports": "where other systems are joined to this one: a node, two nodes, or {source: name} for the place of a source",
-    "signal ports": "the signals that this system takes from others and those that it offers",
-    "displacements": "angles and positions that parameters may read, with their rates: 'theta: omega'",
-    "parts": "systems used as elements of this one, one a line: {use: motor.yaml, ports: {shaft: s}, K: 0.1 N*m/A}",
-    "network": "elements between nodes, one a line",
-    "mechanism": "planar rigid bodies and their joints, whose nodes elements of the network may use",
-    "bond graph": "junctions, one-ports and two-ports joined by half arrows, one chain of bonds a line",
-    "pog": "the sections, elaboration blocks and connections of a ladder",
-    "closures": "loops of positions: equations of displacements that stay zero, and the displacements that follow from them",
-    "signals": "references, sensors and controllers: formulas and blocks that are causal and carry no power",
-    "elements": "laws, values and initial values of the elements of a bond graph or a ladder",
-    "experiment": "how long to run, with which inputs, from where",
-    "geometry": "where the bodies of a network are, for figures: {bodies: {crank: {at: [0 m, 0 m], angle: theta}}}",
-    "layout": "where items stand in figures: 'bond: {L_a: [340, 120]}'",
-}
-
-VERSION = 1
-
 Functions = dict[str, Callable[..., float]]
 
 _Given = TypeVar("_Given")
@@ -308,8 +283,8 @@ class _ModelReader:
 
     def read(self, root: MappingNode, *, as_part: bool = False) -> Model:
         context = self.context
-        context.check_keys(root, TOP_KEYS, "a system")
-        self.meant = {nearest(key.text, TOP_KEYS) for key in root.keys if key.text not in TOP_KEYS}
+        context.check_keys(root, FILE.names, "a system")
+        self.meant = {nearest(key.text, FILE.names) for key in root.keys if key.text not in FILE.names}
         name = self._attempt(self._read_name, root) or ""
         self._attempt(self._read_version, root)
         about = self._attempt(self._read_about, root) or ""

@@ -16,14 +16,13 @@ from tellegen.model.model import Element, Experiment, Model, Parameter, Paramete
 from tellegen.model.signals import SignalDefinition
 from tellegen.model.variables import state_variables
 from tellegen.notations.displacements import closure_texts, closures_of_parts
+from tellegen.notations.grammar import AT, PART, SOURCE
 from tellegen.notations.network.fields import entry_dimension, stiff_kind, stiffness_dimension
 from tellegen.notations.network.keys import CONNECTION, LineForm, form_of, make_form, port_dimension
 from tellegen.notations.network.laws import table_text
 from tellegen.notations.parameters import curve_keys
 from tellegen.notations.parts.instances import PartInstance, part_instance, written_names
 from tellegen.notations.parts.library import SUFFIX
-from tellegen.notations.parts.ports import AT, SOURCE
-from tellegen.notations.parts.reading import PART_KEYS
 from tellegen.notations.quantities import UnitTexts, number_text, parse_marked
 from tellegen.notations.signals.blocks import FORMULA
 from tellegen.notations.signals.formulas import formula_text, readable_dimensions, signal_keys
@@ -233,7 +232,7 @@ def _word(element: Element, form: LineForm, side: str) -> str:
     name, _, port = side.partition("_")
     of_port = DOMAINS[element.kind.domains[int(port) - 1]]
     variable: Variable = of_port.across if name == "across" else of_port.through
-    return variable.word if form.keys.get(variable.word) == ("variable", side) else side
+    return variable.word if form.keys[variable.word][:2] == ("variable", side) else side
 
 
 def _causality(element: Element) -> str:
@@ -342,8 +341,8 @@ def part_keys(part: Part, text: FormulaWriter) -> dict[str, object]:
         for name, p in part.bindings.items()
         if p.expression is not None
     }
-    hidden = {name: value for name, value in bound.items() if name in PART_KEYS}
-    keys |= {name: value for name, value in bound.items() if name not in PART_KEYS}
+    hidden = {name: value for name, value in bound.items() if name in PART.names}
+    keys |= {name: value for name, value in bound.items() if name not in PART.names}
     return keys | ({"parameters": hidden} if hidden else {})
 
 

@@ -23,7 +23,7 @@ from tellegen.expressions.simplification import shortened
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
-from tellegen.notations.network.multiports import MULTIPORT
+from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
 from tellegen.reduction.limits import Limit, LimitPlaces, entry_name, find_places

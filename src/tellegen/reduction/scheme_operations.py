@@ -30,7 +30,7 @@ from tellegen.expressions.simplification import shortened
 from tellegen.graph import SourceLaw, StorageLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Experiment, Model, Parameter
-from tellegen.notations.network.multiports import MULTIPORT
+from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction.congruent import Given, Transformed, congruent_transformation
 from tellegen.schemes import rules
 from tellegen.schemes.algebra.inversion import invert_path

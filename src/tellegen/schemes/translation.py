@@ -13,7 +13,7 @@ from tellegen.expressions import ONE, symbol
 from tellegen.graph import Coupling, Field, Port, PowerGraph, SourceLaw, lower
 from tellegen.model.laws import MatrixField, Multiport
 from tellegen.model.model import Element, Model
-from tellegen.notations.network.multiports import MULTIPORT
+from tellegen.notations.network.keys import MULTIPORT
 from tellegen.notations.writing import to_yaml
 from tellegen.schemes import rules
 from tellegen.schemes.bond_graph_construction import bond_graph

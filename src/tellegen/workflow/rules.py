@@ -1,4 +1,4 @@
-"""What can be wrong with the words of a call: forms, notations, operating points and files."""
+"""What can be wrong with the words of a call: forms, notations, operating points, codes and files."""
 
 from tellegen.core.errors import Rulebook
 
@@ -37,4 +37,11 @@ NO_SUCH_VARIABLE = RULES.rule(
     "no such variable",
     meaning="An operating point gives a value to something that is neither a state nor an input.",
     why="an operating point is made of states and inputs",
+)
+
+NO_SUCH_CODE = RULES.rule(
+    "D306",
+    "no such code",
+    meaning="A code was to be explained that no rule has.",
+    why="each code is a letter for the layer and three digits, and it stands in the message that it belongs to",
 )

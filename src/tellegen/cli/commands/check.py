@@ -21,7 +21,6 @@ def command(model: ModelText, as_json: AsJson = False) -> None:
     if as_json:
         output.write_json(found.to_json())
     else:
-        colours = sys.stdout.isatty()
-        output.write("\n\n".join(output.coloured(part, colours) for part in str(found).split("\n\n")))
+        output.write(output.findings_text(str(found).split("\n\n"), sys.stdout.isatty()))
     if not found.ok:
         raise typer.Exit(output.MODEL_ERRORS)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import Literal, final
 
-from tellegen.drawing.bond.pen import CAP, ITEM, OTHER_END, VARIABLE, BondPen, upright_room
+from tellegen.drawing.bond.pen import ITEM, OTHER_END, VARIABLE, BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan
 from tellegen.drawing.geometry import Box, Point
+from tellegen.drawing.memory import NAME_RISE
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Block, Label, Origin, Wire, label_box
 from tellegen.drawing.strokes import direction
@@ -188,7 +189,7 @@ def _wide_cluster(
     over = {id(link): way * (x - half + 20) for (link, _, _), x in zip(upper, above, strict=True)}
     pen = BondPen()
     pen.put(Block(Box(-half, -BOX_HALF, half, BOX_HALF), origin=_origin(node, "box")))
-    pen.put(Label(_boxed(node), (0, CAP), ITEM, level="baseline", origin=_origin(node, "name")))
+    pen.put(Label(_boxed(node), (0, NAME_RISE), ITEM, level="baseline", origin=_origin(node, "name")))
     if node.text.signals:
         at = way * (20 - half) if upper else -way * half / 2
         _draw_signal(pen, node, at, Box(-half, 4 - BOX_HALF, half, BOX_HALF), upwards=False)
@@ -315,9 +316,9 @@ def _text_label(node: BondNode, centre: Point, slot: Slot, part: str) -> Label:
     latex = node.text.latex(reversed_="W" in slot)
     if not node.text.letters:
         origin = Origin(part=OTHER_END, port=node.name, domain=node.domain)
-        return Label(latex, (centre[0], centre[1] + CAP), VARIABLE, level="baseline", tone="quiet", origin=origin)
+        return Label(latex, (centre[0], centre[1] + NAME_RISE), VARIABLE, level="baseline", tone="quiet", origin=origin)
     origin = Origin(node.element, part, "" if node.name == node.element else node.name, 1, node.domain)
-    return Label(latex, (centre[0], centre[1] + CAP), ITEM, level="baseline", origin=origin)
+    return Label(latex, (centre[0], centre[1] + NAME_RISE), ITEM, level="baseline", origin=origin)
 
 
 def draw_text(pen: BondPen, node: BondNode, centre: Point, part: str, slot: Slot = "N") -> Box:
@@ -347,7 +348,12 @@ def draw_beside(pen: BondPen, node: BondNode, gap: Box, *, right: bool, centre: 
     pen.put(Label(r"{\cdot}\,{\cdot}", (edge + way * 9, y), VARIABLE, origin=_origin(node, "dots")))
     align: Literal["left", "right"] = "left" if right else "right"
     modulus = Label(
-        node.text.modulus, (edge + way * 18, y + CAP - 1), VARIABLE, align, "baseline", origin=_origin(node, "modulus")
+        node.text.modulus,
+        (edge + way * 18, y + NAME_RISE - 1),
+        VARIABLE,
+        align,
+        "baseline",
+        origin=_origin(node, "modulus"),
     )
     pen.put(modulus)
     if node.text.signals:

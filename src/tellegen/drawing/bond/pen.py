@@ -16,8 +16,6 @@ from tellegen.drawing.typesetting import set_math
 
 ITEM, VARIABLE, SMALL_TEXT = 18.0, 15.0, 11.0
 """Sizes of texts."""
-CAP = 6.0
-"""Half the height of a capital letter of an item: from the row to the baseline."""
 ABOVE, BELOW, LEFT, RIGHT = 9.0, 19.0, 10.0, 11.0
 """From a bond to its labels: baselines for level bonds, ink for upright ones."""
 FROM_HEAD = 3.0

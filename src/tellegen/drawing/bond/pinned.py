@@ -8,28 +8,20 @@ from typing import final
 
 from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide
 from tellegen.drawing.bond.layout import BondLayout
-from tellegen.drawing.bond.pen import CAP
 from tellegen.drawing.bond.plan import BondLink, BondPlan
 from tellegen.drawing.bond.routes import Router
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import Grid, Ink, Stroke, strokes_through, touch
+from tellegen.drawing.memory import STILL, bond_places
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Label, Scene, moved
+from tellegen.drawing.scene import moved
 
 STEP, FARTHEST = 10.0, 40
 """Free places are looked for on a grid of this step, at most so many steps away."""
 APART = 14.0
 """Between the texts of items."""
-STILL = 1.0
-"""What moved less than this is where it was."""
 HEADROOM, SIGNAL_ROOM = 34.0, 40.0
 """Above an item with a modulus, and beside one that a signal moves."""
-
-
-def bond_places(scene: Scene) -> dict[str, Point]:
-    """The centres of the items of a bond graph, by name: what `layout` in a file says of them."""
-    labels = (shape for shape in scene.shapes if isinstance(shape, Label) and shape.origin.part == "name")
-    return {label.origin.port or label.origin.element: (label.at[0], label.at[1] - CAP) for label in labels}
 
 
 def pinned_layout(plan: BondPlan, usual: BondLayout, options: Options) -> BondLayout:
@@ -245,8 +237,7 @@ def _slot_of(at: Point, junction: Point) -> Slot:
 
 def _leaves(plan: BondPlan, usual: BondLayout) -> dict[str, Point]:
     names = {node.element for node in plan.nodes.values() if node.role == "leaf"}
-    labels = (s for s in usual.pen.shapes if isinstance(s, Label) and s.origin.part == "name")
-    return {s.origin.element: (s.at[0], s.at[1] - CAP) for s in labels if s.origin.element in names}
+    return {name: at for name, at in bond_places(usual.pen.shapes).items() if name in names}
 
 
 @lru_cache(maxsize=1)

@@ -8,20 +8,20 @@ from dataclasses import replace
 from math import dist
 from typing import final
 
-from tellegen.core.names import did_you_mean, listing
-from tellegen.drawing import rules
 from tellegen.drawing.bond.bands import bands_of
 from tellegen.drawing.bond.clusters import Side, ceil_to_grid
 from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, ClosingEnds, RowLayout, Spacing, lay_out_bonds
-from tellegen.drawing.bond.pinned import STILL, bond_places, pinned_layout
+from tellegen.drawing.bond.pinned import pinned_layout
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, ItemText, plan_bonds
 from tellegen.drawing.bond.routes import Router, cut_bond, ends_from_above, is_far, reading_effort
 from tellegen.drawing.bond.skeleton import BondRow, Skeleton, skeleton_of
 from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import overlapping
-from tellegen.drawing.options import DEFAULTS, POINT, READABLE, SCREEN, Options
+from tellegen.drawing.memory import STILL, bond_places, check_places
+from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options
 from tellegen.drawing.scene import Label, Scene, Shape, moved, tidy
+from tellegen.drawing.strokes import POINT
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 
 SIZE = 0.6
@@ -182,8 +182,6 @@ AT_BONDS = ("effort", "flow")
 """The labels of bonds that a figure can do without."""
 MOST_TRIES = 4
 """How often items that lie on others are let go."""
-MOST_NAMED = 12
-"""Items that a message names."""
 
 
 def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
@@ -197,7 +195,7 @@ def bond_scene(scheme: BondGraphScheme, options: Options = DEFAULTS) -> Scene:
         return Scene(title, "no elements", Box(0, 0, 2 * MARGIN, 2 * MARGIN), ())
     skeleton = skeleton_of(plan)
     layout = _arranged(plan, skeleton, options)
-    kept = {} if options.earlier is None else {k: at for k, at in options.earlier.places.items() if k in plan.nodes}
+    kept = {name: at for name, at in options.earlier.places.items() if name in plan.nodes}
 
     def drawn(shown: BondPlan, made: BondLayout, placed: Options, kind: str = "bond") -> Scene:
         return _framed(title, bonds_in_words(scheme, made.pen.left_out, made.cut), shown, made, placed, kind)
@@ -253,7 +251,7 @@ def _like_earlier(
     """
     fresh = drawn(plan, usual, options) if not options.places else None
     if fresh is not None:
-        found = bond_places(fresh)
+        found = bond_places(fresh.shapes)
         if all(name in found and dist(found[name], at) < STILL for name, at in kept.items()):
             return fresh
     made: list[tuple[int, Scene]] = []
@@ -292,10 +290,7 @@ def _left_out(labels: int) -> str:
 
 def _moved(plan: BondPlan, usual: BondLayout, options: Options) -> BondLayout:
     """The layout with items where a person put them, in the coordinates of the figure."""
-    for name in options.places:
-        if name not in plan.nodes:
-            fix = did_you_mean(name, plan.nodes) or f"the items are {listing(list(plan.nodes), MOST_NAMED)}"
-            raise rules.NO_SUCH_ITEM.error(f"there is no '{name}' in this bond graph to be put anywhere", fix=fix)
+    check_places(options.places, plan.nodes, "this bond graph")
     box = _frame(plan, usual, options)[1]
     elsewhere = BondLayout()
     elsewhere.absorb(usual, -box.left, -box.top)

@@ -25,7 +25,8 @@ from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.scene import Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.schematic.outlines import SymbolOutline, curves, line, placed
 from tellegen.drawing.schematic.plan import SchematicLabels
-from tellegen.drawing.schematic.scene import BETWEEN, schematic_shapes
+from tellegen.drawing.schematic.scene import BETWEEN, arrange_schematic
+from tellegen.drawing.schematic.symbols import is_load
 from tellegen.elements import ElementKind
 from tellegen.expressions import ZERO
 from tellegen.model.mechanism import CENTRE, GROUND, ORIGIN, BodyPoint, Joint
@@ -239,12 +240,12 @@ class MechanismPicture:
     def _source(self, element: Element) -> bool:
         """Draw the arrow of a force or a torque that acts on a body; say whether there was one to draw."""
         # What a mechanism brings itself, such as its weights, has the name of its body before it.
-        if element.kind.name not in ("torque source", "force source") or "." in element.name:
+        if not is_load(element.kind) or "." in element.name:
             return False
         first, second = element.nodes
         node, sense = (first, -1) if second in REFERENCES else (second, 1)
         found = self._place_of(node)
-        is_torque = element.kind.name == "torque source"
+        is_torque = element.kind.domains[0] == "rotational"
         if found is None or (is_torque and node not in self.pose.mechanism.bodies):
             return False
         at, (dx, dy) = found
@@ -300,6 +301,6 @@ class MechanismPicture:
                     tied[node] = Element(node, replace(NODE, domains=(domain,)), (node, DOMAINS[domain].reference))
         if not rest:
             return
-        shapes = schematic_shapes([*rest, *tied.values()], SchematicLabels(model, self.options))
+        shapes, _ = arrange_schematic([*rest, *tied.values()], SchematicLabels(model, self.options))
         above, below = ink_box(self.shapes), ink_box(shapes)
         self.shapes += (moved(shape, above.left - below.left, above.bottom + BETWEEN - below.top) for shape in shapes)

@@ -40,7 +40,6 @@ from tellegen.drawing.overlay.marks import (
 from tellegen.drawing.overlay.sankey import sankey_scene
 from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
 from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
-from tellegen.drawing.recall import earlier_lines
 from tellegen.drawing.scene import Curve, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
@@ -147,7 +146,7 @@ def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Po
     sections = [section for ladder in plan.ladders for section in ladder.all_sections()]
     meshed = scheme.vectorial and options.meshes != "vector" and not any(section.lanes for section in sections)
     most = FEW_CUTS if options.meshes == "auto" else MANY_CUTS
-    linked = linked_ladders(scheme, most, earlier_lines(options)) if meshed else None
+    linked = linked_ladders(scheme, most, options.earlier.lines) if meshed else None
     shown = scheme if linked is None else linked.scheme
     carried = {section.name: section.carries for section in sections if section.carries}
     scene = plan_scene(plan, wanted)

@@ -31,7 +31,6 @@ from tellegen.drawing.pog.measures import (
     width_of,
 )
 from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, LadderPlan, SectionPlan, earlier_columns
-from tellegen.drawing.recall import earlier_places
 from tellegen.notations.layout import ItemPositions
 
 ROOMY = 1.2
@@ -158,7 +157,7 @@ class LadderSpacing:
         drop = BRANCH_DROP + arrows + numbers
         above, below = BAND_ABOVE + numbers, BAND_BELOW + arrows + captions
         sections = BRANCH_SECTION + arrows, BRANCH_SECTION + numbers
-        return LadderSpacing(above, below, drop, drop + captions, *sections, earlier_places(options))
+        return LadderSpacing(above, below, drop, drop + captions, *sections, options.earlier.places)
 
 
 @final

@@ -12,6 +12,7 @@ from tellegen.core.names import listing
 from tellegen.drawing import rules
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import inks
+from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.ladder_drawing import LadderDrawing, PogPen
 from tellegen.drawing.pog.ladders import FEW_CUTS, LinkedLadders, ScalarPlanner, linked_ladders
@@ -38,7 +39,6 @@ from tellegen.drawing.pog.placement import LadderSpacing, PlacedLadder, place_la
 from tellegen.drawing.pog.plan import BranchPlan, FigurePlan, LadderPlan, elements_along_ladders
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.pog.vector_blocks import VectorPlanner, merged_ladders
-from tellegen.drawing.recall import check_places, earlier_lines, placed_like_earlier
 from tellegen.drawing.scene import Band, Label, Origin, Scene, Shape, label_box, moved, tidy
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.graph import SourceLaw
@@ -145,7 +145,7 @@ def _planned(scheme: PogScheme, options: Options) -> FigurePlan:
     if star is not None:
         return star
     if scheme.vector is not None and reason and options.meshes != "vector":
-        linked = linked_ladders(scheme, FEW_CUTS if options.meshes == "auto" else MANY_CUTS, earlier_lines(options))
+        linked = linked_ladders(scheme, FEW_CUTS if options.meshes == "auto" else MANY_CUTS, options.earlier.lines)
         if linked is not None:
             return _linked(linked, options)
     if scheme.vector is not None:
@@ -164,7 +164,7 @@ def plan_model_pog(causal: CausalGraph, options: Options) -> tuple[FigurePlan, P
     Raises: FigureError (F150, F151), or F152 where the path gains of the scheme are not those of the model.
     """
     together = bool(causal.derivative) and not options.vectorial and not options.derivative
-    earlier = earlier_lines(options)
+    earlier = options.earlier.lines
     scheme = pog(causal, derivative=options.derivative or together, vectorial=options.vectorial, earlier=earlier)
     check_gains(scheme)
     plan = _merged(scheme, options) if together else None
@@ -390,7 +390,7 @@ def model_pog_scene(causal: CausalGraph, options: Options = DEFAULTS) -> Scene:
     """
     graph = causal.graph
     names = [*(port.element for port in graph.ports), *(coupling.element for coupling in graph.couplings)]
-    check_places(options, names, "this POG")
+    check_places(options.places, names, "this POG")
     return plan_scene(plan_model_pog(causal, options)[0], options)
 
 
@@ -414,7 +414,7 @@ def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
     )
     shapes += legend_shapes(plan, box, options)
     scene = _framed(plan.title, plan.about, shapes, box, options)
-    return placed_like_earlier(replace(scene, notation="pog", lines=elements_along_ladders(plan)), options)
+    return options.earlier.settle(replace(scene, notation="pog", lines=elements_along_ladders(plan)), options.places)
 
 
 def _without_crowded_captions(shapes: list[Shape]) -> list[Shape]:

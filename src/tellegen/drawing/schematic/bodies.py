@@ -1,25 +1,27 @@
 """What stands at a node: shunts down to a rail, masses and discs on a line of motion, rods to a wall, and the circle of a port."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.core.domains import REFERENCES
 from tellegen.drawing.formulas import name_latex
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, rectangle
-from tellegen.drawing.schematic.plan import Shunt, Station
+from tellegen.drawing.scene import Label, Origin, Shape
+from tellegen.drawing.schematic.outlines import OnePortSymbol, circle, curves, placed
+from tellegen.drawing.schematic.plan import LABEL_SIZE, Shunt, Station
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import (
     FORCE_ARROW,
     MID,
-    ON_SHAFT_SYMBOLS,
     RAIL,
     ROW,
+    is_load,
+    named_block,
     one_port_symbol,
     torque_arrow,
 )
-from tellegen.model.model import MECHANISM, Element
+from tellegen.model.model import Element
 
 
 @final
@@ -81,8 +83,6 @@ LABEL_GAP = 6.0
 """Between a symbol and its label."""
 LEVEL = 16.0
 """Between rods that lie under each other, beside their symbols and labels."""
-NAMED = ("mass", MECHANISM)
-"""What stands on a line of motion as a block with its label inside: a mass, and a point or body of a mechanism."""
 PORT_LEAD = 18.0
 """Of the wire between a node and the circle of its port."""
 TERMINAL = OnePortSymbol(6.0, 3.0, 3.0, (circle(0, 0, 3),))
@@ -232,14 +232,11 @@ class NodeBodyMaker:
         """The symbol of an element that sits on the line itself."""
         if item.element is None:
             return None
-        kind = item.element.kind
-        if kind.name == "torque source":
+        kind, symbol = item.element.kind, one_port_symbol(item.element.kind)
+        # A torque acts on the line itself; a force needs a side of its body to push at.
+        if is_load(kind) and kind.domains[0] == "rotational":
             return torque_arrow(1 if not item.away else -1)
-        if kind.name in NAMED:
-            along, across = self.measure(self.text(item.element))
-            half, high = max(20.0, along / 2 + 8), max(24.0, across / 2 + 8)
-            return OnePortSymbol(2 * half, high, high, (rectangle(-half, -high, half, high),))
-        return ON_SHAFT_SYMBOLS.get(kind.name)
+        return named_block(*self.measure(self.text(item.element))) if symbol.named else symbol.on_shaft
 
     def _block(self, item: Shunt, x: float, body: NodeBody) -> float:
         symbol = self._inline(item)
@@ -247,7 +244,7 @@ class NodeBodyMaker:
         assert item.element is not None, "a wire sits on no line"
         text = self.text(item.element)
         along, across = self.measure(text)
-        inside = item.element.kind.name in NAMED
+        inside = one_port_symbol(item.element.kind).named
         half = symbol.length / 2 if inside else max(symbol.length, along) / 2
         at = x + half
         above = MID if inside else MID - symbol.up - LABEL_GAP - across / 2
@@ -279,7 +276,7 @@ class NodeBodyMaker:
     def _rod_symbol(self, item: Shunt) -> OnePortSymbol:
         if item.element is None:
             return OnePortSymbol(0.0, 0.0, 0.0, ())
-        return FORCE_ARROW if item.element.kind.name == "force source" else one_port_symbol(item.element.kind)
+        return FORCE_ARROW if is_load(item.element.kind) else one_port_symbol(item.element.kind)
 
     def _rod(self, item: Shunt, x: float, y: float, body: NodeBody, side: int, before: float = MID) -> float:
         """A symbol with a wall at its end, to the right of the plate at x or (side -1) before a plate that follows.
@@ -290,7 +287,7 @@ class NodeBodyMaker:
         text = self.text(item.element) if item.element is not None else ""
         along, across = self.measure(text) if text else (0.0, 0.0)
         span = max(symbol.length, along)
-        is_force = item.element is not None and item.element.kind.name == "force source"
+        is_force = item.element is not None and is_load(item.element.kind)
         wall_room = 0.0 if is_force else 8.0
         plate = x if side > 0 else x + wall_room + span + REACH
         centre = plate + side * (REACH + span / 2)
@@ -319,6 +316,18 @@ class NodeBodyMaker:
 def _is_floor(item: Shunt) -> bool:
     """Whether an element keeps its node from moving back beyond the frame: it stands before the node."""
     return item.element is not None and item.element.kind.behaviour == "stop" and not item.away
+
+
+def one_port_shapes(element: Element, symbol: OnePortSymbol, at: Point, towards: Point) -> Iterator[Shape]:
+    """The symbol of an element at a place, with the letter that it has inside."""
+    yield from curves(symbol.parts, placed(at, towards), Origin(element.name, "symbol", domain=element.kind.domains[0]))
+    if symbol.letter:
+        yield Label(symbol.letter, at, LABEL_SIZE, origin=Origin(element.name, "letter"))
+
+
+def label_shape(element: Element, text: str, at: Point) -> Label:
+    """The label of an element."""
+    return Label(text, at, LABEL_SIZE, origin=Origin(element.name, "name"))
 
 
 def port_text(name: str) -> str:

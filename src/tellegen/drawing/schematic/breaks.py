@@ -19,7 +19,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def split_into_rows(plan: SchematicPlan, layout: SchematicLayout, width: float, used: int) -> list[SchematicPlan]:
     """The rows of a plan, as few as fit; one where it is narrow enough. `used` letters are taken by other plans."""
     last = len(plan.stations) - 1
-    if layout.lefts[-1] + layout.widths[-1] <= width or last == 0:
+    if layout.width <= width or last == 0:
         return [plan]
     cuts = [0]
     places = _places(layout)
@@ -129,8 +129,7 @@ class _Pieces:
             start = end
 
     def _width(self, start: int, end: int) -> float:
-        layout = SchematicLayout(self._piece(start, end), self.text, self.measure)
-        return layout.lefts[-1] + layout.widths[-1]
+        return SchematicLayout(self._piece(start, end), self.text, self.measure).width
 
     def _piece(self, start: int, end: int) -> SchematicPlan:
         return SchematicPlan(self._stations(start, end), tuple(self._links(start, end)), self.plan.rail_ports)

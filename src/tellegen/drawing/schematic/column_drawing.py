@@ -11,11 +11,11 @@ from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import check_scene, ink_box
 from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Band, Dot, Label, Origin, Scene, Shape, Wire, label_box, moved
-from tellegen.drawing.schematic.bodies import LABEL_GAP
+from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
 from tellegen.drawing.schematic.columns import Columns, Strand
 from tellegen.drawing.schematic.layout import ABOVE, WIRE_SPACING, SchematicLayout
 from tellegen.drawing.schematic.outlines import curves, placed, rectangle
-from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, SchematicLink, Station, label_extent
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicLink, Station, label_extent
 from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, RowDrawing, domain_areas
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, one_port_symbol
 from tellegen.drawing.schematic.wires import count_crossings
@@ -41,10 +41,10 @@ class StrandPlace:
         self.joined = tuple(bool(box) or count > 0 for box, count in zip(strand.ties, climbs, strict=True))
         left, right = self.joined
         self.layout = SchematicLayout(strand.plan, texts.of, label_extent, (left, right))
-        end, line = self.layout.lefts[-1] + self.layout.widths[-1], self.layout.rows[strand.ends[0]]
+        end, line = self.layout.width, self.layout.rows[strand.ends[0]]
         # A terminal that nothing is joined to has a short wire.
         self._stub = STUB if strand.is_bare and left != right and not any(climbs) else 0.0
-        drawn = [] if strand.is_bare else RowDrawing(self.layout, _same, reach=([0.0][:left], [end][:right])).shapes
+        drawn = [] if strand.is_bare else RowDrawing(self.layout, reach=([0.0][:left], [end][:right])).shapes
         self.ink = union([Box(0.0, line, end + self._stub, line), *([ink_box(drawn)] if drawn else [])])
         self.x = self.y = 0.0
 
@@ -57,7 +57,7 @@ class StrandPlace:
         left, right = ([x - self.x for x in places] for places in reach)
         if self._stub:
             left, right = ([*left, self._stub], []) if left else ([], [0.0, *right])
-        drawn = RowDrawing(self.layout, _same, reach=(left, right)).shapes
+        drawn = RowDrawing(self.layout, reach=(left, right)).shapes
         return [moved(shape, self.x, self.y) for shape in drawn]
 
 
@@ -216,7 +216,7 @@ class ColumnDrawing:
         half, high = box.width / 2, box.height / 2
         outline = (rectangle(-half, -high, half, high),)
         yield from curves(outline, placed(box.centre, (1, 0)), Origin(element.name, "symbol"))
-        yield Label(self.texts.of(element), box.centre, LABEL_SIZE, origin=Origin(element.name, "name"))
+        yield label_shape(element, self.texts.of(element), box.centre)
 
     def _bridge(
         self, bridge: SchematicLink, limits: tuple[float, float], lanes: BridgeLanes, number: int
@@ -239,12 +239,8 @@ class ColumnDrawing:
         if number == len(lanes[id(one), 1]) - 1:
             self._spans[below].append((first, second))
         forward = bridge.element.nodes[0] == bridge.first
-        origin = Origin(bridge.element.name, "symbol", domain=bridge.element.kind.domains[0])
-        self.shapes += curves(symbol.parts, placed((x, y), (1.0 if forward else -1.0, 0.0)), origin)
-        if symbol.letter:
-            self.shapes.append(Label(symbol.letter, (x, y), LABEL_SIZE, origin=Origin(bridge.element.name, "letter")))
-        at = x, y - symbol.up - LABEL_GAP - across / 2
-        self.shapes.append(Label(text, at, LABEL_SIZE, origin=Origin(bridge.element.name, "name")))
+        self.shapes += one_port_shapes(bridge.element, symbol, (x, y), (1.0 if forward else -1.0, 0.0))
+        self.shapes.append(label_shape(bridge.element, text, (x, y - symbol.up - LABEL_GAP - across / 2)))
         half = symbol.length / 2
         for strand, side, climb, end in ((one, 1, first, x - half), (two, 0, second, x + half)):
             self._climb(strand, side, ((climb, strand.row(side)), (climb, y), (end, y)))
@@ -273,10 +269,6 @@ def _pushed(places: list[float], rules: Iterable[tuple[int, int, float]]) -> lis
         if places == before:
             break
     return places
-
-
-def _same(point: Point) -> Point:
-    return point
 
 
 CAPTION_RISE = 9.0

@@ -246,6 +246,11 @@ class SchematicLayout:
         self.lefts, self.widths = self._cells()
         self._lift()
 
+    @property
+    def width(self) -> float:
+        """From the first cell to the end of the last."""
+        return self.lefts[-1] + self.widths[-1]
+
     # -- what goes where -------------------------------------------------------------------------------------------------------
 
     def _box(self, k: int) -> MultiportBox:

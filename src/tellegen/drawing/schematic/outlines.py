@@ -35,7 +35,8 @@ class SymbolOutline:
 class OnePortSymbol:
     """A one-port along +x: its terminals are at -length/2 and length/2, its ink reaches `up` and `down` from the axis.
 
-    `letter` is a text in its middle.
+    `letter` is a text in its middle. `on_shaft` is what it is on the line of motion of its node instead, where it needs no second
+    terminal; a `named` one is a block there, with its label inside.
     """
 
     length: float
@@ -43,6 +44,8 @@ class OnePortSymbol:
     down: float
     parts: tuple[SymbolOutline, ...]
     letter: str = ""
+    on_shaft: "OnePortSymbol | None" = None
+    named: bool = False
 
 
 def upside_down_outline(part: SymbolOutline) -> SymbolOutline:

@@ -19,7 +19,6 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.schematic.rails import NO_RETURN_LINES, ReturnDepths, rails_of
 from tellegen.drawing.schematic.symbols import MECHANICAL_DOMAINS, TwoPortSymbol, two_port_symbol, upside_down
 from tellegen.drawing.typesetting import set_math
-from tellegen.elements import KINDS, ElementKind
 from tellegen.expressions import ONE, Number
 from tellegen.graph import lower
 from tellegen.model.model import NOTHING, Element, Model
@@ -126,10 +125,6 @@ def _new_station_index(
         return len(line)
     first = min(places)
     return first + 1 if len(places) > 1 or usual[line[first]] < usual[key] else first
-
-
-MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
-"""What a connection between their domains is drawn as."""
 
 
 @final
@@ -329,7 +324,7 @@ def _own_symbol(element: Element, rails: frozenset[str]) -> TwoPortSymbol | None
 
     It is upside down where the first node of its wires or pipes is a rail and the second is none.
     """
-    symbol = two_port_symbol(_usual(element.kind))
+    symbol = two_port_symbol(element.kind)
     if symbol is None or len(element.nodes) != 4:
         return None
     ports = list(zip(element.nodes[::2], element.nodes[1::2], symbol.pins[1::2], strict=True))
@@ -341,13 +336,6 @@ def _own_symbol(element: Element, rails: frozenset[str]) -> TwoPortSymbol | None
         if (pin is None and node not in rails) or (terminal % 2 == 0 and node in rails):
             return None
     return symbol
-
-
-def _usual(kind: ElementKind) -> str:
-    """The name of a kind; for a connection between machines and wires or pipes that of the machine that does the same."""
-    machines = (KINDS[name] for name in MACHINES)
-    same = (m.name for m in machines if (m.domains, m.coupling) == (kind.domains, kind.coupling))
-    return kind.name if two_port_symbol(kind.name) is not None else next(same, kind.name)
 
 
 def _line(start: str, near: dict[str, list[str]]) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import pairwise, zip_longest
 from math import inf
 from typing import NamedTuple, final
@@ -12,18 +11,27 @@ from tellegen.core.domains import REFERENCES
 from tellegen.drawing.bond.bands import CAPTION, CAPTION_DROP, CAPTIONS
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import Options
-from tellegen.drawing.scene import Band, Curve, Dot, Label, Origin, Ring, Shape, Wire, label_box
-from tellegen.drawing.schematic.bodies import LABEL_GAP, PORT_LEAD, TERMINAL, PlacedSymbol, port_text
+from tellegen.drawing.scene import Band, Label, Origin, Ring, Shape, label_box
+from tellegen.drawing.schematic.bodies import (
+    LABEL_GAP,
+    PORT_LEAD,
+    TERMINAL,
+    PlacedSymbol,
+    label_shape,
+    one_port_shapes,
+    port_text,
+)
 from tellegen.drawing.schematic.layout import BODY, CELLS, GAP, RaisedLink, SchematicLayout
-from tellegen.drawing.schematic.outlines import OnePortSymbol, PointMap, SymbolOutline, curves, mirrored, placed
+from tellegen.drawing.schematic.outlines import curves, mirrored, placed
 from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLink
 from tellegen.drawing.schematic.rails import return_line_height
 from tellegen.drawing.schematic.symbols import MID, RAIL, RETURN, WALL, one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Net
-from tellegen.model.model import Element
 
 LEAD, RING = 22.0, 10.0
 """The wire at the end of a row, and the ring behind it."""
+TIE = LEAD + 2 * RING
+"""How far a row that goes on in another one reaches beyond its last node."""
 FOOT = 9.0
 """From a rail to the mark of its reference."""
 
@@ -39,7 +47,7 @@ class Drop(NamedTuple):
 
 @final
 class RowDrawing:
-    """Draws a layout. `turn` takes its coordinates to those of the figure: the line of nodes may go upwards there.
+    """Draws a layout.
 
     `piece` tells apart the names of a node that several pieces share. `reach` are the places to which its first station leads on to
     the left, and its last to the right.
@@ -48,13 +56,12 @@ class RowDrawing:
     def __init__(
         self,
         layout: SchematicLayout,
-        turn: PointMap,
         *,
         marked: bool = False,
         piece: str = "",
         reach: tuple[Iterable[float], Iterable[float]] = ((), ()),
     ) -> None:
-        self.layout, self.turn, self.marked, self.piece = layout, turn, marked, piece
+        self.layout, self.marked, self.piece = layout, marked, piece
         self.shapes: list[Shape] = []
         stations = layout.plan.stations
         self._nets = {
@@ -83,8 +90,8 @@ class RowDrawing:
         for k, station in enumerate(layout.plan.stations):
             if station.element is None:
                 self._row(k, station.key)
-                self.shapes += map(self._turned, self._nets[station.key].shapes())
-        self.shapes += map(self._turned, self._rails())
+                self.shapes += self._nets[station.key].shapes()
+        self.shapes += self._rails()
 
     # -- stations --------------------------------------------------------------------------------------------------------------
 
@@ -103,7 +110,7 @@ class RowDrawing:
     def _tie(self, node: str, row: float, x: float, side: int, text: str) -> None:
         """The end of a row: a letter in a ring, which the row that goes on has too."""
         end = x + side * LEAD
-        centre = self.turn((end + side * RING, row))
+        centre = end + side * RING, row
         origin = Origin(node, "row", port="start" if side < 0 else "end")
         self._places[node] += [x, end]
         self.shapes.append(Ring(centre, RING, origin=origin))
@@ -120,17 +127,17 @@ class RowDrawing:
             self._drops.append(self._drop(x + piece.rail, reference, _shifted(piece.drop, x)))
         if piece.element is not None and piece.symbol is not None:
             (u, v), (a, b) = piece.centre, piece.text_at
-            self._symbol(piece.element, piece.symbol, (x + u, v), piece.towards)
-            self._label(piece.element, piece.text, (x + a, b))
+            self.shapes += one_port_shapes(piece.element, piece.symbol, (x + u, v), piece.towards)
+            self.shapes.append(label_shape(piece.element, piece.text, (x + a, b)))
         elif piece.symbol is not None:
             (u, v), (a, b) = piece.centre, piece.text_at
             origin = Origin(node, "port", self.piece)
-            self._curves(piece.symbol.parts, placed((x + u, v), (1, 0)), origin)
-            self.shapes.append(Label(piece.text, self.turn((x + a, b)), LABEL_SIZE, origin=origin))
+            self.shapes += curves(piece.symbol.parts, placed((x + u, v), (1, 0)), origin)
+            self.shapes.append(Label(piece.text, (x + a, b), LABEL_SIZE, origin=origin))
         if piece.wall is not None:
             (u, v), towards = piece.wall
             name = "" if piece.element is None else piece.element.name
-            self._curves(WALL, placed((x + u, v), towards), Origin(name, "wall"))
+            self.shapes += curves(WALL, placed((x + u, v), towards), Origin(name, "wall"))
 
     def _drop(self, x: float, reference: str, wire: tuple[Point, ...]) -> Drop:
         """A wire down to a reference, or further to the return line that stands for it."""
@@ -145,10 +152,14 @@ class RowDrawing:
     def _box(self, k: int) -> None:
         box, x = self.layout.boxes[k], self.layout.middle(k)
         origin = Origin(box.element.name, "symbol")
-        self._curves(box.symbol.parts, mirrored((x, MID)) if box.mirrored else placed((x, MID), (1, 0)), origin)
-        self._label(box.element, box.text, (x + box.text_at[0], box.text_at[1]))
+        self.shapes += curves(
+            box.symbol.parts, mirrored((x, MID)) if box.mirrored else placed((x, MID), (1, 0)), origin
+        )
+        self.shapes.append(label_shape(box.element, box.text, (x + box.text_at[0], box.text_at[1])))
         if box.symbol.letter:
-            self._letter(box.element, box.symbol.letter, (x, MID))
+            self.shapes.append(
+                Label(box.symbol.letter, (x, MID), LABEL_SIZE, origin=Origin(box.element.name, "letter"))
+            )
         for terminal, pin in box.rails.items():
             drop = _shifted((pin.at, pin.meets), x)
             self._drops.append(self._drop(x + pin.meets[0], box.element.nodes[terminal], drop))
@@ -176,10 +187,11 @@ class RowDrawing:
         if link.element is None:
             return 0.0
         symbol = one_port_symbol(link.element.kind)
-        self._symbol(link.element, symbol, centre, (1.0 if forward else -1.0, 0.0))
+        self.shapes += one_port_shapes(link.element, symbol, centre, (1.0 if forward else -1.0, 0.0))
         text = self.layout.text(link.element)
         across = self.layout.measure(text)[1]
-        self._label(link.element, text, (centre[0], centre[1] - self.layout.height_of(link) + across / 2))
+        at = centre[0], centre[1] - self.layout.height_of(link) + across / 2
+        self.shapes.append(label_shape(link.element, text, at))
         return symbol.length / 2
 
     def _arc(self, arc: RaisedLink) -> None:
@@ -310,37 +322,6 @@ class RowDrawing:
         origin = Origin(reference, "port")
         yield from curves(TERMINAL.parts, placed((x, level + PORT_LEAD), (1, 0)), origin)
         yield Label(text, (x + side * (radius + LABEL_GAP + along / 2), level + PORT_LEAD), LABEL_SIZE, origin=origin)
-
-    # -- shapes ----------------------------------------------------------------------------------------------------------------
-
-    def _symbol(self, element: Element, symbol: OnePortSymbol, at: Point, towards: Point) -> None:
-        origin = Origin(element.name, "symbol", domain=element.kind.domains[0])
-        self._curves(symbol.parts, placed(at, towards), origin)
-        if symbol.letter:
-            self._letter(element, symbol.letter, at)
-
-    def _curves(self, parts: Iterable[SymbolOutline], move: PointMap, origin: Origin) -> None:
-        self.shapes += curves(parts, lambda p: self.turn(move(p)), origin)
-
-    def _letter(self, element: Element, letter: str, at: Point) -> None:
-        self.shapes.append(Label(letter, self.turn(at), LABEL_SIZE, origin=Origin(element.name, "letter")))
-
-    def _label(self, element: Element, text: str, at: Point) -> None:
-        self.shapes.append(Label(text, self.turn(at), LABEL_SIZE, origin=Origin(element.name, "name")))
-
-    def _turned(self, shape: Shape) -> Shape:
-        match shape:
-            case Wire():
-                return replace(shape, points=tuple(map(self.turn, shape.points)))
-            case Dot():
-                return replace(shape, centre=self.turn(shape.centre))
-            case Curve():
-                outline = tuple((letter, tuple(map(self.turn, points))) for letter, points in shape.outline)
-                return replace(shape, outline=outline)
-            case Label():
-                return replace(shape, at=self.turn(shape.at))
-            case _:
-                return shape
 
 
 def _shifted(points: Iterable[Point], x: float) -> tuple[Point, ...]:

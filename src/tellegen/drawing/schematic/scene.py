@@ -3,16 +3,17 @@ crossings.
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import final
 
 from tellegen.core.domains import REFERENCES
-from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.geometry import Box, union
 from tellegen.drawing.ink import free_ends, ink_box
-from tellegen.drawing.memory import LadderNames
-from tellegen.drawing.options import DEFAULTS, POINT, READABLE, SCREEN, Options, with_layout
-from tellegen.drawing.recall import check_places, earlier_lines, layout_choices, nearest_to_earlier, placed_like_earlier
-from tellegen.drawing.scene import Label, Origin, Scene, Shape, Wire, moved, tidy
+from tellegen.drawing.memory import LadderNames, check_places
+from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options, with_layout
+from tellegen.drawing.scene import Label, Origin, Scene, Shape, Wire, mapped, moved, tidy
 from tellegen.drawing.schematic.bodies import LABEL_GAP, TERMINAL
 from tellegen.drawing.schematic.breaks import split_into_pieces, split_into_rows
 from tellegen.drawing.schematic.column_drawing import ColumnDrawing, column_bands
@@ -35,11 +36,12 @@ from tellegen.drawing.schematic.rails import (
     return_lines_behind_machines,
     switching_leg_nodes,
 )
-from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, LEAD, RING, RowDrawing, row_bands
+from tellegen.drawing.schematic.row_drawing import BAND_MARGIN, TIE, RowDrawing, row_bands
 from tellegen.drawing.schematic.sketch import bridge_shapes, is_meshed, mesh_shapes, sketch_shapes
-from tellegen.drawing.schematic.symbols import RETURN
+from tellegen.drawing.schematic.symbols import RETURN, is_load
 from tellegen.drawing.schematic.wires import Collisions, count_crossings
-from tellegen.drawing.strokes import along, direction
+from tellegen.drawing.strokes import POINT, along, direction
+from tellegen.elements import ElementKind
 from tellegen.model.model import NOTHING, Element, Model
 
 MARGIN, BETWEEN = 26.0, 34.0
@@ -61,8 +63,8 @@ def schematic_scene(model: Model, options: Options = DEFAULTS) -> Scene:
     """
     elements = schematic_elements(model)
     options = with_layout(options, model, "network")
-    check_places(options, (element.name for element in elements), "this schematic")
-    return nearest_to_earlier((_network(model, elements, choice) for choice in layout_choices(options)), options)
+    check_places(options.places, (element.name for element in elements), "this schematic")
+    return options.earlier.nearest(_network(model, elements, choice) for choice in options.like_earlier())
 
 
 def _network(model: Model, elements: tuple[Element, ...], options: Options) -> Scene:
@@ -80,7 +82,7 @@ def _network(model: Model, elements: tuple[Element, ...], options: Options) -> S
     placed = tuple(moved(shape, -box.left, -box.top) for shape in shapes)
     words = "; ".join(_words(elements))
     scene = Scene(title, words, Box(0, 0, box.width, box.height), placed, "network", lines, notes)
-    return placed_like_earlier(tidy(scene), options)
+    return options.earlier.settle(tidy(scene), options.places)
 
 
 def _open_ends(elements: Iterable[Element], shapes: list[Shape]) -> list[Shape]:
@@ -107,11 +109,10 @@ def _ports(model: Model) -> dict[str, str]:
     return found
 
 
-def schematic_shapes(
-    elements: Iterable[Element], texts: SchematicLabels, ports: Mapping[str, str] = NOTHING
-) -> list[Shape]:
-    """The shapes of some elements between nodes; see `arranged_network`."""
-    return arrange_schematic(elements, texts, ports)[0]
+def _words(elements: tuple[Element, ...]) -> Iterator[str]:
+    """The network in words, for those who cannot see the figure."""
+    for element in elements:
+        yield f"{element.kind.name} {element.name} at {', '.join(element.nodes)}"
 
 
 def arrange_schematic(
@@ -122,34 +123,183 @@ def arrange_schematic(
     A part that goes on in the domain in which the one before it ends stands beside that, where there is room.
     `ports` are the words at nodes to which others may be joined. The stations of each part come with the shapes, in their order.
     """
-    described = tuple(elements)
-    plain = plan_schematic(described, ports, order=earlier_lines(texts.options))
-    room = _room(texts)
-    legs = switching_leg_nodes(described, rails_of(described))
-    chosen = _plans(described, texts, ports, legs, room) if legs else []
-    chosen = chosen or _plans(described, texts, ports, _unnamed(common_return_lines(described), ports), room) or plain
-    shapes = _placed(described, texts, chosen)
-    crossings = count_crossings(shapes)
-    # Lines to a star cross legs however they are drawn.
-    is_bridge = crossings > 0 and any(bridge_shapes(plan, texts, WIDER * texts.options.room) for plan in chosen)
-    for lines in _lower_lines(described) if crossings and not is_bridge else ():
-        plans = _plans(described, texts, ports, _unnamed(lines, ports), max(room, WIDER * ink_box(shapes).width))
-        other = _placed(described, texts, plans) if len(plans) == len(plain) else []
-        if other and count_crossings(other) < crossings and not _broken(other, lines):
-            shapes, crossings, chosen = other, count_crossings(other), plans
-    return shapes, tuple(tuple(station.key for station in plan.stations) for plan in chosen)
+    return _Arrangement(tuple(elements), texts, ports).best()
 
 
-def _unnamed(lines: ReturnDepths, ports: Container[str]) -> ReturnDepths:
-    """Lines without those that have the name of a port: others are joined to these, and below all else there is no way to them."""
-    return {node: depth for node, depth in lines.items() if node not in ports}
+@final
+@dataclass(frozen=True, slots=True)
+class _DrawnPart:
+    """One connected part as rows, and how many letters tie these together.
+
+    On a `level` line others may stand beside it. What is `settled` is drawn so however small its texts become.
+    """
+
+    rows: Sequence[list[Shape]]
+    letters: int = 0
+    level: bool = False
+    settled: bool = False
+
+    @property
+    def width(self) -> float:
+        return max(ink_box(row).width for row in self.rows)
 
 
-def _lower_lines(described: tuple[Element, ...]) -> Iterator[ReturnDepths]:
-    """What may be drawn below the references: what is behind machines, or one of the nodes where most wires meet."""
-    rails = rails_of(described)
-    yield return_lines_behind_machines(described, rails)
-    yield from ({node: 0} for node in crowded_nodes(described, rails))
+@final
+class _Arrangement:
+    """The ways to draw a network. Plans differ in the nodes that are lines below the others; each part has several layouts."""
+
+    def __init__(self, elements: tuple[Element, ...], texts: SchematicLabels, ports: Mapping[str, str]) -> None:
+        self.elements, self.texts, self.ports = elements, texts, ports
+        self.wide = WIDER * texts.options.room
+        self.room = texts.options.room - 2 * (MARGIN + BAND_MARGIN)
+        """How wide the ink of a row may be."""
+        domains = {domain for element in elements for domain in element.kind.domains}
+        self.banded = texts.options.shows_bands and len(domains) > 1
+        # Both keep their plan too, so that no other one gets its identity.
+        self._layouts: dict[int, tuple[SchematicPlan, SchematicLayout]] = {}
+        self._bridges: dict[int, tuple[SchematicPlan, list[Shape]]] = {}
+
+    def best(self) -> tuple[list[Shape], LadderNames]:
+        """The shapes with fewest crossings of wires, and the stations of each part."""
+        plain = plan_schematic(self.elements, self.ports, order=self.texts.options.earlier.lines)
+        rails = rails_of(self.elements)
+        legs = switching_leg_nodes(self.elements, rails)
+        chosen = self._plans(legs, self.room) if legs else []
+        chosen = chosen or self._plans(self._unnamed(common_return_lines(self.elements)), self.room) or plain
+        shapes = self._placed(chosen)
+        crossings = count_crossings(shapes)
+        # Lines to a star cross legs however they are drawn.
+        is_bridge = crossings > 0 and any(map(self._bridge, chosen))
+        for lines in self._lower_lines(rails) if crossings and not is_bridge else ():
+            plans = self._plans(self._unnamed(lines), max(self.room, WIDER * ink_box(shapes).width))
+            # A line that was taken out must not have torn a part into two.
+            other = self._placed(plans) if len(plans) == len(plain) else []
+            if other and count_crossings(other) < crossings and not _broken(other, lines):
+                shapes, crossings, chosen = other, count_crossings(other), plans
+        return shapes, tuple(tuple(station.key for station in plan.stations) for plan in chosen)
+
+    # -- plans -----------------------------------------------------------------------------------------------------------------
+
+    def _plans(self, lines: ReturnDepths, room: float) -> list[SchematicPlan]:
+        """The connected parts with return lines; none where one is too long for a row, or a shaft reaches down to them."""
+        plans = plan_schematic(self.elements, self.ports, lines, self.texts.options.earlier.lines)
+        layouts = [self._layout(plan) for plan in plans if plan.returns]
+        fits = all(_depth(layout) < RETURN and self._widest(layout) <= room for layout in layouts)
+        return plans if fits else []
+
+    def _unnamed(self, lines: ReturnDepths) -> ReturnDepths:
+        """Lines without those that have the name of a port: others are joined to these, and no way leads to them from below."""
+        return {node: depth for node, depth in lines.items() if node not in self.ports}
+
+    def _lower_lines(self, rails: frozenset[str]) -> Iterator[ReturnDepths]:
+        """What may be drawn below the references: what is behind machines, or one of the nodes where most wires meet."""
+        yield return_lines_behind_machines(self.elements, rails)
+        yield from ({node: 0} for node in crowded_nodes(self.elements, rails))
+
+    def _layout(self, plan: SchematicPlan) -> SchematicLayout:
+        if id(plan) not in self._layouts:
+            self._layouts[id(plan)] = plan, SchematicLayout(plan, self.texts.of, label_extent)
+        return self._layouts[id(plan)][1]
+
+    def _bridge(self, plan: SchematicPlan) -> list[Shape]:
+        if id(plan) not in self._bridges:
+            self._bridges[id(plan)] = plan, bridge_shapes(plan, self.texts, self.wide)
+        return list(self._bridges[id(plan)][1])
+
+    def _widest(self, layout: SchematicLayout) -> float:
+        """The width of a part, or of the widest of its rows where it is cut into several."""
+        if layout.width <= self.room:
+            return layout.width
+        return max(self._layout(row).width for row in self._cut(layout, 0)) + 2 * TIE
+
+    def _cut(self, layout: SchematicLayout, letters: int) -> list[SchematicPlan]:
+        return split_into_rows(layout.plan, layout, self.room - 2 * TIE, letters)
+
+    # -- parts -----------------------------------------------------------------------------------------------------------------
+
+    def _placed(self, plans: Iterable[SchematicPlan]) -> list[Shape]:
+        shapes: list[Shape] = []
+        letters = 0
+        last = Box(0.0, -BETWEEN, 0.0, -BETWEEN)
+        line, before = 0.0, ""
+        for plan in plans:
+            part = self._part(plan, letters)
+            letters += part.letters
+            first, end = plan.stations[0].domain, plan.stations[-1].domain
+            for row in part.rows:
+                box = ink_box(row)
+                beside = part.level and first == before and last.right + BETWEEN + box.width <= self.room
+                if beside:
+                    # What an element that was taken out has joined stays where it was.
+                    dx, dy = last.right + BETWEEN - box.left, line
+                else:
+                    dx, dy = -box.left, last.bottom + BETWEEN - box.top
+                shapes += (moved(shape, dx, dy) for shape in row)
+                here = box.moved(dx, dy)
+                last = union([last, here]) if beside else here
+                line, before = dy, end if part.level else ""
+        return shapes
+
+    def _part(self, plan: SchematicPlan, letters: int) -> _DrawnPart:
+        """One connected part: the first way that fits, cut to pieces where nobody could read it and pieces are narrower."""
+        usual = next(self._ways(plan, letters))
+        if usual.settled or self._is_readable(usual):
+            return usual
+        return min(usual, self._pieces(plan, letters), key=lambda part: part.width)
+
+    def _ways(self, plan: SchematicPlan, letters: int) -> Iterator[_DrawnPart]:
+        """The ways to draw a part, the best first: made only as far as they are asked for."""
+        if _is_upright(plan):
+            layout = SchematicLayout(plan, self.texts.of, lambda text: label_extent(text)[::-1])
+            yield _DrawnPart([_stood_up(RowDrawing(layout).shapes)], settled=True)
+        boxed = self._columns(plan)
+        columns = [_DrawnPart([boxed])] if boxed else []
+        yield from (part for part in columns if part.width <= self.wide)
+        if bridge := self._bridge(plan):
+            yield _DrawnPart([bridge])
+        layout = self._layout(plan)
+        if is_meshed(plan, layout) and (mesh := mesh_shapes(plan, self.texts, self.room)):
+            yield _DrawnPart([mesh])
+        parts = [plan] if layout.width <= self.room else self._cut(layout, letters)
+        rows = [self._row(layout if part is plan else self._layout(part), marked=len(parts) > 1) for part in parts]
+        row_by_row = _DrawnPart(rows, len(rows) - 1, level=len(rows) == 1)
+        # Wide columns still say more than rows that are no narrower.
+        yield from (part for part in columns if part.width <= row_by_row.width)
+        yield row_by_row
+
+    def _is_readable(self, part: _DrawnPart) -> bool:
+        """Whether texts can be read at the width asked for. On a screen one looks closer, so parts are left whole."""
+        room = self.texts.options.room
+        sizes = [shape.size for row in part.rows for shape in row if isinstance(shape, Label)]
+        points = POINT * min(sizes, default=LABEL_SIZE) * min(1.0, room / (part.width + 2 * MARGIN))
+        return round(points, 1) >= READABLE or room >= SCREEN
+
+    def _pieces(self, plan: SchematicPlan, letters: int) -> _DrawnPart:
+        """A part that is cut wherever that makes it narrow enough."""
+        parts, used = split_into_pieces(plan, self.texts.of, label_extent, self.room / SHARE, letters)
+        rows = [self._row(self._layout(part), marked=True, piece=f"piece {k}") for k, part in enumerate(parts, 1)]
+        return _DrawnPart(rows, used)
+
+    def _row(self, layout: SchematicLayout, *, marked: bool, piece: str = "") -> list[Shape]:
+        shapes = RowDrawing(layout, marked=marked, piece=piece).shapes
+        bands = row_bands(layout, ink_box(shapes), self.texts.options) if self.banded else []
+        return [*bands, *shapes]
+
+    def _columns(self, plan: SchematicPlan) -> list[Shape]:
+        """A part with elements of many ports in columns; nothing where it has none, or where lines would have to cross."""
+        columns = arrange_in_columns(plan)
+        if columns is None:
+            return []
+        drawing = ColumnDrawing(columns, self.texts)
+        # Where bridges are in each other's way, one of them may lead below.
+        for ends in dict.fromkeys(frozenset((bridge.first, bridge.second)) for bridge in columns.bridges):
+            if drawing.is_complete:
+                break
+            lower = arrange_in_columns(plan, ends)
+            drawing = drawing if lower is None else ColumnDrawing(lower, self.texts)
+        if not drawing.is_complete or _is_torn(plan, drawing.shapes):
+            return []
+        return [*(column_bands(drawing, self.texts.options) if self.banded else ()), *drawing.shapes]
 
 
 def _broken(shapes: Iterable[Shape], lines: Container[str]) -> bool:
@@ -164,153 +314,11 @@ def _broken(shapes: Iterable[Shape], lines: Container[str]) -> bool:
     return faults.found()
 
 
-def _placed(described: tuple[Element, ...], texts: SchematicLabels, plans: Iterable[SchematicPlan]) -> list[Shape]:
-    shapes: list[Shape] = []
-    letters = 0
-    banded = texts.options.shows_bands and len({d for element in described for d in element.kind.domains}) > 1
-    room = _room(texts)
-    last = Box(0.0, -BETWEEN, 0.0, -BETWEEN)
-    line, before = 0.0, ""
-    for plan in plans:
-        rows, used, level = _rows(plan, texts, letters, banded=banded)
-        letters += used
-        first, end = plan.stations[0].domain, plan.stations[-1].domain
-        for row in rows:
-            box = ink_box(row)
-            beside = level and first == before and last.right + BETWEEN + box.width <= room
-            if beside:
-                # What an element that was taken out has joined stays where it was.
-                dx, dy = last.right + BETWEEN - box.left, line
-            else:
-                dx, dy = -box.left, last.bottom + BETWEEN - box.top
-            shapes += (moved(shape, dx, dy) for shape in row)
-            here = box.moved(dx, dy)
-            last = union([last, here]) if beside else here
-            line, before = dy, end if level else ""
-    return shapes
-
-
-def _plans(
-    elements: tuple[Element, ...], texts: SchematicLabels, ports: Mapping[str, str], lines: ReturnDepths, room: float
-) -> list[SchematicPlan]:
-    """The connected parts with return lines; none where one is too long for a row, or something on a shaft reaches down to them."""
-    plans = plan_schematic(elements, ports, lines, earlier_lines(texts.options))
-    layouts = [SchematicLayout(plan, texts.of, label_extent) for plan in plans if plan.returns]
-    fits = all(_depth(layout) < RETURN and _widest(layout, texts) <= room for layout in layouts)
-    return plans if fits else []
-
-
-def _room(texts: SchematicLabels) -> float:
-    """How wide the ink of a row may be."""
-    return texts.options.room - 2 * (MARGIN + BAND_MARGIN)
-
-
-def _widest(layout: SchematicLayout, texts: SchematicLabels) -> float:
-    """The width of a part, or of the widest of its rows where it is cut into several."""
-    whole = layout.lefts[-1] + layout.widths[-1]
-    if whole <= _room(texts):
-        return whole
-    parts = split_into_rows(layout.plan, layout, _room(texts) - 2 * (LEAD + 2 * RING), 0)
-    layouts = [SchematicLayout(part, texts.of, label_extent) for part in parts]
-    return max(part.lefts[-1] + part.widths[-1] for part in layouts) + 2 * (LEAD + 2 * RING)
-
-
 def _depth(layout: SchematicLayout) -> float:
     """How far down what is on shafts reaches."""
     on_shafts = [body for k, body in layout.bodies.items() if layout.plan.stations[k].is_shaft]
     pieces = [piece for body in on_shafts for piece in body.pieces]
     return max((p.centre[1] + p.symbol.down + LABEL_GAP for p in pieces if p.symbol is not None), default=0.0)
-
-
-def _words(elements: tuple[Element, ...]) -> Iterator[str]:
-    """The network in words, for those who cannot see the figure."""
-    for element in elements:
-        yield f"{element.kind.name} {element.name} at {', '.join(element.nodes)}"
-
-
-def _rows(
-    plan: SchematicPlan, texts: SchematicLabels, letters: int, *, banded: bool
-) -> tuple[list[list[Shape]], int, bool]:
-    """The rows of one connected part, and the number of letters that tie them together.
-
-    And whether it is one row on a level line, so that others may stand beside it.
-    """
-    if _upright(plan):
-        layout = SchematicLayout(plan, texts.of, lambda text: label_extent(text)[::-1])
-        return [RowDrawing(layout, _up).shapes], 0, False
-    rows, level = _usual_rows(plan, texts, letters, banded=banded)
-    if _is_readable(rows, texts):
-        return rows, len(rows) - 1, level
-    pieces, used = _pieces(plan, texts, letters, banded=banded)
-    narrower = max(ink_box(row).width for row in pieces) < max(ink_box(row).width for row in rows)
-    return (pieces, used, False) if narrower else (rows, len(rows) - 1, level)
-
-
-def _is_readable(rows: Iterable[list[Shape]], texts: SchematicLabels) -> bool:
-    """Whether rows have texts that can be read at the width asked for. On a screen one looks closer, so they are left whole."""
-    wide = max(ink_box(row).width for row in rows) + 2 * MARGIN
-    sizes = [shape.size for row in rows for shape in row if isinstance(shape, Label)]
-    points = POINT * min(sizes, default=LABEL_SIZE) * min(1.0, texts.options.room / wide)
-    return round(points, 1) >= READABLE or texts.options.room >= SCREEN
-
-
-def _pieces(
-    plan: SchematicPlan, texts: SchematicLabels, letters: int, *, banded: bool
-) -> tuple[list[list[Shape]], int]:
-    """The rows of a part that is cut wherever that makes it narrow enough, and the number of their letters."""
-    parts, used = split_into_pieces(plan, texts.of, label_extent, _room(texts) / SHARE, letters)
-    rows = [
-        _row(SchematicLayout(part, texts.of, label_extent), texts, banded=banded, marked=True, piece=f"piece {k}")
-        for k, part in enumerate(parts, 1)
-    ]
-    return rows, used
-
-
-def _usual_rows(
-    plan: SchematicPlan, texts: SchematicLabels, letters: int, *, banded: bool
-) -> tuple[list[list[Shape]], bool]:
-    """The rows of a part that is cut only where no line goes on."""
-    boxed = _columns(plan, texts, banded=banded)
-    if boxed and ink_box(boxed).width <= WIDER * texts.options.room:
-        return [boxed], False
-    if bridge := bridge_shapes(plan, texts, WIDER * texts.options.room):
-        return [bridge], False
-    whole = SchematicLayout(plan, texts.of, label_extent)
-    if is_meshed(plan, whole) and (mesh := mesh_shapes(plan, texts, _room(texts))):
-        return [mesh], False
-    room = _room(texts)
-    fits = whole.lefts[-1] + whole.widths[-1] <= room
-    parts = [plan] if fits else split_into_rows(plan, whole, room - 2 * (LEAD + 2 * RING), letters)
-    layouts = [whole] if len(parts) == 1 else [SchematicLayout(part, texts.of, label_extent) for part in parts]
-    rows = [_row(layout, texts, banded=banded, marked=len(parts) > 1) for layout in layouts]
-    if boxed and ink_box(boxed).width <= max(ink_box(row).width for row in rows):
-        return [boxed], False
-    return rows, len(rows) == 1
-
-
-def _row(
-    layout: SchematicLayout, texts: SchematicLabels, *, banded: bool, marked: bool, piece: str = ""
-) -> list[Shape]:
-    shapes = RowDrawing(layout, _same, marked=marked, piece=piece).shapes
-    bands = row_bands(layout, ink_box(shapes), texts.options) if banded else []
-    return [*bands, *shapes]
-
-
-def _columns(plan: SchematicPlan, texts: SchematicLabels, *, banded: bool) -> list[Shape]:
-    """A part with elements of many ports in columns; nothing where it has none, or where lines would have to cross."""
-    columns = arrange_in_columns(plan)
-    if columns is None:
-        return []
-    drawing = ColumnDrawing(columns, texts)
-    # Where bridges are in each other's way, one of them may lead below.
-    for ends in dict.fromkeys(frozenset((bridge.first, bridge.second)) for bridge in columns.bridges):
-        if drawing.is_complete:
-            break
-        lower = arrange_in_columns(plan, ends)
-        drawing = drawing if lower is None else ColumnDrawing(lower, texts)
-    if not drawing.is_complete or _is_torn(plan, drawing.shapes):
-        return []
-    return [*(column_bands(drawing, texts.options) if banded else ()), *drawing.shapes]
 
 
 def _is_torn(plan: SchematicPlan, shapes: list[Shape]) -> bool:
@@ -319,27 +327,33 @@ def _is_torn(plan: SchematicPlan, shapes: list[Shape]) -> bool:
     return any(met[wire.origin.port] > 1 for wire, _, _ in free_ends(shapes))
 
 
-def _same(point: Point) -> Point:
-    return point
+def _stood_up(shapes: Iterable[Shape]) -> list[Shape]:
+    """A row whose line of nodes goes upwards: what was above it is on the right."""
+    return [mapped(shape, lambda point: (-point[1], -point[0]), lambda box: box) for shape in shapes]
 
 
-def _up(point: Point) -> Point:
-    """The line of nodes goes upwards, and what was above it is on the right."""
-    return -point[1], -point[0]
+def _is_upright(plan: SchematicPlan) -> bool:
+    """Whether bodies stand over each other: on a moved support that carries them on springs and dampers, or over a floor.
 
-
-def _upright(plan: SchematicPlan) -> bool:
-    """Whether bodies stand over each other: on a moved support that carries them on springs and dampers, or over a floor."""
+    One draws a car on its road and a ball over its floor from below, not from left to right.
+    """
     if any(not station.is_shaft or station.domain != "translational" for station in plan.stations):
         return False
-    hung = {s.key: [item.element.kind.name for item in s.hanging if item.element is not None] for s in plan.stations}
+    hung = [[item.element.kind for item in s.hanging if item.element is not None] for s in plan.stations]
     if len(hung) == 1:
-        return any("mass" in kinds and "hard stop" in kinds for kinds in hung.values())
-    supports = {key for key, kinds in hung.items() if kinds == ["velocity source"]}
-    others = {name for key, kinds in hung.items() if key not in supports for name in kinds}
-    carriers = {link.element.kind.name for link in plan.links if link.element is not None}
+        return any(map(_is_body, hung[0])) and any(kind.behaviour == "stop" for kind in hung[0])
+    moved_supports = [
+        kinds for kinds in hung if len(kinds) == 1 and kinds[0].role == "source" and not is_load(kinds[0])
+    ]
+    others = [kind for kinds in hung if kinds not in moved_supports for kind in kinds]
+    carriers = [link.element.kind for link in plan.links if link.element is not None]
     return (
-        bool(supports)
-        and others <= {"mass", "force source"}
-        and carriers <= {"spring", "damper", "compliance", "mobility"}
+        bool(moved_supports)
+        and all(_is_body(kind) or is_load(kind) for kind in others)
+        and all(kind.role in ("storage", "resistive") for kind in carriers)
     )
+
+
+def _is_body(kind: ElementKind) -> bool:
+    """Whether a kind is a mass: it stands against the frame, and keeps something."""
+    return kind.grounded and not kind.weightless

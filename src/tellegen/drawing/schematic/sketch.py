@@ -13,13 +13,13 @@ from tellegen.core.union_find import UnionFind
 from tellegen.drawing.bond.pen import BondPen
 from tellegen.drawing.geometry import Point, box_about
 from tellegen.drawing.ink import ink_box
-from tellegen.drawing.scene import Label, Origin, Shape, label_box
-from tellegen.drawing.schematic.bodies import LABEL_GAP
+from tellegen.drawing.scene import Origin, Shape, label_box
+from tellegen.drawing.schematic.bodies import LABEL_GAP, label_shape, one_port_shapes
 from tellegen.drawing.schematic.bridge import bridge_sketch, find_bridge
 from tellegen.drawing.schematic.layout import SchematicLayout
 from tellegen.drawing.schematic.mesh import mesh_sketches
 from tellegen.drawing.schematic.outlines import OnePortSymbol, curves, placed, rectangle
-from tellegen.drawing.schematic.plan import LABEL_SIZE, SchematicLabels, SchematicPlan, label_extent
+from tellegen.drawing.schematic.plan import SchematicLabels, SchematicPlan, label_extent
 from tellegen.drawing.schematic.symbols import one_port_symbol, reference_mark
 from tellegen.drawing.schematic.wires import Collisions, Net
 from tellegen.model.model import Element, Sketch, SketchedBranch
@@ -135,21 +135,18 @@ class SketchDrawing:
                 self._wire(node, end, end + level * down)
         block = OnePortSymbol(2 * BLOCK_HALF, wide, wide, (rectangle(-BLOCK_HALF, -wide, BLOCK_HALF, wide),))
         self._symbol(element, block, middle, down)
-        self.pen.put(Label(text, self._at(middle), LABEL_SIZE, origin=Origin(element.name, "name")))
+        self.pen.put(label_shape(element, text, self._at(middle)))
 
     def _symbol(self, element: Element, symbol: OnePortSymbol, centre: complex, towards: complex) -> None:
         at, way = self._at(centre), (towards.real, -towards.imag)
-        origin = Origin(element.name, "symbol", domain=element.kind.domains[0])
         across = symbol.up + symbol.down
         size = abs(way[0]) * symbol.length + abs(way[1]) * across, abs(way[1]) * symbol.length + abs(way[0]) * across
         if min(map(abs, way)) > LEVEL:
             self.faults.slanted(at, way, symbol.length, across)
         else:
             self.faults.symbol(box_about(at, *size))
-        for curve in curves(symbol.parts, placed(at, way), origin):
-            self.pen.put(curve)
-        if symbol.letter:
-            self.pen.put(Label(symbol.letter, at, LABEL_SIZE, origin=Origin(element.name, "letter")))
+        for shape in one_port_shapes(element, symbol, at, way):
+            self.pen.put(shape)
 
     def _label(self, element: Element, symbol: OnePortSymbol, centre: complex, side: complex) -> None:
         """The label beside its symbol: on the side that was asked for, else on the other."""
@@ -158,7 +155,7 @@ class SketchDrawing:
         away = max(symbol.up, symbol.down) + LABEL_GAP + (abs(side.real) * along + abs(side.imag) * across) / 2
         for k, (way, shift) in enumerate(product((side, -side), ALONG)):
             at = self._at(centre + way * away / self.unit + shift * side * 1j)
-            label = Label(text, at, LABEL_SIZE, origin=Origin(element.name, "name"))
+            label = label_shape(element, text, at)
             if self.pen.is_free(label_box(label), LABEL_GAP - 1 if k == 0 else 1.5):
                 self.pen.put(label)
                 self.displaced += k > 0

@@ -3,7 +3,7 @@
 Their first port is on the left. Wires and pipes meet them at TOP (first node) and BOTTOM (second node), shafts and rods at MID.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -21,7 +21,8 @@ from tellegen.drawing.schematic.outlines import (
     rectangle,
     upside_down_outline,
 )
-from tellegen.elements import ElementKind
+from tellegen.elements import KINDS, ElementKind
+from tellegen.model.model import MECHANISM
 
 RADIUS = 15.0
 """Of the circle of a source."""
@@ -141,6 +142,18 @@ def _shorted_turn() -> OnePortSymbol:
     return _boxed(line((-10, -3), (-10, 3), (10, 3), (10, -3), weight="hair"))
 
 
+def _disc() -> OnePortSymbol:
+    """An inertia on its shaft, seen from the side."""
+    return OnePortSymbol(16, INLINE_HALF + 4, INLINE_HALF + 4, (rectangle(-8, -INLINE_HALF - 4, 8, INLINE_HALF + 4),))
+
+
+def _bearing() -> OnePortSymbol:
+    """A shaft that rubs in the frame."""
+    below = hatching((-13, 5), (13, 5), 1)
+    above = hatching((13, -5), (-13, -5), 1)
+    return OnePortSymbol(30, 11, 11, (line((-15, 0), (15, 0)), *below, *above))
+
+
 _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "capacitor": _capacitor(),
     "inductor": _inductor(),
@@ -157,10 +170,13 @@ _ONE_PORTS: Mapping[str, OnePortSymbol] = {
     "torsion compliance": _spring(),
     "damper": _damper(),
     "mobility": _damper(),
-    "friction": _damper(),
+    "friction": replace(_damper(), on_shaft=_bearing()),
     "rotational mobility": _damper(),
     "dry friction": _dry_friction(),
-    "rotational dry friction": _dry_friction(),
+    "rotational dry friction": replace(_dry_friction(), on_shaft=_bearing()),
+    "inertia": replace(_boxed(), on_shaft=_disc()),
+    "mass": replace(_boxed(), named=True),
+    MECHANISM: replace(_boxed(), named=True),
     "linear clutch": _clutch(),
     "clutch": _clutch(),
     "ratchet": _one_way(),
@@ -191,21 +207,15 @@ def one_port_symbol(kind: ElementKind) -> OnePortSymbol:
     return _boxed()
 
 
-def _mass() -> OnePortSymbol:
-    """A mass on its line of motion."""
-    return OnePortSymbol(44, INLINE_HALF, INLINE_HALF, (rectangle(-22, -INLINE_HALF, 22, INLINE_HALF),))
+def named_block(along: float, across: float) -> OnePortSymbol:
+    """A block on its line of motion, with a label of this extent inside."""
+    half, high = max(20.0, along / 2 + 8), max(24.0, across / 2 + 8)
+    return OnePortSymbol(2 * half, high, high, (rectangle(-half, -high, half, high),))
 
 
-def _disc() -> OnePortSymbol:
-    """An inertia on its shaft, seen from the side."""
-    return OnePortSymbol(16, INLINE_HALF + 4, INLINE_HALF + 4, (rectangle(-8, -INLINE_HALF - 4, 8, INLINE_HALF + 4),))
-
-
-def _bearing() -> OnePortSymbol:
-    """A shaft that rubs in the frame."""
-    below = hatching((-13, 5), (13, 5), 1)
-    above = hatching((13, -5), (-13, -5), 1)
-    return OnePortSymbol(30, 11, 11, (line((-15, 0), (15, 0)), *below, *above))
+def is_load(kind: ElementKind) -> bool:
+    """Whether a kind is a force or a torque of the outside: an arrow at a body, without the frame that it pushes against."""
+    return kind.role == "source" and kind.side == "through" and kind.domains[0] in MECHANICAL_DOMAINS
 
 
 def torque_arrow(sense: int) -> OnePortSymbol:
@@ -217,14 +227,6 @@ def torque_arrow(sense: int) -> OnePortSymbol:
         34, 18, 18, (line((-17, 0), (17, 0)), turn, arrow((-6, 17.0 * sense), (-0.94, 0.34 * sense), 10, 8))
     )
 
-
-ON_SHAFT_SYMBOLS: Mapping[str, OnePortSymbol] = {
-    "mass": _mass(),
-    "inertia": _disc(),
-    "friction": _bearing(),
-    "rotational dry friction": _bearing(),
-}
-"""Symbols of elements that sit on the line of motion of their node and need no second terminal."""
 
 FORCE_ARROW = OnePortSymbol(46, 5, 5, (line((-23, 0), (14, 0), weight="bold"), arrow((23, 0), (1, 0), 12, 10)))
 """A force of the outside on a body."""
@@ -244,9 +246,9 @@ WALL = tuple(hatching((0, -13), (0, 13), -1))
 
 
 ROW, TOP, MID, BOTTOM, RAIL = -55.0, -43.0, 0.0, 43.0, 55.0
+"""Heights: of the line of nodes and of the rail, of the terminals below the one and above the other, of shafts and rods."""
 RETURN = 88.0
 """Where return lines are: below the marks of references."""
-"""Heights: of the line of nodes and of the rail, of the terminals below the one and above the other, of shafts and rods."""
 MECHANICAL_DOMAINS = frozenset({"translational", "rotational"})
 """Domains whose nodes are shafts, rods and plates; the others have wires or pipes, with a rail for their reference."""
 
@@ -400,23 +402,27 @@ def _conductor() -> TwoPortSymbol:
     return TwoPortSymbol(28, 28, 9 - ROW, 0, ((-28.0, ROW), None, (28.0, ROW), None), (box, *inside, *leads))
 
 
-_TWO_PORTS: Mapping[str, Callable[[], TwoPortSymbol]] = {
-    "dc machine": _motor,
-    "pump": _pump,
-    "hydraulic motor": _hydraulic_motor,
-    "piston": _cylinder,
-    "transformer": _transformer,
-    "gyrator": _gyrator,
-    "coil": _magnetic_coil,
-    "voice coil": _voice_coil,
-    "gear": _gear,
-    "rack": _rack,
-    "screw": _screw,
-    "lever": _lever,
-    "pressure intensifier": _intensifier,
-    "entropy conductor": _conductor,
-    "radiator": _conductor,
+_TWO_PORTS: Mapping[str, TwoPortSymbol] = {
+    "dc machine": _motor(),
+    "pump": _pump(),
+    "hydraulic motor": _hydraulic_motor(),
+    "piston": _cylinder(),
+    "transformer": _transformer(),
+    "gyrator": _gyrator(),
+    "coil": _magnetic_coil(),
+    "voice coil": _voice_coil(),
+    "gear": _gear(),
+    "rack": _rack(),
+    "screw": _screw(),
+    "lever": _lever(),
+    "pressure intensifier": _intensifier(),
+    "entropy conductor": _conductor(),
+    "radiator": _conductor(),
 }
+
+
+_MACHINES = ("dc machine", "voice coil", "pump", "hydraulic motor", "piston")
+"""What a connection between their domains is drawn as."""
 
 
 def planetary_gear() -> TwoPortSymbol:
@@ -440,9 +446,14 @@ def upside_down(symbol: TwoPortSymbol) -> TwoPortSymbol:
     return replace(symbol, up=symbol.down, down=symbol.up, pins=pins, parts=parts, caption=caption, mirrored=opposite)
 
 
-def two_port_symbol(kind: str) -> TwoPortSymbol | None:
-    """The symbol of a kind of two-port, or nothing where it has none of its own."""
-    return _TWO_PORTS[kind]() if kind in _TWO_PORTS else None
+def two_port_symbol(kind: ElementKind) -> TwoPortSymbol | None:
+    """The symbol of a kind of two-port, or nothing where it has none of its own.
+
+    A connection between machines and wires or pipes has that of the machine that does the same.
+    """
+    machines = (KINDS[name] for name in _MACHINES)
+    same = (m.name for m in machines if (m.domains, m.coupling) == (kind.domains, kind.coupling))
+    return _TWO_PORTS.get(kind.name) or _TWO_PORTS.get(next(same, ""))
 
 
 def plain_box(

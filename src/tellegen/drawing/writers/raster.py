@@ -7,9 +7,20 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tellegen.drawing import rules
-from tellegen.drawing.options import POINT, ThemeName
 from tellegen.drawing.scene import Scene
-from tellegen.drawing.strokes import LAYERS, PAPER, THEMES, Circle, Glyphs, Primitive, Theme, layer_of, primitives
+from tellegen.drawing.strokes import (
+    LAYERS,
+    PAPER,
+    POINT,
+    THEMES,
+    Circle,
+    Glyphs,
+    Primitive,
+    Theme,
+    ThemeName,
+    layer_of,
+    primitives,
+)
 from tellegen.drawing.typesetting import Outline
 
 if TYPE_CHECKING:
@@ -17,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
 
 MOST_PIXELS = 200_000_000
-MEMORY = "tellegen"
-"""The key of the text in a PNG that says where everything stands."""
+MEMORY_KEY = "tellegen"
+"""Under this word files keep where everything stands."""
 
 
 def to_pdf(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, memory: str = "") -> bytes:
@@ -50,7 +61,7 @@ def to_png(
             f"the picture would have {pixels / 1e6:.0f} million pixels, and at most {MOST_PIXELS / 1e6:.0f} are drawn",
             fix="ask for fewer dots an inch, or for a PDF or an SVG",
         )
-    about = {"Title": scene.title, "Software": "tellegen"} | ({MEMORY: memory} if memory else {})
+    about = {"Title": scene.title, "Software": "tellegen"} | ({MEMORY_KEY: memory} if memory else {})
     return _printed(scene, THEMES[theme], scale, dpi, "png", about, ground=ground)
 
 

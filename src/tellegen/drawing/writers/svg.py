@@ -9,7 +9,6 @@ from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.options import ThemeName
 from tellegen.drawing.scene import Origin, Scene, Shape
 from tellegen.drawing.strokes import (
     LAYERS,
@@ -20,6 +19,7 @@ from tellegen.drawing.strokes import (
     PenPath,
     Primitive,
     Theme,
+    ThemeName,
     layer_of,
     primitives,
 )

@@ -10,7 +10,6 @@ from typing import assert_never
 
 from tellegen.drawing import rules
 from tellegen.drawing.geometry import Box, Point
-from tellegen.drawing.options import ThemeName
 from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
 from tellegen.drawing.strokes import (
     LAYERS,
@@ -21,6 +20,7 @@ from tellegen.drawing.strokes import (
     SUM_RADIUS,
     THEMES,
     Theme,
+    ThemeName,
     along,
     direction,
     layer_of,

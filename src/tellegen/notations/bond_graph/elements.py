@@ -57,8 +57,7 @@ from tellegen.notations.network.fields import (
     read_entry,
     read_matrix,
 )
-from tellegen.notations.network.keys import make_form
-from tellegen.notations.network.multiports import MULTIPORT
+from tellegen.notations.network.keys import MULTIPORT, make_form
 from tellegen.notations.network.switching import SwitchingLine
 from tellegen.notations.quantities import QuantityReading
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode

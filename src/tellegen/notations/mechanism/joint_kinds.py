@@ -1,27 +1,11 @@
-"""The table of what can join points of bodies: words, keys, units and meaning. Reader, JSON Schema and reference page are made
-from it.
-"""
+"""The keys of a mechanism, and the table of what can join points of bodies: words, keys, units and meaning."""
 
-from typing import Literal, NamedTuple, final
+from typing import NamedTuple, final
 
-Shape = Literal["quantity", "name", "formula"]
-"""What a key holds: a quantity of parameters, the name of a variable, a formula that reads coordinates."""
+from tellegen.notations.grammar import PAIR, QUANTITY, TEXT, TEXTS, VALUE, AnyOf, Key, Leaf, Named, Record
 
-
-@final
-class JointKey(NamedTuple):
-    """A key of a joint. `default` is what a name is made of where none is given: the name of the joint stands before it.
-
-    `parameter` is the word of the parameter that a number becomes, where that is not the key itself.
-    """
-
-    name: str
-    summary: str
-    unit: str = ""
-    required: bool = False
-    shape: Shape = "quantity"
-    default: str = ""
-    parameter: str = ""
+NAME_OF_VARIABLE = Leaf("name", TEXTS.schema)
+FORMULA_OF_COORDINATES = Leaf("formula", VALUE.schema)
 
 
 @final
@@ -30,22 +14,35 @@ class JointKind(NamedTuple):
 
     word: str
     summary: str
-    keys: tuple[JointKey, ...]
+    keys: tuple[Key, ...]
     marks: int = 2
     outputs: str = ""
 
-    def key(self, name: str) -> JointKey | None:
+    def key(self, name: str) -> Key | None:
         """The key of a name."""
         return next((key for key in self.keys if key.name == name), None)
 
+    @property
+    def record(self) -> Record:
+        """The line of such a joint."""
+        return Record((Key(self.word, TEXTS, self.summary, required=True), *self.keys))
 
-_DIRECTION = JointKey("direction", "the angle of the axis in the first body", "rad")
-_ANGLE = JointKey("angle", "the angle of the second body against the first", "rad")
-_STIFFNESS = JointKey("K", "stiffness", "N/m", required=True)
-_DAMPING = JointKey("b", "damping", "N*s/m")
-_COULOMB = JointKey("friction coefficient", "Coulomb friction by the force that the joint passes on")
-_ROUNDING = JointKey("rounding", "the force below which sizes of forces are rounded", "N")
-_SLIP = JointKey("slip speed", "the sliding speed at which friction has 76 % of its size", "m/s")
+
+def _quantity(name: str, summary: str, unit: str = "", required: bool = False, own: str = "") -> Key:
+    return Key(name, QUANTITY, summary, unit, required, own=own)
+
+
+def _name(name: str, summary: str, own: str) -> Key:
+    return Key(name, NAME_OF_VARIABLE, summary, own=own)
+
+
+_DIRECTION = _quantity("direction", "the angle of the axis in the first body", "rad")
+_ANGLE = _quantity("angle", "the angle of the second body against the first", "rad")
+_STIFFNESS = _quantity("K", "stiffness", "N/m", required=True)
+_DAMPING = _quantity("b", "damping", "N*s/m")
+_COULOMB = _quantity("friction coefficient", "Coulomb friction by the force that the joint passes on")
+_ROUNDING = _quantity("rounding", "the force below which sizes of forces are rounded", "N")
+_SLIP = _quantity("slip speed", "the sliding speed at which friction has 76 % of its size", "m/s")
 
 JOINTS: dict[str, JointKind] = {
     kind.word: kind
@@ -54,9 +51,9 @@ JOINTS: dict[str, JointKind] = {
             "revolute",
             "holds two points together; the bodies turn against each other",
             (
-                JointKey("friction", "viscous friction of the bearing", "N*m*s"),
+                _quantity("friction", "viscous friction of the bearing", "N*m*s"),
                 _COULOMB,
-                JointKey("radius", "the radius of the pin, on which the friction acts", "m"),
+                _quantity("radius", "the radius of the pin, on which the friction acts", "m"),
                 _SLIP,
                 _ROUNDING,
             ),
@@ -68,15 +65,15 @@ JOINTS: dict[str, JointKind] = {
             (
                 _DIRECTION,
                 _ANGLE,
-                JointKey("friction", "viscous friction along the axis", "N*s/m"),
+                _quantity("friction", "viscous friction along the axis", "N*s/m"),
                 _COULOMB,
-                JointKey(
+                _quantity(
                     "length", "the distance between the two contacts that carry the moment, for the friction", "m"
                 ),
                 _SLIP,
                 _ROUNDING,
-                JointKey("distance", "the name of the distance along the axis", shape="name", default="s"),
-                JointKey("speed", "the name of its rate", shape="name", default="v"),
+                _name("distance", "the name of the distance along the axis", "s"),
+                _name("speed", "the name of its rate", "v"),
             ),
             outputs="`F_x`, `F_y`, `M`: the force and the moment of the first body on the second, at the second point; `F_f`: the "
             "force of Coulomb friction",
@@ -86,11 +83,11 @@ JOINTS: dict[str, JointKind] = {
             "cam",
             "lets one coordinate follow another by a formula: a cam and its follower",
             (
-                JointKey(
+                Key(
                     "lift",
+                    FORMULA_OF_COORDINATES,
                     "the coordinate of the follower as a formula of that of the cam",
                     required=True,
-                    shape="formula",
                 ),
             ),
             outputs="`F`: the force on the follower",
@@ -98,7 +95,7 @@ JOINTS: dict[str, JointKind] = {
         JointKind(
             "skate",
             "a knife edge: the point does not move across the direction, which is fixed in its body",
-            (JointKey("direction", "the angle of the edge in the body", "rad"),),
+            (_quantity("direction", "the angle of the edge in the body", "rad"),),
             marks=1,
             outputs="`N`: the force of the plane on the body, across the edge (to the left)",
         ),
@@ -106,11 +103,11 @@ JOINTS: dict[str, JointKind] = {
             "wheel",
             "a wheel on the plane, rolling along a direction of its body",
             (
-                JointKey("radius", "the radius", "m", required=True),
-                JointKey("direction", "the angle of the rolling direction in the body", "rad"),
-                JointKey("inertia", "moment of inertia about its axle", "kg*m^2"),
-                JointKey("angle", "the name of its angle", shape="name", default="angle"),
-                JointKey("angular velocity", "the name of its angular velocity", shape="name", default="omega"),
+                _quantity("radius", "the radius", "m", required=True),
+                _quantity("direction", "the angle of the rolling direction in the body", "rad"),
+                _quantity("inertia", "moment of inertia about its axle", "kg*m^2"),
+                _name("angle", "the name of its angle", "angle"),
+                _name("angular velocity", "the name of its angular velocity", "omega"),
             ),
             marks=1,
             outputs="`N`: the force of the plane on the body, across the wheel (to the left)",
@@ -119,11 +116,11 @@ JOINTS: dict[str, JointKind] = {
             "omniwheel",
             "a wheel with rollers: it rolls along its direction and is free across",
             (
-                JointKey("radius", "the radius", "m", required=True),
-                JointKey("direction", "the angle of the rolling direction in the body", "rad"),
-                JointKey("inertia", "moment of inertia about its axle", "kg*m^2"),
-                JointKey("angle", "the name of its angle", shape="name", default="angle"),
-                JointKey("angular velocity", "the name of its angular velocity", shape="name", default="omega"),
+                _quantity("radius", "the radius", "m", required=True),
+                _quantity("direction", "the angle of the rolling direction in the body", "rad"),
+                _quantity("inertia", "moment of inertia about its axle", "kg*m^2"),
+                _name("angle", "the name of its angle", "angle"),
+                _name("angular velocity", "the name of its angular velocity", "omega"),
             ),
             marks=1,
         ),
@@ -133,8 +130,8 @@ JOINTS: dict[str, JointKind] = {
             (
                 _STIFFNESS,
                 _DAMPING,
-                JointKey("length", "the length at which it is relaxed", "m", parameter="relaxed_length"),
-                JointKey("force", "the name of its force, a pull being positive", shape="name", default="F"),
+                _quantity("length", "the length at which it is relaxed", "m", own="relaxed_length"),
+                _name("force", "the name of its force, a pull being positive", "F"),
             ),
             outputs="`F`: its pull",
         ),
@@ -149,7 +146,7 @@ JOINTS: dict[str, JointKind] = {
             "an elastic prismatic joint: the second body slides along an axis of the first on two contacts",
             (
                 _DIRECTION,
-                JointKey(
+                _quantity(
                     "length",
                     "the distance between the contacts, half of it on each side of the second point",
                     "m",
@@ -157,11 +154,11 @@ JOINTS: dict[str, JointKind] = {
                 ),
                 _STIFFNESS,
                 _DAMPING,
-                JointKey("friction coefficient", "Coulomb friction by the sum of the sizes of the normal forces"),
+                _quantity("friction coefficient", "Coulomb friction by the sum of the sizes of the normal forces"),
                 _SLIP,
-                JointKey("distance", "the name of the distance along the axis", shape="name", default="s"),
-                JointKey("normal forces", "the names of the two normal forces", shape="name", default="N"),
-                JointKey("friction force", "the name of the friction force", shape="name", default="F_f"),
+                _name("distance", "the name of the distance along the axis", "s"),
+                _name("normal forces", "the names of the two normal forces", "N"),
+                _name("friction force", "the name of the friction force", "F_f"),
             ),
             outputs="the normal forces on the second body, the friction force against the sliding",
         ),
@@ -169,17 +166,62 @@ JOINTS: dict[str, JointKind] = {
             "contact",
             "a point or a circle of the first body on a straight wall through the second point, which pushes only",
             (
-                JointKey(
+                _quantity(
                     "direction", "the angle of the outward normal of the wall in the second body", "rad", required=True
                 ),
-                JointKey("radius", "the radius of the circle around the first point", "m"),
+                _quantity("radius", "the radius of the circle around the first point", "m"),
                 _STIFFNESS,
                 _DAMPING,
-                JointKey("friction coefficient", "Coulomb friction by the normal force"),
+                _quantity("friction coefficient", "Coulomb friction by the normal force"),
                 _SLIP,
-                JointKey("gap", "the name of the gap", shape="name", default="gap"),
+                _name("gap", "the name of the gap", "gap"),
             ),
             outputs="`N`: the normal force, with what the damper gives; `F_f`: the friction force",
         ),
     )
 }
+
+
+ASSEMBLY = Record(
+    (_quantity("tolerance", "the largest gap that initial values of all coordinates of a loop may leave"),)
+)
+BODY = Record(
+    (
+        _quantity("mass", "its mass; none where left out", "kg"),
+        _quantity("inertia", "its moment of inertia about its centre of mass; none where left out", "kg*m^2"),
+        Key("centre", PAIR, "its centre of mass, in its own coordinates"),
+        Key("points", Named(PAIR, ""), "further points, in its own coordinates"),
+        Key("angle", TEXT, "the name of its angle"),
+        Key("angular velocity", TEXT, "the name of its angular velocity"),
+        Key("position", TEXTS, "the names of the coordinates of its origin, where no joint leads to it"),
+        Key("velocity", TEXTS, "the names of the components of the velocity of its centre"),
+    ),
+    empty=True,
+)
+MECHANISM = Record(
+    (
+        Key(
+            "gravity",
+            AnyOf((QUANTITY, PAIR)),
+            "the acceleration of free fall, along -y, or its components [x, y]",
+            "m/s^2",
+        ),
+        Key(
+            "bodies",
+            Named(BODY, ""),
+            "rigid bodies, one a line: {mass: m, inertia: J, centre: [x, y], points: {A: [x, y]}}; 'ground' has points only",
+            required=True,
+        ),
+        Key(
+            "joints",
+            Named(AnyOf(tuple(kind.record for kind in JOINTS.values())), ""),
+            "what joins them, one a line: {revolute: [ground.O, crank]}",
+        ),
+        Key("independent", TEXTS, "coordinates that no loop shall decide"),
+        Key(
+            "assembly",
+            ASSEMBLY,
+            "how positions are found: {tolerance: 1 mm} is the gap that initial values may leave; without it they are guesses",
+        ),
+    )
+)

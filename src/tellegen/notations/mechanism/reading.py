@@ -1,4 +1,4 @@
-"""The `mechanism:` of a file: bodies and joints from their lines, and their JSON Schema.
+"""The `mechanism:` of a file: bodies and joints from their lines.
 
 mechanism:
   gravity: 9.81 m/s^2
@@ -10,7 +10,7 @@ mechanism:
 
 from collections.abc import Callable
 from collections.abc import Mapping as TypingMapping
-from typing import Any, final
+from typing import final
 
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, is_name, listing
@@ -20,23 +20,22 @@ from tellegen.model.dimensions import without_marks
 from tellegen.model.mechanism import CENTRE, GROUND, NOWHERE, ORIGIN, Body, BodyPoint, Joint, Mechanism, Pair
 from tellegen.model.model import Parameter
 from tellegen.notations.context import ReadingContext
+from tellegen.notations.grammar import Key
 from tellegen.notations.mechanism import rules
-from tellegen.notations.mechanism.joint_kinds import JOINTS, JointKey, JointKind
+from tellegen.notations.mechanism.joint_kinds import (
+    ASSEMBLY,
+    BODY,
+    FORMULA_OF_COORDINATES,
+    JOINTS,
+    MECHANISM,
+    NAME_OF_VARIABLE,
+    JointKind,
+)
 from tellegen.notations.mechanism.lowering import LoweredMechanism
 from tellegen.notations.network.elements import settle_dimension
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
 
-BODY_KEYS = {
-    "mass": "its mass; none where left out",
-    "inertia": "its moment of inertia about its centre of mass; none where left out",
-    "centre": "its centre of mass, in its own coordinates",
-    "points": "further points, in its own coordinates",
-    "angle": "the name of its angle",
-    "angular velocity": "the name of its angular velocity",
-    "position": "the names of the coordinates of its origin, where no joint leads to it",
-    "velocity": "the names of the components of the velocity of its centre",
-}
 LENGTH = parse_unit("m").dimension
 
 
@@ -88,7 +87,7 @@ class MechanismLines:
         context = self.context
         name = self._new_name(key, "a body") if key.text != GROUND else GROUND
         mapping = context.mapping(node, f"the body {name}")
-        known = ("points",) if name == GROUND else tuple(BODY_KEYS)
+        known = ("points",) if name == GROUND else BODY.names
         for other in mapping.keys:
             if other.text not in known:
                 raise context.unknown_key(other, known, f"the body {name}")
@@ -190,20 +189,20 @@ class MechanismLines:
     ) -> tuple[dict[str, Expression], dict[str, str]]:
         context = self.context
         settings: dict[str, Expression] = {}
-        names = {key.name: f"{name}.{key.default}" for key in kind.keys if key.shape == "name"}
+        names = {key.name: f"{name}.{key.own}" for key in kind.keys if key.holds == NAME_OF_VARIABLE}
         for other, value in zip(mapping.keys[1:], mapping.values[1:], strict=True):
             key = kind.key(other.text)
             if key is None:
                 raise context.unknown_key(other, [k.name for k in kind.keys], f"the {kind.word} {name}")
-            if key.shape == "name":
+            if key.holds == NAME_OF_VARIABLE:
                 names[key.name] = self._names_of(key, value)
-            elif key.shape == "formula":
+            elif key.holds == FORMULA_OF_COORDINATES:
                 text = context.formula(value, f"the {key.name} of {name}")
                 settings[key.name] = without_marks(parse_marked(text.text, context.text_place(text)))
             else:
                 wanted = parse_unit(key.unit).dimension if key.unit else DIMENSIONLESS
                 settings[key.name] = self.quantity(
-                    value, wanted, f"the {key.name} of {name}", f"{name}.{key.parameter or key.name.replace(' ', '_')}"
+                    value, wanted, f"the {key.name} of {name}", f"{name}.{key.own or key.name.replace(' ', '_')}"
                 )
         missing = [key for key in kind.keys if key.required and key.name not in settings]
         if missing:
@@ -213,7 +212,7 @@ class MechanismLines:
             )
         return settings, names
 
-    def _names_of(self, key: JointKey, value: Node) -> str:
+    def _names_of(self, key: Key, value: Node) -> str:
         """A name; several are kept with commas between them."""
         texts = self.context.texts(value, f"'{key.name}'")
         return ",".join(self.context.name(text, "a variable") for text in texts)
@@ -231,16 +230,6 @@ def ground(points: TypingMapping[str, Pair]) -> Body:
     """The body that does not move, with its points."""
     marks = {ORIGIN: NOWHERE, CENTRE: NOWHERE, **points}
     return Body(GROUND, ZERO, ZERO, marks, "", "", ("", ""), ("", ""))
-
-
-KEYS = {
-    "gravity": "the acceleration of free fall, along -y, or its components [x, y]",
-    "bodies": "rigid bodies, one a line: {mass: m, inertia: J, centre: [x, y], points: {A: [x, y]}}; 'ground' has points only",
-    "joints": "what joins them, one a line: {revolute: [ground.O, crank]}",
-    "independent": "coordinates that no loop shall decide",
-    "assembly": "how positions are found: {tolerance: 1 mm} is the gap that initial values may leave; without it they are guesses",
-}
-ASSEMBLY_KEYS = {"tolerance": "the largest gap that initial values of all coordinates of a loop may leave"}
 
 
 def read_mechanism(context: ReadingContext, node: Node, root: MappingNode) -> LoweredMechanism | None:
@@ -264,8 +253,7 @@ class _Reader:
 
     def read(self, node: Node) -> Mechanism:
         context, lines = self.context, self.lines
-        mapping = context.mapping(node, "'mechanism'")
-        context.check_keys(mapping, KEYS, "a mechanism")
+        mapping = context.record(node, MECHANISM, "'mechanism'", "a mechanism")
         bodies = mapping.get("bodies")
         if bodies is None:
             raise context.error(
@@ -291,9 +279,7 @@ class _Reader:
         return Mechanism(lines.bodies, lines.joints, gravity, tuple(text.text for text in independent), tolerance)
 
     def _tolerance(self, node: Node) -> Expression | None:
-        mapping = self.context.mapping(node, "'assembly'")
-        self.context.check_keys(mapping, ASSEMBLY_KEYS, "the assembly")
-        value = mapping.get("tolerance")
+        value = self.context.record(node, ASSEMBLY, "'assembly'", "the assembly").get("tolerance")
         return None if value is None else self.lines.quantity(value, LENGTH, "the tolerance of the assembly")
 
     def _attempt(self, step: Callable[[Scalar, Node], None], key: Scalar, value: Node) -> None:
@@ -320,75 +306,3 @@ class _Reader:
                 self.context.collect(
                     self.context.error(rules.NO_SUCH_POINT, text, f"'{text.text}' is no coordinate", fix=fix)
                 )
-
-
-Schema = dict[str, Any]
-
-_QUANTITY: Schema = {"$ref": "#/$defs/quantity"}
-_PAIR: Schema = {"type": "array", "items": _QUANTITY, "minItems": 2, "maxItems": 2}
-_TEXTS: Schema = {"type": ["array", "string"], "items": {"type": "string"}}
-
-
-def mechanism_schema() -> Schema:
-    """Bodies, joints, gravity and the independent coordinates."""
-    shapes: dict[str, Schema] = {
-        "gravity": {"anyOf": [_QUANTITY, _PAIR]},
-        "bodies": {"type": "object", "additionalProperties": _body()},
-        "joints": {"type": "object", "additionalProperties": {"anyOf": [_joint(kind) for kind in JOINTS.values()]}},
-        "independent": _TEXTS,
-        "assembly": _assembly(),
-    }
-    return {
-        "type": "object",
-        "properties": {key: {**shapes[key], "description": text} for key, text in KEYS.items()},
-        "required": ["bodies"],
-        "additionalProperties": False,
-    }
-
-
-def _assembly() -> Schema:
-    properties = {key: {**_QUANTITY, "description": text} for key, text in ASSEMBLY_KEYS.items()}
-    return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def _body() -> Schema:
-    points = {"type": "object", "additionalProperties": _PAIR}
-    shapes = {"centre": _PAIR, "points": points, "mass": _QUANTITY, "inertia": _QUANTITY}
-    names = {
-        "angle": {"type": "string"},
-        "angular velocity": {"type": "string"},
-        "position": _TEXTS,
-        "velocity": _TEXTS,
-    }
-    shapes |= names
-    return {
-        "type": ["object", "null"],
-        "properties": {key: {**shapes[key], "description": text} for key, text in BODY_KEYS.items()},
-        "additionalProperties": False,
-    }
-
-
-def _joint(kind: JointKind) -> Schema:
-    joined = {**_TEXTS, "description": kind.summary}
-    return {
-        "type": "object",
-        "properties": {kind.word: joined} | {key.name: _key(key) for key in kind.keys},
-        "required": [kind.word, *(key.name for key in kind.keys if key.required)],
-        "additionalProperties": False,
-    }
-
-
-def _key(key: JointKey) -> Schema:
-    shape = _QUANTITY if key.shape == "quantity" else _TEXTS if key.shape == "name" else {"type": ["string", "number"]}
-    return {**shape, "description": key.summary}
-
-
-def closures_schema() -> Schema:
-    """Loops of positions: equations, and what follows from them."""
-    closure = {
-        "type": "object",
-        "properties": {"equations": _TEXTS, "solves": _TEXTS},
-        "required": ["equations", "solves"],
-        "additionalProperties": False,
-    }
-    return {"type": "object", "additionalProperties": closure}

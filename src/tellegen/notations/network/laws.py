@@ -19,6 +19,7 @@ from tellegen.expressions.polynomials import interpolated
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, is_plain_factor, without_marks
 from tellegen.model.laws import Law, LawForm, LawTable
 from tellegen.notations.context import PendingCheck, ReadingContext
+from tellegen.notations.grammar import INTERPOLATIONS, LAW_TABLE
 from tellegen.notations.indexed_names import NamePattern
 from tellegen.notations.network import rules
 from tellegen.notations.network.keys import with_article
@@ -234,12 +235,6 @@ def linear_slope(expression: Expression, letter: str) -> Expression | None:
     return slope if is_zero(expression.substitute({letter: 0})) else None
 
 
-INTERPOLATIONS = ("linear", "cubic")
-LAW_TABLE_KEYS = {
-    "table": "the points, each `[argument, value]`, or `{file: run.csv, time: i, column: v}`",
-    "gives": "the letter of what the table gives; the left side of the kind's own law where nothing is said",
-    "interpolation": "linear, or cubic: smooth, rising and falling only where the points do",
-}
 MOST_LAW_POINTS = 200
 
 
@@ -263,7 +258,7 @@ class _LawTableReader:
         self.letters = letters
 
     def read(self) -> Law:
-        self.context.check_keys(self.node, LAW_TABLE_KEYS, f"the law of {self.name}")
+        self.context.check_keys(self.node, LAW_TABLE.names, f"the law of {self.name}")
         group = self._group()
         argument = self._argument(group)
         given = self.node.get("table")

@@ -25,7 +25,6 @@ from tellegen.notations.network.elements import (
 )
 from tellegen.notations.network.keys import (
     CONNECTION,
-    VALUE,
     LineForm,
     form_of,
     make_form,
@@ -184,10 +183,10 @@ class _LineReader:
         keys, values = node.keys, node.values
         for position in range(first, len(keys)):
             key = keys[position]
-            meaning = self.form.keys.get(key.text)
-            if meaning is None:
+            found = self.form.keys.get(key.text)
+            if found is None:
                 raise self.context.unknown_key(key, self.form.known, f"the {self.kind.name} {self.name}")
-            getattr(self, "read_" + meaning[0].replace(" ", "_"))(key, values[position], meaning[1])
+            getattr(self, "read_" + found.meaning.replace(" ", "_"))(key, values[position], found.detail)
         if self.kind.name == CONNECTION:
             self.read_modulus(node)
         if self.law is not None:
@@ -418,7 +417,7 @@ def read_details(context: ReadingContext, line: ElementLine, node: MappingNode) 
 def _quick_value(form: LineForm, node: MappingNode) -> tuple[QuantityReading, Scalar] | None:
     """The value of a line that has only a value, a plain one of the right unit: most lines of a large network."""
     text = node.values[1]
-    if type(text) is not Scalar or form.keys.get(node.keys[1].text) != VALUE:
+    if type(text) is not Scalar or (key := form.keys.get(node.keys[1].text)) is None or key.meaning != "value":
         return None
     reading = read_plain(text.text)
     if reading is None or (reading.dimension is not None and reading.dimension != form.dimension):

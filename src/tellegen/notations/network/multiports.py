@@ -33,7 +33,16 @@ from tellegen.notations.network.fields import (
     field_matrix,
     read_entry,
 )
-from tellegen.notations.network.keys import port_dimension, variable_words
+from tellegen.notations.network.keys import (
+    EACH,
+    FIELD,
+    KINDS_OF_PORTS,
+    MIXED_FIELD,
+    MULTIPORT,
+    SIDES,
+    port_dimension,
+    variable_words,
+)
 from tellegen.notations.network.repetition import RepeatedBlock, block_copies, read_ranges
 from tellegen.notations.quantities import parse_marked
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
@@ -106,13 +115,6 @@ class MultiportRelations:
     def _refuse(self, text: Scalar, what: str) -> NoReturn:
         fix = "write a relation such as 'through_3 = K_1*through_1 + K_2*through_2', each port on one side"
         raise self.context.error(notations_rules.BAD_RELATION, text, f"the relation of {self.key.text} {what}", fix=fix)
-
-
-MULTIPORT = "multiport"
-FIELD = " field"
-MIXED_FIELD = "field"
-KINDS_OF_PORTS = "kinds"
-EACH = "each"
 
 
 def is_multiport(node: Node) -> bool:
@@ -211,10 +213,9 @@ def _field_kind(context: ReadingContext, at: Scalar, word: str) -> ElementKind:
 
 def _variable_words(kinds: list[ElementKind]) -> dict[str, Side]:
     """The keys that name variables: words of the domain, where all ports have one."""
-    sides: tuple[Side, Side] = ("across", "through")
-    words: dict[str, Side] = {side: side for side in sides}
+    words: dict[str, Side] = {side: side for side in SIDES}
     if len({kind.domain.name for kind in kinds}) == 1:
-        words |= {word: side for side in sides for word in variable_words(kinds[0].domain, side)}
+        words |= {word: side for side in SIDES for word in variable_words(kinds[0].domain, side)}
     return words
 
 

@@ -15,6 +15,7 @@ from tellegen.model.signals import SignalPorts, SignalSetting
 from tellegen.model.variables import input_name, known_variables, variable_name
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import ReadingContext, StopReadingError
+from tellegen.notations.grammar import AT, SIGNAL_PORTS, SOURCE
 from tellegen.notations.indexed_names import CopyIndices, NotWholeError, name_at, not_whole_error, read_name, read_node
 from tellegen.notations.network.keys import with_article
 from tellegen.notations.network.repetition import RepeatedBlock, block_copies, read_ranges
@@ -106,14 +107,6 @@ def signal_formulas(settings: Iterable[SignalSetting]) -> Iterator[Expression]:
             yield value
         elif isinstance(value, tuple):
             yield from (v for v in value if isinstance(v, Expression))
-
-
-SOURCE = "source"
-AT = "at"
-SIGNAL_PORT_KEYS = {
-    "inputs": "signals and inputs of sources that another system may give a formula",
-    "outputs": "signals and variables that are meant to be read from outside",
-}
 
 
 def read_ports(context: ReadingContext, node: Node) -> dict[str, Port]:
@@ -220,8 +213,7 @@ def _port_at(context: ReadingContext, name: str, node: Node, place: Place) -> Po
 
 def read_signal_ports(context: ReadingContext, node: Node) -> SignalPorts:
     """The signals that a system takes and offers, once all are known; errors are collected."""
-    mapping = context.mapping(node, "'signal ports'")
-    context.check_keys(mapping, SIGNAL_PORT_KEYS, "the signal ports")
+    mapping = context.record(node, SIGNAL_PORTS, "'signal ports'", "the signal ports")
     inputs = _signal_names(context, mapping, "inputs", signal_inputs(context.elements.values(), context.signals))
     readable = [*known_variables(context.elements.values()), *context.signals, *context.displacements]
     return SignalPorts(inputs, _signal_names(context, mapping, "outputs", readable))

@@ -12,6 +12,7 @@ from tellegen.model.model import Model, Parameter, Part
 from tellegen.model.variables import input_name
 from tellegen.notations import rules as notations_rules
 from tellegen.notations.context import MOST_NOTICES, PendingCheck, ReadingContext
+from tellegen.notations.grammar import PART
 from tellegen.notations.indexed_names import (
     CopyIndices,
     NotWholeError,
@@ -38,14 +39,6 @@ from tellegen.notations.parts.ports import JoinedPorts, PartConnections, PortNod
 from tellegen.notations.quantities import QuantityReading, read_quantity
 from tellegen.notations.signals.formulas import parse_formula
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar
-
-PART_KEYS = {
-    "use": "a file beside the model, such as motor.yaml, or a part of the library by its name",
-    "ports": "which nodes each port is joined to: a node, two nodes, or {source: name} for the place of a source",
-    "signals": "what each signal input is given: a formula of signals, variables, parameters and time",
-    "parameters": "values of parameters of the part; they may also stand beside the other keys",
-    "names": "what is inside by other names than `part.name`: {inside: outside}, a list of names that stay, or `own` for all",
-}
 
 
 @final
@@ -125,7 +118,7 @@ class PartLine:
 
     def _bindings(self) -> Iterator[tuple[Scalar, Node]]:
         """The parameters that the line sets, each once."""
-        own = [(key, value) for key, value in self.node.items() if key.text not in PART_KEYS]
+        own = [(key, value) for key, value in self.node.items() if key.text not in PART.names]
         seen = {key.text for key, _ in own}
         yield from own
         listed = self.node.get("parameters")
@@ -164,7 +157,7 @@ class PartLine:
         context = self.context
         parameter = model.parameters.get(key.text)
         if parameter is None:
-            known = [*PART_KEYS, *model.parameters]
+            known = [*PART.names, *model.parameters]
             fix = did_you_mean(key.text, known[:2000]) or f"its parameters are {listing(model.parameters, 20)}"
             what = f"'{key.text}' is no parameter of the part {self.name} ({model.name})"
             raise context.error(rules.UNKNOWN_BINDING, key, what, fix=fix, where=self.name)

@@ -27,8 +27,7 @@ from tellegen.notations.network.fields import (
     field_laws,
     stiffness_dimension,
 )
-from tellegen.notations.network.keys import variable_words
-from tellegen.notations.network.multiports import MULTIPORT
+from tellegen.notations.network.keys import MULTIPORT, variable_words
 from tellegen.notations.pog import rules
 from tellegen.notations.pog.blocks import (
     MATRICES,

@@ -4,7 +4,7 @@ Names of inner signals begin with the name of the block: `V_integral` is the int
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, NamedTuple, final
+from typing import NamedTuple, final
 
 from tellegen.core.names import TIME
 from tellegen.core.units import Dimension
@@ -12,6 +12,7 @@ from tellegen.expressions import ONE, ZERO, Expression, Number, call, logic, rel
 from tellegen.expressions.rules import DIVISION
 from tellegen.model.dimensions import NUMBER, UNKNOWN, Measure, NoDimension, common_measure, product_measure
 from tellegen.model.signals import SignalDefinition, SignalSetting
+from tellegen.notations.grammar import NODE, QUANTITY, TABLE_OR_POINTS, Key, Leaf, Listed, Record, Words
 from tellegen.notations.signals import rules
 
 SignalParts = Iterator[SignalDefinition]
@@ -231,7 +232,7 @@ def expand_low_pass(given: BlockSettings) -> SignalParts:
 def expand_derivative(given: BlockSettings) -> SignalParts:
     """s/(T s + 1) of its input."""
     state = given.inner("filter")
-    slope = (given.expression("expand_derivative") - symbol(state)) / given.expression("filter")
+    slope = (given.expression("derivative") - symbol(state)) / given.expression("filter")
     yield given.part(state, "integral", integral=slope, initial=given.expression("initial"))
     yield given.formula(given.name, slope)
 
@@ -266,31 +267,27 @@ def expand_table(given: BlockSettings) -> SignalParts:
     yield given.part(given.name, "table", table=given.settings["table"], at=at, interpolation=how)
 
 
-KeyContent = Literal["formula", "formulas", "constant", "time", "limits", "word", "table", "nodes", "arguments"]
-"""What a key holds.
-
-- formula: an expression of variables, signals, parameters and time; formulas: a list of them
-- constant: an expression of parameters; time: one in seconds, positive
-- limits: two formulas, the lower one first
-- word: one of a few; table: points or a file; nodes: two nodes; arguments: what a Python function is given
-"""
+# What a key holds.
+INPUT = Leaf("formula", QUANTITY.schema)
+"""An expression of variables, signals, parameters and time."""
+FORMULAS = Leaf("formulas", Listed(QUANTITY, 1, text=True).schema)
+CONSTANT = Leaf("constant", QUANTITY.schema)
+"""An expression of parameters."""
+PERIOD = Leaf("time", QUANTITY.schema)
+"""One in seconds: positive, or zero too where it is zero when left out."""
+ZERO_TIME = "0 s"
+LIMITS = Leaf("limits", Listed(QUANTITY, 2, 2, text=True).schema)
+"""Two formulas, the lower one first."""
+POINTS = Leaf("table", TABLE_OR_POINTS.schema)
+ENDS = Leaf("nodes", Listed(NODE, 1, 2, text=True).schema)
+ARGUMENTS = Leaf("arguments", FORMULAS.schema)
+"""What a Python function is given."""
 
 FORMULA = "formula"
 PYTHON = "python"
+FUNCTION = "function"
+"""The key of a Python function, which no file can hold."""
 SECOND: Measure = Dimension(s=1)
-
-
-@final
-class BlockKey(NamedTuple):
-    """A key of a block. `default` is what stands where it is left out, as it would be written; empty for `none`."""
-
-    name: str
-    reads: KeyContent
-    summary: str
-    default: str = ""
-    required: bool = False
-    words: tuple[str, ...] = ()
-    from_zero: bool = False
 
 
 Measures = Mapping[str, tuple[Measure, ...]]
@@ -302,7 +299,7 @@ class SignalBlock(NamedTuple):
     """A kind of signal block; its first key is its word. `measure` gives the unit of its output, from those of its settings."""
 
     summary: str
-    keys: tuple[BlockKey, ...]
+    keys: tuple[Key, ...]
     expand: Callable[[BlockSettings], Iterator[SignalDefinition]]
     measure: Callable[[Measures], Measure]
     example: str
@@ -311,6 +308,11 @@ class SignalBlock(NamedTuple):
     def word(self) -> str:
         """The word of the block."""
         return self.keys[0].name
+
+    @property
+    def record(self) -> Record:
+        """The mapping of the block in a file."""
+        return Record(tuple(key for key in self.keys if key.name != FUNCTION), self.summary)
 
 
 # Units
@@ -369,22 +371,22 @@ def _like_of(*keys: str) -> Callable[[Measures], Measure]:
 
 # The table
 
-_INITIAL = BlockKey("initial", "constant", "its value at the start", "0")
-_LIMITS = BlockKey("limits", "limits", "the lowest and the highest value")
-_EVERY = BlockKey("every", "time", "the period", required=True)
-_OFFSET = BlockKey("offset", "time", "the time of the first sample", "0 s", from_zero=True)
+_INITIAL = Key("initial", CONSTANT, "its value at the start", default="0")
+_LIMITS = Key("limits", LIMITS, "the lowest and the highest value")
+_EVERY = Key("every", PERIOD, "the period", required=True)
+_OFFSET = Key("offset", PERIOD, "the time of the first sample", default=ZERO_TIME)
 
 _ROWS = (
     SignalBlock(
         "a formula of variables, states, displacements, signals, parameters and the time `t`; a plain text means this block",
-        (BlockKey(FORMULA, "formula", "the formula; it may use the shapes", required=True),),
+        (Key(FORMULA, INPUT, "the formula; it may use the shapes", required=True),),
         expand_itself,
         _like_of(FORMULA),
         "e: omega_ref - omega_m",
     ),
     SignalBlock(
         "the integral of its input; with limits it stops there until the input turns back",
-        (BlockKey("integral", "formula", "what is integrated", required=True), _INITIAL, _LIMITS),
+        (Key("integral", INPUT, "what is integrated", required=True), _INITIAL, _LIMITS),
         expand_integral,
         _measure_integral,
         "x: {integral: e, initial: 0, limits: [-1, 1]}",
@@ -392,22 +394,21 @@ _ROWS = (
     SignalBlock(
         "a controller `K_p*e + K_i*(integral of e) + K_d*(filtered derivative of e)`; with `every`, computed once a period",
         (
-            BlockKey("pid", "formula", "the error `e`", required=True),
-            BlockKey("K_p", "formula", "the proportional gain", "0"),
-            BlockKey("K_i", "formula", "the integral gain, for each second"),
-            BlockKey("K_d", "formula", "the derivative gain, in seconds; it needs a filter"),
-            BlockKey("filter", "time", "the time constant of the derivative"),
+            Key("pid", INPUT, "the error `e`", required=True),
+            Key("K_p", INPUT, "the proportional gain", default="0"),
+            Key("K_i", INPUT, "the integral gain, for each second"),
+            Key("K_d", INPUT, "the derivative gain, in seconds; it needs a filter"),
+            Key("filter", PERIOD, "the time constant of the derivative"),
             _LIMITS,
-            BlockKey(
+            Key(
                 "anti-windup",
-                "word",
+                Words(("clamp", "back-calculation")),
                 "how the integral part is kept back: it stops within a thousandth beyond a limit, or is drawn back",
-                "clamp",
-                words=("clamp", "back-calculation"),
+                default="clamp",
             ),
-            BlockKey("tracking", "time", "the time constant of back-calculation", "K_p/K_i"),
-            BlockKey("initial", "constant", "the integral part at the start", "0"),
-            BlockKey("every", "time", "the period of a sampled controller"),
+            Key("tracking", PERIOD, "the time constant of back-calculation", default="K_p/K_i"),
+            Key("initial", CONSTANT, "the integral part at the start", default="0"),
+            Key("every", PERIOD, "the period of a sampled controller"),
             _OFFSET,
         ),
         expand_pid,
@@ -417,9 +418,9 @@ _ROWS = (
     SignalBlock(
         "a rational function of s, coefficients from the highest power on; its states start at zero",
         (
-            BlockKey("transfer function", "formula", "its input", required=True),
-            BlockKey("numerator", "formulas", "the coefficients above", required=True),
-            BlockKey("denominator", "formulas", "the coefficients below", required=True),
+            Key("transfer function", INPUT, "its input", required=True),
+            Key("numerator", FORMULAS, "the coefficients above", required=True),
+            Key("denominator", FORMULAS, "the coefficients below", required=True),
         ),
         expand_transfer_function,
         _nothing_known,
@@ -428,8 +429,8 @@ _ROWS = (
     SignalBlock(
         "its input through a filter of first order",
         (
-            BlockKey("low pass", "formula", "its input", required=True),
-            BlockKey("time constant", "time", "how slow it is", required=True),
+            Key("low pass", INPUT, "its input", required=True),
+            Key("time constant", PERIOD, "how slow it is", required=True),
             _INITIAL,
         ),
         expand_low_pass,
@@ -439,9 +440,9 @@ _ROWS = (
     SignalBlock(
         "the derivative of its input, filtered: `s/(filter*s + 1)`",
         (
-            BlockKey("derivative", "formula", "its input", required=True),
-            BlockKey("filter", "time", "the time constant of the filter", required=True),
-            BlockKey("initial", "constant", "the value of the input before the start", "0"),
+            Key("derivative", INPUT, "its input", required=True),
+            Key("filter", PERIOD, "the time constant of the filter", required=True),
+            Key("initial", CONSTANT, "the value of the input before the start", default="0"),
         ),
         expand_derivative,
         _measure_derivative,
@@ -450,10 +451,10 @@ _ROWS = (
     SignalBlock(
         "`reference gain*reference` less the sum of gains times states",
         (
-            BlockKey("state feedback", "formulas", "what is fed back", required=True),
-            BlockKey("gains", "formulas", "one gain for each", required=True),
-            BlockKey("reference", "formula", "the reference", "0"),
-            BlockKey("reference gain", "formula", "what multiplies the reference", "1"),
+            Key("state feedback", FORMULAS, "what is fed back", required=True),
+            Key("gains", FORMULAS, "one gain for each", required=True),
+            Key("reference", INPUT, "the reference", default="0"),
+            Key("reference gain", INPUT, "what multiplies the reference", default="1"),
         ),
         expand_state_feedback,
         _measure_feedback,
@@ -462,9 +463,9 @@ _ROWS = (
     SignalBlock(
         "its input a constant time later",
         (
-            BlockKey("delay", "formula", "its input", required=True),
-            BlockKey("by", "time", "how much later", required=True),
-            BlockKey("initial", "constant", "its value until that time has passed", "0"),
+            Key("delay", INPUT, "its input", required=True),
+            Key("by", PERIOD, "how much later", required=True),
+            Key("initial", CONSTANT, "its value until that time has passed", default="0"),
         ),
         expand_itself,
         _like_of("delay", "initial"),
@@ -473,10 +474,10 @@ _ROWS = (
     SignalBlock(
         "its input at the times offset, offset + every, ..., held in between; samples of one instant read the values from before",
         (
-            BlockKey("sample", "formula", "its input", required=True),
+            Key("sample", INPUT, "its input", required=True),
             _EVERY,
             _OFFSET,
-            BlockKey("initial", "constant", "its value before the first sample", "0"),
+            Key("initial", CONSTANT, "its value before the first sample", default="0"),
         ),
         expand_itself,
         _like_of("sample", "initial"),
@@ -485,8 +486,8 @@ _ROWS = (
     SignalBlock(
         "the multiple of a step that is nearest to its input",
         (
-            BlockKey("quantise", "formula", "its input", required=True),
-            BlockKey("step", "formula", "the distance of two values", required=True),
+            Key("quantise", INPUT, "its input", required=True),
+            Key("step", INPUT, "the distance of two values", required=True),
         ),
         expand_quantisation,
         _like_of("quantise", "step"),
@@ -494,7 +495,7 @@ _ROWS = (
     ),
     SignalBlock(
         "its input, but never beyond the limits",
-        (BlockKey("saturate", "formula", "its input", required=True), _LIMITS._replace(required=True)),
+        (Key("saturate", INPUT, "its input", required=True), _LIMITS._replace(required=True)),
         expand_saturation,
         _like_of("saturate", "limits"),
         "s: {saturate: y, limits: [0, 1]}",
@@ -502,7 +503,7 @@ _ROWS = (
     SignalBlock(
         "zero while its input is between the limits, beyond them the distance to the nearer one",
         (
-            BlockKey("dead zone", "formula", "its input", required=True),
+            Key("dead zone", INPUT, "its input", required=True),
             _LIMITS._replace(required=True, summary="where the zone begins and ends"),
         ),
         expand_dead_zone,
@@ -514,14 +515,13 @@ _ROWS = (
         "points the last value holds. `cubic` joins them by cubics with the slopes of Fritsch and Butland (1984): smooth, and "
         "monotonic where the points are, so that nothing overshoots",
         (
-            BlockKey("table", "table", "the points, or `{file: run.csv, time: t, column: v}`", required=True),
-            BlockKey("at", "formula", "where the table is read", "t"),
-            BlockKey(
+            Key("table", POINTS, "the points, or `{file: run.csv, time: t, column: v}`", required=True),
+            Key("at", INPUT, "where the table is read", default="t"),
+            Key(
                 "interpolation",
-                "word",
+                Words(("linear", "previous", "cubic")),
                 "what holds between points",
-                "linear",
-                words=("linear", "previous", "cubic"),
+                default="linear",
             ),
         ),
         expand_table,
@@ -530,7 +530,7 @@ _ROWS = (
     ),
     SignalBlock(
         "an ideal sensor: the across variable between two nodes, a voltage or a relative speed",
-        (BlockKey("across", "nodes", "the two nodes; one means against the reference", required=True),),
+        (Key("across", ENDS, "the two nodes; one means against the reference", required=True),),
         expand_itself,
         _like_of("across"),
         "v: {across: [a, b]}",
@@ -538,8 +538,8 @@ _ROWS = (
     SignalBlock(
         "a Python function of the arguments, given in a program and never in a file; slow",
         (
-            BlockKey(PYTHON, "arguments", "what the function is given", required=True),
-            BlockKey("function", "arguments", "the function"),
+            Key(PYTHON, ARGUMENTS, "what the function is given", required=True),
+            Key(FUNCTION, ARGUMENTS, "the function"),
         ),
         expand_itself,
         _nothing_known,

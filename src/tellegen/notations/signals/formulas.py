@@ -30,7 +30,7 @@ from tellegen.notations.context import ReadingContext
 from tellegen.notations.indexed_names import split_at_commas
 from tellegen.notations.quantities import NO_INDICES, parse_marked, read_plain
 from tellegen.notations.signals import rules
-from tellegen.notations.signals.blocks import BLOCKS, FORMULA
+from tellegen.notations.signals.blocks import BLOCKS, FORMULA, PERIOD
 from tellegen.notations.signals.shapes import SECOND, angular_frequency, shape_macros
 from tellegen.notations.yaml.document import Scalar
 
@@ -204,7 +204,7 @@ def signal_keys(
     for key in BLOCKS[definition.block].keys:
         found = definition.settings.get(key.name)
         if found is not None and not callable(found):
-            wanted = definition.dimension if key.name == FORMULA else SECOND if key.reads == "time" else None
+            wanted = definition.dimension if key.name == FORMULA else SECOND if key.holds == PERIOD else None
             written = definition.texts.get(key.name, "")
             yield key.name, _text(found, written, names, lambda e, unit=wanted: annotate(e, unit))  # type: ignore[misc]
 

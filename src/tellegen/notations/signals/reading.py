@@ -23,11 +23,22 @@ from tellegen.model.dimensions import (
 )
 from tellegen.model.signals import SignalDefinition, SignalSetting, order_signals, why_undetermined
 from tellegen.notations.context import ReadingContext
+from tellegen.notations.grammar import Content, Key, Words
 from tellegen.notations.indexed_names import read_name, read_node
 from tellegen.notations.parameters import finite_value
 from tellegen.notations.quantities import parse_marked, read_plain
 from tellegen.notations.signals import rules
-from tellegen.notations.signals.blocks import BLOCKS, FORMULA, BlockKey, SignalBlock, expand_signal
+from tellegen.notations.signals.blocks import (
+    BLOCKS,
+    CONSTANT,
+    FORMULA,
+    FUNCTION,
+    LIMITS,
+    PERIOD,
+    ZERO_TIME,
+    SignalBlock,
+    expand_signal,
+)
 from tellegen.notations.signals.formulas import FormulaScope, parse_formula, unlike_units_error
 from tellegen.notations.signals.shapes import SECOND
 from tellegen.notations.signals.tables import read_table
@@ -107,30 +118,29 @@ class SignalsReader:
         return self._block(SignalLine(key, block), node)
 
     def _block(self, line: SignalLine, node: MappingNode) -> SignalLine:
-        keys = {key.name: key for key in line.block.keys}
+        keys = {key.name: key for key in line.block.record.keys}
         for other, value in node.items():
             key = keys.get(other.text)
-            if key is None or key.name == "function":
-                known = [name for name in keys if name != "function"]
-                raise self.context.unknown_key(other, known, f"the {line.block.word} {line.name}")
+            if key is None:
+                raise self.context.unknown_key(other, keys, f"the {line.block.word} {line.name}")
             line.texts[key.name] = self.context.document.source(value)
-            self._readers[key.reads](self, line, key, value)
+            self._readers[key.word](self, line, key, value)
         self._check_keys(line, node)
         return line
 
-    def _read_formula(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_formula(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.formula(node, line.subject(key.name))
         line.nodes[key.name] = text
         line.texts[key.name] = text.text.strip()
         line.formulas[key.name] = parse_formula(self.context, text, line.subject(key.name))
 
-    def _read_formulas(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_formulas(self, line: SignalLine, key: Key, node: Node) -> None:
         texts = self.context.texts(node, f"the {key.name} of {line.name}")
         line.nodes[key.name] = texts[0] if texts else Scalar("", node.line, node.column, node.length, False)
         line.formulas[key.name] = tuple(parse_formula(self.context, t, line.subject(key.name)) for t in texts)
         line.texts[key.name] = "[" + ", ".join(text.text for text in texts) + "]"
 
-    def _read_limits(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_limits(self, line: SignalLine, key: Key, node: Node) -> None:
         self._read_formulas(line, key, node)
         found = line.formulas[key.name]
         if not isinstance(found, tuple) or len(found) != 2:
@@ -139,7 +149,7 @@ class SignalsReader:
                 rules.BAD_SETTING, node, what, fix="write limits: [lowest, highest]", where=line.name
             )
 
-    def _read_constant(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_constant(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.formula(node, f"the {key.name} of {line.name}")
         line.nodes[key.name] = text
         line.texts[key.name] = text.text.strip()
@@ -151,22 +161,23 @@ class SignalsReader:
                 unit_mark(plain.dimension) if plain.dimension is not None else ONE
             )
 
-    def _read_word(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_word(self, line: SignalLine, key: Key, node: Node) -> None:
         text = self.context.scalar(node, f"the {key.name} of {line.name}")
-        if text.text not in key.words:
-            fix = did_you_mean(text.text, key.words) or f"write one of {listing(key.words)}"
+        assert isinstance(key.holds, Words), "a word is one of those that the table has"
+        if text.text not in (words := key.holds.words):
+            fix = did_you_mean(text.text, words) or f"write one of {listing(words)}"
             what = f"'{text.text}' is no {key.name} of the {line.block.word} {line.name}"
             raise self.context.error(rules.BAD_SETTING, text, what, fix=fix, where=line.name)
         line.others[key.name] = text.text
 
-    def _read_table(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_table(self, line: SignalLine, key: Key, node: Node) -> None:
         found = read_table(self.context, line.name, node)
         line.others[key.name] = found.points
         line.measures[key.name] = (found.of_values,)
         line.measures["points"] = (found.of_points,)
         line.texts.pop(key.name, None)
 
-    def _read_nodes(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_nodes(self, line: SignalLine, key: Key, node: Node) -> None:
         texts = self.context.texts(node, f"the nodes of {line.name}")
         if not 1 <= len(texts) <= 2:
             what = f"the sensor {line.name} has {len(texts)} nodes, not 2"
@@ -174,16 +185,16 @@ class SignalsReader:
         line.others[key.name] = tuple(str(read_node(self.context, text, ())) for text in texts)
         line.nodes[key.name] = texts[0]
 
-    def _read_arguments(self, line: SignalLine, key: BlockKey, node: Node) -> None:
+    def _read_arguments(self, line: SignalLine, key: Key, node: Node) -> None:
         function = self.context.functions.get(line.name)
         if function is None:
             what = f"the signal {line.name} is a Python function, which no file can hold"
             fix = "write a formula, or build the model in Python: Network.signal(name, python=[...], function=...)"
             raise self.context.error(rules.NO_FUNCTION_HERE, node, what, fix=fix, where=line.name)
-        line.others["function"] = function
+        line.others[FUNCTION] = function
         self._read_formulas(line, key, node)
 
-    _readers: Mapping[str, Callable[["SignalsReader", SignalLine, BlockKey, Node], None]] = {
+    _readers: Mapping[str, Callable[["SignalsReader", SignalLine, Key, Node], None]] = {
         "formula": _read_formula,
         "formulas": _read_formulas,
         "limits": _read_limits,
@@ -315,10 +326,10 @@ class SignalsChecker:
     def _measures(self, line: SignalLine, key: str, found: MarkedFormulas) -> tuple[Measure, ...]:
         parts = found if isinstance(found, tuple) else (found,)
         subject, node = line.subject(key), line.nodes[key]
-        reads = next(k.reads for k in line.block.keys if k.name == key)
-        if reads not in ("constant", "time"):
+        holds: Content = next(k.holds for k in line.block.keys if k.name == key)
+        if holds not in (CONSTANT, PERIOD):
             return tuple(self.scope.measured(part, subject, node) for part in parts)
-        return tuple(self._constant(line, key, part, reads == "time") for part in parts)
+        return tuple(self._constant(line, key, part, holds == PERIOD) for part in parts)
 
     def _constant(self, line: SignalLine, key: str, marked: Expression, is_time: bool) -> Measure:
         """The unit of a setting that parameters alone decide."""
@@ -432,21 +443,21 @@ class SignalsChecker:
         for line in self.lines.values():
             for key in line.block.keys:
                 found = line.formulas.get(key.name)
-                if isinstance(found, Expression) and key.reads == "time":
+                if isinstance(found, Expression) and key.holds == PERIOD:
                     self._check_time(line, key, found, values)
-                elif isinstance(found, tuple) and key.reads == "limits":
+                elif isinstance(found, tuple) and key.holds == LIMITS:
                     self._check_limits(line, key, found, values)
 
-    def _check_time(self, line: SignalLine, key: BlockKey, marked: Expression, values: Mapping[str, float]) -> None:
+    def _check_time(self, line: SignalLine, key: Key, marked: Expression, values: Mapping[str, float]) -> None:
         value = _value(marked, values)
-        if value is None or value > 0 or (value == 0 and key.from_zero):
+        if value is None or value > 0 or (value == 0 and key.default == ZERO_TIME):
             return
         what = f"'{key.name}' of the {line.block.word} {line.name} is {value:g} s"
-        fix = "give zero or a positive time" if key.from_zero else "give a positive time, such as 1 ms"
+        fix = "give zero or a positive time" if key.default == ZERO_TIME else "give a positive time, such as 1 ms"
         self.context.collect(self.context.error(rules.NOT_POSITIVE, line.nodes[key.name], what, fix=fix))
 
     def _check_limits(
-        self, line: SignalLine, key: BlockKey, marked: tuple[Expression, ...], values: Mapping[str, float]
+        self, line: SignalLine, key: Key, marked: tuple[Expression, ...], values: Mapping[str, float]
     ) -> None:
         low, high = (_value(part, values) for part in marked)
         if low is None or high is None or low < high:

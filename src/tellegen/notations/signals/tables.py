@@ -15,19 +15,10 @@ from tellegen.core.units import Unit, parse_unit
 from tellegen.model.dimensions import NUMBER, Measure
 from tellegen.model.signals import Points
 from tellegen.notations.context import ReadingContext
+from tellegen.notations.grammar import TABLE
 from tellegen.notations.quantities import read_plain
 from tellegen.notations.signals import rules
 from tellegen.notations.yaml.document import MappingNode, Node, Scalar, SequenceNode
-
-SIGNAL_TABLE_KEYS = {
-    "points": "the points, each `[time, value]`",
-    "file": "a CSV or Parquet file beside the model",
-    "time": "the column of the times, or of whatever the table is read at",
-    "column": "the column of the values",
-    "unit": "the unit of the values, such as V",
-    "time unit": "the unit of the times, such as ms",
-}
-"""What a table may say."""
 
 
 @final
@@ -43,8 +34,7 @@ def read_table(context: ReadingContext, name: str, node: Node) -> TableReading:
     """The table of a signal or a law: a list of points, or a mapping with points or with a file and its columns."""
     if isinstance(node, SequenceNode):
         return _of_points(context, name, node)
-    mapping = context.mapping(node, f"the table of {name}")
-    context.check_keys(mapping, SIGNAL_TABLE_KEYS, f"the table of {name}")
+    mapping = context.record(node, TABLE, f"the table of {name}")
     listed = mapping.get("points")
     if listed is not None and mapping.get("file") is None:
         return _of_points(context, name, listed)
