@@ -25,7 +25,7 @@ from tellegen.causality.normal_tree import NormalTree
 from tellegen.causality.rigid_loops import junction_loops, rigid_loop
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import CausalityError, Finding, Rule
-from tellegen.core.files import without_collector
+from tellegen.core.memory import remembered, without_collector
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
 from tellegen.expressions import ZERO
@@ -87,6 +87,7 @@ def assign_causality(graph: PowerGraph) -> CausalGraph:
     return causal
 
 
+@remembered
 def assign_with_conflicts(graph: PowerGraph) -> CausalGraph:
     """The causality of a figure that shows conflicts: ports that cannot decide what they must are listed, not refused.
 

@@ -8,11 +8,12 @@ is taken as known, or the force of the last ideal port; what closes the chain gi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, final
 
 from tellegen.core.domains import Side, other_side
 from tellegen.core.errors import Finding
+from tellegen.core.memory import Known
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import column
 
@@ -56,6 +57,7 @@ class CausalGraph:
     findings: tuple[Finding, ...]
     conflicts: tuple[int, ...] = ()
     rigid: tuple[str, ...] = ()
+    known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     @property
     def contradictions(self) -> tuple[Finding, ...]:

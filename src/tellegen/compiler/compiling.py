@@ -25,7 +25,7 @@ from tellegen.compiler.numeric_model import (
 from tellegen.compiler.program import Program
 from tellegen.compiler.routines import sample_groups
 from tellegen.compiler.toolchain import Build, broken_compiler, build
-from tellegen.core.files import without_collector
+from tellegen.core.memory import without_collector
 from tellegen.core.names import listing
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import Expression, symbol

@@ -1,7 +1,7 @@
 """A model with dependent storages: its causality, its equations, and what can be said about each constraint."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import final
 
@@ -9,6 +9,7 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.causality.causal_graph import PathKind
 from tellegen.conditioning import rules
 from tellegen.core.domains import other_side
+from tellegen.core.memory import Known, remembered
 from tellegen.core.names import TIME, did_you_mean, identifier, listing
 from tellegen.equations.congruence import ParameterRates
 from tellegen.equations.derivation import derive_equations
@@ -59,11 +60,17 @@ class ConstrainedModel:
     causal: CausalGraph
     sources: bool = False
     massless: bool = False
+    known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
-    @cached_property
+    @property
     def system(self) -> EquationSystem:
         """The equations of the independent storages."""
         return derive_equations(self.causal)
+
+    @cached_property
+    def whole(self) -> "ConstrainedModel":
+        """The same with the storages behind sources treated, too."""
+        return replace(self, sources=True) if self.behind_sources and not self.sources else self
 
     @cached_property
     def behind_sources(self) -> tuple[int, ...]:
@@ -156,11 +163,17 @@ def constrained_model(model: Model, coordinates: Sequence[str] = ()) -> Constrai
 
     Raises: ConditioningError (C106) for coordinates that are none, or that depend on each other.
     """
-    chosen = _preferring(model, coordinates) if coordinates else model
-    found = ConstrainedModel(chosen, assign_causality(lower(chosen)))
-    if coordinates:
-        _check_chosen(found, coordinates)
+    if not coordinates:
+        return _as_described(model)
+    found = _as_described(_preferring(model, coordinates))
+    _check_chosen(found, coordinates)
     return found
+
+
+@remembered
+def _as_described(model: Model) -> ConstrainedModel:
+    """The model with the coordinates of its description: all forms of it begin here, so it is made once."""
+    return ConstrainedModel(model, assign_causality(lower(model)))
 
 
 def values_of_parameters(model: Model) -> dict[str, float]:

@@ -72,7 +72,7 @@ def explained_form(
         system.inputs,
         (),
         found.causal.graph.parameters,
-        (_constraints(replace(found, sources=True)), *sections),
+        (_constraints(found.whole), *sections),
         {**kept, **where},
     )
 
@@ -177,7 +177,7 @@ def _explain_parasitic(
 def _explain_field(
     found: ConstrainedModel, opened: OpenedModel, _: Model
 ) -> tuple[tuple[ExplanationSection, ...], Names]:
-    merged = merge_dependent(replace(found, sources=True))
+    merged = merge_dependent(found.whole)
     if not merged.linear:
         return _joined(found, merged), {}
     M, names = named_matrix(merged)
@@ -429,7 +429,7 @@ def condition_model(model: Model, form: str, options: ConditioningOptions = DEFA
     if form not in FORMS:
         raise rules.NO_SUCH_FORM.error(f"'{form}' is no form of a model", fix=did_you_mean(form, FORMS) or "")
     found = regular_in_every_position(constrained_model(model, options.coordinates))
-    whole = replace(found, sources=True) if found.behind_sources else found
+    whole = found.whole
     word: FormName = next(known for known in FORMS if known == form)
     if word in WITH_SOURCES:
         found = whole

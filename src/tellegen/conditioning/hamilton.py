@@ -9,7 +9,7 @@ as the coordinates that the constraints read move.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import final
 
 from tellegen.conditioning.constraints import ConstrainedModel
@@ -73,7 +73,7 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
 
     Raises: ConditioningError (C104) for a storage with another law.
     """
-    merged = merged_inertias(replace(found, sources=True))
+    merged = merged_inertias(found.whole)
     M, names = named_matrix(merged)
     inverse, more = named_inverse(merged, M, names)
     system = found.system

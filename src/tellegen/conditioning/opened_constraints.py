@@ -20,6 +20,7 @@ from tellegen.conditioning import rules
 from tellegen.conditioning.constraints import ConstrainedModel, Constraint
 from tellegen.core.domains import DOMAINS, REFERENCES, Side
 from tellegen.core.errors import CausalityError, TellegenError
+from tellegen.core.memory import remembered
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.elements import ACTS_ON, KINDS, ElementKind, Role, kinds_of
 from tellegen.equations.derivation import derive_equations
@@ -245,6 +246,7 @@ MOST_TRIED = 200
 """Up to so many constraints the best place of each is found by trial; in larger models the storage itself is parted."""
 
 
+@remembered
 def open_constraints(found: ConstrainedModel) -> OpenedModel:
     """The model with every constraint between storages opened.
 
@@ -256,6 +258,7 @@ def open_constraints(found: ConstrainedModel) -> OpenedModel:
     return next((o for o in _attempts(found) if _frees(o, found)), None) or _parted(found)
 
 
+@remembered
 def regular_in_every_position(found: ConstrainedModel) -> ConstrainedModel:
     """The same, with storages that have no inertia among those that are treated where else something that may vanish divides.
 

@@ -1,4 +1,4 @@
-"""Ordinary files of bounded size, read and written whole; places of characters in a text; the cycle collector at rest.
+"""Ordinary files of bounded size, read and written whole; places of characters in a text.
 
 Files are read and written as bytes. What cannot be done is raised as OSError or ValueError; `reason` says it in words, and
 the reader of a format puts it under its own rule.
@@ -6,12 +6,10 @@ the reader of a format puts it under its own rule.
 
 import contextlib
 import errno
-import gc
 import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from tellegen.core.errors import Place
@@ -106,24 +104,3 @@ def clip(text: str, most: int = 60) -> str:
         return text
     line = text.split("\n", 1)[0].rstrip("\r")
     return line if len(line) <= most and line == text else line[: most - 3].rstrip() + "..."
-
-
-# Memory
-
-
-@contextlib.contextmanager
-def without_collector() -> Iterator[None]:
-    """The cycle collector off: it would walk a million new objects again and again and find no cycle.
-
-    What was made is old at once afterwards, so that the next young collection need not walk it.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()

@@ -15,6 +15,7 @@ from typing import final
 
 from tellegen.causality import CausalGraph, assign_causality
 from tellegen.causality.causal_graph import moving_names, names_of_outputs
+from tellegen.core.memory import remembered
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
 from tellegen.equations.congruence import (
@@ -249,6 +250,16 @@ def derive_equations(causal: CausalGraph, measured: Mapping[str, str] = NO_NAMES
     Raises: EquationError when a storage was forced to follow although it is independent, or resistive elements cancel; E133 for
     something measured that is no function of states and inputs.
     """
+    return _derived(causal, measured) if measured else _without_measured(causal)
+
+
+@remembered
+def _without_measured(causal: CausalGraph) -> EquationSystem:
+    """The equations that everything else asks for: derived once for each causal graph."""
+    return _derived(causal, NO_NAMES)
+
+
+def _derived(causal: CausalGraph, measured: Mapping[str, str]) -> EquationSystem:
     graph = causal.graph
     variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
     signals = (signal.name for signal in graph.signals)

@@ -18,7 +18,7 @@ from tellegen.experiments import rules
 from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
-from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_parameters
+from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_experiment, with_parameters
 from tellegen.graph import PowerGraph, lower
 from tellegen.graph.signal_lowering import drive_given_inputs
 from tellegen.model.model import Model
@@ -155,7 +155,7 @@ def _with_held_inputs(
         name: held[name] for name in model.inputs if name in held and not _is_driven(model, name)
     }
     free |= follows
-    without = replace(model, experiment=replace(model.experiment, inputs={}, initial={}))
+    without = with_experiment(model, replace(model.experiment, inputs={}, initial={}))
     return set_up(without, until=1.0, inputs=free, initial=start, parameters=parameters)
 
 

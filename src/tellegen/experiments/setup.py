@@ -10,7 +10,7 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.compiler.compiling import compile_model
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import DescriptionError, Finding
-from tellegen.core.files import without_collector
+from tellegen.core.memory import hand_on, without_collector
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations.system import parameter_values
 from tellegen.experiments import rules
@@ -21,7 +21,7 @@ from tellegen.experiments.softening import soften_laws
 from tellegen.expressions import Call, Expression, derivative, postorder
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, drive, lower
 from tellegen.graph.switching import put_into_mode
-from tellegen.model.model import Model
+from tellegen.model.model import Experiment, Model
 from tellegen.notations.parameters import check_physics
 from tellegen.simulation.problem import DEFAULT_ROWS
 
@@ -147,6 +147,11 @@ class Setup:
     def graph(self) -> PowerGraph:
         """The graph with its inputs driven."""
         return self.causal.graph
+
+
+def with_experiment(model: Model, experiment: Experiment) -> Model:
+    """The model with another experiment, and the same graph: nothing in it follows from what is done with the model."""
+    return hand_on(lower, model, replace(model, experiment=experiment))
 
 
 def set_up(

@@ -7,7 +7,7 @@ from string import digits
 
 from tellegen.core.domains import DOMAINS, REFERENCES
 from tellegen.core.errors import Finding, GraphError
-from tellegen.core.files import without_collector
+from tellegen.core.memory import remembered, without_collector
 from tellegen.core.names import listing, nearest
 from tellegen.core.union_find import UnionFind
 from tellegen.elements import KINDS
@@ -197,8 +197,9 @@ def unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int
         )
 
 
+@remembered
 def lower(model: Model) -> PowerGraph:
-    """The PowerGraph of a model.
+    """The PowerGraph of a model, which is lowered once.
 
     Raises: GraphError with everything found, when nodes dangle, domains mix or parts do not hang together.
     """

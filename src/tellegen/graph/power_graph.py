@@ -15,6 +15,7 @@ from typing import NamedTuple, final
 
 from tellegen.core.domains import DOMAINS, Domain, Side
 from tellegen.core.errors import Finding, Place
+from tellegen.core.memory import Known
 from tellegen.expressions import ZERO, Expression, symbol
 from tellegen.graph.signals import SignalLaw
 
@@ -285,6 +286,7 @@ class PowerGraph:
     switching: Mapping[int, SwitchingLaw] = field(default_factory=dict)
     now: Mapping[int, str] = field(default_factory=dict)
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     def storages(self) -> Iterator[int]:
         """Indices of the storage ports."""

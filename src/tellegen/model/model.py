@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 
 from tellegen.core.domains import Side
 from tellegen.core.errors import Finding, Place
+from tellegen.core.memory import Known
 from tellegen.core.units import Dimension
 from tellegen.elements import ElementKind
 from tellegen.expressions import Expression
@@ -239,6 +240,7 @@ class Model:
     sketch: Sketch | None = field(default=None, compare=False, repr=False)
     layout: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict, compare=False, repr=False)
     geometry: "Geometry | None" = field(default=None, compare=False, repr=False)
+    known: Known = field(default_factory=Known, init=False, compare=False, repr=False)
 
     # `geometry` tells where the bodies of a network are, for figures alone; `mechanism` is there where equations come from bodies.
     # `layout` tells by kind of figure where a person put the items that it shows.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tellegen.core.errors import Place, TellegenError
-from tellegen.core.files import without_collector
+from tellegen.core.memory import without_collector
 from tellegen.core.names import TIME, nearest
 from tellegen.expressions import RESERVED_WORDS, Number, Symbol, number
 from tellegen.model.dimensions import NoDimension, si_unit

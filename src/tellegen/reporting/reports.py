@@ -101,15 +101,15 @@ def report(
 
 
 def _subject(model: AnyModel) -> Subject:
-    found = check(model)
     # Where a file lies on one machine says nothing on another.
     word = Path(str(model)).name if isinstance(model, str | os.PathLike) else "MODEL"
     try:
         read_one = as_model(model)
-    except TellegenError:
+    except TellegenError as error:
         if not Path(str(model)).is_file():
             raise  # a mistyped name is no model with mistakes
-        return Subject(word, found.findings, _source_text(model), word)
+        return Subject(word, error.findings, _source_text(model), word)
+    found = check(read_one)
     return Subject(read_one.name, found.findings, _source_text(model, read_one), word, read_one, _summary(found))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from tellegen.analysis.summary import Analysis
-from tellegen.causality import CausalGraph, assign_causality
+from tellegen.causality import assign_causality
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
 from tellegen.core.units import describe
@@ -58,16 +58,11 @@ class Subject:
         """Whether there is a model without errors, from which all else follows."""
         return self.model is not None and not any(finding.severity == "error" for finding in self.findings)
 
-    @cached_property
-    def causal(self) -> CausalGraph:
-        """The model with its causality."""
-        assert self.model is not None
-        return assign_causality(lower(self.model))
-
-    @cached_property
+    @property
     def equations(self) -> EquationSystem:
         """The equations."""
-        return derive_equations(self.causal)
+        assert self.model is not None
+        return derive_equations(assign_causality(lower(self.model)))
 
     @cached_property
     def run(self) -> Run:

@@ -26,6 +26,7 @@ from tellegen.conditioning.rules import BAD_STIFFNESS
 from tellegen.core.errors import ConditioningError, Finding, SimulationError, TellegenError
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
+from tellegen.experiments.setup import with_experiment
 from tellegen.experiments.simulating import simulate
 from tellegen.expressions import Expression, number
 from tellegen.expressions.elimination import with_definitions
@@ -75,7 +76,7 @@ class FormExperiment:
         if self.until is None:
             return model
         until = number(value_of(self.until, SECOND, "the duration", values_of_parameters(model)))
-        return replace(model, experiment=replace(model.experiment, until=until))
+        return with_experiment(model, replace(model.experiment, until=until))
 
     def run(self, conditioned: Conditioned, *, finer: float = 1.0) -> Run:
         """The run of one form."""

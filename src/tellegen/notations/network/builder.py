@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import final
 
-from tellegen.core.files import without_collector
+from tellegen.core.memory import without_collector
 from tellegen.core.names import did_you_mean, listing
 from tellegen.elements import KINDS
 from tellegen.expressions import Expression, Number, number, to_text

@@ -26,16 +26,8 @@ from yaml.events import (
 )
 
 from tellegen.core.errors import DescriptionError, Place, TellegenError
-from tellegen.core.files import (
-    LINE_BREAK,
-    MAX_BYTES,
-    clip,
-    failure_reason,
-    find_forbidden,
-    read_bytes,
-    without_collector,
-    write_bytes,
-)
+from tellegen.core.files import LINE_BREAK, MAX_BYTES, clip, failure_reason, find_forbidden, read_bytes, write_bytes
+from tellegen.core.memory import without_collector
 from tellegen.core.names import did_you_mean
 from tellegen.notations.yaml import rules
 
