@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import typer
-
 import tellegen
-from tellegen.cli.main import COMMANDS, app
+from tellegen.cli.main import COMMANDS, find_command, load_command
 
 SHELVES = {
     "model notations": "Describing",
@@ -54,21 +52,19 @@ def commands_page() -> str:
         f"```yaml m.yaml\n{EXAMPLE}```",
         f"and this netlist of POG_Modeler:\n\n```text example_1.txt\n{NETLIST}```",
     ]
-    group = typer.main.get_command(app)
-    context = typer.Context(group, info_name="tellegen")
-    for name in getattr(group, "commands", {}):
-        parts += _command(name, context)
+    for name in COMMANDS:
+        parts += _command(name)
     return "\n\n".join(parts) + "\n"
 
 
-def _command(name: str, context: typer.Context) -> Iterator[str]:
-    command = context.command.get_command(context, name)  # type: ignore[attr-defined]  # a group of commands is one
+def _command(name: str) -> Iterator[str]:
+    command = load_command(name)
     yield f"## tellegen {name}"
     yield str(command.help).strip()
     rows = [(_spelling(p), _about(p)) for p in command.params if p.name != "help" and not getattr(p, "hidden", False)]
     if rows:
         yield "\n".join(["| word | meaning |", "|---|---|", *(f"| {word} | {about} |" for word, about in rows)])
-    yield "```console\n" + "".join(f"$ {example}\n" for example in COMMANDS[name].EXAMPLES) + "```"
+    yield "```console\n" + "".join(f"$ {example}\n" for example in find_command(name).examples) + "```"
 
 
 def _spelling(parameter: object) -> str:

@@ -326,7 +326,7 @@ def test_a_mistake_of_ours_is_a_sentence_and_an_exit_code(
     def broken() -> None:
         raise RuntimeError("wheel fell off")
 
-    monkeypatch.setattr("tellegen.workflow.files.examples", broken)
+    monkeypatch.setattr("tellegen.cli.commands.files.built_in_systems", broken)
     monkeypatch.delenv("TELLEGEN_DEBUG", raising=False)
     assert run(["examples"]) == 3
     assert "internal error, please report it: RuntimeError: wheel fell off" in capsys.readouterr().err

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 
 import tellegen as tg
 from code_blocks import (
@@ -25,13 +24,13 @@ from code_blocks import (
     shows_error,
 )
 from refresh_outputs import CommandFailedError, refreshed
-from tellegen.cli.main import app
+from tellegen.cli.main import COMMANDS, load_command
 from tellegen.workflow.explaining import rules
 
 PAGES = [page for page in pages() if any(b.language in {"console", "python", "sh"} for b in blocks(page))]
 OPTIONS = {
-    name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-    for name, command in typer.main.get_group(app).commands.items()
+    name: {option for one in load_command(name).params for option in (*one.opts, *one.secondary_opts)}
+    for name in COMMANDS
 }
 """The options of each command."""
 CODES = {placed.rule.code for placed in rules()} | {"index"}

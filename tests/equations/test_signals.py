@@ -191,7 +191,7 @@ def test_the_closed_loop_holds_the_states_of_the_controller_and_references_as_in
 
 
 def test_the_transfer_function_of_the_closed_loop_is_that_of_the_books() -> None:
-    found = derive(model(COIL), form="tf", closed=True)  # type: ignore[call-overload]
+    found = derive(model(COIL), form="tf", closed=True)
     assert isinstance(found, TransferMatrix)
     at = {"s": 7.0, "L": 0.01, "R": 1.0, "K": 3.0, "K_i": 200.0}
     controller, plant = 3 + 200 / 7, 1 / (0.01 * 7 + 1)
@@ -290,7 +290,7 @@ def test_the_point_names_states_inputs_and_time() -> None:
 
 def test_only_some_forms_have_a_closed_loop() -> None:
     with pytest.raises(DescriptionError) as caught:
-        derive(model(COIL), form="ph", closed=True)  # type: ignore[call-overload]
+        derive(model(COIL), form="ph", closed=True)
     assert caught.value.findings[0].code == "D303"
 
 

@@ -294,7 +294,7 @@ def test_numbers_and_linearisations_are_refused() -> None:
 
 def test_other_forms_have_no_steps() -> None:
     with pytest.raises(DescriptionError, match="step by step"):
-        tg.derive("rlc", form="tf", steps=True)  # type: ignore[call-overload]
+        tg.derive("rlc", form="tf", steps=True)
 
 
 # -- printouts -----------------------------------------------------------------------------------------------------------------

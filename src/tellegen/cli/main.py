@@ -2,33 +2,56 @@
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Annotated, Any, Protocol
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 from tellegen.cli import output
-from tellegen.cli.commands import (
-    analyse,
-    check,
-    condition,
-    derive,
-    draw,
-    examples,
-    explain,
-    export,
-    import_,
-    reduce,
-    report,
-    schema,
-    simulate,
-    stiffen,
-    translate,
-)
-from tellegen.cli.options import with_plot_file
+from tellegen.cli.options import Command, typer_function, with_plot_file
 from tellegen.core.errors import TellegenError
+
+
+class CommandPlace(NamedTuple):
+    """The module in which a command stands, and its line in the list of commands: `--help` loads no command."""
+
+    module: str
+    line: str
+
+
+COMMANDS = {
+    "examples": CommandPlace("files", "List the built-in systems."),
+    "check": CommandPlace("check", "Find errors, and say what the states are."),
+    "explain": CommandPlace(
+        "check", "Say what the code of an error means: why, a file that is wrong, and one that is right."
+    ),
+    "derive": CommandPlace("derive", "Derive the equations of a model."),
+    "simulate": CommandPlace("simulate", "Simulate a model: its experiment, or what the options say."),
+    "analyse": CommandPlace("analyse", "Poles, zeros, damping, gains, structure and the split of power."),
+    "reduce": CommandPlace("reduce", "Reduce a model: parameters at zero or infinity, fewer states."),
+    "draw": CommandPlace(
+        "draw",
+        "Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment.",
+    ),
+    "export": CommandPlace("translate", "Write a model with its experiment as files of another tool."),
+    "stiffen": CommandPlace("reduce", "Make a rigid connection elastic: the reverse of a limit."),
+    "condition": CommandPlace(
+        "condition", "Compare six ways to treat dependent storages: time, error and what each is good for."
+    ),
+    "report": CommandPlace(
+        "report", "Show a model whole on one page: figures, equations, properties, its experiment and the energy books."
+    ),
+    "translate": CommandPlace(
+        "translate", "Say the same model in another notation: as a network, a bond graph or a Power-Oriented Graph."
+    ),
+    "import": CommandPlace("files", "Turn a file of another tool into a model file."),
+    "schema": CommandPlace("files", "Print the JSON Schema of model files."),
+}
+"""The commands in the order of `tellegen --help`."""
+
+SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 class PlainCommand(TyperCommand):
@@ -52,11 +75,41 @@ class PlainCommand(TyperCommand):
 
 
 class PlainGroup(TyperGroup):
-    """The list of commands, shown in the same way."""
+    """The list of commands, shown in the same way; a command is loaded when it is called."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The options, flags without a type."""
         return without_types_of_flags(super().get_params(ctx))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What the list of commands shows of one: its line."""
+        return PlainCommand(cmd_name, help=COMMANDS[cmd_name].line) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, whole."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name in COMMANDS else command, rest
+
+
+def find_command(name: str) -> Command:
+    """The command with its function and its examples."""
+    module = import_module(f"tellegen.cli.commands.{COMMANDS[name].module}")
+    found = getattr(module, f"{name}_" if name == "import" else name)
+    assert isinstance(found, Command), f"'{name}' is a command"
+    return found
+
+
+def load_command(name: str) -> Any:
+    """The command as typer runs it."""
+    found = find_command(name)
+    word = "Example" if len(found.examples) == 1 else "Examples"
+    one = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings=SETTINGS)
+    one.command(name, cls=PlainCommand, epilog="\n\n".join((f"{word}:", *found.examples)))(typer_function(found))
+    return typer.main.get_command(one)
 
 
 def without_types_of_flags(options: list[Any]) -> list[Any]:
@@ -66,37 +119,6 @@ def without_types_of_flags(options: list[Any]) -> list[Any]:
             option.metavar = ""
     return options
 
-
-class CommandModule(Protocol):
-    """What the module of a command offers: the function that typer reads, and command lines to show."""
-
-    @property
-    def EXAMPLES(self) -> tuple[str, ...]:
-        """Command lines for the end of its help."""
-
-    @property
-    def command(self) -> Callable[..., None]:
-        """The function; its docstring and its parameters are the help of the command."""
-
-
-COMMANDS: dict[str, CommandModule] = {
-    "examples": examples,
-    "check": check,
-    "explain": explain,
-    "derive": derive,
-    "simulate": simulate,
-    "analyse": analyse,
-    "reduce": reduce,
-    "draw": draw,
-    "export": export,
-    "stiffen": stiffen,
-    "condition": condition,
-    "report": report,
-    "translate": translate,
-    "import": import_,
-    "schema": schema,
-}
-"""The commands in the order of `tellegen --help`."""
 
 app = typer.Typer(
     name="tellegen",
@@ -108,11 +130,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=SETTINGS,
 )
-for _name, _module in COMMANDS.items():
-    _word = "Example" if len(_module.EXAMPLES) == 1 else "Examples"
-    app.command(_name, cls=PlainCommand, epilog="\n\n".join((f"{_word}:", *_module.EXAMPLES)))(_module.command)
 
 
 def _show_version(wanted: bool) -> None:

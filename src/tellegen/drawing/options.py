@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import isfinite, nan
-from typing import Any, Literal, final, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from tellegen.core.names import did_you_mean, listing
+from tellegen.core.options import option
 from tellegen.core.units import convert, dimension_of, is_unit
 from tellegen.drawing import rules
 from tellegen.drawing.memory import NO_MEMORY, Memory
@@ -42,10 +43,9 @@ MatrixChoice = Literal["auto", "named", "shown"]
 """Matrices of vector blocks: letters only, their entries under the figure, or entries where there are few of them."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a figure shows and how wide it may be.
+    """What a figure shows and how wide it may be; `tellegen draw` has the same options, and a few for its file.
 
     `bands` are the areas in the colour of a domain and `captions` the words under them. `variables` are the efforts and flows of
     bonds, `names` the names of junctions. `max_width` is how wide a figure may be at 100 %, in CSS pixels or as a length (`85 mm`):
@@ -59,27 +59,41 @@ class Options:
     in the layout of the file.
     """
 
-    theme: ThemeName = "colour"
-    labels: LabelChoice = "symbols"
-    vectors: VectorStyle = "bold"
-    matrices: MatrixChoice = "auto"
-    meshes: MeshChoice = "auto"
-    lanes: bool = True
-    derivative: bool = False
-    vectorial: bool = False
+    theme: ThemeName = option("colour", "colour, mono (for print) or dark.", read=str)
+    labels: LabelChoice = option("symbols", "symbols, values or both.", read=str)
+    names: bool = option(False, "Name the junctions.")
+    bands: bool = option(True, "Show domains as coloured areas.")
+    vectorial: bool = option(False, "One vector block (pog), or vector bonds for like branches (bond).")
+    derivative: bool = option(False, "Draw dependent storages as derivative blocks (pog).")
+    power_directions: bool = option(
+        False, "Show in which direction power counts as positive (pog).", flag="--directions"
+    )
+    meshes: MeshChoice = option(
+        "auto", "auto, linked or vector: a meshed model cut at linked sections, or as one block (pog).", read=str
+    )
+    lanes: bool = option(True, "Show like branches as one vector ladder (pog).")
+    matrices: MatrixChoice = option(
+        "auto", "auto, named or shown: entries of the matrices under the figure (pog).", read=str
+    )
+    vectors: VectorStyle = option("bold", "bold or double: the wires of vectors (pog).", read=str)
+    dimensions: bool = option(False, "Tick the wires of vectors, with the numbers of variables (pog).")
+    displacements: bool = option(False, "Add the integrators of displacements to a vector block (pog).")
+    style: Style = option("flat", "flat or solid (mechanism): bodies as lines, or with depth and shade.", read=str)
+    macros: MacroChoice = option(
+        "own", "own or bondgraphs (bond, .tex): TikZ with its own styles, or those of the LaTeX package.", read=str
+    )
+    max_width: float | None = option(
+        None,
+        "How wide a figure may be: '85 mm', '3.4 in', or pixels of CSS. Longer rows go on below, and what is still wider "
+        "is drawn smaller; it is said how small its texts become. Without it figures are made for screens.",
+        metavar="WIDTH",
+        read=str,
+    )
+    scale: float = option(1, "The size of the whole figure.")
     variables: bool = True
-    names: bool = False
-    bond_numbers: bool = False
-    power_directions: bool = False
-    section_numbers: bool = False
-    dimensions: bool = False
-    displacements: bool = False
-    bands: bool = True
     captions: bool = True
-    max_width: float | None = None
-    scale: float = 1
-    style: Style = "flat"
-    macros: MacroChoice = "own"
+    bond_numbers: bool = False
+    section_numbers: bool = False
     places: ItemPositions = field(default_factory=dict)
     earlier: Memory = field(default=NO_MEMORY, repr=False)
 

@@ -1,13 +1,15 @@
 """The equations of a model in one call: every form, with symbols or numbers, open or closed loop."""
 
-from collections.abc import Iterable, Mapping
-from typing import Literal, overload
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, overload
 
 from tellegen.causality import assign_causality
 from tellegen.conditioning import LagrangeSystem, lagrange_form
 from tellegen.conditioning.lagrange import lagrange_steps
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
 from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals, linearise_loop
 from tellegen.equations.forms.descriptor import DescriptorSystem, descriptor_form
@@ -30,96 +32,71 @@ Derived = EquationSystem | DescriptorSystem | TransferMatrix | HamiltonianSystem
 Modes = Mapping[str, str]
 """Modes of elements by name: `{"S": "closed"}`."""
 
-NO_MODES: Modes = {}
+
+@dataclass(frozen=True, kw_only=True)
+class DeriveOptions:
+    """What `derive` is asked for, in Python and on the command line; the words stand at the function."""
+
+    form: Form = option(
+        "pog",
+        "pog: L x' = -A x + B u; ph: port-Hamiltonian; lagrange: M q'' + C q' + R q' + G = W tau; dae: descriptor form, "
+        "nothing eliminated; tf: transfer matrix.",
+        quiet=True,
+    )
+    numeric: bool = option(False, "Numbers for parameters: the sparse descriptor form, or the form asked for.")
+    eliminate: bool = option(False, "With --numeric: the matrices L, A, B, C, D instead.", needs="numeric")
+    steps: bool = option(False, "The derivation step by step: each entry by the paths that make it.")
+    mode: Modes = option({}, "The mode of an element that has modes; once for each element.", metavar="S=closed")
+    closed: bool = option(False, "The linear closed loop: signals are part of the model, references are inputs.")
+    at: Mapping[str, float] | None = option(
+        None,
+        "With --closed: the operating point, a value of a state or an input; once for each.",
+        metavar="omega=80",
+        needs="closed",
+    )
+    inputs: Mapping[str, float] | None = None
+    outputs: tuple[str, ...] | None = option(
+        None, "Rows of the transfer matrix: any variables; with --form pog, measured beside y.", metavar="v,F_K"
+    )
+
+
+@overload
+def derive(model: AnyModel, *, steps: Literal[True], **options: Any) -> Explanation: ...
+
+
+@overload
+def derive(model: AnyModel, *, form: Literal["tf"], **options: Any) -> TransferMatrix: ...
+
+
+@overload
+def derive(model: AnyModel, *, form: Literal["dae"], **options: Any) -> DescriptorSystem: ...
+
+
+@overload
+def derive(model: AnyModel, *, form: Literal["ph"], **options: Any) -> HamiltonianSystem: ...
+
+
+@overload
+def derive(model: AnyModel, *, form: Literal["lagrange"], **options: Any) -> LagrangeSystem: ...
 
 
 @overload
 def derive(
-    model: AnyModel,
-    *,
-    form: Literal["pog"] = "pog",
-    numeric: Literal[False] = False,
-    eliminate: bool = False,
-    mode: Modes = ...,
-    outputs: Iterable[str] | None = None,
+    model: AnyModel, *, closed: Literal[True], form: Literal["pog"] = "pog", **options: Any
 ) -> EquationSystem: ...
 
 
 @overload
 def derive(
-    model: AnyModel,
-    *,
-    form: Literal["tf"],
-    numeric: bool = False,
-    eliminate: bool = False,
-    mode: Modes = ...,
-    outputs: Iterable[str] | None = None,
-) -> TransferMatrix: ...
-
-
-@overload
-def derive(
-    model: AnyModel, *, form: Literal["dae"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
-) -> DescriptorSystem: ...
-
-
-@overload
-def derive(
-    model: AnyModel, *, form: Literal["ph"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
-) -> HamiltonianSystem: ...
-
-
-@overload
-def derive(
-    model: AnyModel, *, form: Literal["lagrange"], numeric: bool = False, eliminate: bool = False, mode: Modes = ...
-) -> LagrangeSystem: ...
-
-
-@overload
-def derive(
-    model: AnyModel, *, steps: Literal[True], form: Literal["pog", "lagrange"] = "pog", mode: Modes = ...
-) -> Explanation: ...
-
-
-@overload
-def derive(
-    model: AnyModel,
-    *,
-    closed: Literal[True],
-    form: Literal["pog"] = "pog",
-    numeric: bool = False,
-    mode: Modes = ...,
-    at: Mapping[str, float] | None = None,
-    inputs: Mapping[str, float] | None = None,
-    outputs: Iterable[str] | None = None,
+    model: AnyModel, *, form: Literal["pog"] = "pog", numeric: Literal[False] = False, **options: Any
 ) -> EquationSystem: ...
 
 
 @overload
-def derive(
-    model: AnyModel,
-    *,
-    form: Form = "pog",
-    numeric: bool = False,
-    eliminate: bool = False,
-    mode: Modes = ...,
-    outputs: Iterable[str] | None = None,
-) -> Derived: ...
+def derive(model: AnyModel, *, form: Form = "pog", **options: Any) -> Derived: ...
 
 
-def derive(
-    model: AnyModel,
-    *,
-    form: Form = "pog",
-    numeric: bool = False,
-    eliminate: bool = False,
-    steps: bool = False,
-    mode: Modes = NO_MODES,
-    closed: bool = False,
-    at: Mapping[str, float] | None = None,
-    inputs: Mapping[str, float] | None = None,
-    outputs: Iterable[str] | None = None,
-) -> Derived | Explanation:
+def derive(model: AnyModel, **options: Any) -> Derived | Explanation:
     """The equations of a model, with symbols.
 
     `form` is "pog" (`L x' = -A x + B u`), "ph" (port-Hamiltonian, `x' = (J - R) grad_H + (g - P) u`), "lagrange"
@@ -142,15 +119,19 @@ def derive(
     >>> derive("dc_motor_pump").states
     ('I_a', 'omega_m', 'P_0')
     """
+    return _derived(model, DeriveOptions(**options))
+
+
+def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
+    form, numeric, mode = options.form, options.numeric, options.mode
     if form not in FORMS:
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
-    if closed:
-        point = {**(at or {}), **(inputs or {})}
-        return derive_closed(model, form=form, numeric=numeric, mode=mode, at=point, outputs=outputs)
-    sparse = form == "dae" or (form == "pog" and numeric and not eliminate)
-    if outputs is not None and (sparse or steps or form not in ("pog", "tf")):
-        raise _no_rows_for_outputs(form, steps=steps, numeric=numeric)
-    if steps:
+    if options.closed:
+        return _closed_form(model, options)
+    sparse = form == "dae" or (form == "pog" and numeric and not options.eliminate)
+    if options.outputs is not None and (sparse or options.steps or form not in ("pog", "tf")):
+        raise _no_rows_for_outputs(form, steps=options.steps, numeric=numeric)
+    if options.steps:
         return _steps(model, form, numeric, mode)
     if form == "lagrange":
         lagrange = lagrange_form(as_model(model))
@@ -161,7 +142,7 @@ def derive(
     if form == "ph":
         hamiltonian = port_hamiltonian(_equations(model, mode))
         return hamiltonian.numeric() if numeric else hamiltonian
-    chosen = None if outputs is None else tuple(outputs)
+    chosen = None if options.outputs is None else tuple(options.outputs)
     system = measured_equations(as_model(model), chosen, lambda graph: put_into_mode(graph, mode))
     settled = with_values(system) if numeric else system
     return transfer_matrix(linear_outputs(settled, chosen)) if form == "tf" else settled
@@ -179,24 +160,18 @@ def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
     return derive_equations(assign_causality(put_into_mode(lower(as_model(model)), mode)))
 
 
-def derive_closed(
-    model: AnyModel,
-    *,
-    form: Form = "pog",
-    numeric: bool = False,
-    mode: Modes = NO_MODES,
-    at: Mapping[str, float],
-    outputs: Iterable[str] | None = None,
-) -> EquationSystem | TransferMatrix:
-    """The linear closed loop at values of states and inputs: what `derive` does with `closed`."""
+def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | TransferMatrix:
+    """The linear closed loop at values of states and inputs."""
+    form = options.form
     if form not in ("pog", "tf"):
         raise NO_SUCH_FORM.error(
             f"the closed loop has no form '{form}'",
             why="signals carry no power, so that only the forms pog and tf hold them",
             fix="ask for pog or tf",
         )
-    chosen = None if outputs is None else tuple(outputs)
-    loop = _loop(model, mode, float(at.get(TIME, 0.0)), chosen)
+    at = {**(options.at or {}), **(options.inputs or {})}
+    chosen = None if options.outputs is None else tuple(options.outputs)
+    loop = _loop(model, options.mode, float(at.get(TIME, 0.0)), chosen)
     names = (*loop.states, *loop.displacements, *loop.inputs, TIME)
     for name in at:
         if name not in names:
@@ -204,7 +179,7 @@ def derive_closed(
             raise NO_SUCH_VARIABLE.error(f"'{name}' is no state or input of the closed loop of '{loop.name}'", fix=fix)
     found = linearise_loop(loop, at) or linearise_equations(loop, at)
     measured = found if chosen is None else with_measured_outputs(found, chosen)
-    settled = with_values(measured) if numeric else measured
+    settled = with_values(measured) if options.numeric else measured
     return transfer_matrix(settled) if form == "tf" else settled
 
 

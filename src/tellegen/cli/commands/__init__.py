@@ -1,4 +1,1 @@
-"""The commands, one module each: its options, and the function that reads them.
-
-What a command needs is imported inside its function, so that `tellegen --help` stays quick.
-"""
+"""The commands: each a dataclass of options, and the function that reads them. A module is loaded when its command is called."""

@@ -1,103 +1,170 @@
-"""The command `derive`."""
+"""The command `derive`: the equations of a model as text, JSON or LaTeX."""
 
-from enum import StrEnum
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import typer
 
-from tellegen.cli.options import (
-    AsJson,
-    AsLatex,
-    ModelText,
-    SignName,
-    SignOption,
-    name_list,
-    pairs,
-    refuse_two_languages,
+from tellegen.cli import output
+from tellegen.cli.options import OfModel, Sign, as_json, as_latex, command, sign
+from tellegen.conditioning import LagrangeSystem
+from tellegen.conditioning.lagrange import lagrange_steps
+from tellegen.core.domains import DOMAINS
+from tellegen.core.options import values
+from tellegen.core.units import describe, parse_unit
+from tellegen.equations.forms.hamiltonian import HamiltonianSystem
+from tellegen.equations.forms.transfer import TransferMatrix
+from tellegen.equations.printing.latex import (
+    descriptor_to_latex,
+    equations_to_latex,
+    hamiltonian_to_latex,
+    transfer_to_latex,
 )
-
-EXAMPLES = (
-    "tellegen derive dc_motor_pump",
-    "tellegen derive rlc --form tf --latex",
-    "tellegen derive m.yaml --json",
+from tellegen.equations.printing.record import (
+    descriptor_to_record,
+    equations_to_record,
+    hamiltonian_to_record,
+    transfer_to_record,
 )
+from tellegen.equations.printing.text import (
+    descriptor_to_text,
+    equations_to_text,
+    hamiltonian_to_text,
+    steps_to_text,
+    transfer_to_text,
+)
+from tellegen.equations.steps import derivation_steps
+from tellegen.equations.system import EquationSystem, parameter_values
+from tellegen.expressions import Symbol
+from tellegen.graph import StorageLaw
+from tellegen.model.model import Model, Parameter
+from tellegen.notations.loading import as_model
+from tellegen.workflow.deriving import Derived, DeriveOptions
+from tellegen.workflow.deriving import derive as derived
 
 
-class FormName(StrEnum):
-    """Forms of equations."""
+@dataclass(frozen=True, kw_only=True)
+class ShownEquations(DeriveOptions, OfModel):
+    """What `derive` is asked for: the equations, and how they are printed."""
 
-    POG = "pog"
-    PH = "ph"
-    LAGRANGE = "lagrange"
-    DAE = "dae"
-    TF = "tf"
+    sign: Sign = sign()
+    as_json: bool = as_json(excludes=("as_latex",))
+    as_latex: bool = as_latex()
 
 
-def command(
-    model: ModelText,
-    form: Annotated[
-        FormName | None,
-        typer.Option(
-            help="pog: L x' = -A x + B u; ph: port-Hamiltonian; lagrange: M q'' + C q' + R q' + G = W tau; dae: descriptor form, "
-            "nothing eliminated; tf: transfer matrix."
-        ),
-    ] = None,
-    sign: SignOption = SignName.MINUS,
-    numeric: Annotated[
-        bool,
-        typer.Option("--numeric", help="Numbers for parameters: the sparse descriptor form, or the form asked for."),
-    ] = False,
-    eliminate: Annotated[
-        bool, typer.Option("--eliminate", help="With --numeric: the matrices L, A, B, C, D instead.")
-    ] = False,
-    steps: Annotated[
-        bool, typer.Option("--steps", help="The derivation step by step: each entry by the paths that make it.")
-    ] = False,
-    mode: Annotated[
-        list[str] | None,
-        typer.Option(metavar="S=closed", help="The mode of an element that has modes; once for each element."),
-    ] = None,
-    closed: Annotated[
-        bool,
-        typer.Option("--closed", help="The linear closed loop: signals are part of the model, references are inputs."),
-    ] = False,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="omega=80",
-            help="With --closed: the operating point, a value of a state or an input; once for each.",
-        ),
-    ] = None,
-    outputs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="v,F_K", help="Rows of the transfer matrix: any variables; with --form pog, measured beside y."
-        ),
-    ] = None,
-    as_json: AsJson = False,
-    as_latex: AsLatex = False,
-) -> None:
+@command("tellegen derive dc_motor_pump", "tellegen derive rlc --form tf --latex", "tellegen derive m.yaml --json")
+def derive(options: ShownEquations) -> None:
     """Derive the equations of a model."""
-    if outputs and steps:
+    if options.outputs and options.steps:
         raise typer.BadParameter("--outputs goes with the forms pog and tf, without --steps")
-    if at and not closed:
-        raise typer.BadParameter("--at goes with --closed")
-    if closed and steps:
+    if options.closed and options.steps:
         raise typer.BadParameter("--steps goes with the power equations, not with --closed")
-    refuse_two_languages(as_json, as_latex)
-    if eliminate and not numeric:
-        raise typer.BadParameter("--eliminate goes with --numeric")
-    if steps and (numeric or form not in (None, FormName.POG, FormName.LAGRANGE)):
+    if options.steps and (options.numeric or options.form not in ("pog", "lagrange")):
         raise typer.BadParameter("--steps goes with the forms pog and lagrange, and with symbols")
-    from tellegen.cli.equations import Wanted, show_equations, show_steps
-
-    modes = pairs(mode or (), "--mode", "S=closed")
-    if steps:
-        show_steps(model, sign.value, modes, as_json=as_json, as_latex=as_latex, lagrange=form is FormName.LAGRANGE)
+    model = as_model(options.model)
+    if options.steps:
+        _show_steps(model, options)
         return
-    point = pairs(at or (), "--at", "omega=80") if closed else None
-    chosen = name_list(outputs) if outputs else None
-    wanted = Wanted(
-        form.value if form else "pog", sign.value, numeric, eliminate, as_json, as_latex, modes, point, chosen
-    )
-    show_equations(model, wanted)
+    asked = replace(options, at=_point(options.at) if options.at else None)
+    found: Derived = derived(model, **values(asked, DeriveOptions))
+    if options.as_json:
+        output.write_json(_record(found, options))
+    elif options.as_latex:
+        output.write(_latex(found, options))
+    else:
+        output.write(_text(found, options, model))
+
+
+def _point(texts: Mapping[str, object]) -> dict[str, float]:
+    # What reads quantities of an experiment is loaded for those who give a point.
+    from tellegen.experiments.quantities import value_of
+
+    return {name: value_of(str(text), None, f"the value of {name}") for name, text in texts.items()}
+
+
+def _show_steps(model: Model, options: ShownEquations) -> None:
+    """Derive the equations of a model step by step and print the steps."""
+    if options.form == "lagrange":
+        steps = lagrange_steps(model)
+    else:
+        steps = derivation_steps(derived(model, mode=options.mode), sign=options.sign)
+    if options.as_json:
+        output.write_json(steps.to_json())
+    elif options.as_latex:
+        output.write(steps.to_latex())
+    else:
+        output.write(steps_to_text(steps, width=output.width(), unicode=output.shows_unicode()))
+
+
+def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
+    if isinstance(found, EquationSystem):
+        return equations_to_record(found, wanted.sign, numeric=wanted.numeric)
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_record(found, numeric=wanted.numeric)
+    if isinstance(found, LagrangeSystem):
+        return found.to_json()
+    values = parameter_values(found.parameters)
+    if isinstance(found, TransferMatrix):
+        return transfer_to_record(found, values)
+    return descriptor_to_record(found, values, numeric=wanted.numeric)
+
+
+def _latex(found: Derived, wanted: ShownEquations) -> str:
+    if isinstance(found, EquationSystem):
+        return equations_to_latex(found, sign=wanted.sign)
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_latex(found)
+    if isinstance(found, LagrangeSystem):
+        return found.to_latex()
+    if isinstance(found, TransferMatrix):
+        return transfer_to_latex(found)
+    return descriptor_to_latex(found)
+
+
+def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
+    width = output.width()
+    if isinstance(found, LagrangeSystem):
+        return found.to_text()
+    if isinstance(found, HamiltonianSystem):
+        return hamiltonian_to_text(found, width=width, unicode=output.shows_unicode(), units=_parameter_units(model))
+    if isinstance(found, EquationSystem):
+        return equations_to_text(
+            found, sign=wanted.sign, width=width, unicode=output.shows_unicode(), units=units_of(model, found)
+        )
+    if isinstance(found, TransferMatrix):
+        return transfer_to_text(found, width=width)
+    return descriptor_to_text(found, width=width)
+
+
+def units_of(model: Model, found: EquationSystem) -> dict[str, str]:
+    """SI units of parameters, states, inputs and outputs, where they are known."""
+    units = _parameter_units(model)
+    if found.origin is not None:
+        for port in found.origin.graph.ports:
+            domain = DOMAINS[port.domain]
+            units |= {port.across: domain.across.unit, port.through: domain.through.unit}
+            if isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable:
+                units[port.state] = domain.energy(port.law.side).unit
+    return {name: unit for name, unit in units.items() if unit != "1"}
+
+
+def _parameter_units(model: Model) -> dict[str, str]:
+    """SI units of the parameters, where they are known."""
+    units = {name: unit for name, parameter in model.parameters.items() if (unit := _unit_of(parameter))}
+    for element in model.elements:
+        quantity, value = element.kind.quantity, element.value
+        parameter = model.parameters.get(value.name) if isinstance(value, Symbol) else None
+        if quantity is None or not quantity.unit or parameter is None:
+            continue  # a connection has no unit of its own
+        # The unit of the kind reads better than one of the same dimension: N*m/A, not Wb. Netlists tell no dimensions.
+        if parameter.dimension in (None, parse_unit(quantity.unit).dimension):
+            units[parameter.name] = quantity.unit
+    return {name: unit for name, unit in units.items() if unit != "1"}
+
+
+def _unit_of(parameter: Parameter) -> str:
+    if parameter.dimension is None:
+        return ""
+    if parameter.unit and parse_unit(parameter.unit).factor == 1:
+        return parameter.unit
+    return describe(parameter.dimension).split(" ", 1)[0]

@@ -1,145 +1,129 @@
-"""The command `draw`."""
+"""The command `draw`: a figure of a model, or its experiment in motion."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from tellegen.cli import output
+from tellegen.cli.options import OfModel, command, force
+from tellegen.core.options import option, required, values
+from tellegen.drawing import animate, keep_layout, rules
+from tellegen.drawing import draw as drawn
+from tellegen.drawing.figures import check_suffix, scene_maker
+from tellegen.drawing.memory import ANEW, KEPT
+from tellegen.drawing.options import Options as FigureOptions
+from tellegen.drawing.overlay.animation import check_animation_suffix
+from tellegen.notations.layout import PLACED_FIGURES
+from tellegen.notations.loading import AnyModel
+from tellegen.workflow.files import refuse_overwriting
+from tellegen.workflow.transforming import reduce
 
-from tellegen.cli.options import Force, ModelText
 
-EXAMPLES = (
+@dataclass(frozen=True, kw_only=True)
+class _Target(OfModel):
+    """What is drawn, and where."""
+
+    target: Path = required(
+        "Where to draw: .svg, .pdf, .png, .tex (TikZ) or .json; an animation: .gif, .svg, .html or .mp4.",
+        flag="--output",
+        short="-o",
+        metavar="FILE",
+    )
+    notation: str = option(
+        "pog",
+        "bond (bond graph), pog (Power-Oriented Graph), network (schematic), mechanism, equations, sankey (energy) "
+        "or steps (of a --limit).",
+        flag="--as",
+        metavar="NOTATION",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawOptions(FigureOptions, _Target):
+    """What `draw` is asked for: the options of all figures, and what belongs to a file."""
+
+    numbers: bool = option(False, "Number the bonds or the sections.")
+    limit: tuple[str, ...] = option(
+        (),
+        "Draw the reduced model, or its reduction (--as steps); once for each limit.",
+        metavar="J_m=0",
+        once_for_each=True,
+    )
+    at: str | None = option(
+        None, "Simulate, and show powers and energies at this time: 0.2 or '20 ms'.", metavar="TIME"
+    )
+    animate: bool = option(False, "Simulate, and show powers and energies as they change.")
+    frames: int = option(60, "The pictures of an animation.")
+    keep_layout: bool = option(
+        False, "Write into the file of the model where items stand: later figures keep that (bond, pog, network)."
+    )
+    like: Path | None = option(
+        None,
+        "Keep the places of another figure; without it, those of the figure that is replaced (bond, pog, network).",
+        metavar="FILE",
+    )
+    fresh: bool = option(False, "Lay the figure out anew, whatever it replaces.")
+    force: bool = force()
+
+    def of_figure(self) -> dict[str, Any]:
+        """The options as figures call them; those that only Python gives are left to their defaults."""
+        chosen = values(self, FigureOptions)
+        shown = {name: value for name, value in chosen.items() if name not in ("places", "earlier")}
+        return shown | {"bond_numbers": self.numbers, "section_numbers": self.numbers}
+
+    def of_model(self) -> AnyModel:
+        """The model, or what limits make of it."""
+        return reduce(self.model, self.limit) if self.limit else self.model
+
+
+@command(
     "tellegen draw dc_motor_pump --as pog -o motor.svg",
     "tellegen draw rlc --as bond --theme mono -o rlc.pdf",
     "tellegen draw dc_motor_pump --as pog --at '20 ms' -o power.svg",
     "tellegen draw dc_motor_pump --as steps --limit J_m=0 -o reduction.svg",
     "tellegen draw rlc --as bond --animate -o rlc.gif",
 )
-
-
-def command(
-    model: ModelText,
-    target: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Where to draw: .svg, .pdf, .png, .tex (TikZ) or .json; an animation: .gif, .svg, .html or .mp4.",
-            show_default=False,
-        ),
-    ],
-    notation: Annotated[
-        str,
-        typer.Option(
-            "--as",
-            metavar="NOTATION",
-            help="bond (bond graph), pog (Power-Oriented Graph), network (schematic), mechanism, equations, sankey (energy) "
-            "or steps (of a --limit).",
-        ),
-    ] = "pog",
-    theme: Annotated[str, typer.Option(help="colour, mono (for print) or dark.")] = "colour",
-    labels: Annotated[str, typer.Option(help="symbols, values or both.")] = "symbols",
-    numbers_: Annotated[bool, typer.Option("--numbers", help="Number the bonds or the sections.")] = False,
-    names: Annotated[bool, typer.Option("--names", help="Name the junctions.")] = False,
-    bands: Annotated[bool, typer.Option(help="Show domains as coloured areas.")] = True,
-    vectorial: Annotated[
-        bool, typer.Option("--vectorial", help="One vector block (pog), or vector bonds for like branches (bond).")
-    ] = False,
-    derivative: Annotated[
-        bool, typer.Option("--derivative", help="Draw dependent storages as derivative blocks (pog).")
-    ] = False,
-    directions: Annotated[
-        bool, typer.Option("--directions", help="Show in which direction power counts as positive (pog).")
-    ] = False,
-    meshes: Annotated[
-        str, typer.Option(help="auto, linked or vector: a meshed model cut at linked sections, or as one block (pog).")
-    ] = "auto",
-    lanes: Annotated[bool, typer.Option(help="Show like branches as one vector ladder (pog).")] = True,
-    matrices: Annotated[
-        str, typer.Option(help="auto, named or shown: entries of the matrices under the figure (pog).")
-    ] = "auto",
-    vectors: Annotated[str, typer.Option(help="bold or double: the wires of vectors (pog).")] = "bold",
-    dimensions: Annotated[
-        bool, typer.Option("--dimensions", help="Tick the wires of vectors, with the numbers of variables (pog).")
-    ] = False,
-    displacements: Annotated[
-        bool, typer.Option("--displacements", help="Add the integrators of displacements to a vector block (pog).")
-    ] = False,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="J_m=0", help="Draw the reduced model, or its reduction (--as steps); once for each limit."
-        ),
-    ] = None,
-    style: Annotated[
-        str, typer.Option(help="flat or solid (mechanism): bodies as lines, or with depth and shade.")
-    ] = "flat",
-    macros: Annotated[
-        str,
-        typer.Option(help="own or bondgraphs (bond, .tex): TikZ with its own styles, or those of the LaTeX package."),
-    ] = "own",
-    max_width: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WIDTH",
-            help="How wide a figure may be: '85 mm', '3.4 in', or pixels of CSS. Longer rows go on below, and what is still wider "
-            "is drawn smaller; it is said how small its texts become. Without it figures are made for screens.",
-        ),
-    ] = None,
-    scale: Annotated[float, typer.Option(help="The size of the whole figure.")] = 1,
-    at: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Simulate, and show powers and energies at this time: 0.2 or '20 ms'."),
-    ] = None,
-    animated: Annotated[
-        bool, typer.Option("--animate", help="Simulate, and show powers and energies as they change.")
-    ] = False,
-    frames: Annotated[int, typer.Option(help="The pictures of an animation.")] = 60,
-    keep_layout: Annotated[
-        bool,
-        typer.Option(
-            "--keep-layout",
-            help="Write into the file of the model where items stand: later figures keep that (bond, pog, network).",
-        ),
-    ] = False,
-    like: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep the places of another figure; without it, those of the figure that is replaced (bond, pog, network).",
-            show_default=False,
-        ),
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Lay the figure out anew, whatever it replaces.")] = False,
-    force: Force = False,
-) -> None:
+def draw(options: DrawOptions) -> None:
     """Draw a model: bond graph, Power-Oriented Graph, schematic or equations, still or with the power of its experiment."""
-    from tellegen.cli.figures import DrawOptions, keep_places, save_animation, save_figure
-
-    chosen = DrawOptions(
-        theme,
-        labels,
-        numbers_,
-        names,
-        bands,
-        vectorial,
-        derivative,
-        directions,
-        meshes,
-        lanes,
-        matrices,
-        vectors,
-        dimensions,
-        displacements,
-        style,
-        macros,
-        max_width,
-        scale,
-    )
-    limits = tuple(limit or ())
-    if animated:
-        save_animation(model, notation, target, chosen, limits=limits, frames=frames, at=at, force=force)
+    if options.animate:
+        _save_animation(options)
     else:
-        save_figure(model, notation, target, chosen, limits=limits, at=at, like=like, fresh=fresh, force=force)
-    if keep_layout:
-        keep_places(model, notation)
+        _save_figure(options)
+    if options.keep_layout:
+        kept = keep_layout(options.model, notation=options.notation)
+        output.write(f"{options.model}: {len(kept)} places in 'layout'")
+
+
+def _save_figure(options: DrawOptions) -> None:
+    """Draw a model, at a time of its experiment where one is given; what cannot be written is refused before that.
+
+    It is drawn `like` another figure, else like the one that it replaces, unless it shall be laid out anew (`fresh`).
+    """
+    target, notation, like = options.target, options.notation, options.like
+    check_suffix(target)
+    scene_maker(notation)
+    if like is not None and options.fresh:
+        told = "a figure like another one is not laid out anew"
+        raise rules.NOT_LIKE.error(told, fix="leave --like or --fresh out")
+    refuse_overwriting(target, force=options.force)
+    replaced = target if notation in PLACED_FIGURES and target.is_file() and not options.fresh else None
+    figure = drawn(options.of_model(), notation, at=options.at, like=like or replaced, **options.of_figure())
+    figure.save(target)
+    output.write(f"{target}: {figure}")
+    for note in figure.notes:
+        if note.startswith(KEPT) and like is None:
+            output.write(f"{note}; --fresh lays it out anew")
+        elif like is not None or not note.startswith(ANEW):
+            output.write(note)
+
+
+def _save_animation(options: DrawOptions) -> None:
+    """Draw the experiment of a model in motion."""
+    check_animation_suffix(options.target)
+    if options.at is not None:
+        what = "an animation shows the whole experiment, and a time was given"
+        raise rules.NO_OVERLAY.error(what, fix="leave --at out, or draw one moment without --animate")
+    refuse_overwriting(options.target, force=options.force)
+    animation = animate(options.of_model(), options.notation, frames=options.frames, **options.of_figure())
+    animation.save(options.target)
+    output.write(f"{options.target}: {animation}")

@@ -3,49 +3,51 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 
 from tellegen.cli import output
-from tellegen.cli.options import Force, ModelText
+from tellegen.cli.options import OfModel, command, force
+from tellegen.core.options import option
+from tellegen.reporting.reports import report as write_report
+from tellegen.workflow.files import refuse_overwriting
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(OfModel):
+    """What `report` is asked for."""
+
+    target: Path = option(
+        Path("report.html"), "Where to write: .html, .md or .pdf.", flag="--output", short="-o", metavar="FILE"
+    )
+    limit: tuple[str, ...] = option(
+        (),
+        "Show a smaller model too; each further --limit leads on from it.",
+        metavar="NAME=0,NAME=inf",
+        once_for_each=True,
+    )
+    force: bool = force()
+
+
+@command("tellegen report dc_motor_pump -o report.html")
+def report(options: ReportOptions) -> None:
+    """Show a model whole on one page: figures, equations, properties, its experiment and the energy books."""
+    target = options.target
+    refuse_overwriting(target, force=options.force)  # as all commands do, under one code
+    groups = [group.split(",") for group in options.limit]
+    with _progress() as progress:
+        made = write_report(options.model, target, limits=groups, force=options.force, progress=progress)
+    shown = f": it shows {made.errors} error{'s' if made.errors > 1 else ''}" if made.errors else ""
+    output.say_written(f"{target}{shown}")
 
 
 @contextmanager
-def reporting_progress() -> Iterator[Callable[[str], None]]:
+def _progress() -> Iterator[Callable[[str], None]]:
     """Names the section that is being made, on a terminal; says nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
     with Console(stderr=True).status("reading the model") as status:
         yield lambda title: status.update(f"{title} ...")
-
-
-EXAMPLES = ("tellegen report dc_motor_pump -o report.html",)
-
-
-def command(
-    model: ModelText,
-    target: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write: .html, .md or .pdf.")
-    ] = Path("report.html"),
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=0,NAME=inf", help="Show a smaller model too; each further --limit leads on from it."
-        ),
-    ] = None,
-    force: Force = False,
-) -> None:
-    """Show a model whole on one page: figures, equations, properties, its experiment and the energy books."""
-    from tellegen.reporting.reports import report
-    from tellegen.workflow.files import refuse_overwriting
-
-    refuse_overwriting(target, force=force)  # as all commands do, under one code
-    groups = [group.split(",") for group in limit or ()]
-    with reporting_progress() as progress:
-        made = report(model, target, limits=groups, force=force, progress=progress)
-    shown = f": it shows {made.errors} error{'s' if made.errors > 1 else ''}" if made.errors else ""
-    output.say_written(f"{target}{shown}")

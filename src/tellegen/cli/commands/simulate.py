@@ -1,84 +1,149 @@
-"""The command `simulate`."""
+"""The command `simulate`: a run or a steady state, printed, written and plotted."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import cast
 
 import typer
 
-from tellegen.cli.options import AsJson, Force, ModelText, RelativeTolerance, SettingsOption, Until, pairs
+from tellegen.cli import output
+from tellegen.cli.options import OfModel, as_json, command, force, settings
+from tellegen.cli.pictures import check_picture, show_figure
+from tellegen.core.names import identifier
+from tellegen.core.options import option
+from tellegen.experiments.equilibria import equilibrium
+from tellegen.experiments.setup import sort_settings
+from tellegen.experiments.simulating import Start
+from tellegen.experiments.simulating import simulate as simulated
+from tellegen.notations.loading import as_model
+from tellegen.results.files import check_folder
+from tellegen.results.run import Run
+from tellegen.results.saving import writer_for
+from tellegen.studies.conditioning import condition
+from tellegen.workflow.files import refuse_overwriting
 
-EXAMPLES = (
-    "tellegen simulate dc_motor_pump --set R_a=0.7 --plot run.png",
-    "tellegen simulate m.yaml --until 2 -o run.nc",
-)
 
+@dataclass(frozen=True, kw_only=True)
+class SimulateOptions(OfModel):
+    """What `simulate` is asked for."""
 
-def command(
-    model: ModelText,
-    settings: SettingsOption = None,
-    until: Until = None,
-    rtol: RelativeTolerance = None,
-    atol: Annotated[float | None, typer.Option(help="The absolute tolerance, in SI.")] = None,
-    solver: Annotated[str, typer.Option(help="The solver; the choice is made for you otherwise.")] = "auto",
-    max_step: Annotated[str | None, typer.Option(metavar="TIME", help="No step is longer than this.")] = None,
-    step: Annotated[
-        str | None, typer.Option(metavar="TIME", help="The step of midpoint and discrete-gradient, which keep it.")
-    ] = None,
-    samples: Annotated[int | None, typer.Option(help="How many even steps the rows make (1000).")] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            metavar="FORM",
-            help="Dependent storages as: derivative, residual, parasitic, field, lagrange or hamilton.",
-        ),
-    ] = None,
-    target: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write the run: .csv, .nc (netCDF), .parquet or .mat."),
-    ] = None,
-    plot: Annotated[
-        str | None, typer.Option(metavar="[FILE]", help="Plot it: on the screen, or to .png, .svg or .pdf.")
-    ] = None,
-    units: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--unit", metavar="omega=rpm", help="Show a variable in this unit: in text, plots and CSV; once for each."
-        ),
-    ] = None,
-    head_units: Annotated[
-        bool, typer.Option("--head-units", help="Name the unit of every column in the head of a CSV file: I_a [A].")
-    ] = False,
-    start: Annotated[
-        str, typer.Option(metavar="FROM", help="Where to start: initial, or steady (the equilibrium at t = 0).")
-    ] = "initial",
-    steady: Annotated[
-        bool, typer.Option("--steady", help="Only the steady state, with inputs as at the end of the experiment.")
-    ] = False,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Simulate a model: its experiment, or what the options say."""
-    from tellegen.cli.runs import SimulateOptions, show_run
-
-    given, shown = pairs(settings or (), "--set", "K=2e5"), pairs(units or (), "--unit", "omega=rpm")
-    options = SimulateOptions(
-        given,
-        until,
-        rtol,
-        atol,
-        solver,
-        samples,
-        target,
-        plot,
-        as_json,
-        form,
-        shown,
-        start,
-        steady,
-        force,
-        head_units,
-        max_step,
-        step,
+    settings: Mapping[str, str] = settings()
+    until: str | None = option(None, "How long to run: 2, or '20 ms'.", metavar="TIME")
+    rtol: float | None = option(None, "The relative tolerance.")
+    atol: float | None = option(None, "The absolute tolerance, in SI.")
+    solver: str = option("auto", "The solver; the choice is made for you otherwise.")
+    max_step: str | None = option(None, "No step is longer than this.", metavar="TIME")
+    step: str | None = option(None, "The step of midpoint and discrete-gradient, which keep it.", metavar="TIME")
+    samples: int | None = option(None, "How many even steps the rows make (1000).")
+    form: str | None = option(
+        None,
+        "Dependent storages as: derivative, residual, parasitic, field, lagrange or hamilton.",
+        flag="--as",
+        metavar="FORM",
     )
-    show_run(model, options)
+    target: Path | None = option(
+        None, "Write the run: .csv, .nc (netCDF), .parquet or .mat.", flag="--output", short="-o", metavar="FILE"
+    )
+    plot: str | None = option(None, "Plot it: on the screen, or to .png, .svg or .pdf.", metavar="[FILE]")
+    units: Mapping[str, str] = option(
+        {}, "Show a variable in this unit: in text, plots and CSV; once for each.", flag="--unit", metavar="omega=rpm"
+    )
+    head_units: bool = option(False, "Name the unit of every column in the head of a CSV file: I_a [A].")
+    start: str = option("initial", "Where to start: initial, or steady (the equilibrium at t = 0).", metavar="FROM")
+    steady: bool = option(False, "Only the steady state, with inputs as at the end of the experiment.")
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command("tellegen simulate dc_motor_pump --set R_a=0.7 --plot run.png", "tellegen simulate m.yaml --until 2 -o run.nc")
+def simulate(options: SimulateOptions) -> None:
+    """Simulate a model: its experiment, or what the options say."""
+    if options.steady:
+        _show_steady(options)
+        return
+    # Nothing is simulated for a file that cannot be written.
+    if options.target is not None:
+        writer_for(options.target)
+        check_folder(options.target)
+        refuse_overwriting(options.target, force=options.force)
+    check_picture(options.plot, options.model, force=options.force)
+    run = _run(options)
+    saved = run.with_units() if options.head_units else run
+    written = [] if options.target is None else [str(saved.save(options.target))]
+    if options.plot is not None:
+        written += show_figure(lambda figure: run.plot(figure=figure), options.plot, options.model)
+    if options.as_json:
+        output.write_json(_record(run))
+    else:
+        output.write(str(run))
+        output.say_written(*written, below=True)
+        _warn(run)
+    # A run that fails or is cancelled is shown and written as far as it came; the exit code says so.
+    if run.status != "finished":
+        raise typer.Exit(output.INTERRUPTED if run.status == "cancelled" else output.MODEL_ERRORS)
+
+
+def _run(options: SimulateOptions) -> Run:
+    model = as_model(options.model)
+    given = sort_settings(model, options.settings)
+    return simulated(
+        model if options.form is None else condition(model, options.form),
+        options.until,
+        parameters=given.parameters,
+        inputs=given.inputs,
+        initial=given.initial,
+        solver=options.solver,
+        rtol=options.rtol,
+        atol=options.atol,
+        max_step=options.max_step,
+        step=options.step,
+        samples=options.samples,
+        units=options.units,
+        start=cast("Start", options.start),
+        on_failure="return",
+    )
+
+
+def _show_steady(options: SimulateOptions) -> None:
+    """Print the steady state of a model."""
+    if options.target is not None or options.plot is not None:
+        raise typer.BadParameter("a steady state has one row: there is nothing to write or plot", param_hint="--steady")
+    model = as_model(options.model)
+    given = sort_settings(model, options.settings)
+    found = equilibrium(
+        model if options.form is None else condition(model, options.form).model,
+        inputs=given.inputs,
+        initial=given.initial,
+        parameters=given.parameters,
+        units=options.units,
+        at=options.until,
+    )
+    if options.as_json:
+        output.write_json(found.to_json())
+    else:
+        output.write(str(found))
+        _warn(found.run)
+
+
+def _record(run: Run) -> dict[str, object]:
+    """The record that `simulate --json` prints."""
+    made = run.trajectory
+    early = {} if run.finding is None else {"status": run.status, "findings": [run.finding.to_json()]}
+    return {
+        "solver": made.solver,
+        "setup_s": made.setup_s,
+        "solve_s": made.solve_s,
+        "steps": made.steps,
+        "rhs_calls": made.rhs_calls,
+        "final": {identifier(name): value for name, value in run.final().items()},
+        "energy": run.energy.to_json(),
+        **early,
+    }
+
+
+def _warn(run: Run) -> None:
+    """Print warnings about the model on stderr; notices are for `check`, and what is doubtful about the run is in its text."""
+    doubts = [finding for finding in run.notices if finding.severity == "warning"]
+    if doubts:
+        output.write_findings(doubts, as_json=False)

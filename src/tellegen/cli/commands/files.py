@@ -1,0 +1,61 @@
+"""The commands around model files: `examples`, `import` and `schema`."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tellegen.cli import output
+from tellegen.cli.options import as_json, command, force, model_file, printed_or_written
+from tellegen.core.options import required
+from tellegen.notations import schema as file_schema
+from tellegen.workflow.files import examples as built_in_systems
+from tellegen.workflow.files import import_model
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExamplesOptions:
+    """What `examples` is asked for."""
+
+    as_json: bool = as_json()
+
+
+@command("tellegen examples")
+def examples(options: ExamplesOptions) -> None:
+    """List the built-in systems."""
+    found = built_in_systems()
+    if options.as_json:
+        output.write_json({"examples": [{"name": example.name, "about": example.about} for example in found]})
+        return
+    widest = max(len(example.name) for example in found)
+    output.write("\n".join(f"{example.name:<{widest}}  {example.about}" for example in found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions:
+    """What `import` is asked for."""
+
+    file: Path = required("A POG_Modeler netlist (.txt).", metavar="FILE")
+    target: Path | None = model_file()
+    force: bool = force()
+    as_json: bool = as_json()
+
+
+@command("tellegen import example_1.txt -o example_1.yaml")
+def import_(options: ImportOptions) -> None:
+    """Turn a file of another tool into a model file."""
+    target = printed_or_written(options.target)
+    output.show_model(import_model(options.file, target, force=options.force), target, as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemaOptions:
+    """Nothing can be asked of `schema`."""
+
+
+@command("tellegen schema > tellegen.schema.json")
+def schema(options: SchemaOptions) -> None:
+    """Print the JSON Schema of model files.
+
+    Editors use it to complete and to check what is typed.
+    """
+    output.write(json.dumps(file_schema.schema(), indent=2))
