@@ -4,8 +4,17 @@ from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 from tellegen.compiler.context import FIELDS, FUNCTIONS, function_of
-from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
+from tellegen.compiler.statements import (
+    Let,
+    Newton,
+    Read,
+    Routine,
+    Solve,
+    Statement,
+    all_statements,
+    expressions_of,
+    targets_of,
+)
 from tellegen.expressions import C_PRELUDE, Expression
 from tellegen.expressions.c import CWriter
 

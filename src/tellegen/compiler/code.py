@@ -1,4 +1,4 @@
-"""From a causal graph to code, written out or as loops over tables; and code kept between runs.
+"""From a causal graph to code that is written out; and code kept between runs.
 
 What is kept belongs to one causal graph and to one state of the generator. It lies in the folder of the libraries, and holds
 values alone: whatever else a file asks for when it is opened is refused, and the code is generated again.
@@ -21,12 +21,10 @@ from tellegen.causality import CausalGraph
 from tellegen.compiler.builder import build_program
 from tellegen.compiler.c_source import c_source
 from tellegen.compiler.context import EXTERNAL, packed_tables
-from tellegen.compiler.forms import explicit_form, flatten, implicit_form
-from tellegen.compiler.looped_source import looped
 from tellegen.compiler.numeric_model import ModelData, SparsityPattern, pattern_of_rows
-from tellegen.compiler.program import DensePatternError, Program, is_linear_program
-from tellegen.compiler.routines import LONG_RATES, Routine, Routines, sample_groups
-from tellegen.compiler.statements import RateFormulas, operation_count, targets_of, variables_in, variables_read
+from tellegen.compiler.program import Program, is_linear_program
+from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
+from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
 from tellegen.compiler.toolchain import CODE_SUFFIX, cache_folder, prune
 from tellegen.graph.signals import External
 
@@ -77,7 +75,7 @@ class _Unrolled:
 
     def __init__(self, causal: CausalGraph) -> None:
         self.program = build_program(causal)
-        self.base = _base(self.program)
+        self.base = base_parameters(self.program)
         self.tables, self.places = packed_tables(self.program.tables)
         flat = flatten(self.program)
         self.form = implicit_form(flat)
@@ -107,58 +105,16 @@ class _Unrolled:
             data=ModelData(
                 scratch=max(len(form.hidden), 1),
                 tables=self.tables,
-                external=_externals(program.externals),
-                rates=_rates(routines),
-                powers_read_rates=_reads_rates(routines),
+                external=external_signals(program.externals),
+                rates=next((routine for routine in routines if routine.name == "rhs"), None),
+                powers_read_rates=any("yp" in r.words_read() for r in routines if r.name == "powers"),
             ),
             slopes_later=slopes_later,
         )
 
 
-def _reads_rates(routines: Sequence[Routine]) -> bool:
-    """Whether the powers read yp."""
-    return any("yp" in routine.words_read() for routine in routines if routine.name == "powers")
-
-
-def _rates(routines: Sequence[Routine]) -> RateFormulas | None:
-    for routine in routines:
-        if routine.name == "rhs":
-            return RateFormulas(tuple(routine.statements), tuple(routine.results), routine.leaves)
-    return None
-
-
-def looped_code(causal: CausalGraph) -> Code:
-    """Loops over tables; a model whose equations would be long keeps its sums as unknowns.
-
-    Where that does not help, as in a long chain whose forces are solved for all at once, everything depends on everything.
-    """
-    plain = build_program(causal)
-    try:
-        return _looped_code(plain)
-    except DensePatternError:
-        pass
-    try:
-        return _looped_code(build_program(causal, cut=True))
-    except DensePatternError:
-        return _looped_code(plain, dense=True)
-
-
-def _looped_code(program: Program, *, dense: bool = False) -> Code:
-    base = _base(program)
-    tables, places = packed_tables(program.tables)
-    found = looped(program, base, places, dense=dense)
-    data = ModelData(
-        scratch=found.scratch,
-        structure=found.structure,
-        coefficients=found.constants.at,
-        tables=tables,
-        external=_externals(program.externals),
-        powers_read_rates=found.powers_read_rates,
-    )
-    return Code(program, found.source, [], base, places, program.y, found.explicit, found.linear, found.pattern, data)
-
-
-def _base(program: Program) -> list[str]:
+def base_parameters(program: Program) -> list[str]:
+    """The parameters that are not given by others."""
     return [name for name in program.parameters if name not in program.formulas]
 
 
@@ -194,7 +150,8 @@ def _moving(routine: Routine) -> dict[int, frozenset[int]]:
     return found
 
 
-def _externals(externals: Sequence[External]) -> object:
+def external_signals(externals: Sequence[External]) -> object:
+    """The functions of the host as one that C can call; None where there are none."""
     if not externals:
         return None
     functions = [(law.function, len(law.arguments)) for law in externals]

@@ -11,9 +11,10 @@ import numpy as np
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
-from tellegen.compiler.code import Code, first_code, kept_code, looped_code, slopes_code, unrolled_code
+from tellegen.compiler.code import Code, first_code, kept_code, slopes_code, unrolled_code
 from tellegen.compiler.context import Array, BuiltSlopes, DeferredSlopes
 from tellegen.compiler.interpreter import Interpreter
+from tellegen.compiler.looped import looped_code
 from tellegen.compiler.numeric_model import (
     BreakTimes,
     NumericModel,

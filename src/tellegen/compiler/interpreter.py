@@ -12,8 +12,17 @@ import numpy as np
 
 from tellegen.compiler.context import EXTERNAL, FIELDS, FUNCTIONS, PAST, Array, TgContext, function_of, keep_error
 from tellegen.compiler.numeric_model import PROTOTYPES
-from tellegen.compiler.routines import Routine
-from tellegen.compiler.statements import Let, Newton, Read, Solve, Statement, all_statements, expressions_of, targets_of
+from tellegen.compiler.statements import (
+    Let,
+    Newton,
+    Read,
+    Routine,
+    Solve,
+    Statement,
+    all_statements,
+    expressions_of,
+    targets_of,
+)
 from tellegen.expressions import Expression
 from tellegen.expressions.python_code import NAMESPACE, Place, PythonWriter, assigned, called, name
 

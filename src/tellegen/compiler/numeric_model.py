@@ -18,7 +18,7 @@ from tellegen.compiler.context import (
     address_of,
     raise_kept_error,
 )
-from tellegen.compiler.statements import RateFormulas
+from tellegen.compiler.statements import Routine
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
@@ -501,7 +501,7 @@ class ModelData:
     external: Any = None
     coefficients: Any = None
     slopes: DeferredSlopes | None = None
-    rates: RateFormulas | None = None
+    rates: Routine | None = None
     """f(t, y) as formulas, of an explicit model that is written out: for solvers that derive their own code."""
     powers_read_rates: bool = True
     """Whether the powers depend on yp: where they do not, nobody needs to work it out for them."""

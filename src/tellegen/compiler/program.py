@@ -10,8 +10,7 @@ from math import inf
 from typing import final
 
 from tellegen.compiler.numeric_model import EventFunction, Observable
-from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step
-from tellegen.compiler.time_derivatives import derived_template
+from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step, derived_template
 from tellegen.expressions import MINUS_ONE, ONE, PRIME, Expression
 from tellegen.graph.signals import Break, Delayed, External, Sampled, Table
 

@@ -62,16 +62,6 @@ class Newton:
 Statement = Let | Read | Solve | Newton
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class RateFormulas:
-    """Results as expressions of what statements set. `leaves` says where other variables come from: `("y", 3)` is y[3]."""
-
-    statements: tuple[Statement, ...]
-    results: tuple[Expression, ...]
-    leaves: Mapping[int, tuple[str, int]]
-
-
 QUICK = ("if", "abs", "min", "max", "sign")
 """Functions that a processor evaluates at once."""
 
@@ -152,6 +142,39 @@ def reached_from(statements: Iterable[Statement], leaves: Iterable[int]) -> set[
         if not found.isdisjoint(variables_read(statement)):
             found.update(targets_of(statement))
     return found
+
+
+@final
+@dataclass(frozen=True)
+class Routine:
+    """A function of model.h: its statements, and its results in order.
+
+    `leaves` says where each variable that no statement sets comes from: `("y", 3)` is y[3]. A failure in result k is that of the
+    model's variable `first + k`; of an unknown solved inside, that of `unknown`.
+    """
+
+    name: str
+    statements: Sequence[Statement]
+    results: Sequence[Expression]
+    leaves: Mapping[int, tuple[str, int]]
+    first: int = 0
+    unknown: int = 0
+    checked: bool = True
+
+    def words_read(self) -> set[str]:
+        """Which of the arguments are read: y, yp, dy, ..."""
+        read = variables_in(self.results).union(*map(variables_read, self.statements))
+        return {self.leaves[k][0] for k in read if k in self.leaves}
+
+    def values_kept(self) -> int:
+        """Up to where in the values of the context the systems inside keep their solutions."""
+        return _values_kept(self.statements)
+
+
+def _values_kept(statements: Iterable[Statement]) -> int:
+    systems = [s for s in statements if isinstance(s, Newton)]
+    inner = (_values_kept((*s.body, *s.slopes)) for s in systems)
+    return max((*(s.scratch + len(s.unknowns) for s in systems), *inner), default=0)
 
 
 class Tangents:

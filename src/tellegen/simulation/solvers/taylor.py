@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
-from tellegen.compiler.statements import Let, Newton, RateFormulas, Read, Solve, Statement
+from tellegen.compiler.statements import Let, Newton, Read, Routine, Solve, Statement
 from tellegen.core.packages import load_package
 from tellegen.expressions import Add, Call, Expression, Mul, Number, Pow, Relation, Symbol, postorder
 from tellegen.simulation import rules
@@ -48,7 +48,7 @@ def heyoka() -> Any:
     return load_package("heyoka", purpose="the solver 'heyoka'", extra="heyoka")
 
 
-def rates_of(model: NumericModel) -> RateFormulas:
+def rates_of(model: NumericModel) -> Routine:
     """The formulas of the rates of a model that has them."""
     assert model.data is not None, "a model without formulas was refused"
     assert model.data.rates is not None, "a model without formulas was refused"
@@ -62,7 +62,7 @@ def _obstacles(model: NumericModel) -> Iterator[tuple[bool, str]]:
     yield model.data is None or model.data.rates is None, "the model is large or written in C, and has no formulas"
 
 
-def _bend(rates: RateFormulas) -> str:
+def _bend(rates: Routine) -> str:
     """What in the formulas has no Taylor series, in words; empty where nothing is."""
     fixed = {f"%{k}" for k, (word, _) in rates.leaves.items() if word in ("p", "u")}
     time = _time(rates)
@@ -92,7 +92,7 @@ def _cannot_be_expanded(statement: Statement, fixed: set[str]) -> str:
             return ""
 
 
-def _values(rates: RateFormulas) -> Iterator[Expression]:
+def _values(rates: Routine) -> Iterator[Expression]:
     for statement in rates.statements:
         match statement:
             case Let():
@@ -102,7 +102,7 @@ def _values(rates: RateFormulas) -> Iterator[Expression]:
     yield from rates.results
 
 
-def _time(rates: RateFormulas) -> str:
+def _time(rates: Routine) -> str:
     return next(f"%{k}" for k, (word, _) in rates.leaves.items() if word == "t")
 
 
@@ -112,7 +112,7 @@ def _switches(node: Relation, time: str, fixed: set[str]) -> bool:
     return any(isinstance(a, Symbol) and a.name == time and b.free_symbols <= fixed for a, b in (sides, sides[::-1]))
 
 
-def constants(rates: RateFormulas, context: ModelContext) -> dict[str, float]:
+def constants(rates: Routine, context: ModelContext) -> dict[str, float]:
     """The values of parameters, inputs, and all that follows from them alone."""
     arrays = {"p": context.parameters, "u": context.inputs}
     known = {f"%{k}": float(arrays[word][i]) for k, (word, i) in rates.leaves.items() if word in arrays}
@@ -122,7 +122,7 @@ def constants(rates: RateFormulas, context: ModelContext) -> dict[str, float]:
     return known
 
 
-def switching_times(rates: RateFormulas, known: Given) -> set[float]:
+def switching_times(rates: Routine, known: Given) -> set[float]:
     """The times at which conditions of the formulas change."""
     time = _time(rates)
     found = set()
@@ -134,7 +134,7 @@ def switching_times(rates: RateFormulas, known: Given) -> set[float]:
     return found
 
 
-def taylor_system(rates: RateFormulas, known: Given, inside: float) -> list[tuple[Any, Any]]:
+def taylor_system(rates: Routine, known: Given, inside: float) -> list[tuple[Any, Any]]:
     """Variables and rates for heyoka, with the branches that hold at a time inside a stretch without switching."""
     package = heyoka()
     states = {i: k for k, (word, i) in rates.leaves.items() if word == "y"}
