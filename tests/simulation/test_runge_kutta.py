@@ -80,7 +80,9 @@ def crank_rows(rtol: float) -> tuple[StretchEnd, OutputRows]:
     """One attempt, whatever errors add up to."""
     model, rows = crank(), OutputRows.at(np.linspace(0.0, 3.0, 61), 2)
     start, settings = StatePoint(0.0, np.zeros(2), np.zeros(2)), SolverSettings(rtol, np.full(2, 1e-3 * rtol))
-    return run_stretch(solver("tg_runge_kutta"), prepare(model), model.new_context(), settings, rows, start, 3.0), rows
+    return run_stretch(
+        solver("tg_runge_kutta"), prepare(model), model.new_context(), settings, rows, start, until=3.0
+    ), rows
 
 
 def test_an_estimate_that_passes_through_zero_lets_no_step_pass_that_is_too_long() -> None:
@@ -154,7 +156,7 @@ def test_a_step_is_that_of_the_tableau() -> None:
         settings,
         rows,
         StatePoint(0.0, y, np.zeros(2)),
-        h,
+        until=h,
     )
     assert end.effort.steps == 1
     assert end.standing.y == pytest.approx(wanted, rel=1e-14)

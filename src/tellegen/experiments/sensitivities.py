@@ -29,7 +29,7 @@ from tellegen.simulation.problem import DEFAULT_ROWS, Problem
 from tellegen.simulation.sensitivities import (
     DelaySlopes,
     SensitivityRows,
-    integrate_sensitivity_rows,
+    integrate_sensitivities,
     observable_slopes,
 )
 from tellegen.simulation.sensitivity_jumps import MovingBreaks, delay_slopes, difference_step, moving_breaks
@@ -118,7 +118,7 @@ def _one_mode(
 ) -> SensitivityRows:
     variables = problem.model.names
     slopes = [_start_slope(starts, variables, name, known.get(name, 0.0)) for name in parameters]
-    made, part = integrate_sensitivity_rows(
+    made, part = integrate_sensitivities(
         problem, parameters, start_slopes=np.column_stack(slopes), moving=moving, delays=delays
     )
     if made.status == "failed":

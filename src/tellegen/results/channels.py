@@ -8,7 +8,7 @@ from typing import cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel, Observable, ObservableKind
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
@@ -17,8 +17,6 @@ from tellegen.results import rules
 from tellegen.results.element_variables import ObservableCatalogue, parts_of_fields
 from tellegen.results.units import variable_units
 from tellegen.simulation.trajectory import HeldRows, Segment, Trajectory, observe_rows
-
-Array = NDArray[np.float64]
 
 MOST_KEPT = 20_000_000
 """Up to so many numbers all observables are kept once they were computed; beyond, only those asked for."""
@@ -156,7 +154,7 @@ def trajectory_at(old: Trajectory, at: Array) -> Trajectory:
         y[mine], yp[mine] = hermite(old.t[rows], old.y[rows], old.yp[rows], at[mine], smooth=smooth)
         kept.append(Segment(int(np.flatnonzero(mine)[0]), model))
     memory = None if old.memory is None else old.memory.chosen(np.searchsorted(old.t, at, side="right") - 1)
-    return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory, sensitivities=None)
+    return replace(old, t=at, y=y, yp=yp, segments=tuple(kept), memory=memory)
 
 
 MOST_COMPARED = 4000
@@ -296,7 +294,6 @@ class Channels:
             yp=made.yp[rows],
             segments=tuple(Segment(max(s.start - rows.start, 0), s.model) for s in met[first:]),
             memory=None if made.memory is None else made.memory.part(rows),
-            sensitivities=None,
         )
         signals = self.described_signals
         one = Channels(self.name, some, self.graph, self.parameters, self.inputs, signals, self.described)

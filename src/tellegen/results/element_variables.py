@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import Observable, ObservableKind
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.errors import TellegenError
@@ -132,7 +132,6 @@ def exchanges_heat(graph: PowerGraph) -> bool:
     return any(DOMAINS[port.domain].heat_books and heat_taken(port, graph.nodes) for port in leads)
 
 
-Array = NDArray[np.float64]
 Known = dict[tuple[int, Side], Array]
 """Variables of branches, by the number of the branch."""
 Edges = dict[int, list[tuple[int, Callable[[], Array], float]]]

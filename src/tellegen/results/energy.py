@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.core.errors import Finding
 from tellegen.results.channels import hermite, segments
 from tellegen.results.element_variables import exchanges_heat, sources_of, supplying, transferring
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from tellegen.results.run import Run
 
-Array = NDArray[np.float64]
 
 CLOSED = 1e-3
 """A run whose books miss more than this part of the energy handled says so, whatever its tolerance was."""

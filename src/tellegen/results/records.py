@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.core.names import identifier
 from tellegen.results import rules
 
 if TYPE_CHECKING:
     import xarray
-
-
-Array = NDArray[np.float64]
 
 
 class Recorded(Protocol):

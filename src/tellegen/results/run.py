@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellegen.causality import assign_causality
+from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding
 from tellegen.core.names import listing
@@ -31,9 +31,6 @@ from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
-
-
-Array = NDArray[np.float64]
 
 
 class RemovedVariables(Protocol):

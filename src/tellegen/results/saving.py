@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, identifier, listing
 from tellegen.core.packages import load_package
@@ -133,7 +133,6 @@ WRITERS: dict[str, Callable[["Run", Path], None]] = {
 }
 
 
-Array = NDArray[np.float64]
 HDF5_MARK = b"\x89HDF\r\n\x1a\n"
 """How a netCDF file of version 4 begins."""
 _SHOWN = re.compile(r"(\S+) \[(.+)\]")

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
@@ -19,8 +19,6 @@ from tellegen.expressions import Expression
 from tellegen.results import rules
 from tellegen.results.channels import Channels
 from tellegen.schemes.pog_scheme import PogScheme, Section
-
-Array = NDArray[np.float64]
 
 
 @final

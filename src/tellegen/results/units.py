@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tellegen.compiler.context import Array
 from tellegen.core.domains import DOMAINS
 from tellegen.core.units import Dimension, describe, parse_unit
 from tellegen.expressions import Symbol
@@ -50,9 +48,6 @@ def ratio_unit(above: str, below: str) -> str:
         return above
     over = f"({above})" if "/" in above else above or "1"
     return f"{over}/({below})" if "*" in below or "/" in below else f"{over}/{below}"
-
-
-Array = NDArray[np.float64]
 
 
 @final

@@ -11,16 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation import rules
 from tellegen.simulation.global_error import has_memory
 from tellegen.simulation.trajectory import Books
-
-Array = NDArray[np.float64]
 
 CLOSED: Final = 1e-6
 CLOSED_TOLERANCES: Final = 1000.0

@@ -24,8 +24,6 @@ from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import RunEvent
 
-Array = NDArray[np.float64]
-
 STEPS = (0.0, *(10.0**k for k in range(-15, -2)))
 """How far ahead of the last good point to look, beside the time that has passed: the point that failed was not kept."""
 

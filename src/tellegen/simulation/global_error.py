@@ -12,6 +12,7 @@ from typing import Final, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation import rules
@@ -69,8 +70,6 @@ def missed_tolerance(solver: str, rtol: float, error: float, name: str) -> Findi
         fix=f"{better}ask for a coarser tolerance, or for a shorter run",
     )
 
-
-Array = NDArray[np.float64]
 
 TURNS: Final = 3
 """From so many turns of one variable on errors are looked at: an orbit that passes close to its centre magnifies them each time."""

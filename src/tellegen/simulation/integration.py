@@ -1,14 +1,12 @@
 """`integrate`: from a Problem to a Trajectory."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation import rules
 from tellegen.simulation.energy_books import ModelRows, checked_books
@@ -41,8 +39,6 @@ from tellegen.simulation.solvers.stretch import (
 from tellegen.simulation.solvers.taylor import taylor_stretch
 from tellegen.simulation.starting import consistent_start, restore_memory, take_first_samples
 from tellegen.simulation.trajectory import Books, Effort, RunEvent, Segment, Status, Trajectory
-
-Array = NDArray[np.float64]
 
 COMPARED: Final = ("runge-kutta", "cvode", "ida")
 """Solvers whose runs are compared with others, so that there may be several."""
@@ -79,7 +75,7 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     before = stored_energy_at(model, context, start) if problem.books else 0.0
 
     def keeping(given: Watch | None) -> Attempt:
-        attempt = _attempting(problem, prepared, context, start, choice, given, past)
+        attempt = _attempting(problem, prepared, context, start, choice, watch=given, past=past)
         return run_within_tolerance(model, attempt, settings, rows, choice.solver)
 
     def directly(running: list[Job]) -> Attempt:
@@ -115,11 +111,11 @@ def _attempting(
     context: ModelContext,
     start: StatePoint,
     first: SolverChoice,
+    *,
     watch: Watch | None,
     past: Past | None,
 ) -> AttemptFunction:
     """How to go from the start to the end, with settings and rows that may differ from one time to the next."""
-    automatic = problem.solver == "auto"
 
     def attempt(
         settings: SolverSettings, rows: OutputRows, *, until: float | None = None, after: Attempt | None = None
@@ -130,10 +126,15 @@ def _attempting(
             settings = replace(settings, first_step=after.ends[-1].last_step)
         horizon = problem.until if until is None else until
         while True:
-            step = _advancing(choice, settings, prepared, context, rows, horizon, watch, past)
-            ends.append(step(at))
-            at, status = ends[-1].standing, ends[-1].status
-            following = _next_choice(choice, status, at.t, automatic=automatic)
+            asked = settings_for(choice, settings)
+            if choice.solver == "heyoka":
+                end = taylor_stretch(prepared.model, context, asked, rows, at, until=horizon, watch=watch or Watch())
+            else:
+                run = solver_function(choice.solver, stiff=choice.stiff)
+                end = run_stretch(run, prepared, context, asked, rows, at, until=horizon, watch=watch, past=past)
+            ends.append(end)
+            at = end.standing
+            following = _next_choice(choice, end.status, at.t, automatic=problem.solver == "auto")
             if following is None:
                 return Attempt(ends, choice)
             choice = following
@@ -168,24 +169,6 @@ def _next_choice(choice: SolverChoice, status: int, t: float, *, automatic: bool
     return None
 
 
-def _advancing(
-    choice: SolverChoice,
-    asked: SolverSettings,
-    prepared: PreparedModel,
-    context: ModelContext,
-    rows: OutputRows,
-    until: float,
-    watch: Watch | None,
-    past: Past | None,
-) -> Callable[[StatePoint], StretchEnd]:
-    """How a choice becomes a stretch: by one of our solvers, or by heyoka."""
-    model, settings = prepared.model, settings_for(choice, asked)
-    if choice.solver == "heyoka":
-        return lambda at: taylor_stretch(model, context, settings, rows, at, until, watch or Watch())
-    run = solver_function(choice.solver, stiff=choice.stiff)
-    return lambda at: run_stretch(run, prepared, context, settings, rows, at, until, watch=watch, past=past)
-
-
 def settings_of(problem: Problem) -> SolverSettings:
     """What a problem asks of its solver.
 
@@ -202,10 +185,10 @@ def settings_of(problem: Problem) -> SolverSettings:
         problem.rtol,
         problem.tolerances(),
         # without states no error limits the step: the books still want points
-        problem.max_step if problem.model.size else min(problem.max_step, span / STATIC_STEPS),
-        problem.step or 0.0,
-        problem.max_steps,
-        problem.books,
+        max_step=problem.max_step if problem.model.size else min(problem.max_step, span / STATIC_STEPS),
+        first_step=problem.step or 0.0,
+        max_steps=problem.max_steps,
+        keep_books=problem.books,
     )
 
 
@@ -246,7 +229,10 @@ def trajectory_of(
 ) -> Trajectory:
     """The rows that were written, with the account of all stretches."""
     model, last = prepared.model, ends[-1]
-    account = None if books is None else _books(ends, books, stored_energy_at(model, context, last.standing))
+    account = None
+    if books is not None:
+        after = stored_energy_at(model, context, last.standing)
+        account = Books.of(sum((end.energies for end in ends), np.zeros(4)), books, after)
     n = model.size
     seen = ModelRows(
         model, context, settings.atol, rows.t[: rows.done], rows.y[: rows.done, :n], rows.yp[: rows.done, :n]
@@ -259,24 +245,20 @@ def trajectory_of(
         seen.t,
         seen.y,
         seen.yp,
-        (Segment(0, model),),
-        choice.solver,
-        reason_in_words(choice, model),
-        account,
-        tuple(_happening(model, t, k) for end in ends for t, k in end.events),
-        sum((end.effort for end in ends), Effort()),
-        *seconds,
-        ending,
-        finding,
+        segments=(Segment(0, model),),
+        solver=choice.solver,
+        reason=reason_in_words(choice, model),
+        books=account,
+        events=tuple(_happening(model, t, k) for end in ends for t, k in end.events),
+        effort=sum((end.effort for end in ends), Effort()),
+        setup_s=seconds[0],
+        solve_s=seconds[1],
+        status=ending,
+        finding=finding,
         memory=None if held is None else rows.memory(held),
         past=past,
         turns=max(end.turns for end in ends),
     )
-
-
-def _books(ends: list[StretchEnd], before: float, after: float) -> Books:
-    supplied, dissipated, generated, modulation = map(sum, zip(*(end.energies.tolist() for end in ends), strict=True))
-    return Books(supplied, dissipated, generated, modulation, 0.0, before, after)
 
 
 def _happening(model: NumericModel, t: float, number: int) -> RunEvent:

@@ -9,12 +9,11 @@ from typing import Final, Literal, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
 
-Array = NDArray[np.float64]
 SolverName = Literal["auto", "exponential", "runge-kutta", "cvode", "ida", "midpoint", "discrete-gradient", "heyoka"]
 SOLVERS: Final[tuple[str, ...]] = get_args(SolverName)
 FIXED_STEP: Final = ("midpoint", "discrete-gradient")

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, TgContext
+from tellegen.compiler.context import Array, Integers, ModelContext, TgContext
 from tellegen.compiler.numeric_model import PROTOTYPES, NumericModel, native_addresses
 from tellegen.core.names import did_you_mean, listing
 from tellegen.simulation import rules
@@ -37,7 +36,6 @@ from tellegen.simulation.solvers.stretch import (
     SolverSettings,
     StatePoint,
     StretchEnd,
-    Watch,
     make_job,
     prepare,
     run_stretch,
@@ -45,9 +43,6 @@ from tellegen.simulation.solvers.stretch import (
 )
 from tellegen.simulation.starting import consistent_start
 from tellegen.simulation.trajectory import HeldRows, Trajectory
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int32]
 
 DelaySlopes = Mapping[str, tuple[Array, Array]]
 """How delays and their initial values change with each parameter, by the names of the delayed signals."""
@@ -242,9 +237,8 @@ def integrate_sensitivities(
     start_slopes: Array | None = None,
     moving: MovingBreaks = NOTHING_MOVES,
     delays: DelaySlopes = NO_DELAYS,
-    watch: Watch | None = None,
-) -> Trajectory:
-    """The trajectory with `sensitivities`: dy/dp in SI units, by row, variable and parameter.
+) -> tuple[Trajectory, SensitivityRows]:
+    """The trajectory, and its rows with dy/dp in SI units.
 
     `start_slopes` is dy0/dp (variables by parameters) where initial values depend on the parameters; zero without it. The
     sensitivities keep the tolerance of the run, relative to the size of the parameter.
@@ -254,29 +248,6 @@ def integrate_sensitivities(
 
     Raises: SimulationError (S126) for a model that changes its mode, or naming a parameter that the model does not have.
     """
-    return _integrated(problem, parameters, start_slopes, moving, delays, watch)[0]
-
-
-def integrate_sensitivity_rows(
-    problem: Problem,
-    parameters: Sequence[str],
-    *,
-    start_slopes: Array | None = None,
-    moving: MovingBreaks = NOTHING_MOVES,
-    delays: DelaySlopes = NO_DELAYS,
-) -> tuple[Trajectory, SensitivityRows]:
-    """As `integrate_sensitivities`, with all that observing the rows needs."""
-    return _integrated(problem, parameters, start_slopes, moving, delays, None)
-
-
-def _integrated(
-    problem: Problem,
-    parameters: Sequence[str],
-    start_slopes: Array | None,
-    moving: MovingBreaks,
-    delays: DelaySlopes,
-    watch: Watch | None,
-) -> tuple[Trajectory, SensitivityRows]:
     began = time.perf_counter()
     problem.checked()
     model = problem.model
@@ -301,14 +272,13 @@ def _integrated(
     before = stored_energy_at(model, context, start)
     ready = time.perf_counter()
     slopes = np.zeros((len(numbers), model.size)) if start_slopes is None else np.asarray(start_slopes, dtype=float).T
-    advance = SensitivityIntegration(problem, moving, watch)
+    advance = SensitivityIntegration(problem, moving)
     first_slopes = wide.held.copy()
     ends, choice = advance.through(wide, choice, rows, wide.begin(start, slopes), problem.until)
     seconds = (ready - began, time.perf_counter() - ready)
     books = before if problem.books else None
     made = trajectory_of(ends, wide.prepared, context, rows, choice, settings, books=books, seconds=seconds, held=held)
-    part = sensitivity_rows(wide, rows, made.memory, first_slopes)
-    return replace(made, sensitivities=part.slopes), part
+    return made, sensitivity_rows(wide, rows, made.memory, first_slopes)
 
 
 @final
@@ -318,7 +288,6 @@ class SensitivityIntegration:
 
     problem: Problem
     moving: MovingBreaks
-    watch: Watch | None = None
 
     def through(
         self, wide: SensitivityModel, choice: SolverChoice, rows: OutputRows, standing: StatePoint, until: float
@@ -338,8 +307,7 @@ class SensitivityIntegration:
                         asked,
                         rows,
                         standing,
-                        goal,
-                        watch=self.watch,
+                        until=goal,
                         address=wide.address,
                         past=wide.past,
                     )
@@ -373,9 +341,7 @@ class SensitivityIntegration:
         if np.allclose(earlier, later, rtol=1e-6, atol=0.0):
             return end.standing
         event = int(np.flatnonzero(end.signs)[0])
-        by = event_time_slopes(
-            wide.plain, wide.context, at, slopes, wide.held, wide.numbers, event, self.aside, wide.moved_past
-        )
+        by = event_time_slopes(wide, at, slopes, wide.held, event, self.aside)
         return self._jumped(wide, end.standing, by)
 
     def _jumped(self, wide: SensitivityModel, standing: StatePoint, by: Array) -> StatePoint:
@@ -404,9 +370,15 @@ def sensitivity_rows(
         return np.ascontiguousarray(values[:done, n:].reshape(done, count, n).transpose(0, 2, 1))
 
     t = rows.t[:done]
-    held = wide.held_at(t, first)
     return SensitivityRows(
-        wide, t, rows.y[:done, :n], rows.yp[:done, :n], blocks(rows.y), blocks(rows.yp), memory, held
+        wide,
+        t,
+        y=rows.y[:done, :n],
+        yp=rows.yp[:done, :n],
+        slopes=blocks(rows.y),
+        rate_slopes=blocks(rows.yp),
+        memory=memory,
+        held=wide.held_at(t, first),
     )
 
 

@@ -6,14 +6,12 @@ of the variational equations).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, Integers, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.equations.system import parameter_values
 from tellegen.expressions import ZERO, Expression, number
@@ -24,11 +22,8 @@ from tellegen.simulation.solvers.delays import GENERATIONS
 from tellegen.simulation.solvers.stretch import PreparedModel, SolverSettings, StatePoint
 from tellegen.simulation.starting import consistent_start, take_first_samples
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int32]
-
-MovedPast = Callable[[int, float], AbstractContextManager[None]]
-"""Moves the past along a parameter by a little, for as long as the context lasts."""
+if TYPE_CHECKING:
+    from tellegen.simulation.sensitivities import SensitivityModel
 
 NUDGE: Final = 6e-6
 """Of central differences: the cube root of the rounding unit."""
@@ -85,35 +80,26 @@ def first_sample_slopes(
 
 
 def event_time_slopes(
-    plain: PreparedModel,
-    context: ModelContext,
-    at: StatePoint,
-    slopes: Array,
-    held: Array,
-    numbers: Integers,
-    event: int,
-    aside: float,
-    moved_past: MovedPast,
+    wide: "SensitivityModel", at: StatePoint, slopes: Array, held: Array, event: int, aside: float
 ) -> Array:
-    """dtau/dp of an event for each parameter; `slopes` and `held` are dy/dp and d(memory)/dp before it, by parameter. `moved_past`
-    lets delayed signals be what they would have been.
+    """dtau/dp of an event for each parameter; `slopes` and `held` are dy/dp and d(memory)/dp before it, by parameter.
 
     Raises: SimulationError (S175) where the event function only touches zero: the instant is then no smooth function.
     """
-    model = plain.model
+    plain, context, model = wide.plain, wide.context, wide.model
     rates = consistent_point(
         plain, context, at.t - aside, at.y - aside * at.yp, at.yp
     ).yp  # those before: they may jump here
     later, earlier = (_guards(plain, context, at.t - by, at.y - by * rates, at)[event] for by in (aside, 2.0 * aside))
     speed = (later - earlier) / aside
-    found, grazes = np.zeros(len(numbers)), False
-    for k, which in enumerate(numbers):
+    found, grazes = np.zeros(len(wide.numbers)), False
+    for k, which in enumerate(wide.numbers):
         step = difference_step(context.parameters[which])
 
         def guard(by: float, after: float, k: int = k, number: int = int(which)) -> float:
             other = context_with_parameter(model, context, number, by)
             other.memory[: len(model.memory)] += by * held[k, : len(model.memory)]
-            with moved_past(k, by):
+            with wide.moved_past(k, by):
                 y = at.y + by * slopes[k] + after * rates
                 return float(_guards(plain, other, at.t + after, y, at)[event])
 

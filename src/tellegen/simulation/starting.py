@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import SimulationError, TellegenError
 from tellegen.simulation import rules
@@ -14,8 +13,6 @@ from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.library import solver
 from tellegen.simulation.solvers.stretch import OutputRows, PreparedModel, SolverSettings, StatePoint, make_job, prepare
-
-Array = NDArray[np.float64]
 
 EQUILIBRIUM_STEPS = 400
 

@@ -9,12 +9,10 @@ from typing import Any, Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, address_of, raise_kept_error
+from tellegen.compiler.context import Array, ModelContext, address_of, raise_kept_error
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding
 from tellegen.simulation.solvers.library import library
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -128,6 +126,14 @@ class Books:
     explained: float = 0.0
     """Where books would be open: the most that was stored on the way, and what powers off by the tolerance add up to meanwhile."""
 
+    @classmethod
+    def of(cls, energies: Array, stored_start: float, stored_end: float, impulsive: float = 0.0) -> "Books":
+        """Books from the four energies that solvers sum up, in the order of the fields."""
+        supplied, dissipated, generated, modulation = energies.tolist()
+        return cls(
+            supplied, dissipated, generated, modulation, impulsive, stored_start=stored_start, stored_end=stored_end
+        )
+
     @property
     def difference(self) -> float:
         """What is missing from the balance, in joule."""
@@ -137,16 +143,8 @@ class Books:
     @property
     def handled(self) -> float:
         """The energy that was at stake: the largest entry of the books, or what was stored on the way where that came back."""
-        return max(
-            abs(self.supplied),
-            abs(self.dissipated),
-            abs(self.generated),
-            abs(self.modulation),
-            abs(self.impulsive),
-            abs(self.stored_start),
-            abs(self.stored_end),
-            abs(self.stored_most),
-        )
+        stored = (self.stored_start, self.stored_end, self.stored_most)
+        return max(map(abs, (self.supplied, self.dissipated, self.generated, self.modulation, self.impulsive, *stored)))
 
     @property
     def residual(self) -> float:
@@ -224,8 +222,6 @@ class Trajectory:
     solve_s: float = 0.0
     status: Status = "finished"
     finding: Finding | None = None
-    sensitivities: Array | None = None
-    """dy/dp: rows, variables, parameters asked for."""
     memory: HeldRows | None = None
     """What was held at each row (sampled signals), None where nothing is: observing a row needs it."""
     losses: Mapping[str, float] = field(default_factory=dict)

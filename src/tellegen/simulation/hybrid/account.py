@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import EventFunction, NumericModel
 from tellegen.simulation.hybrid.handover import Handover, Impact
 from tellegen.simulation.hybrid.mode_choice import ModeTrial
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels
 from tellegen.simulation.solvers.stretch import OutputRows, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import Books, Effort, HeldRows, RunEvent, Segment
-
-Array = NDArray[np.float64]
 
 BLOCK: Final = 200_000
 """Rows for which there is room at a time."""
@@ -116,8 +114,7 @@ class HybridAccount:
 
     def books(self, stored_start: float, stored_end: float) -> Books:
         """The energy books."""
-        supplied, dissipated, generated, modulation = self.energies.tolist()
-        return Books(supplied, dissipated, generated, modulation, self.impulsive, stored_start, stored_end)
+        return Books.of(self.energies, stored_start, stored_end, self.impulsive)
 
     def finished(self, held: Array, last: NumericModel) -> "ModeRows":
         """All rows in order of time; `held` is what was held at the start, `last` stands in where there are no rows."""

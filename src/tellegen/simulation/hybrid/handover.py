@@ -15,13 +15,11 @@ from functools import cached_property
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.core.errors import ERROR_OF_LAYER, Finding
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels, Storages
 from tellegen.simulation.solvers.stretch import StatePoint
-
-Array = NDArray[np.float64]
 
 MOST_ITERATIONS: Final = 50
 CONVERGED: Final = 1e-13

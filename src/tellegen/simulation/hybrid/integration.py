@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler.compiling import compile_model
-from tellegen.compiler.context import stop_building_slopes
+from tellegen.compiler.context import Array, stop_building_slopes
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.cancellation import Cancellable
@@ -50,8 +49,6 @@ from tellegen.simulation.solvers.library import Run
 from tellegen.simulation.solvers.stretch import POLL_S, SolverSettings, StatePoint, StretchEnd, Watch, run_stretch
 from tellegen.simulation.starting import take_first_samples
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
-
-Array = NDArray[np.float64]
 
 CHATTER_EVENTS: Final = 100
 CHATTER_SHARE: Final = 1e-9
@@ -285,9 +282,16 @@ class _HybridRun:
             settings, rows = self.tuned[model.mode], self.account.rows(model)
             if (past := self.models.past) is not None:
                 past.follow(model.model)
-            until = self._until()
             end = run_stretch(
-                run, model.prepared, model.context, settings, rows, standing, until, watch=self.direct, past=past
+                run,
+                model.prepared,
+                model.context,
+                settings,
+                rows,
+                standing,
+                until=self._until(),
+                watch=self.direct,
+                past=past,
             )
             self.reached = end.standing.t
             self.running.clear()  # its steps are in the account from here on
@@ -395,16 +399,16 @@ class _HybridRun:
             rows.t,
             rows.y,
             rows.yp,
-            rows.segments,
-            first.solver,
-            reason_in_words(first, rows.segments[0].model),
-            books,
-            tuple(account.events),
-            account.effort,
-            self.ready - self.began,
-            time.perf_counter() - self.ready,
-            endings.get(end.status, "failed"),
-            finding or gap,
+            segments=rows.segments,
+            solver=first.solver,
+            reason=reason_in_words(first, rows.segments[0].model),
+            books=books,
+            events=tuple(account.events),
+            effort=account.effort,
+            setup_s=self.ready - self.began,
+            solve_s=time.perf_counter() - self.ready,
+            status=endings.get(end.status, "failed"),
+            finding=finding or gap,
             memory=rows.memory,
             losses=account.losses,
             past=self.models.past,

@@ -13,9 +13,8 @@ from math import prod
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import Finding, TellegenError
 from tellegen.core.names import listing
@@ -25,8 +24,6 @@ from tellegen.simulation.hybrid.handover import Handover, hand_over
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels
 from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint
 from tellegen.simulation.starting import consistent_start
-
-Array = NDArray[np.float64]
 
 
 @final

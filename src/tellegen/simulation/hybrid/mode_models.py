@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellegen.causality import CausalGraph, assign_causality
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.core.errors import CausalityError, Finding
 from tellegen.core.names import did_you_mean, listing
@@ -21,8 +21,6 @@ from tellegen.simulation import rules
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers.delays import Past, past_of
 from tellegen.simulation.solvers.stretch import PreparedModel, prepare
-
-Array = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tellegen.compiler.context import Array
 from tellegen.compiler.numeric_model import EventFunction
 from tellegen.core.errors import SimulationError
 from tellegen.graph import PowerGraph
@@ -22,7 +22,7 @@ from tellegen.simulation.hybrid.handover import Impacts, hand_over
 from tellegen.simulation.hybrid.integration import EVENT_STEPS, integrate_modes
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels, starting_state
 from tellegen.simulation.integration import settings_of
-from tellegen.simulation.problem import ATOL_OVER_RTOL, Problem
+from tellegen.simulation.problem import Problem
 from tellegen.simulation.sensitivities import (
     DelaySlopes,
     SensitivityIntegration,
@@ -44,7 +44,6 @@ from tellegen.simulation.sensitivity_jumps import (
 from tellegen.simulation.solvers.choice import choose
 from tellegen.simulation.solvers.stretch import OutputRows, StatePoint
 
-Array = NDArray[np.float64]
 Starts = Callable[[str, float], Mapping[str, float]]
 """The initial values that are given, where a parameter has another value."""
 
@@ -148,7 +147,7 @@ class _ModeSlopes:
             problem = self.problem
             settings = replace(
                 settings_of(replace(problem, atol=None)),
-                atol=_tolerances(problem, model.model.names),
+                atol=np.array([problem.absolute_tolerance(name) for name in model.model.names]),
                 max_step=min(problem.max_step, (problem.until - problem.t0) / EVENT_STEPS),
                 keep_books=False,
             )
@@ -239,14 +238,10 @@ class _ModeSlopes:
         events = [*passage.hits, *self._behind(passage)]
         if not passage.changed or not events or self._is_scheduled(before, t):
             return np.zeros(len(self.parameters))
-        numbers = parameter_numbers(before.model, self.parameters)
         size = before.model.size
         at = StatePoint(t, passage.left.y[:size], passage.left.yp[:size])
         event = before.model.events.index(events[0])
-        moved_past = self._wide(before).moved_past
-        return event_time_slopes(
-            before.prepared, before.context, at, slopes, held, numbers, event, self.advance.aside, moved_past
-        )
+        return event_time_slopes(self._wide(before), at, slopes, held, event, self.advance.aside)
 
     def _behind(self, passage: ModeChange) -> list[EventFunction]:
         """The event functions of the elements that changed, where none was seen to pass zero."""
@@ -267,14 +262,6 @@ class _ModeSlopes:
             abs((t - group.offset) / group.period - round((t - group.offset) / group.period)) * group.period <= near
             for group in model.model.sample_groups
         )
-
-
-def _tolerances(problem: Problem, names: Sequence[str]) -> Array:
-    """The absolute tolerances of the variables of a mode."""
-    default, atol = ATOL_OVER_RTOL * problem.rtol, problem.atol
-    if isinstance(atol, Mapping):
-        return np.array([atol.get(name, default) for name in names])
-    return np.full(len(names), default if atol is None else float(atol))
 
 
 def _entered(models: ModeModels, mode: Mode, state: HybridState, t: float) -> Array:

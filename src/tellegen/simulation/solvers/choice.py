@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellegen.compiler.context import ModelContext
 from tellegen.compiler.numeric_model import NumericModel
@@ -13,8 +12,6 @@ from tellegen.core.names import listing
 from tellegen.simulation import rules
 from tellegen.simulation.solvers.stretch import StatePoint
 from tellegen.simulation.solvers.taylor import check_smooth
-
-Array = NDArray[np.float64]
 
 STIFF_STEPS: Final = 5_000.0
 """Explicit steps that stability alone would ask for: beyond these an implicit step is cheaper."""

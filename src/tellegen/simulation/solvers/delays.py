@@ -5,14 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.simulation.solvers.jobs import History
 from tellegen.simulation.solvers.library import library
-
-Array = NDArray[np.float64]
 
 GENERATIONS = 4
 """A jump comes back after the delay, smoother by one order each time: so often it is treated as a break."""

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext, address_of, stop_building_slopes
+from tellegen.compiler.context import Array, Integers, ModelContext, address_of, stop_building_slopes
 from tellegen.compiler.numeric_model import NumericModel, SparsityPattern
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.delays import Past, longest_delay_step
@@ -56,8 +56,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_IDLE.clear)  # threads do not come along
 
 
-Integers = NDArray[np.int32]
-
 DENSE_SIZE: Final = 10
 DENSE_SHARE: Final = 0.3
 """Full matrices are eliminated as such when they are small or at least this full."""
@@ -97,8 +95,6 @@ def _least_degree(pattern: SparsityPattern) -> Integers:
     factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     return np.argsort(factors.perm_c).astype(np.int32)
 
-
-Array = NDArray[np.float64]
 
 POLL_S: Final = 0.05
 MOST_BREAKS: Final = 10_000
@@ -286,17 +282,16 @@ def prepare(model: NumericModel) -> PreparedModel:
 
 
 def _prepared(model: NumericModel) -> PreparedModel:
-    pattern, colours = model.pattern, model.colours
     return PreparedModel(
         model,
-        pattern,
-        colours,
-        sparse_elimination_order(pattern),
-        np.array([e.direction for e in model.events] or [0], dtype=np.int32),
-        np.array([int(e.kind == "transition") for e in model.events] or [0], dtype=np.int32),
-        np.array([int(e.kind == "bend") for e in model.events] or [0], dtype=np.int32),
-        np.array([g.period for g in model.sample_groups] or [0.0]),
-        np.array([g.offset for g in model.sample_groups] or [0.0]),
+        pattern=model.pattern,
+        colours=model.colours,
+        order=sparse_elimination_order(model.pattern),
+        directions=np.array([e.direction for e in model.events] or [0], dtype=np.int32),
+        terminal=np.array([int(e.kind == "transition") for e in model.events] or [0], dtype=np.int32),
+        bends=np.array([int(e.kind == "bend") for e in model.events] or [0], dtype=np.int32),
+        periods=np.array([g.period for g in model.sample_groups] or [0.0]),
+        offsets=np.array([g.offset for g in model.sample_groups] or [0.0]),
     )
 
 
@@ -307,8 +302,8 @@ def run_stretch(
     settings: SolverSettings,
     rows: OutputRows,
     standing: StatePoint,
-    until: float,
     *,
+    until: float,
     watch: Watch | None = None,
     address: int | None = None,
     past: Past | None = None,
@@ -330,13 +325,13 @@ def run_stretch(
         status,
         StatePoint(job.t, arrays.y, arrays.yp),
         Effort(job.steps, job.rejected, job.rhs_calls, job.jacobians, job.factorisations),
-        np.array(job.books[:]),
-        log.events(job.n_logged) if job.n_logged else (),
-        tuple(log.event_signs[: job.n_events].tolist()) if job.n_events else (),
-        job.detail,
-        context.failed,
-        job.last_step,
-        job.turns,
+        energies=np.array(job.books[:]),
+        events=log.events(job.n_logged) if job.n_logged else (),
+        signs=tuple(log.event_signs[: job.n_events].tolist()) if job.n_events else (),
+        detail=job.detail,
+        failed=context.failed,
+        last_step=job.last_step,
+        turns=job.turns,
     )
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tellegen.compiler.context import ModelContext
+from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel
 from tellegen.compiler.statements import Let, Newton, Read, Routine, Solve, Statement
 from tellegen.core.packages import load_package
@@ -18,7 +17,6 @@ from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.stretch import POLL_S, OutputRows, SolverSettings, StatePoint, StretchEnd, Watch
 from tellegen.simulation.trajectory import Effort
 
-Array = NDArray[np.float64]
 Given = Mapping[str, float]
 """The values of variables that stay constant during a run."""
 
@@ -252,6 +250,7 @@ def taylor_stretch(
     settings: SolverSettings,
     rows: OutputRows,
     standing: StatePoint,
+    *,
     until: float,
     watch: Watch,
 ) -> StretchEnd:
