@@ -20,8 +20,8 @@ from typing import Any, Final, final
 from tellegen.causality import CausalGraph
 from tellegen.compiler.builder import build_program
 from tellegen.compiler.c_source import c_source
-from tellegen.compiler.context import EXTERNAL, packed_tables
-from tellegen.compiler.numeric_model import ModelData, SparsityPattern, pattern_of_rows
+from tellegen.compiler.context import EXTERNAL, ModelData, packed_tables
+from tellegen.compiler.numeric_model import SparsityPattern, pattern_of_rows
 from tellegen.compiler.program import Program, is_linear_program
 from tellegen.compiler.routines import LONG_RATES, Routines, explicit_form, flatten, implicit_form, sample_groups
 from tellegen.compiler.statements import Routine, operation_count, targets_of, variables_in, variables_read
@@ -185,7 +185,7 @@ OUTSIDE: Final = {
     ("numpy._core.multiarray", "_reconstruct"),
 }
 VALUES: Final = {
-    *(f"tellegen.compiler.{name}" for name in ("code", "numeric_model", "program", "statements")),
+    *(f"tellegen.compiler.{name}" for name in ("code", "context", "numeric_model", "program", "statements")),
     *(f"tellegen.expressions.{name}" for name in ("calculus", "canonical", "nodes")),
     "tellegen.core.errors",
     "tellegen.graph.signals",
@@ -201,7 +201,8 @@ class _Values(pickle.Unpickler):
         """The class or maker of a value. Raises: UnpicklingError for anything else."""
         if (module, name) in OUTSIDE or (module in VALUES and "." not in name):
             found = super().find_class(module, name)
-            if module not in VALUES or found.__module__ == module:
+            own = found.__module__ == module and (isinstance(found, type) or module.startswith("tellegen.expressions."))
+            if module not in VALUES or own:
                 return found
         raise pickle.UnpicklingError(f"'{module}.{name}' is no value")
 

@@ -3,12 +3,13 @@
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tellegen.compiler.statements import Routine
 from tellegen.compiler.toolchain import CompilerStoppedError, stop_compiler
 from tellegen.core.cancellation import Cancellable
 from tellegen.core.errors import Finding
@@ -173,48 +174,44 @@ class TgContext(ctypes.Structure):
 
 
 @final
+@dataclass(frozen=True)
+class ModelData:
+    """What a context of the model holds beside parameters and inputs."""
+
+    scratch: int = 0
+    structure: Integers = field(default_factory=lambda: np.zeros(1, np.int32))
+    constants: Array = field(default_factory=lambda: np.zeros(1))
+    tables: Array = field(default_factory=lambda: np.zeros(1))
+    external: Any = None
+    coefficients: Any = None
+    slopes: DeferredSlopes | None = None
+    rates: Routine | None = None
+    """f(t, y) as formulas, of an explicit model that is written out: for solvers that derive their own code."""
+    powers_read_rates: bool = True
+    """Whether the powers depend on yp: where they do not, nobody needs to work it out for them."""
+
+    def constants_for(self, parameters: Array) -> Array:
+        """The coefficients of a looped model at given parameters."""
+        found: Array = self.constants if self.coefficients is None else self.coefficients(parameters)
+        return found
+
+
+@final
 class ModelContext:
     """A `tg_context` with its arrays. One thread uses it at a time; several contexts of one model may run at once."""
 
-    def __init__(
-        self,
-        *,
-        parameters: Array,
-        inputs: Array,
-        memory: Array,
-        scratch: int,
-        structure: Integers,
-        constants: Array,
-        tables: Array,
-        external: Any = None,
-        slopes: DeferredSlopes | None = None,
-    ) -> None:
-        self.parameters = parameters
-        self.inputs = inputs
-        self.memory = memory
-        self.values = np.zeros(max(scratch, 1))
-        self.tangents = np.zeros(max(scratch, 1))
-        self.structure = structure
-        self.constants = constants
-        self.tables = tables
+    def __init__(self, data: ModelData, parameters: Array, inputs: Array, memory: Array) -> None:
+        self.parameters, self.inputs, self.memory = map(_at_least_one, (parameters, inputs, memory))
+        self.values, self.tangents = np.zeros(max(data.scratch, 1)), np.zeros(max(data.scratch, 1))
+        self._data, self._constants = data, data.constants_for(parameters)
         self._past: Any = None
-        self._external = external
-        self._slopes = slopes
-        arrays: tuple[NDArray[Any], ...] = (
-            parameters,
-            inputs,
-            memory,
-            self.values,
-            self.tangents,
-            structure,
-            constants,
-            tables,
-        )
-        self.struct = TgContext(*map(address_of, arrays))  # the first fields, in their order
-        if external is not None:
-            self.struct.external = ctypes.cast(external, ctypes.c_void_p).value
-        if slopes is not None:
-            self.struct.slopes = slopes.address
+        own = (self.parameters, self.inputs, self.memory, self.values, self.tangents)
+        fields: tuple[NDArray[Any], ...] = (*own, data.structure, self._constants, data.tables)
+        self.struct = TgContext(*map(address_of, fields))  # the first ones, in their order
+        if data.external is not None:
+            self.struct.external = ctypes.cast(data.external, ctypes.c_void_p).value
+        if data.slopes is not None:
+            self.struct.slopes = data.slopes.address
 
     @property
     def address(self) -> int:
@@ -236,6 +233,11 @@ class ModelContext:
         self._past = past
         self.struct.past = past if isinstance(past, int) else ctypes.cast(past, ctypes.c_void_p).value
         self.struct.history = history
+
+
+def _at_least_one(values: Array) -> Array:
+    """C is given the place of an array: an empty one has none."""
+    return values if len(values) else np.zeros(1)
 
 
 KINDS = {"linear": 0.0, "previous": 1.0, "cubic": 2.0}

@@ -133,11 +133,10 @@ def python_function(routine: Routine, arrays: Iterable[str]) -> Callable[..., tu
 
     The function raises FailedSearchError where a system inside has no solution.
     """
-    arguments = ast.arguments([], [ast.arg(word) for word in ("t", *arrays, "kept", "read")], None, [], [], None, [])
-    module = ast.parse("def routine(): pass")  # a head, to be filled
+    module = ast.parse(f"def routine({', '.join(('t', *arrays, 'kept', 'read'))}): pass")  # a head, to be filled
     head = module.body[0]
     assert isinstance(head, ast.FunctionDef), "that is what the text says"
-    head.args, head.body = arguments, _Body(routine).lines()
+    head.body = _Body(routine).lines()
     code = compile(ast.fix_missing_locations(module), f"<{routine.name}>", "exec")
     body = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
     return FunctionType(body, _NAMES)

@@ -14,8 +14,8 @@ from tellegen.causality import CausalGraph
 from tellegen.compiler.builder import build_program
 from tellegen.compiler.c_source import SUPPORT, c_text
 from tellegen.compiler.code import Code, base_parameters, external_signals
-from tellegen.compiler.context import Array, Integers, packed_tables
-from tellegen.compiler.numeric_model import ModelData, pattern_of_rows
+from tellegen.compiler.context import Array, Integers, ModelData, packed_tables
+from tellegen.compiler.numeric_model import pattern_of_rows
 from tellegen.compiler.program import DensePatternError, Program, is_linear_program, rates_divide, residual_supports
 from tellegen.compiler.routines import sample_groups
 from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step, compact_template, split_steps

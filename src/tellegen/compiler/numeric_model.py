@@ -12,13 +12,12 @@ from tellegen.compiler import rules
 from tellegen.compiler.context import (
     FUNCTIONS,
     Array,
-    DeferredSlopes,
     Integers,
     ModelContext,
+    ModelData,
     address_of,
     raise_kept_error,
 )
-from tellegen.compiler.statements import Routine
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
@@ -194,7 +193,7 @@ class NumericModel:
     cached: bool = False
     source: str = field(default="", repr=False)
     variables: tuple[str, ...] = field(default=(), repr=False)
-    data: "ModelData | None" = field(default=None, repr=False, compare=False)
+    data: ModelData | None = field(default=None, repr=False, compare=False)
     owner: object = field(default=None, repr=False, compare=False)
     plans: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What solvers have worked out for this model and need again in its next run."""
@@ -248,17 +247,7 @@ class NumericModel:
         """
         data = self.data or ModelData(scratch=self.size)
         values, given = self.parameters_with(parameters), self.inputs_with(inputs)
-        return ModelContext(
-            parameters=_at_least_one(values),
-            inputs=_at_least_one(given),
-            memory=_at_least_one(self.initial_memory.copy()),
-            scratch=data.scratch,
-            structure=data.structure,
-            constants=data.constants_for(values),
-            tables=data.tables,
-            external=data.external,
-            slopes=data.slopes,
-        )
+        return ModelContext(data, values, given, self.initial_memory.copy())
 
     def parameters_with(self, given: Mapping[str, float] | Array | None) -> Array:
         """The values of all parameters.
@@ -292,11 +281,11 @@ class NumericModel:
 
     def residual(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """F(t, y, yp)."""
-        return self._call("residual", self.size, t, y, yp, context=context)
+        return self._call("residual", self.size, t, (y, yp), context)
 
     def rhs(self, t: float, y: Array, context: ModelContext | None = None) -> Array:
         """f(t, y) of an explicit model."""
-        return self._call("rhs", self.size, t, y, context=context)
+        return self._call("rhs", self.size, t, (y,), context)
 
     def tangent(
         self,
@@ -309,28 +298,28 @@ class NumericModel:
         context: ModelContext | None = None,
     ) -> Array:
         """dF/dy dy + dF/dyp dyp + dF/dp dp."""
-        return self._call("tangent", self.size, t, y, yp, dy, dyp, dp, context=context)
+        return self._call("tangent", self.size, t, (y, yp, dy, dyp, dp), context)
 
     def rhs_tangent(
         self, t: float, y: Array, dy: Array | None = None, dp: Array | None = None, context: ModelContext | None = None
     ) -> Array:
         """df/dy dy + df/dp dp of an explicit model."""
-        return self._call("rhs_tangent", self.size, t, y, dy, dp, context=context)
+        return self._call("rhs_tangent", self.size, t, (y, dy, dp), context)
 
     def prepared_tangent(self, t: float, y: Array, dy: Array, into: Array, context: ModelContext) -> Callable[[], int]:
         """df/dy dy again and again, for what stands in `dy` by then, at the cost of a bare call; gives 0 when it is finite.
 
         The arrays must live as long, and be contiguous.
         """
-        function = _function("rhs_tangent", self.addresses["rhs_tangent"])
-        return partial(function, context.address, t, _address(y), _address(dy), None, _address(into))
+        function, pointers = self._function("rhs_tangent"), (_address(y), _address(dy), None, _address(into))
+        return partial(function, context.address, t, *pointers)
 
     def prepared_call(self, name: str, *arrays: Array, context: ModelContext) -> Callable[[float], int]:
         """A function of model.h as one of time, for what stands in the arrays by then; gives 0 when all is finite.
 
         The arrays must live as long, and be contiguous; the last one is written.
         """
-        function, address = _function(name, self.addresses[name]), context.address
+        function, address = self._function(name), context.address
         places = tuple(map(address_of, arrays))
         return lambda t: int(function(address, t, *places))
 
@@ -348,7 +337,7 @@ class NumericModel:
         self, t: float, y: Array, dy: Array, into: Array, context: ModelContext
     ) -> Callable[[], int]:
         """As `prepared_tangent`, to some six digits, from differences of f: compiles nothing."""
-        function = _function("rhs", self.addresses["rhs"])
+        function = self._function("rhs")
         here, there, moved = np.empty(self.size), np.empty(self.size), np.empty(self.size)
         bad = function(context.address, t, _address(y), _address(here))
         reach = DIFFERENCE * (float(np.linalg.norm(y)) or 1.0)
@@ -364,29 +353,29 @@ class NumericModel:
 
     def observe(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """Every observable, in order."""
-        return self._call("observe", len(self.observables), t, y, yp, context=context)
+        return self._call("observe", len(self.observables), t, (y, yp), context)
 
     def observe_unchecked(self, t: float, y: Array, yp: Array, context: ModelContext) -> Array:
         """Every observable, those that are not finite too: shows where a value is lost."""
-        return self._out("observe", len(self.observables), t, y, yp, context=context)[0]
+        return self._out("observe", len(self.observables), t, (y, yp), context)[0]
 
     def balance(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """Power supplied, dissipated, generated by negative resistances, work of modulation; then the stored energy."""
-        return self._call("balance", 5, t, y, yp, context=context)
+        return self._call("balance", 5, t, (y, yp), context)
 
     def powers(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """The powers of the balance without the stored energy: what books are kept from, at less cost."""
-        return self._call("powers", 4, t, y, yp, context=context)
+        return self._call("powers", 4, t, (y, yp), context)
 
     def event_values(self, t: float, y: Array, yp: Array, context: ModelContext | None = None) -> Array:
         """The event functions."""
-        return self._call("events", len(self.events), t, y, yp, context=context)
+        return self._call("events", len(self.events), t, (y, yp), context)
 
     def sample(self, t: float, y: Array, yp: Array, group: int, context: ModelContext | None = None) -> Array:
         """The memory after the sampling instant of a group."""
         context = context or self.new_context()
         memory = context.memory.copy()
-        function = _function("sample", self.addresses["sample"])
+        function = self._function("sample")
         self._check(
             function(context.address, t, *map(_address, map(_floats, (y, yp))), group, memory.ctypes.data), context
         )
@@ -405,17 +394,24 @@ class NumericModel:
             found[mine] = dr[indices[mine]]
         return found
 
-    def _call(self, name: str, size: int, t: float, *arrays: Array | None, context: ModelContext | None) -> Array:
+    def _call(
+        self, name: str, size: int, t: float, arrays: Sequence[Array | None], context: ModelContext | None
+    ) -> Array:
         context = context or self.new_context()
-        out, status = self._out(name, size, t, *arrays, context=context)
+        out, status = self._out(name, size, t, arrays, context)
         self._check(status, context)
         return out
 
-    def _out(self, name: str, size: int, t: float, *arrays: Array | None, context: ModelContext) -> tuple[Array, int]:
+    def _out(
+        self, name: str, size: int, t: float, arrays: Sequence[Array | None], context: ModelContext
+    ) -> tuple[Array, int]:
         out = np.zeros(size or 1)
         given = [None if a is None else _floats(a) for a in arrays]
-        status = _function(name, self.addresses[name])(context.address, t, *map(_address, given), address_of(out))
+        status = self._function(name)(context.address, t, *map(_address, given), address_of(out))
         return out[:size], status
+
+    def _function(self, name: str) -> Any:
+        return _function(name, self.addresses[name])
 
     def _check(self, status: int, context: ModelContext) -> None:
         if status:
@@ -489,28 +485,6 @@ class NumericModel:
         )
 
 
-@final
-@dataclass(frozen=True)
-class ModelData:
-    """What a context of the model holds beside parameters and inputs."""
-
-    scratch: int = 0
-    structure: Integers = field(default_factory=lambda: np.zeros(1, np.int32))
-    constants: Array = field(default_factory=lambda: np.zeros(1))
-    tables: Array = field(default_factory=lambda: np.zeros(1))
-    external: Any = None
-    coefficients: Any = None
-    slopes: DeferredSlopes | None = None
-    rates: Routine | None = None
-    """f(t, y) as formulas, of an explicit model that is written out: for solvers that derive their own code."""
-    powers_read_rates: bool = True
-    """Whether the powers depend on yp: where they do not, nobody needs to work it out for them."""
-
-    def constants_for(self, parameters: Array) -> Array:
-        """The coefficients of a looped model at given parameters."""
-        return self.constants if self.coefficients is None else self.coefficients(parameters)
-
-
 def native_addresses(library: ctypes.CDLL, symbol: str = SYMBOL) -> dict[str, int]:
     """The addresses of the functions of model.h that a library has, under names like `symbol`."""
     found = {}
@@ -534,7 +508,3 @@ def _address(values: Array | None) -> int | None:
 @lru_cache(maxsize=4096)
 def _function(name: str, address: int) -> Any:
     return PROTOTYPES[name](address)
-
-
-def _at_least_one(values: Array) -> Array:
-    return values if len(values) else np.zeros(1)

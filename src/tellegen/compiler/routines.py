@@ -227,7 +227,7 @@ def _newton(
     entries = [e for row in jacobian for e in row]
     moving = reached_from((*body, *slopes), unknowns)
     linear = moving.isdisjoint(variables_in(entries))
-    return Newton(tuple(unknowns), body, tuple(slopes), residuals, jacobian, linear, scratch)
+    return Newton(tuple(unknowns), body, tuple(slopes), residuals, jacobian, linear=linear, scratch=scratch)
 
 
 def explicit_form(flat: Flat, form: Implicit) -> Explicit | None:

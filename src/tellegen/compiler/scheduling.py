@@ -45,15 +45,15 @@ class SolvedInterconnection:
     """
 
     order: list[int]
-    terms: Mapping[int, Terms]
-    where: Mapping[str, Expression]
+    terms: dict[int, Terms]
+    where: dict[str, Expression]
     columns: int
 
 
 def solve_interconnection(causal: CausalGraph) -> SolvedInterconnection:
     """Solve the interconnection of a causal graph for what ports are told, in factored form."""
     interconnection = Interconnection(causal.graph)
-    rows = list(interconnection.rows(_same))
+    rows = list(interconnection.rows(lambda expression: expression))
     count = interconnection.internal.stop
     unknown = bytearray(count)
     for k in range(len(causal.graph.ports)):
@@ -61,26 +61,18 @@ def solve_interconnection(causal: CausalGraph) -> SolvedInterconnection:
     for c in interconnection.internal:
         unknown[c] = 1
     moving = moving_names(causal.graph)
-    order, terms, left = _propagated(rows, unknown, moving)
-    where: dict[str, Expression] = {}
+    made = SolvedInterconnection([], {}, {}, count)
+    left = _propagate(rows, unknown, moving, made)
     if left and moving:
-        _tear(left, unknown, causal, order, terms, where)
-        rest, found, left = _propagated(left, unknown, moving)
-        order += rest
-        terms |= found
+        _tear(left, unknown, causal, made)
+        left = _propagate(left, unknown, moving, made)
     if left:
-        _eliminate(left, unknown, causal, interconnection, order, terms, where)
-    return SolvedInterconnection(order, terms, where, count)
+        _eliminate(left, unknown, causal, interconnection, made)
+    return made
 
 
-def _same(expression: Expression) -> Expression:
-    return expression
-
-
-def _propagated(
-    rows: list[Row], unknown: bytearray, moving: frozenset[str]
-) -> tuple[list[int], dict[int, Terms], list[Row]]:
-    """Columns in the order in which some row has them as its only unknown, and the rows that never come that far.
+def _propagate(rows: list[Row], unknown: bytearray, moving: frozenset[str], made: SolvedInterconnection) -> list[Row]:
+    """Solve for columns in the order in which some row has them as its only unknown; gives the rows that never come that far.
 
     A row whose factor of the unknown moves is left: where the factor vanishes for a moment, another row may decide the same.
     """
@@ -92,8 +84,6 @@ def _propagated(
                 missing[r] += 1
                 users.setdefault(c, []).append(r)
     ready = deque(r for r, n in enumerate(missing) if n == 1)
-    order: list[int] = []
-    terms: dict[int, Terms] = {}
     while ready:
         row = rows[ready.popleft()]
         open_columns = [c for c in row if unknown[c]]
@@ -102,14 +92,14 @@ def _propagated(
         c = open_columns[0]
         if moving and row[c].free_symbols & moving:
             continue
-        order.append(c)
-        terms[c] = _solved(row, c)
+        made.order.append(c)
+        made.terms[c] = _solved(row, c)
         unknown[c] = 0
         for r in users[c]:
             missing[r] -= 1
             if missing[r] == 1:
                 ready.append(r)
-    return order, terms, [row for row, n in zip(rows, missing, strict=True) if n > 0]
+    return [row for row, n in zip(rows, missing, strict=True) if n > 0]
 
 
 def _solved(row: Mapping[int, Expression], c: int) -> Terms:
@@ -122,14 +112,7 @@ def _solved(row: Mapping[int, Expression], c: int) -> Terms:
     return [(d, -e / value) for d, e in row.items() if d != c and e is not ZERO]
 
 
-def _tear(
-    rows: list[Row],
-    unknown: bytearray,
-    causal: CausalGraph,
-    order: list[int],
-    terms: dict[int, Terms],
-    where: dict[str, Expression],
-) -> None:
+def _tear(rows: list[Row], unknown: bytearray, causal: CausalGraph, made: SolvedInterconnection) -> None:
     """Solve rings for the few columns that open them; all others then follow along their paths, each by a short row."""
     field = _entries(causal)
     elimination: Elimination[Entry] = Elimination([{c: field.entry(e) for c, e in row.items()} for row in rows], field)
@@ -138,10 +121,10 @@ def _tear(
     torn = elimination.tear(left, tearing_order(causal), lambda entry: entry.expression.free_symbols <= constant)
     for c in reversed(torn):
         row = elimination.rows[elimination.pivots[c]]
-        terms[c] = _solved({d: e.expression for d, e in row.items()}, c)
-        order.append(c)
+        made.terms[c] = _solved({d: e.expression for d, e in row.items()}, c)
+        made.order.append(c)
         unknown[c] = 0
-    where.update(field.where)
+    made.where.update(field.where)
 
 
 def _entries(causal: CausalGraph) -> NamedEntries:
@@ -156,9 +139,7 @@ def _eliminate(
     unknown: bytearray,
     causal: CausalGraph,
     interconnection: Interconnection,
-    order: list[int],
-    terms: dict[int, Terms],
-    where: dict[str, Expression],
+    made: SolvedInterconnection,
 ) -> None:
     """Solve the rows left over for the columns left over; what they leave open stays zero, for no port can see it."""
     field = _entries(causal)
@@ -168,13 +149,13 @@ def _eliminate(
     pivots = elimination.pivots
     for c, r in reversed(pivots.items()):
         row = {d: e.expression for d, e in elimination.rows[r].items() if d in pivots or not unknown[d]}
-        terms[c] = _solved(row, c)
-        order.append(c)
+        made.terms[c] = _solved(row, c)
+        made.order.append(c)
     for c in range(len(unknown)):
         if unknown[c] and c not in pivots:
-            terms[c] = []
-            order.insert(0, c)
-    where.update(field.where)
+            made.terms[c] = []
+            made.order.insert(0, c)
+    made.where.update(field.where)
 
 
 @final

@@ -1,6 +1,6 @@
 """The variables of a run by name: rows of the solver, observables computed when somebody asks, and values between rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import cast, final
@@ -12,11 +12,62 @@ from tellegen.compiler.context import Array, ModelContext
 from tellegen.compiler.numeric_model import NumericModel, Observable, ObservableKind
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import did_you_mean, listing
-from tellegen.graph import PowerGraph, SourceLaw
+from tellegen.graph import Port, PowerGraph, SourceLaw
 from tellegen.results import rules
-from tellegen.results.element_variables import ObservableCatalogue, parts_of_fields
 from tellegen.results.units import variable_units
 from tellegen.simulation.trajectory import HeldRows, Segment, Trajectory, observe_rows
+
+
+@final
+class ObservableCatalogue:
+    """The observables by name, and by kind and element.
+
+    Where the run is that of a form of a model, `described` is the graph of the model itself: elements that the form has merged
+    into a field are there by the signals with the names of their variables, and the parts of the field are not listed.
+    """
+
+    def __init__(
+        self, observables: Sequence[Observable], parts: Container[str] = (), described: PowerGraph | None = None
+    ) -> None:
+        self.observables = observables
+        self.merged: set[str] = set()  # names of signals that are powers and energies
+        self._parts = parts
+        self._order = {port.element: k for k, port in enumerate(described.ports)} if described is not None else {}
+        self.by_name: dict[str, int] = {}
+        self.by_kind: dict[str, dict[str, list[int]]] = {}
+        for k, o in enumerate(observables):
+            # The output of a source stands there as its power variable too, with the same value.
+            self.by_name.setdefault(o.name, k)
+            self.by_kind.setdefault(o.kind, {}).setdefault(o.element, []).append(k)
+        for port in described.ports if described is not None else ():
+            self._read_as(port)
+
+    def of(self, kind: ObservableKind, element: str) -> list[int]:
+        """The places of the observables of one kind of an element; several where it has several ports."""
+        return self.by_kind.get(kind, {}).get(element, [])
+
+    def elements(self, kind: ObservableKind) -> list[str]:
+        """The elements that have observables of a kind, in the order of description."""
+        found = [element for element in self.by_kind.get(kind, {}) if element not in self._parts]
+        return sorted(found, key=lambda e: self._order.get(e, len(self._order))) if self._order else found
+
+    def _read_as(self, port: Port) -> None:
+        """The variables of an element that signals tell: one that is part of a field now, or a joint between such."""
+        names: dict[ObservableKind, str] = {"across": port.across, "through": port.through}
+        names |= {"power": f"power.{port.element}", "energy": f"energy.{port.element}"}
+        for kind, name in names.items():
+            place = self.by_name.get(name)
+            if place is None:
+                continue
+            if self.observables[place].kind == "signal" or not self.of(kind, port.element):
+                self.by_kind.setdefault(kind, {})[port.element] = [place]
+                self.merged |= {name} if kind in ("power", "energy") else set()
+
+
+def parts_of_fields(graph: PowerGraph) -> frozenset[str]:
+    """The ports and sources of fields that were made from other elements."""
+    return frozenset(port.element for port in graph.ports if port.part_of)
+
 
 MOST_KEPT = 20_000_000
 """Up to so many numbers all observables are kept once they were computed; beyond, only those asked for."""
@@ -55,7 +106,7 @@ class Observer:
 
     def _computed(self, columns: Sequence[int], t: Array, y: Array, yp: Array) -> Array:
         found = np.full((len(t), len(columns)), np.nan)
-        for model, rows in segments(self.trajectory):
+        for model, rows in self.trajectory.parts:
             width, places = model.size, self._places(model, columns)
             memory = None if self.trajectory.memory is None else self.trajectory.memory.part(rows)
             found[rows] = self._of_model(model, places, t[rows], y[rows, :width], yp[rows, :width], memory)
@@ -79,7 +130,7 @@ class Observer:
         for first in range(0, len(t), ROWS_AT_ONCE):
             rows = slice(first, first + ROWS_AT_ONCE)
             held = None if memory is None else memory.part(rows)
-            observe(model, context, t[rows], y[rows], yp[rows], held, places, found[rows])
+            observe(model, context, t[rows], y[rows], yp[rows], memory=held, places=places, into=found[rows])
         return found
 
     def context(self, model: NumericModel) -> ModelContext:
@@ -105,6 +156,7 @@ def _observe_each(
     t: Array,
     y: Array,
     yp: Array,
+    *,
     memory: HeldRows | None,
     places: NDArray[np.intp],
     into: Array,
@@ -116,12 +168,6 @@ def _observe_each(
             context.memory[: memory.shape[1]] = memory.row(k)
         # Between the last rows of a run that failed, a law may be asked outside of its domain: not a number, no error.
         into[k, there] = model.observe_unchecked(float(time), y[k], yp[k], context)[places[there]]
-
-
-def segments(trajectory: Trajectory) -> list[tuple[NumericModel, slice]]:
-    """The model of each stretch with its rows."""
-    starts = [s.start for s in trajectory.segments] + [len(trajectory.t)]
-    return [(s.model, slice(starts[k], starts[k + 1])) for k, s in enumerate(trajectory.segments)]
 
 
 def hermite(t: Array, y: Array, yp: Array, at: Array, *, smooth: int) -> tuple[Array, Array]:
@@ -146,7 +192,7 @@ def trajectory_at(old: Trajectory, at: Array) -> Trajectory:
     """The trajectory at other times, each stretch by itself."""
     y, yp = np.full((len(at), old.y.shape[1]), np.nan), np.full((len(at), old.y.shape[1]), np.nan)
     kept: list[Segment] = []
-    for model, rows in segments(old):
+    for model, rows in old.parts:
         mine = (at >= old.t[rows][0]) & ((at < old.t[rows.stop]) if rows.stop < len(old.t) else True)
         if not mine.any():
             continue
@@ -296,7 +342,7 @@ class Channels:
             memory=None if made.memory is None else made.memory.part(rows),
         )
         signals = self.described_signals
-        one = Channels(self.name, some, self.graph, self.parameters, self.inputs, signals, self.described)
+        one = Channels(self.name, some, self.graph, self.parameters, self.inputs, signals, described=self.described)
         one.observer.contexts = self.observer.contexts
         return one
 
@@ -326,7 +372,7 @@ class Channels:
     def _of_solver(self) -> dict[str, list[tuple[slice, int]]]:
         """Where each variable of the solver stands: rows and column, one for each stretch that has it."""
         found: dict[str, list[tuple[slice, int]]] = {}
-        for model, rows in segments(self.trajectory):
+        for model, rows in self.trajectory.parts:
             for k, name in enumerate(model.names):
                 found.setdefault(name, []).append((rows, k))
         return found

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tellegen.compiler.context import Array
 from tellegen.core.errors import Finding
-from tellegen.results.channels import hermite, segments
+from tellegen.results.channels import hermite
 from tellegen.results.element_variables import exchanges_heat, sources_of, supplying, transferring
 from tellegen.results.plotting import figure_of
 from tellegen.simulation.rules import OPEN_BOOKS
@@ -192,7 +192,7 @@ def _integrals(run: "Run") -> dict[str, float]:
     places = [run.catalogue.of("power", element) for element in elements]
     columns = [k for found in places for k in found]
     total = np.zeros(len(columns))
-    for number, (model, rows) in enumerate(segments(run.trajectory)):
+    for number, (model, rows) in enumerate(run.trajectory.parts):
         total += _segment_integral(run, columns, number, rows, model.size - len(model.unknowns), model.size)
     ends = np.cumsum([len(found) for found in places])
     sums = [float(part.sum()) for part in np.split(total, ends[:-1])] if columns else []

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from tellegen.results import rules
 from tellegen.results.files import write_atomically
-from tellegen.results.records import Recorded
 from tellegen.results.units import DisplayUnits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from tellegen.results.records import Recorded
 
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -70,10 +71,10 @@ BROKEN = ("--", ":", "-.")
 
 
 def plot(
-    run: Recorded,
+    run: "Recorded",
     names: Iterable[str],
     *,
-    beside: Mapping[str, Recorded] | None = None,
+    beside: "Mapping[str, Recorded] | None" = None,
     figure: "Figure | None" = None,
     display: DisplayUnits = IN_SI,
 ) -> "Figure":
@@ -101,7 +102,7 @@ def plot(
 
 
 def plot_phase(
-    run: Recorded, x: str, y: str, *, figure: "Figure | None" = None, display: DisplayUnits = IN_SI
+    run: "Recorded", x: str, y: str, *, figure: "Figure | None" = None, display: DisplayUnits = IN_SI
 ) -> "Figure":
     """One variable over another, with its start marked."""
     over, up = display.shown(x, run.values(x)), display.shown(y, run.values(y))

@@ -18,12 +18,10 @@ from tellegen.core.errors import Finding
 from tellegen.core.names import listing
 from tellegen.graph import PowerGraph
 from tellegen.results import plotting, rules
-from tellegen.results.channels import Channels, Observer, trajectory_at
-from tellegen.results.element_variables import ElementVariables, ObservableCatalogue
+from tellegen.results.channels import Channels, ObservableCatalogue, Observer, trajectory_at
+from tellegen.results.element_variables import ElementVariables, SectionPowers
 from tellegen.results.energy import EnergyBooks
-from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set
-from tellegen.results.saving import save
-from tellegen.results.section_powers import SectionPowers
+from tellegen.results.records import Comparison, Recorded, compare_runs, data_array, data_set, save
 from tellegen.results.units import DisplayUnits, check_unit, in_unit
 from tellegen.schemes.pog_construction import pog
 from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
@@ -204,8 +202,8 @@ class Run:
     @cached_property
     def channels(self) -> Channels:
         """Where variables stand, by name."""
-        inputs, signals = self.given_inputs, self.described_signals
-        return Channels(self.name, self.trajectory, self.graph, self.parameters, inputs, signals, self.described)
+        made, inputs, signals = self.trajectory, self.given_inputs, self.described_signals
+        return Channels(self.name, made, self.graph, self.parameters, inputs, signals, described=self.described)
 
     @property
     def catalogue(self) -> ObservableCatalogue:

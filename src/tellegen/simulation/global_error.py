@@ -590,11 +590,10 @@ def _agree(one: _Seen, other: _Seen, times: Array) -> NDArray[np.bool_]:
 def _sizes(problem: Problem, run: Trajectory) -> dict[str, float]:
     """One tolerance of each variable: beside the largest value that it has."""
     largest: dict[str, float] = {}
-    stops = [*(segment.start for segment in run.segments[1:]), len(run.t)]
-    for segment, stop in zip(run.segments, stops, strict=True):
-        values = run.y[segment.start : stop, : segment.model.size]
+    for model, rows in run.parts:
+        values = run.y[rows, : model.size]
         most = np.maximum(np.max(values, axis=0, initial=0.0), -np.min(values, axis=0, initial=0.0))
-        for name, value in zip(segment.model.names, most.tolist(), strict=True):
+        for name, value in zip(model.names, most.tolist(), strict=True):
             largest[name] = max(value, largest.get(name, 0.0))
     return {name: problem.absolute_tolerance(name) + problem.rtol * value for name, value in largest.items()}
 

@@ -1,7 +1,7 @@
 """What a run gives back: rows of variables, what sampled signals held there, energy books and an account of the work."""
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, Protocol, final
@@ -68,6 +68,7 @@ def observe_rows(
     t: Array,
     y: Array,
     yp: Array,
+    *,
     memory: HeldRows | None,
     places: NDArray[np.intp],
     into: Array,
@@ -80,20 +81,9 @@ def observe_rows(
     held = np.zeros((len(t), 0)) if memory is None else np.ascontiguousarray(memory, dtype=float)
     everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(places, dtype=ctypes.c_int64)
     assert into.flags.c_contiguous, "rows of an array that was just made"
-    _function()(
-        model.addresses["observe"],
-        context.address,
-        len(t),
-        *map(address_of, floats),
-        y.shape[1],
-        address_of(held),
-        held.shape[1],
-        address_of(everything),
-        len(everything),
-        address_of(chosen),
-        len(chosen),
-        address_of(into),
-    )
+    rows = (len(t), *map(address_of, floats), y.shape[1], address_of(held), held.shape[1])
+    room = (address_of(everything), len(everything), address_of(chosen), len(chosen), address_of(into))
+    _function()(model.addresses["observe"], context.address, *rows, *room)
     raise_kept_error()
 
 
@@ -172,6 +162,12 @@ class Segment:
     model: NumericModel
 
 
+def rows_of_segments(segments: Sequence[Segment], count: int) -> list[tuple[NumericModel, slice]]:
+    """The model of each segment with its rows, of so many in all."""
+    stops = [*(segment.start for segment in segments[1:]), count]
+    return [(segment.model, slice(segment.start, stop)) for segment, stop in zip(segments, stops, strict=True)]
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Effort:
@@ -230,6 +226,11 @@ class Trajectory:
     """What delayed signals were, at every step: observing a row needs it. None where nothing is delayed."""
     turns: int = 0
     """How often the variable that swings most has turned back; changes of mode count, too."""
+
+    @property
+    def parts(self) -> list[tuple[NumericModel, slice]]:
+        """The model of each stretch with its rows."""
+        return rows_of_segments(self.segments, len(self.t))
 
     @property
     def model(self) -> NumericModel:

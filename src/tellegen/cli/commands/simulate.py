@@ -18,8 +18,8 @@ from tellegen.experiments.simulating import Start
 from tellegen.experiments.simulating import simulate as simulated
 from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
+from tellegen.results.records import writer_for
 from tellegen.results.run import Run
-from tellegen.results.saving import writer_for
 from tellegen.studies.conditioning import condition
 from tellegen.workflow.files import refuse_overwriting
 

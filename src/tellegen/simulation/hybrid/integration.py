@@ -4,7 +4,6 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final, final
 
@@ -46,9 +45,9 @@ from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice, choose, reason_in_words
 from tellegen.simulation.solvers.jobs import Job
 from tellegen.simulation.solvers.library import Run
-from tellegen.simulation.solvers.stretch import POLL_S, SolverSettings, StatePoint, StretchEnd, Watch, run_stretch
+from tellegen.simulation.solvers.stretch import SolverSettings, StatePoint, StretchEnd, Watch, attended, run_stretch
 from tellegen.simulation.starting import take_first_samples
-from tellegen.simulation.trajectory import RunEvent, Status, Trajectory
+from tellegen.simulation.trajectory import RunEvent, Status, Trajectory, rows_of_segments
 
 CHATTER_EVENTS: Final = 100
 CHATTER_SHARE: Final = 1e-9
@@ -101,31 +100,9 @@ def integrate_modes(
         made = _HybridRun(models, asked, diary)
         if told is None and threading.current_thread() is not threading.main_thread():
             return made.run()
-        return _watched(made, told or Watch())
+        return attended(made.run, told or Watch(), made.stop, lambda: (made.steps, made.progress))
 
     return run(checked) if diary is not None else whole_run_within_tolerance(checked, run)
-
-
-def _watched(made: "_HybridRun", watch: Watch) -> Trajectory:
-    """Run in a thread of its own, so that Ctrl-C and `cancel` are heard within a step."""
-    with ThreadPoolExecutor(1, "tellegen-modes") as pool:
-        future, stopping = pool.submit(made.run), False
-        while True:
-            try:
-                return future.result(POLL_S)
-            except TimeoutError:
-                if future.done():  # what runs may give up by the same error
-                    return future.result()
-                # again each time: a stretch that was just about to begin has not heard of it
-                stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
-                if stopping:
-                    made.stop()
-                if watch.steps is not None:
-                    watch.steps(made.steps)
-                if watch.progress is not None:
-                    watch.progress(made.progress)
-            except KeyboardInterrupt:
-                stopping = True
 
 
 @final
@@ -418,26 +395,20 @@ class _HybridRun:
     def _parts(self, rows: ModeRows) -> list[ModelRows]:
         """The rows of each mode, with what its model was given."""
         known = {id(mode.model): mode for mode in self.models.met}
-        stops = [*(segment.start for segment in rows.segments[1:]), len(rows.t)]
         made: list[ModelRows] = []
-        for segment, stop in zip(rows.segments, stops, strict=True):
-            mode, at = known[id(segment.model)], slice(segment.start, stop)
-            y, yp = (values[at, : segment.model.size] for values in (rows.y, rows.yp))
+        for model, at in rows_of_segments(rows.segments, len(rows.t)):
+            mode = known[id(model)]
+            y, yp = (values[at, : model.size] for values in (rows.y, rows.yp))
             made.append(ModelRows(mode.model, mode.context, self._settings(mode).atol, rows.t[at], y, yp))
         return made
 
 
 def _checked(problem: Problem, graph: PowerGraph) -> Problem:
     """Refuse a problem that makes no sense; tolerances may be those of variables that the first mode does not have."""
-    if problem.solver in FIXED_STEP:
+    if problem.solver in (*FIXED_STEP, "heyoka"):
+        steps = "keeps its step and " if problem.solver in FIXED_STEP else ""
         raise rules.UNSUITED.error(
-            f"'{problem.solver}' keeps its step and looks for no events, and this model changes its mode",
-            where=problem.model.name,
-            fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
-        )
-    if problem.solver == "heyoka":
-        raise rules.UNSUITED.error(
-            "'heyoka' looks for no events, and this model changes its mode",
+            f"'{problem.solver}' {steps}looks for no events, and this model changes its mode",
             where=problem.model.name,
             fix="choose 'runge-kutta', 'cvode' or 'ida', or leave the choice to 'auto'",
         )

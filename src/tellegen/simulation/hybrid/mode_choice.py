@@ -122,9 +122,9 @@ class ModeTrial:
     standing: StatePoint
     handover: Handover
     smooth: bool
-    violated: tuple[tuple[int, str], ...]
-    broken: bool
-    undecided: bool
+    violated: tuple[tuple[int, str], ...] = ()
+    broken: bool = False
+    undecided: bool = False
 
 
 @final
@@ -264,16 +264,13 @@ class ModeChoice:
             return rules.BAD_START.finding(
                 f"at t = {t:g} s {problem}", where=model.model.name, members=self._names(mode)
             )
-        violated, broken, undecided = self._judged(model, begun, fired)
         smooth = handover.is_smooth(self._tolerance(settings))
-        return ModeTrial(model, begun.standing, handover, smooth, violated, broken, undecided)
+        return self._judged(ModeTrial(model, begun.standing, handover, smooth), begun, fired)
 
-    def _judged(
-        self, model: ModeModel, begun: ModeStart, fired: frozenset[str]
-    ) -> tuple[tuple[tuple[int, str], ...], bool, bool]:
-        """The transitions that would be taken at once, whether one is due at the start already, whether a guard stays at zero."""
+    def _judged(self, trial: ModeTrial, begun: ModeStart, fired: frozenset[str]) -> ModeTrial:
+        """The trial with what its guards say just after its start."""
         found, broken, undecided = list[tuple[int, str]](), False, False
-        for event, low, high in zip(model.model.events, begun.before, begun.after, strict=True):
+        for event, low, high in zip(trial.model.model.events, begun.before, begun.after, strict=True):
             if event.kind != "transition":
                 continue
             largest = max(self._largest.get(event.name, 0.0), abs(low), abs(high))
@@ -282,7 +279,7 @@ class ModeChoice:
                 found.append((self._place[event.element], event.to))
             broken = broken or low > NOISE * largest
             undecided = undecided or abs(high) <= NOISE * largest
-        return tuple(found), broken, undecided
+        return replace(trial, violated=tuple(found), broken=broken, undecided=undecided)
 
     def _tolerance(self, settings: SolverSettings) -> Array:
         """By how much the output of a storage may jump without being an impulse: the error that is allowed for it anyway."""

@@ -286,9 +286,8 @@ class ModeModels:
         causal = assign_causality(self.graph.in_mode(dict(zip(self.elements, mode, strict=True))))
         model = self._compiled(causal)
         context = self._context(model)
-        return ModeModel(
-            mode, causal, model, prepare(model), context, self._independent(causal, model), self._observed(model)
-        )
+        own, observed = self._independent(causal, model), self._observed(model)
+        return ModeModel(mode, causal, model, prepare(model), context, independent=own, observed=observed)
 
     def _beside(self, known: ModeModel | Finding) -> ModeModel | Finding:
         return known if isinstance(known, Finding) else replace(known, context=self._context(known.model))

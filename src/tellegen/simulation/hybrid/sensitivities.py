@@ -198,7 +198,7 @@ class _ModeSlopes:
             for mode in (before.mode, entered.model.mode):
                 _model(models, mode).context.share_past(wide.context)
             with wide.moved_past(k, step):
-                state = self._state(models, before, t, y + step * (slopes[k] + by[k] * yp), yp, passage, step * held[k])
+                state = self._state(models, passage, t, y + step * (slopes[k] + by[k] * yp), yp, step * held[k])
                 for knock in passage.knocks:
                     outputs = Impacts.again(models, state, knock.element, knock.impact, before.mode, t)
                     state = replace(state, outputs=outputs)
@@ -212,18 +212,9 @@ class _ModeSlopes:
         if delays:
             self.advance = replace(self.advance, moving=self.advance.moving.returning(t, by, delays))
 
-    def _state(
-        self,
-        models: ModeModels,
-        before: ModeModel,
-        t: float,
-        y: Array,
-        yp: Array,
-        passage: ModeChange,
-        by: Array,
-    ) -> HybridState:
+    def _state(self, models: ModeModels, passage: ModeChange, t: float, y: Array, yp: Array, by: Array) -> HybridState:
         """What is carried on from a point beside the one where the mode ended."""
-        model = _model(models, before.mode)
+        model = _model(models, passage.before.mode)
         places = len(model.model.memory)
         model.context.memory[:places] = [passage.memory[name] for name in model.model.memory]
         model.context.memory[:places] += by[:places]

@@ -26,46 +26,45 @@ _long = ctypes.c_int64
 _double = ctypes.c_double
 
 
-def _alike(kind: Any, *names: str) -> list[tuple[str, Any]]:
+def _alike(kind: Any, names: str) -> list[tuple[str, Any]]:
     """Fields of one type that follow each other."""
-    return [(name, kind) for name in names]
+    return [(name, kind) for name in names.split()]
 
 
 class Job(ctypes.Structure):
     """One stretch of a simulation as the solvers in C see it."""
 
     _fields_ = (
-        *_alike(_pointer, "context", "residual", "rhs", "rhs_powers", "tangent", "rhs_tangent", "balance", "powers"),
-        *_alike(_pointer, "events", "sample", "observe"),
-        *_alike(_int, "n", "blocks", "n_states", "n_differential", "n_events", "n_memory", "n_groups", "n_observables"),
-        *_alike(_pointer, "history", "columns", "rows", "colours"),
+        *_alike(_pointer, "context residual rhs rhs_powers tangent rhs_tangent balance powers events sample observe"),
+        *_alike(_int, "n blocks n_states n_differential n_events n_memory n_groups n_observables"),
+        *_alike(_pointer, "history columns rows colours"),
         ("n_colours", _int),
         ("order", _pointer),
         ("until", _double),
-        *_alike(_pointer, "times", "out_y", "out_yp"),
+        *_alike(_pointer, "times out_y out_yp"),
         ("n_times", _long),
         ("stops", _pointer),
         ("n_stops", _long),
-        *_alike(_pointer, "periods", "offsets", "directions", "terminal", "bends"),
+        *_alike(_pointer, "periods offsets directions terminal bends"),
         ("rtol", _double),
         ("atol", _pointer),
-        *_alike(_double, "max_step", "first_step"),
+        *_alike(_double, "max_step first_step"),
         ("max_steps", _long),
-        *_alike(_int, "keep_books", "watch_stiffness", "powers_read_rates"),
+        *_alike(_int, "keep_books watch_stiffness powers_read_rates"),
         ("pause_at", _double),
         ("pause_turns", _long),
         ("t", _double),
-        *_alike(_pointer, "y", "yp"),
-        *_alike(_long, "next_time", "next_stop"),
+        *_alike(_pointer, "y yp"),
+        *_alike(_long, "next_time next_stop"),
         ("books", _double * 4),
-        *_alike(_pointer, "event_times", "event_numbers"),
-        *_alike(_long, "n_logged", "log_size"),
+        *_alike(_pointer, "event_times event_numbers"),
+        *_alike(_long, "n_logged log_size"),
         ("event_signs", _pointer),
-        *_alike(_long, "steps", "rejected", "rhs_calls", "jacobians", "factorisations", "detail"),
-        *_alike(_double, "last_step", "progress"),
+        *_alike(_long, "steps rejected rhs_calls jacobians factorisations detail"),
+        *_alike(_double, "last_step progress"),
         ("cancel", _int),
         ("sample_log", _pointer),
-        *_alike(_long, "n_sampled", "sample_room", "turns", "n_instants"),
+        *_alike(_long, "n_sampled sample_room turns n_instants"),
         ("doubled", _double * 6),
         ("bands", _pointer),
     )
@@ -76,13 +75,13 @@ class History(ctypes.Structure):
 
     _fields_ = (
         ("n_delays", _int),
-        *_alike(_pointer, "observables", "delays", "initial"),
-        *_alike(_long, "count", "room"),
-        *_alike(_pointer, "times", "values", "fresh", "scratch"),
+        *_alike(_pointer, "observables delays initial"),
+        *_alike(_long, "count room"),
+        *_alike(_pointer, "times values fresh scratch"),
         ("start", _double),
-        *_alike(_int, "breaks", "most_echoes"),
+        *_alike(_int, "breaks most_echoes"),
         ("echoes", _pointer),
-        *_alike(_long, "n_echoes", "echo_room"),
+        *_alike(_long, "n_echoes echo_room"),
     )
 
 
@@ -96,17 +95,17 @@ class SlopeWrapper(ctypes.Structure):
     _fields_ = (
         ("head", TgContext),
         ("model", _pointer),
-        *_alike(_pointer, *FUNCTIONS),
-        *_alike(_int, "n", "count"),
-        *_alike(_pointer, "parameters", "direction"),
+        *((name, _pointer) for name in FUNCTIONS),
+        *_alike(_int, "n count"),
+        *_alike(_pointer, "parameters direction"),
         ("n_memory", _int),
-        *_alike(_pointer, "held", "held_before", "room"),
+        *_alike(_pointer, "held held_before room"),
         ("sampled_at", _double),
         ("log", _pointer),
-        *_alike(_long, "log_room", "log_count"),
+        *_alike(_long, "log_room log_count"),
         ("history", _pointer),
-        *_alike(_int, "n_delays", "n_observables"),
-        *_alike(_pointer, "by_slopes", "observed", "beside"),
+        *_alike(_int, "n_delays n_observables"),
+        *_alike(_pointer, "by_slopes observed beside"),
         ("along", _int),
-        *_alike(_double, "shift", "delay_shift"),
+        *_alike(_double, "shift delay_shift"),
     )

@@ -458,13 +458,29 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
         return work(watch.running)
     if threading.current_thread() is not threading.main_thread() and watch == Watch():
         return work([])
-    running, stopping, thread = list[Job](), False, list[int]()
+    running, thread = list[Job](), list[int]()
 
     def begun() -> Found:
         thread.append(threading.get_ident())
         return work(running)
 
-    made = in_a_thread(begun)
+    def stop() -> None:
+        if thread:
+            stop_building_slopes(thread[0])
+        for job in tuple(running):
+            job.cancel = 1
+
+    def reached() -> tuple[int, float] | None:
+        return next(((int(job.steps), float(job.progress)) for job in tuple(running)), None)
+
+    return attended(begun, watch, stop, reached)
+
+
+def attended(
+    work: Callable[[], Found], watch: Watch, stop: Callable[[], None], reached: Callable[[], tuple[int, float] | None]
+) -> Found:
+    """What work gives that runs in a thread of its own. `reached` tells its steps and time, `stop` asks it to end."""
+    made, stopping = in_a_thread(work), False
     while True:
         try:
             return made.result(POLL_S)
@@ -474,12 +490,10 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
         except KeyboardInterrupt:
             stopping = True
         stopping = stopping or (watch.cancel is not None and watch.cancel.is_set())
-        if stopping and thread:
-            stop_building_slopes(thread[0])
-        for job in tuple(running):
-            if stopping:  # again each time: a stretch that was just about to begin has not heard of it
-                job.cancel = 1
+        if stopping:  # again each time: a stretch that was just about to begin has not heard of it
+            stop()
+        if (at := reached()) is not None:
             if watch.steps is not None:
-                watch.steps(int(job.steps))
+                watch.steps(at[0])
             if watch.progress is not None:
-                watch.progress(float(job.progress))
+                watch.progress(at[1])
