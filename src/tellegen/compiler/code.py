@@ -123,18 +123,10 @@ def _pattern(routines: Sequence[Routine], size: int) -> SparsityPattern:
     rows: list[set[int]] = [set() for _ in range(size)]
     for routine in routines:
         if routine.name in ("residual", "rhs"):
-            for row, found in zip(rows, _dependence(routine), strict=True):
-                row.update(found)
+            found = _moving(routine)
+            for row, result in zip(rows, routine.results, strict=True):
+                row.update(*(found.get(k, ()) for k in variables_in((result,))))
     return pattern_of_rows([sorted(row) for row in rows], size)
-
-
-def _dependence(residual: Routine) -> list[list[int]]:
-    """For each result the indices of y and yp that it depends on."""
-    found, nothing = _moving(residual), frozenset[int]()
-    rows = []
-    for result in residual.results:
-        rows.append(sorted(nothing.union(*(found.get(k, nothing) for k in variables_in((result,))))))
-    return rows
 
 
 def _moving(routine: Routine) -> dict[int, frozenset[int]]:

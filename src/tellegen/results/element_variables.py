@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from tellegen.compiler.context import Array
-from tellegen.core.domains import DOMAINS, Side
+from tellegen.core.domains import DOMAINS, Side, other_side
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import listing
 from tellegen.core.union_find import UnionFind
@@ -223,9 +223,9 @@ class CouplingSides:
         twos = [(first + len(ones) + i, b.side) for i, b in enumerate(coupling.side_2)]
         for i, target in enumerate(twos):
             yield target, _present(zip(coupling.K[i], ones, strict=True))
-        conjugates = [(j, _other(side)) for j, side in twos]
+        conjugates = [(j, other_side(side)) for j, side in twos]
         for i, (j, side) in enumerate(ones):
-            yield (j, _other(side)), _present((row[i], w) for row, w in zip(coupling.K, conjugates, strict=True))
+            yield (j, other_side(side)), _present((row[i], w) for row, w in zip(coupling.K, conjugates, strict=True))
 
     def _find_sum(self, target: Variable, terms: Terms, known: Known) -> None:
         """What is on the left, where all on the right are known."""
@@ -258,10 +258,6 @@ class CouplingSides:
         """A variable of a port, from plus to minus; what a source answers counts the other way."""
         answer = isinstance(port.law, SourceLaw) and port.law.side != side
         return self._of_port(port, side) * (-1.0 if answer else 1.0)
-
-
-def _other(side: Side) -> Side:
-    return "through" if side == "across" else "across"
 
 
 def _present(terms: Iterable[tuple[Expression, Variable]]) -> Terms:

@@ -49,58 +49,17 @@ class EnergyBooks:
 
     def __init__(self, run: "Run") -> None:
         self._run = run
-        self.books = run.trajectory.books or Books()
-
-    @property
-    def supplied(self) -> float:
-        """What sources gave."""
-        return self.books.supplied
-
-    @property
-    def dissipated(self) -> float:
-        """What resistive elements took."""
-        return self.books.dissipated
-
-    @property
-    def generated(self) -> float:
-        """What negative resistances gave."""
-        return self.books.generated
-
-    @property
-    def modulation(self) -> float:
-        """The work of what moves the parameters of storages."""
-        return self.books.modulation
-
-    @property
-    def impulsive(self) -> float:
-        """What impacts and changes of mode took."""
-        return self.books.impulsive
+        self.books = books = run.trajectory.books or Books()
+        self.supplied, self.dissipated, self.generated = books.supplied, books.dissipated, books.generated
+        self.modulation, self.impulsive, self.residual = books.modulation, books.impulsive, books.residual
+        self.stored_start, self.stored_end = books.stored_start, books.stored_end
+        self.stored = books.stored_end - books.stored_start
 
     @cached_property
     def transferred(self) -> float:
         """What dissipators brought into thermal ports: neither lost nor supplied."""
         names = transferring(self._run.graph)
         return sum(self._by_element[name] for name in names) if names else 0.0
-
-    @property
-    def stored_start(self) -> float:
-        """What the storages held at the start."""
-        return self.books.stored_start
-
-    @property
-    def stored_end(self) -> float:
-        """What the storages hold at the end."""
-        return self.books.stored_end
-
-    @property
-    def stored(self) -> float:
-        """What the storages gained."""
-        return self.books.stored_end - self.books.stored_start
-
-    @property
-    def residual(self) -> float:
-        """What is missing from the balance, relative to the energy handled."""
-        return self.books.residual
 
     def to_json(self) -> dict[str, float]:
         """The books by name, in J; `residual` is relative. `generated` and `transferred` are there only where not zero."""
@@ -130,7 +89,9 @@ class EnergyBooks:
         if not doubted and (abs(self.residual) <= CLOSED or abs(self.books.difference) <= self.books.explained):
             return None
         quick = self._run.status == "finished" and self._run.trajectory.solve_s < QUICK_S
-        worst, gap = self._least_fitting() if quick else ("", 0.0)
+        gaps = self._gaps(self._by_element) if quick else {}
+        worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
+        gap = gaps.get(worst, 0.0)
         about = f"; '{worst}' gained {gap:.3g} J beside its power" if worst else ""
         return OPEN_BOOKS.finding(
             f"{abs(self.books.difference):.3g} J of {self.books.handled:.3g} J are missing{about}",
@@ -180,11 +141,6 @@ class EnergyBooks:
         run = self._run
         held = {name: run.values(f"energy.{name}") for name in run.catalogue.elements("energy")}
         return {name: float(e[-1] - e[0]) - found[name] for name, e in held.items() if len(e)}
-
-    def _least_fitting(self) -> tuple[str, float]:
-        gaps = self._gaps(self._by_element)
-        worst = max(gaps, key=lambda name: abs(gaps[name]), default="")
-        return worst, gaps.get(worst, 0.0)
 
 
 def _integrals(run: "Run") -> dict[str, float]:

@@ -42,18 +42,6 @@ class RemovedVariables(Protocol):
         """Their numbers along a run, row by row; those that the run cannot tell are left out."""
 
 
-def values_with_removed(run: "Run", removed: RemovedVariables, names: Sequence[str]) -> Array:
-    """The numbers of variables, removed ones among them: an array over row and name.
-
-    Raises: SimulationError (S201) for a name that means nothing.
-    """
-    gone = [name for name in names if not run.channels.knows(name) and name in removed.units]
-    found = dict(removed.courses(run, gone))
-    others = [name for name in names if name not in found]
-    found |= zip(others, run.channels.table(others).T, strict=True)
-    return np.stack([found[name] for name in names], axis=1)
-
-
 MOST_SHOWN = 24
 """Final values beyond so many are counted, not shown."""
 
@@ -278,7 +266,11 @@ class Run:
         """
         if self.removed is None or all(map(self.channels.knows, names)):
             return self.channels.table(names)
-        return values_with_removed(self, self.removed, names)
+        gone = [name for name in names if not self.channels.knows(name) and name in self.removed.units]
+        found = dict(self.removed.courses(self, gone))
+        others = [name for name in names if name not in found]
+        found |= zip(others, self.channels.table(others).T, strict=True)
+        return np.stack([found[name] for name in names], axis=1)
 
     def unit(self, name: str) -> str:
         """The SI unit of a variable; empty where it is not known."""

@@ -72,22 +72,24 @@ def _with_a_pole(
     with np.errstate(all="ignore"):
         growth = np.log(np.abs(ahead / here)) / share
     best, fastest = "", least
-    for element, (across, through) in _resistive(model).items():
-        one, other = sorted((growth[across], growth[through]), reverse=True)
+    for element, (across, through) in _power_variables(model).items():
+        if not len(across) == len(through) == 1:
+            continue
+        other, one = sorted((growth[across[0]], growth[through[0]]))
         if one > fastest and other < LITTLE * one:
             best, fastest = element, float(one)
     return best
 
 
-def _resistive(model: NumericModel) -> dict[str, tuple[int, int]]:
-    """The places of the power variables of elements with one port that are neither storages nor sources."""
+def _power_variables(model: NumericModel) -> dict[str, tuple[list[int], list[int]]]:
+    """The places of the across and the through variables of elements that are neither storages nor sources."""
     places: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for k, observable in enumerate(model.observables):
         places[observable.element][observable.kind].append(k)
     return {
-        element: (of["across"][0], of["through"][0])
+        element: (of["across"], of["through"])
         for element, of in places.items()
-        if element and not {"energy", "output"} & of.keys() and len(of["across"]) == len(of["through"]) == 1
+        if element and not {"energy", "output"} & of.keys()
     }
 
 
@@ -112,14 +114,8 @@ def _broken_laws(model: NumericModel, finite: NDArray[np.bool_]) -> list[str]:
 
     Storages and sources are left out: what others tell them may be without a value while their own variable has one.
     """
-    sides: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for observable, good in zip(model.observables, finite, strict=True):
-        sides[observable.element][observable.kind].append(bool(good))
-    return [
-        element
-        for element, of in sides.items()
-        if element and not {"energy", "output"} & of.keys() and any(map(bool.__ne__, of["across"], of["through"]))
-    ]
+    known = _power_variables(model).items()
+    return [e for e, sides in known if any(finite[a] != finite[b] for a, b in zip(*sides, strict=False))]
 
 
 MANY_CHANGES: Final = 4096

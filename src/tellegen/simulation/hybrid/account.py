@@ -186,15 +186,6 @@ def _single(model: ModeModel, t: float, at: StatePoint) -> _Part:
 
 @final
 @dataclass(frozen=True)
-class ElementImpact:
-    """An impact of an element."""
-
-    element: str
-    impact: Impact
-
-
-@final
-@dataclass(frozen=True)
 class ModeChange:
     """From one stretch to the next: the mode that was left and where, by which events and impacts, and the one entered.
 
@@ -204,7 +195,7 @@ class ModeChange:
     before: ModeModel
     left: StatePoint
     hits: tuple[EventFunction, ...]
-    knocks: tuple[ElementImpact, ...]
+    knocks: tuple[Impact, ...]
     entered: ModeTrial
     memory: Mapping[str, float]
 

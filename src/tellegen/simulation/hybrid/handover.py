@@ -18,6 +18,7 @@ import numpy as np
 
 from tellegen.compiler.context import Array
 from tellegen.core.errors import ERROR_OF_LAYER, Finding
+from tellegen.graph.power_graph import Transition
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels, Storages
 from tellegen.simulation.solvers.stretch import StatePoint
 
@@ -154,11 +155,12 @@ def _solved(matrix: Array, right: Array) -> Array:
 @final
 @dataclass(frozen=True)
 class Impact:
-    """What an impact leaves: the state, the mode to go on from, what was handed over, and whether the bodies now rest.
+    """What an impact leaves: the element, the state, the mode to go on from, what was handed over, and whether bodies now rest.
 
     `contact` is the mode in which they touch.
     """
 
+    element: str
     state: HybridState
     mode: Mode
     handover: Handover
@@ -182,11 +184,10 @@ class Impacts:
 
         Raises: CausalityError when the bodies cannot be in contact.
         """
-        k = self.models.elements.index(element)
-        transition = next(t for t in self.models.laws[k].transitions[model.mode[k]] if t.to == to)
+        transition = _transition(self.models, element, mode=model.mode, to=to)
         if transition.restitution is None:
             return None
-        contact = tuple(to if i == k else word for i, word in enumerate(mode))
+        contact = tuple(to if name == element else word for name, word in zip(self.models.elements, mode, strict=True))
         target = self.models.get(contact)
         if isinstance(target, Finding):
             raise ERROR_OF_LAYER[target.code[0]](target)
@@ -195,28 +196,13 @@ class Impacts:
         target.remember(state)
         plastic = hand_over(target, storages, state, at.t)
         if self._hardly_moves(element, restitution, self._speed(model, element, at)):
-            return Impact(replace(state, outputs=plastic.outputs), contact, plastic, True, contact)
+            return Impact(element, replace(state, outputs=plastic.outputs), contact, plastic, True, contact)
         made = bounced(storages, state, plastic, restitution)
-        return Impact(replace(state, outputs=made.outputs), mode, made, False, contact)
+        return Impact(element, replace(state, outputs=made.outputs), mode, made, False, contact)
 
     def _hardly_moves(self, element: str, restitution: float, speed: float) -> bool:
         fastest = self._fastest[element] = max(self._fastest.get(element, 0.0), speed)
         return restitution * speed <= max(self.rtol * fastest, self.atol)
-
-    @staticmethod
-    def again(models: ModeModels, state: HybridState, element: str, impact: "Impact", before: Mode, t: float) -> Array:
-        """The outputs after the same impact from a state nearby, where nothing else is decided."""
-        target = models.get(impact.contact)
-        assert isinstance(target, ModeModel), "the impact has happened"
-        target.remember(state)
-        plastic = hand_over(target, models.storages, state, t)
-        if impact.rests:
-            return plastic.outputs
-        k = models.elements.index(element)
-        transition = next(to for to in models.laws[k].transitions[before[k]] if to.to == impact.contact[k])
-        assert transition.restitution is not None, "the impact has happened"
-        restitution = transition.restitution.evaluate(models.storages.environment(state.displacements))
-        return bounced(models.storages, state, plastic, restitution).outputs
 
     @staticmethod
     def _speed(model: ModeModel, element: str, at: StatePoint) -> float:
@@ -224,3 +210,23 @@ class Impacts:
         observables = model.model.observables
         place = next(i for i, o in enumerate(observables) if o.element == element and o.kind == "across")
         return float(model.model.observe(at.t, at.y, at.yp, model.context)[place])
+
+
+def repeated_impact(models: ModeModels, state: HybridState, impact: Impact, before: Mode, t: float) -> Array:
+    """The outputs after the same impact from a state nearby, where nothing else is decided."""
+    target, storages = models.get(impact.contact), models.storages
+    assert isinstance(target, ModeModel), "the impact has happened"
+    target.remember(state)
+    plastic = hand_over(target, storages, state, t)
+    if impact.rests:
+        return plastic.outputs
+    to = impact.contact[models.elements.index(impact.element)]
+    transition = _transition(models, impact.element, mode=before, to=to)
+    assert transition.restitution is not None, "the impact has happened"
+    restitution = transition.restitution.evaluate(storages.environment(state.displacements))
+    return bounced(storages, state, plastic, restitution).outputs
+
+
+def _transition(models: ModeModels, element: str, *, mode: Mode, to: str) -> Transition:
+    k = models.elements.index(element)
+    return next(found for found in models.laws[k].transitions[mode[k]] if found.to == to)

@@ -21,8 +21,8 @@ from tellegen.simulation import rules
 from tellegen.simulation.energy_books import ModelRows, checked_books
 from tellegen.simulation.failures import ChatterDetector, finding_of
 from tellegen.simulation.global_error import whole_run_within_tolerance
-from tellegen.simulation.hybrid.account import ElementImpact, HybridAccount, ModeChange, ModeChangeLog, ModeRows
-from tellegen.simulation.hybrid.handover import Impacts
+from tellegen.simulation.hybrid.account import HybridAccount, ModeChange, ModeChangeLog, ModeRows
+from tellegen.simulation.hybrid.handover import Impact, Impacts
 from tellegen.simulation.hybrid.mode_choice import ModeChoice, ModeTrial
 from tellegen.simulation.hybrid.mode_models import (
     Mode,
@@ -303,12 +303,12 @@ class _HybridRun:
         hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
         fired = frozenset(event.name for event in hits)
         state, mode = model.state(at.t, at.y, at.yp), model.mode
-        noted, knocks = len(self.account.events), list[ElementImpact]()
+        noted, knocks = len(self.account.events), list[Impact]()
         for event in hits:
             impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
             if impact is not None:
                 state, mode, fired = impact.state, impact.mode, frozenset()
-                knocks.append(ElementImpact(event.element, impact))
+                knocks.append(impact)
                 self.account.impulse(impact.handover, event.element)
                 if not impact.rests:
                     self._note(RunEvent(at.t, event.element, "impact"))

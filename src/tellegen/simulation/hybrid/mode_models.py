@@ -251,14 +251,15 @@ class ModeModels:
 
     def moved(self, name: str, value: float) -> "ModeModels":
         """The same modes with another value of one parameter; nothing is compiled again."""
-        made = ModeModels(self.graph, self._compiled, {**self._parameters, name: value}, self._inputs, self.before)
-        made._origin, made._shares_past = self, True
-        return made
+        return self._copied({**self._parameters, name: value}, shares_past=True)
 
     def afresh(self) -> "ModeModels":
         """The same modes for another run from the start; nothing is compiled again."""
-        made = ModeModels(self.graph, self._compiled, self._parameters, self._inputs, self.before)
-        made._origin = self
+        return self._copied(self._parameters, shares_past=False)
+
+    def _copied(self, parameters: Mapping[str, float], *, shares_past: bool) -> "ModeModels":
+        made = ModeModels(self.graph, self._compiled, parameters, self._inputs, self.before)
+        made._origin, made._shares_past = self, shares_past
         return made
 
     @property
@@ -282,15 +283,13 @@ class ModeModels:
 
     def _made(self, mode: Mode) -> ModeModel | Finding:
         if self._origin is not None:
-            return self._beside(self._origin.get(mode))
+            known = self._origin.get(mode)
+            return known if isinstance(known, Finding) else replace(known, context=self._context(known.model))
         causal = assign_causality(self.graph.in_mode(dict(zip(self.elements, mode, strict=True))))
         model = self._compiled(causal)
         context = self._context(model)
         own, observed = self._independent(causal, model), self._observed(model)
         return ModeModel(mode, causal, model, prepare(model), context, independent=own, observed=observed)
-
-    def _beside(self, known: ModeModel | Finding) -> ModeModel | Finding:
-        return known if isinstance(known, Finding) else replace(known, context=self._context(known.model))
 
     def _context(self, model: NumericModel) -> ModelContext:
         given = {name: value for name, value in self._parameters.items() if name in model.parameters}

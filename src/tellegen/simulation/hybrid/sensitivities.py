@@ -18,7 +18,7 @@ from tellegen.compiler.numeric_model import EventFunction
 from tellegen.core.errors import SimulationError
 from tellegen.graph import PowerGraph
 from tellegen.simulation.hybrid.account import ModeChange, ModeChangeLog
-from tellegen.simulation.hybrid.handover import Impacts, hand_over
+from tellegen.simulation.hybrid.handover import hand_over, repeated_impact
 from tellegen.simulation.hybrid.integration import EVENT_STEPS, integrate_modes
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels, starting_state
 from tellegen.simulation.integration import settings_of
@@ -200,7 +200,7 @@ class _ModeSlopes:
             with wide.moved_past(k, step):
                 state = self._state(models, passage, t, y + step * (slopes[k] + by[k] * yp), yp, step * held[k])
                 for knock in passage.knocks:
-                    outputs = Impacts.again(models, state, knock.element, knock.impact, before.mode, t)
+                    outputs = repeated_impact(models, state, knock, before.mode, t)
                     state = replace(state, outputs=outputs)
                 found[k] += _entered(models, entered.model.mode, state, t) / (2.0 * step)
         return found - np.outer(by, entered.standing.yp[: entered.model.model.size])
