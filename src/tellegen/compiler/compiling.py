@@ -44,11 +44,7 @@ LARGEST_UNROLLED = 100
 
 
 def compile_model(
-    causal: CausalGraph,
-    *,
-    drive: Mapping[str, Drive] | None = None,
-    backend: Backend = "auto",
-    form: CodeForm = "auto",
+    causal: CausalGraph, *, drive: Mapping[str, Drive] | None = None, backend: Backend = "auto", form: CodeForm = "auto"
 ) -> NumericModel:
     """The model of a causal graph as fast functions; `drive` gives signals to inputs that have none.
 

@@ -51,11 +51,7 @@ MAKE = ctypes.CFUNCTYPE(ctypes.c_int)
 class TgSlopes(ctypes.Structure):
     """The struct of model.h, field by field."""
 
-    _fields_ = (
-        ("tangent", ctypes.c_void_p),
-        ("rhs_tangent", ctypes.c_void_p),
-        ("make", ctypes.c_void_p),
-    )
+    _fields_ = (("tangent", ctypes.c_void_p), ("rhs_tangent", ctypes.c_void_p), ("make", ctypes.c_void_p))
 
 
 @final

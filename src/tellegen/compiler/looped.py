@@ -19,18 +19,7 @@ from tellegen.compiler.numeric_model import pattern_of_rows
 from tellegen.compiler.program import DensePatternError, Program, is_linear_program, rates_divide, residual_supports
 from tellegen.compiler.routines import sample_groups
 from tellegen.compiler.steps import LawGroup, LinearRows, Lookup, Step, compact_template, split_steps
-from tellegen.expressions import (
-    C_PRELUDE,
-    MINUS_ONE,
-    ONE,
-    ZERO,
-    Expression,
-    Number,
-    Symbol,
-    derivative,
-    symbol,
-    total,
-)
+from tellegen.expressions import C_PRELUDE, MINUS_ONE, ONE, ZERO, Expression, Number, Symbol, derivative, symbol, total
 from tellegen.expressions.c import CWriter
 
 

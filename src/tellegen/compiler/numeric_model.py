@@ -9,15 +9,7 @@ from typing import Any, Literal, final
 import numpy as np
 
 from tellegen.compiler import rules
-from tellegen.compiler.context import (
-    FUNCTIONS,
-    Array,
-    Integers,
-    ModelContext,
-    ModelData,
-    address_of,
-    raise_kept_error,
-)
+from tellegen.compiler.context import FUNCTIONS, Array, Integers, ModelContext, ModelData, address_of, raise_kept_error
 from tellegen.compiler.toolchain import build
 from tellegen.core.errors import Finding
 from tellegen.core.names import did_you_mean, listing
@@ -237,9 +229,7 @@ class NumericModel:
     # -- contexts --------------------------------------------------------------------------------------------------------------
 
     def new_context(
-        self,
-        parameters: Mapping[str, float] | Array | None = None,
-        inputs: Mapping[str, float] | Array | None = None,
+        self, parameters: Mapping[str, float] | Array | None = None, inputs: Mapping[str, float] | Array | None = None
     ) -> ModelContext:
         """What the functions are given: parameters and inputs as named or as arrays; those not named keep their values (inputs: 0).
 

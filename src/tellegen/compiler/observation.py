@@ -69,11 +69,16 @@ MOST_MEMBERS = 64
 """Groups with more members than this are not watched one by one: events cost a function each."""
 
 
+BENDING = ("abs", "max", "min")
+"""Functions that have corners and no jumps."""
+
+
 def discontinuities(steps: Sequence[Step], time: int) -> Iterator[tuple[int, Expression, bool]]:
     """Which variable jumps or bends, at the zeros of what, and whether it may jump; conditions on time alone have known times."""
     for step in steps:
         if isinstance(step, LawGroup) and len(step.targets) <= MOST_MEMBERS:
-            asked = [(e, _jumps(node)) for node in postorder(step.template) for e in _asked(node)]
+            nodes = postorder(step.template)
+            asked = [(e, not (isinstance(n, Call) and n.name in BENDING)) for n in nodes for e in _asked(n)]
             for r in range(len(step.targets)) if asked else ():
                 filled = substitute_all(tuple(e for e, _ in asked), step.slots(r))
                 yield from (
@@ -89,10 +94,6 @@ def _asked(node: Expression) -> Iterator[Expression]:
             yield one - other
     elif isinstance(node, Relation) and node.operator not in ("==", "!="):
         yield node.left - node.right
-
-
-def _jumps(node: Expression) -> bool:
-    return not (isinstance(node, Call) and node.name in ("abs", "max", "min"))
 
 
 def _moves(e: Expression, time: int) -> bool:
@@ -264,10 +265,8 @@ class Observation:
             return False
         formulas = [e for e in (law.inertia, law.content, law.slope, law.output) if e is not None]
         formulas += [e for _, e in self.builder.field_rows.get(k, ())]
-        return any(self._moving_names(e) - self._states_of_field.get(k, frozenset()) for e in formulas)
-
-    def _moving_names(self, expression: Expression) -> set[str]:
-        return {name for name in expression.free_symbols if self.builder.variables.number(name) is not None}
+        own, number = self._states_of_field.get(k, frozenset()), self.builder.variables.number
+        return any(number(name) is not None for e in formulas for name in e.free_symbols - own)
 
     def _modulation(self) -> None:
         """The work that moves the parameters of storages: what their energy gains beyond the power of their ports."""

@@ -410,18 +410,10 @@ class Routines:
         # not by `max`, whose function in C is slow and takes zero for what is not a number
         lost = total(call("if", relation("<", p, ZERO), ZERO, p) for p in powers)
         made = total(call("if", relation("<", p, ZERO), -p, ZERO) for p in powers)
-        results = [
-            total(self._values(books.supplied)),
-            lost,
-            made,
-            total(self._values(books.modulation)),
-        ]
+        results = [total(self._values(books.supplied)), lost, made, total(self._values(books.modulation))]
         stored = [total(self._values(books.stored))]
         everything, first = self._everything(), len(self.form.y)
-        return [
-            self._routine("powers", everything, results, first),
-            self._routine("stored", everything, stored, first),
-        ]
+        return [self._routine("powers", everything, results, first), self._routine("stored", everything, stored, first)]
 
     def _events(self) -> Routine:
         results = [self.flat.value(k) for _, k in self.flat.program.events]

@@ -299,7 +299,7 @@ class Scheduler:
                     value += found[d]
                 elif gain is MINUS_ONE:
                     value -= found[d]
-                elif not self._gain_known(gain) and only is None:
+                elif only is None and not self.known.issuperset(self.moving_names(gain)):
                     value += self._random[c]
                 elif found[d]:
                     value += found[d] * self._residue(gain)
@@ -317,9 +317,6 @@ class Scheduler:
     def decided_residue(self, c: int) -> int:
         """The random residue of a column that a port decides."""
         return self._random[c]
-
-    def _gain_known(self, gain: Expression) -> bool:
-        return all(k in self.known for k in self.moving_names(gain))
 
     def moving_names(self, gain: Expression) -> tuple[int, ...]:
         """The variables in a gain."""

@@ -436,7 +436,7 @@ class Run:
 
         `beside` are other runs to compare with, in broken lines: `run.plot("I_a", beside={"R_a = 1 ohm": other})`.
         """
-        shown = names or self.shown or self._default_shown()
+        shown = names or self.shown or (*self.state_names, *self.displacement_names) or self.output_names
         return plotting.plot(self, shown, beside=beside, figure=figure, display=self.display)
 
     def plot_phase(self, x: str, y: str, *, figure: "Figure | None" = None) -> "Figure":
@@ -466,6 +466,3 @@ class Run:
     def _from_ambient(self, name: str) -> bool:
         """Whether a variable is a temperature that counts from the ambient."""
         return any(port.across == name and DOMAINS[port.domain].heat_books for port in self.graph.ports)
-
-    def _default_shown(self) -> tuple[str, ...]:
-        return (*self.state_names, *self.displacement_names) or self.output_names

@@ -298,7 +298,8 @@ def without_value(
         element = next((o.element for o in model.observables if o.name == name.strip("'") and o.element), "")
         name += f" of '{element}'" if element else ""
     what = f"{name} is not a finite number" + (f": {words}{_said(model, words)}" if words else "")
-    return what, tuple(dict.fromkeys((*_members(model, failed), *((element,) if element else ()))))
+    known = () if failed is None else model.variables[failed : failed + 1]
+    return what, tuple(dict.fromkeys((*known, *((element,) if element else ()))))
 
 
 def _said(model: NumericModel, words: str) -> str:
@@ -330,10 +331,6 @@ def fastest_variable(model: NumericModel, standing: StatePoint, settings: Solver
 def _change(model: NumericModel, standing: StatePoint, name: str) -> str:
     k = model.names.index(name)
     return f"value {standing.y[k]:.3g}, rate {standing.yp[k]:.3g} per second"
-
-
-def _members(model: NumericModel, failed: int | None) -> tuple[str, ...]:
-    return () if failed is None or failed >= len(model.variables) else (model.variables[failed],)
 
 
 def _fix_for_many(solver: str) -> str:

@@ -361,7 +361,8 @@ class _Coarser:
 
     @cached_property
     def _settings(self) -> SolverSettings:
-        return _coarse(self._asked)
+        by = min(COARSER, COARSEST_RTOL / self._asked.rtol)
+        return replace(_settings_scaled(self._asked, by), keep_books=False)
 
     def go_on(self, until: float | None = None) -> Attempt:
         """The run up to a time, or to its end."""
@@ -397,11 +398,6 @@ def _size(settings: SolverSettings, found: Array) -> Array:
 
 def _finer(settings: SolverSettings, solver: str, factor: float) -> float:
     return max(factor, FINEST[solver] / settings.rtol)
-
-
-def _coarse(settings: SolverSettings) -> SolverSettings:
-    """The settings of a run to compare with."""
-    return replace(_settings_scaled(settings, min(COARSER, COARSEST_RTOL / settings.rtol)), keep_books=False)
 
 
 def _settings_scaled(settings: SolverSettings, by: float) -> SolverSettings:
@@ -458,7 +454,7 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
     made = integrate(problem)
     if not _whole_run_may_add_up(made, problem.rtol):
         return made
-    over, times = _over(made), _times(problem)
+    over, times = _over(made), problem.output_times(compared_rows)
     runs = _Runs(problem, integrate, times, _compared_part(times, made), _sizes(problem, made), len(made.events))
     error, factor, seen = runs.first_error(), 1.0, runs.first
     solver, more = made.solver, MORE_STEPS_DELAYED if problem.model.delays else MORE_STEPS
@@ -507,10 +503,6 @@ class _Seen:
     events: Array
     steps: int
     status: str
-
-
-def _times(problem: Problem) -> Array:
-    return problem.output_times(compared_rows)
 
 
 def _compared_part(times: Array, run: Trajectory) -> _Seen:

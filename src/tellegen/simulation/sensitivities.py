@@ -143,7 +143,8 @@ class SensitivityModel:
 
     def expect_samples(self, duration: float) -> None:
         """Room for the sampling instants of a stretch; forgets those before it."""
-        self._log = np.zeros((len(self.model.sample_groups) * sampling_instants(self.model, duration), 1 + self._entry))
+        instants = len(self.model.sample_groups) * sampling_instants(self.model, duration)
+        self._log = np.zeros((instants, 1 + len(self.numbers) * len(self.model.memory)))
         self._struct.log = self._log.ctypes.data
         self._struct.log_room, self._struct.log_count = len(self._log), 0
         self._struct.sampled_at = -np.inf
@@ -155,10 +156,6 @@ class SensitivityModel:
         log = np.vstack([start, self._log[: self._struct.log_count]])
         found = log[np.searchsorted(log[:, 0], times, side="right") - 1, 1:]
         return np.asarray(found.reshape(len(times), len(self.numbers), places))
-
-    @property
-    def _entry(self) -> int:
-        return len(self.numbers) * len(self.model.memory)
 
     def _wrapped(self) -> SlopeWrapper:
         model, struct = self.model, SlopeWrapper()

@@ -5,7 +5,7 @@ scheduled one follows from its formula. A sensitivity then jumps by dtau/dp time
 of the variational equations).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
 
@@ -257,7 +257,10 @@ class _Slopes:
         self._values = parameter_values(graph.parameters)
         self._steps = [difference_step(self._values.get(name, 0.0)) for name in parameters]
         self._sides = [
-            [_beside(graph, name, self._values.get(name, 0.0) + by) for by in (step, -step)]
+            [
+                parameter_values({**graph.parameters, name: number(self._values.get(name, 0.0) + by)})
+                for by in (step, -step)
+            ]
             for name, step in zip(parameters, self._steps, strict=True)
         ]
 
@@ -270,7 +273,3 @@ class _Slopes:
         """The slopes of a formula, by parameter."""
         sides = zip(self._sides, self._steps, strict=True)
         return np.array([(formula.evaluate(up) - formula.evaluate(down)) / (2.0 * step) for (up, down), step in sides])
-
-
-def _beside(graph: PowerGraph, name: str, value: float) -> Mapping[str, float]:
-    return parameter_values({**graph.parameters, name: number(value)})

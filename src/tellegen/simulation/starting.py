@@ -50,10 +50,11 @@ def consistent_start(
             members=(name,),
         )
     name = _largest_residual(model, context, t, arrays.y, arrays.yp)
+    near = ", ".join(f"'{unknown}'" for unknown in model.unknowns[:3]) or f"'{name}'"
     raise rules.NOT_CONSISTENT.error(
         f"no consistent start was found at t = {t:g} s; the equation of '{name}' is furthest from being met",
         where=model.name,
-        fix=f"give an initial value near the solution for {_quoted(model.unknowns) or repr(name)}",
+        fix=f"give an initial value near the solution for {near}",
         members=(name,),
     )
 
@@ -87,9 +88,8 @@ def find_equilibrium(problem: Problem) -> StatePoint:
     model, y = problem.model, problem.start()
     prepared = prepare(model)
     context = problem.context or model.new_context(problem.parameters, problem.inputs)
-    settings = SolverSettings(
-        problem.rtol, problem.tolerances(), max_steps=EQUILIBRIUM_STEPS, first_step=_first_step(problem)
-    )
+    first = problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
+    settings = SolverSettings(problem.rtol, problem.tolerances(), max_steps=EQUILIBRIUM_STEPS, first_step=first)
     start = StatePoint(problem.t0, y, np.zeros(model.size))
     job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), start, np.inf)
     status = solver("tg_equilibrium")(job)
@@ -104,10 +104,6 @@ def find_equilibrium(problem: Problem) -> StatePoint:
         fix=f"hold '{name}' by a spring, a loss or a controller, or start nearer to the equilibrium",
         members=(name,),
     )
-
-
-def _first_step(problem: Problem) -> float:
-    return problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
 
 
 def _explicit_start(model: NumericModel, context: ModelContext, t: float, y: Array) -> StatePoint:
@@ -146,7 +142,3 @@ def _drifting(
     scale = settings.atol + settings.rtol * np.abs(y)
     k = int(np.argmax(np.abs(rates) / scale))
     return model.names[k], float(rates[k])
-
-
-def _quoted(names: tuple[str, ...]) -> str:
-    return ", ".join(f"'{name}'" for name in names[:3])

@@ -80,7 +80,7 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
         change = storages.change(among, before, after, environment)
         inertia = storages.inertia(among, after, environment)
         motion = np.vstack([np.eye(len(own)), T])
-        step = _solved(motion.T @ inertia @ motion, motion.T @ change)
+        step = np.linalg.solve(motion.T @ inertia @ motion, motion.T @ change)
         after[own] -= step
         if np.all(np.abs(step) <= CONVERGED * (np.abs(after[own]) + np.abs(before[own]))):
             break
@@ -146,10 +146,6 @@ def _relation(
     if target.model.linear:  # the same whenever the mode is met
         target.plans["relation"] = T
     return T, base
-
-
-def _solved(matrix: Array, right: Array) -> Array:
-    return np.asarray(np.linalg.solve(matrix, right), dtype=float) if len(right) else right
 
 
 @final

@@ -113,12 +113,7 @@ class _HybridRun:
     here: StatePoint
     held: Array
 
-    def __init__(
-        self,
-        models: ModeModels,
-        problem: Problem,
-        diary: ModeChangeLog | None = None,
-    ) -> None:
+    def __init__(self, models: ModeModels, problem: Problem, diary: ModeChangeLog | None = None) -> None:
         self.problem = problem
         self.diary = diary
         self.running: list[Job] = []
@@ -207,7 +202,8 @@ class _HybridRun:
         while True:
             self.end = end = self._advance()
             self.here, model = end.standing, self.trial.model
-            if end.status != jobs.EVENT and not self._goes_on(end):
+            ended = end.status != jobs.FINISHED or end.standing.t >= self.problem.until
+            if ended and end.status != jobs.EVENT:
                 return finding_of(end, model.model, model.context, self._settings(model), self._solver()[0].solver)
             if self.stopped.is_set():
                 return self._cancelled(end)
@@ -283,9 +279,6 @@ class _HybridRun:
         until, here = self.problem.until, self.trial.standing.t
         far = min(until, self.trial.model.prepared.reach(here), self.account.reach())
         return min(far, here + SHORT * (until - self.problem.t0)) if self.trial.undecided else far
-
-    def _goes_on(self, end: StretchEnd) -> bool:
-        return end.status == jobs.FINISHED and end.standing.t < self.problem.until
 
     def _cancelled(self, end: StretchEnd) -> Finding | None:
         self.end = replace(end, status=jobs.CANCELLED)

@@ -90,7 +90,9 @@ def choose(model: NumericModel, asked: str, context: ModelContext, start: StateP
     speed = fastest_motion(model, context, start)
     steps = speed.size * (until - start.t) / _EXPLICIT_REACH
     is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
-    if exponential_suits(model) and (speed.decay < 0.1 or _is_short(model, speed, until - start.t)):
+    # The fastest motion fits into the run so few times that following it costs nothing beside setting up a solver.
+    is_short = speed.size * (until - start.t) * model.size <= FEW_RADIANS
+    if exponential_suits(model) and (speed.decay < 0.1 or is_short):
         work = speed.size * (until - start.t) * len(model.pattern.indices)
         return SolverChoice("exponential", "linear with constant coefficients", work=work)
     if exponential_suits(model) and _decays(speed, until - start.t):
@@ -119,11 +121,6 @@ def _longest_step(speed: FastestMotion, horizon: float) -> float:
     if speed.decay <= 0.5 or not 0.0 < speed.size * horizon < STIFF_STEPS * _EXPLICIT_REACH:
         return np.inf
     return _INTERPOLANT_REACH / speed.size
-
-
-def _is_short(model: NumericModel, speed: FastestMotion, horizon: float) -> bool:
-    """Whether the fastest motion fits into the run so few times that following it costs nothing beside setting up a solver."""
-    return speed.size * horizon * model.size <= FEW_RADIANS
 
 
 def exponential_suits(model: NumericModel) -> bool:
@@ -156,19 +153,14 @@ def fastest_motion(model: NumericModel, context: ModelContext, start: StatePoint
     """The largest eigenvalue: of a small model as it is, else an estimate at the cost of some tens of evaluations."""
     if model.size == 0:
         return FastestMotion(0.0, 0.0)
+    estimated = _largest_eigenvalue if model.size <= SMALL and not model.slopes_wait else _power_iteration
     if not model.linear:
-        return _fastest_motion(model, context, start)
+        return estimated(model, context, start)
     key = context.parameters.tobytes(), start.y.tobytes()
     known: tuple[tuple[bytes, bytes], FastestMotion] | None = model.plans.get("speed")
     if known is None or known[0] != key:  # of a linear model it is the same in the next run
-        known = model.plans["speed"] = key, _fastest_motion(model, context, start)
+        known = model.plans["speed"] = key, estimated(model, context, start)
     return known[1]
-
-
-def _fastest_motion(model: NumericModel, context: ModelContext, start: StatePoint) -> FastestMotion:
-    if model.size <= SMALL and not model.slopes_wait:
-        return _largest_eigenvalue(model, context, start)
-    return _power_iteration(model, context, start)
 
 
 def _largest_eigenvalue(model: NumericModel, context: ModelContext, start: StatePoint) -> FastestMotion:

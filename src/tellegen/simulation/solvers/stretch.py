@@ -277,12 +277,10 @@ class PreparedModel:
 
 def prepare(model: NumericModel) -> PreparedModel:
     """The model ready for any solver; made once for each."""
-    found: PreparedModel = model.plans.get("prepared") or model.plans.setdefault("prepared", _prepared(model))
-    return found
-
-
-def _prepared(model: NumericModel) -> PreparedModel:
-    return PreparedModel(
+    known: PreparedModel | None = model.plans.get("prepared")
+    if known is not None:
+        return known
+    made = PreparedModel(
         model,
         pattern=model.pattern,
         colours=model.colours,
@@ -293,6 +291,8 @@ def _prepared(model: NumericModel) -> PreparedModel:
         periods=np.array([g.period for g in model.sample_groups] or [0.0]),
         offsets=np.array([g.offset for g in model.sample_groups] or [0.0]),
     )
+    found: PreparedModel = model.plans.setdefault("prepared", made)  # of two threads the first one decides
+    return found
 
 
 def run_stretch(
