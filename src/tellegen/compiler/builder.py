@@ -49,6 +49,7 @@ def resistive_rows(
     field = NamedEntries(graph.parameters, (*taken, *graph.moving, *formulas), prefix=f"r_{coupled.ports[0]}")
     rows: list[dict[int, Entry]] = []
     for k, row in zip(coupled.ports, coupled.matrix, strict=True):
+        # One equation of the field: its output less what the matrix gives from the conjugates is zero.
         entries = {column(k, graph.ports[k].law.side): field.entry(ONE)}
         for j, e in zip(coupled.ports, row, strict=True):
             if e is not ZERO:
@@ -56,6 +57,7 @@ def resistive_rows(
         rows.append(entries)
     elimination: Elimination[Entry] = Elimination(rows, field)
     decided = {column(k, causal.decides[k]): k for k in coupled.ports}
+    # Solved for what ports decide: where causality turns some ports round, this inverts their part of the matrix.
     elimination.eliminate_all(decided)
     found = elimination.express(decided)
     formulas.update(field.where)
@@ -90,9 +92,11 @@ class ProgramSignals:
                 builder.compute(k, law.expression)
                 self.breaks.extend(law.breaks)
             case Integral():
+                # An integral is a state like those of storages: its rate is a residual of its own.
                 self.rates[k] = new(f"rate of {law.name}")
                 builder.compute(self.rates[k], law.rate)
             case Sampled():
+                # Two variables: what is held now, and what will be held after the next instant.
                 after = new(f"next {law.name}")
                 builder.compute(after, law.expression)
                 self.samples.append((law, after))
@@ -108,6 +112,7 @@ class ProgramSignals:
                 builder.scheduler.add(ScheduledItem(k, Lookup("external", len(self.externals) - 1, k, arguments)))
 
     def _add_delayed(self, law: Delayed, k: int, builder: "Builder") -> None:
+        # What goes in is observed at every step and kept; what comes out is read from there at t less the delay.
         source = builder.variables.new(f"before the delay of {law.name}")
         builder.compute(source, law.expression)
         self.delays.append((law, source))
@@ -184,6 +189,7 @@ class Builder:
             for side in ("across", "through"):
                 decided = self.causal.decides[k] == side
                 law = port.law
+                # The output is the state itself: one variable less, and no equation between the two.
                 if decided and isinstance(law, StorageLaw) and law.side == side and not law.keeps_energy_variable:
                     columns.append(self.variables.moving(port.state))
                     self.states.append(columns[-1])
@@ -192,6 +198,8 @@ class Builder:
                     self.inputs.append(columns[-1])
                 else:
                     columns.append(new(port.across if side == "across" else port.through))
+                    # The law gives the output of the energy variable: that is the state, and the output a variable
+                    # beside it.
                     if decided and isinstance(law, StorageLaw) and law.side == side:
                         self.states.append(self.variables.moving(port.state))
         nodes = [node.name for node in self.graph.nodes if not node.reference]
@@ -228,8 +236,10 @@ class Builder:
         Elements with one law differ in their slots only, so each law is taken apart once.
         """
         order = tuple(slots)
+        # Taking a formula apart is the dearest thing here, and a thousand elements share one law.
         known = self._templates.get((expression, order))
         if known is None:
+            # Negative numbers stand for the slots: no variable of the model has one.
             own = {name: variable(-1 - k) for k, name in enumerate(order)}
             known = self._templates[expression, order] = self.instance(expression.substitute(own), where)
         numbers = tuple(slots.values())
@@ -238,6 +248,7 @@ class Builder:
     def instance(self, expression: Expression, where: Port | None = None) -> TemplateInstance:
         """The template of a formula over names of the model."""
         for name in expression.free_symbols:
+            # Refused here, where the element is known: in the C text it would be a name without a meaning.
             if self.variables.number(name) is None and name not in self.graph.parameters and name not in self.formulas:
                 raise rules.UNKNOWN_NAME.error(
                     f"'{name}' has no value while the model runs",
@@ -263,6 +274,7 @@ class Builder:
         rate_of = self.variables.rate_of
         leaves = (*self.states, *self.inputs, *self.displacements, *self.signals.states, *self.signals.memory)
         scheduler.give(self.time, *leaves, *(rate_of[k] for k in leaves if k in rate_of))
+        # The rate of time; and what gives a constant a place among the variables.
         scheduler.add(ScheduledItem(self.one, TemplateInstance(ONE, (), ())))
         self._add_definitions()
         for k, port in enumerate(self.graph.ports):
@@ -276,6 +288,7 @@ class Builder:
         if cut:
             self.loops.cut(dependent)
         scheduler.want(self.told(k) for k in dependent)
+        # Now everything has a place in the order but what closes the equations.
         self._settle(dependent)
         residuals = [*self.storages.residuals(), *self._rate_residuals(), *self.loops.residuals()]
         scheduler.settle()
@@ -297,6 +310,7 @@ class Builder:
         pending = list(dependent)
         while True:
             self.scheduler.settle()
+            # What still waits when nothing is ready waits for itself: a loop.
             if self.scheduler.waiting and self.loops.tear():
                 continue
             if not pending and not self.scheduler.waiting:
@@ -313,6 +327,7 @@ class Builder:
         """Names that elimination gave, and parameters that move: formulas where they hold variables, else parameters."""
         given = {**self.graph.moving, **self.wiring.where}
         for name, expression in given.items():
+            # Decided for all names before any formula is taken apart: one may read another that stands later.
             if self._moves(name, given):
                 self.variables.named(name)
             else:
@@ -354,10 +369,13 @@ class Builder:
 
     def _add_resistive(self, k: int, port: Port, law: ResistiveLaw) -> None:
         told, decided = self.told(k), self.decided(k)
+        # The law gives its side from the other one; where causality asks for the reverse it is used backwards.
         forward = self.causal.decides[k] == law.side
+        # A constant coefficient is a product or a quotient: templates that nearly all resistors of a model share.
         constant = law.coefficient is not None and not self.moves(law.coefficient)
         if law.coefficient is ZERO and forward:  # a switch: whatever it is told, it decides zero
             self.scheduler.add(ScheduledItem(decided, TemplateInstance(ZERO, (), ())))
+            # Who follows an open switch follows nothing: residues of its column are zero from the start.
             self.scheduler.zeros.add(decided)
         elif constant and law.coefficient is not None:
             self.refuse_unknown(law.coefficient, port)
@@ -381,6 +399,8 @@ class Builder:
         for j, state in zip(self.causal.integral, self.states, strict=True):
             law = self.graph.ports[j].law
             if isinstance(law, StorageLaw) and not law.keeps_energy_variable:
+                # Two variables that are equal have equal residues: so the output of a source is known by the name of a
+                # state.
                 found[self.scheduler.decided_residue(column(j, self.causal.decides[j]))] = self.variables.names[state]
         return found
 
@@ -410,6 +430,7 @@ def tearing_set(edges: Edges) -> list[int]:
     for a, bs in after.items():
         for b in bs:
             before[b].add(a)
+    # Whoever reads itself is on a loop of one: no other node can cut that.
     chosen = [a for a in after if a in after[a]]
     for a in chosen:
         _remove(a, after, before)
@@ -417,6 +438,7 @@ def tearing_set(edges: Edges) -> list[int]:
         _strip(after, before)
         if not after:
             return chosen
+        # Ties go to the lower number, so that the order of the model decides, and not that of a set.
         best = max(after, key=lambda a: (len(after[a]) * len(before[a]), -a))
         chosen.append(best)
         _remove(best, after, before)
@@ -477,6 +499,7 @@ class AlgebraicLoops:
         """Make unknowns of a few waiting items, so that the others can be computed; whether there was a loop."""
         waiting = dict(self.builder.scheduler.waiting)
         laws = [k for k, item in waiting.items() if item.argument is not None]
+        # Looking at every pair of laws costs a sweep over the interconnection for each.
         large = len(laws) * len(self.builder.columns) > MOST_SEARCHED
         chosen = self._one_side(laws) if large else tearing_set(self._edges(waiting))
         for target in chosen:
@@ -505,6 +528,7 @@ class AlgebraicLoops:
     def _tear(self, item: ScheduledItem) -> None:
         """The unknown is the argument of a law, because a law may be flat where its argument still moves."""
         scheduler, variables = self.builder.scheduler, self.builder.variables
+        # It comes back below, told by the unknown.
         scheduler.drop(item)
         if item.argument is None or not isinstance(item.how, TemplateInstance):
             self._add(item)
@@ -514,6 +538,7 @@ class AlgebraicLoops:
             )
         else:
             told = item.argument
+            # Named as what is told: who reads the message of a solver knows that name.
             argument = variables.new(variables.names[told])
             self._add(ScheduledItem(argument, TemplateInstance(slot(0), (argument,), ()), told))
             arguments = tuple(argument if k == told else k for k in item.how.arguments)
@@ -527,6 +552,7 @@ class AlgebraicLoops:
         """
         across = set(self.builder.columns[0 : 2 * len(self.builder.graph.ports) : 2])
         sides = [[k for k in laws if k in across], [k for k in laws if k not in across]]
+        # One of them may be empty where laws wait for gains and not for each other.
         sides.sort(key=len)
         return sides[0] or sides[1]
 
@@ -582,6 +608,7 @@ class AlgebraicLoops:
     def _residual(self, item: ScheduledItem) -> int:
         """What the item gives, less what the interconnection tells; or less the unknown itself, where the item gives it."""
         builder, k, how = self.builder, item.target, item.how
+        # c w less what is told, as one residual of two terms: linear, and no variable between.
         if isinstance(how, TemplateInstance) and item.argument is not None and how.template is SCALED:
             return builder.residual(k, TemplateInstance(BALANCE, (k, item.argument), how.coefficients))
         value = builder.variables.new(f"law of {builder.variables.names[k]}")

@@ -79,6 +79,7 @@ class _Unrolled:
         self.tables, self.places = packed_tables(self.program.tables)
         flat = flatten(self.program)
         self.form = implicit_form(flat)
+        # After the implicit form: whether yp can be solved for depends on which unknowns are hidden in it.
         self.explicit = explicit_form(flat, self.form)
         self.routines = Routines(flat, self.form, self.explicit, self.base)
 
@@ -90,6 +91,7 @@ class _Unrolled:
     def code(self, *, slopes_later: bool) -> Code:
         """The code, with or without slopes."""
         program, form = self.program, self.form
+        # Slopes keep the compiler of a long model busiest, and a run with an explicit method may never ask for them.
         routines = self.routines.values() if slopes_later else self.routines.all()
         samples = len(sample_groups(program.samples))
         return Code(
@@ -103,10 +105,12 @@ class _Unrolled:
             linear=is_linear_program(program),
             pattern=_pattern(routines, len(form.y)),
             data=ModelData(
+                # Hidden unknowns wait there from one call to the next: Newton starts where it last ended.
                 scratch=max(len(form.hidden), 1),
                 tables=self.tables,
                 external=external_signals(program.externals),
                 rates=next((routine for routine in routines if routine.name == "rhs"), None),
+                # Where powers do not read yp, solvers need not work it out at points where they only keep books.
                 powers_read_rates=any("yp" in r.words_read() for r in routines if r.name == "powers"),
             ),
             slopes_later=slopes_later,
@@ -122,6 +126,7 @@ def _pattern(routines: Sequence[Routine], size: int) -> SparsityPattern:
     """Where F, and f where there is one, depends on y: a coupled mass matrix makes f depend on more than F."""
     rows: list[set[int]] = [set() for _ in range(size)]
     for routine in routines:
+        # Solvers factor F or f, whichever they advance, on one pattern: it has the entries of both.
         if routine.name in ("residual", "rhs"):
             found = _moving(routine)
             for row, result in zip(rows, routine.results, strict=True):
@@ -146,6 +151,7 @@ def external_signals(externals: Sequence[External]) -> object:
     """The functions of the host as one that C can call; None where there are none."""
     if not externals:
         return None
+    # Numbers of arguments are fixed here: C hands over a bare pointer, which knows no length.
     functions = [(law.function, len(law.arguments)) for law in externals]
 
     def external(k: int, arguments: object) -> float:
@@ -159,6 +165,7 @@ def external_signals(externals: Sequence[External]) -> object:
             return float("nan")
 
     made: Any = EXTERNAL(external)
+    # Kept beside the callback, because the error itself cannot pass through C; a finding quotes it.
     made.said = ""
     return made
 
@@ -186,6 +193,7 @@ VALUES: Final = {
 
 
 @final
+# A cache folder may be written by others: opening a file there must never run code that the file names.
 class _Values(pickle.Unpickler):
     """Restores values, and calls nothing else."""
 
@@ -193,6 +201,8 @@ class _Values(pickle.Unpickler):
         """The class or maker of a value. Raises: UnpicklingError for anything else."""
         if (module, name) in OUTSIDE or (module in VALUES and "." not in name):
             found = super().find_class(module, name)
+            # A module of ours also holds what it imports, and functions that do things: only its own classes pass, and
+            # of the makers of expressions the functions too, for expressions are made anew and shared.
             own = found.__module__ == module and (isinstance(found, type) or module.startswith("tellegen.expressions."))
             if module not in VALUES or own:
                 return found
@@ -205,6 +215,8 @@ class _Alike(pickle.Pickler):
 
     def persistent_id(self, value: object) -> str | None:
         """The one text that stands for all equal ones; None for anything else."""
+        # Two files with the same model would else have two keys: pickle writes a text twice or refers to the first,
+        # depending on which objects are one.
         return sys.intern(value) if type(value) is str else None
 
 
@@ -230,6 +242,7 @@ def _key(causal: CausalGraph) -> str | None:
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
     content = written.getvalue()
+    # Reading a file would take as long as generating the code.
     if len(content) < SMALL:
         return None
     return hashlib.sha256(_generator() + content).hexdigest()[:40]
@@ -239,6 +252,7 @@ def _key(causal: CausalGraph) -> str | None:
 def _generator() -> bytes:
     """What tells one state of the generator from another."""
     top = Path(__file__).parents[1]
+    # The states of our own files are part of the key: who edits the generator gets new code without clearing anything.
     files = sorted(
         path for folder in GENERATOR for path in (top / folder).rglob("*.[ph]*") if path.suffix in (".py", ".h")
     )
@@ -250,8 +264,10 @@ def _read(path: Path) -> Code | None:
     """What is kept in a whole, unchanged file."""
     with contextlib.suppress(Exception):  # whatever is wrong with the file, the code is generated again
         content = path.read_bytes()
+        # A file that was cut short must not be unpickled at all, so its digest stands before it.
         digest, body = content[:32], content[32:]
         if hashlib.sha256(body).digest() == digest:
+            # What was used last is removed last.
             os.utime(path)
             found = _Values(io.BytesIO(body)).load()
             return found if isinstance(found, Code) else None
@@ -260,9 +276,11 @@ def _read(path: Path) -> Code | None:
 
 def _write(path: Path, code: Code) -> None:
     """Keep what a model is made from: not the steps that the source was written from."""
+    # A model that is loaded needs neither steps nor statements: its source was written from them.
     body = pickle.dumps(replace(code, routines=[], program=replace(code.program, core=[], observing=[])))
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix="making-", delete=False) as made:
         made.write(hashlib.sha256(body).digest() + body)
+    # Another process may read at this moment: it sees the old file or the new one, never a part.
     os.replace(made.name, path)
     prune(path.parent, keep=path)

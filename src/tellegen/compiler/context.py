@@ -22,6 +22,7 @@ _UNDER_WAY: dict[int, Cancellable] = {}
 def stop_building_slopes(thread: int) -> None:
     """End the making of slopes in a thread, if it is at that: its compiler, or the writing of what that is to read."""
     making = _UNDER_WAY.get(thread)
+    # The compiler is another process and can be ended at once; what Python does meanwhile is asked to stop.
     if making is not None and not stop_compiler(thread):
         making.stop(CompilerStoppedError)
 
@@ -87,6 +88,7 @@ class DeferredSlopes:
         thread, making = threading.get_ident(), Cancellable()
         _UNDER_WAY[thread] = making
         try:
+            # Several contexts of one model may run at once, and all of them may ask first.
             with self._one_at_a_time, making.here():
                 self._make_once()
         except CompilerStoppedError:  # nothing can be raised through a solver in C
@@ -99,8 +101,10 @@ class DeferredSlopes:
         if self.made:
             return
         self._built = built = self._build()
+        # The owner is kept before the addresses are set: a solver may call them the next moment.
         for name in ("tangent", "rhs_tangent"):
             setattr(self._struct, name, built.addresses[name])
+        # Last: who sees `made` may call the slopes.
         self.findings, self.made = built.findings, True
 
 
@@ -198,7 +202,9 @@ class ModelContext:
 
     def __init__(self, data: ModelData, parameters: Array, inputs: Array, memory: Array) -> None:
         self.parameters, self.inputs, self.memory = map(_at_least_one, (parameters, inputs, memory))
+        # Each context has scratch of its own: that is what lets several of one model run at once.
         self.values, self.tangents = np.zeros(max(data.scratch, 1)), np.zeros(max(data.scratch, 1))
+        # Kept here, for C is given their bare addresses: Python would free them behind its back.
         self._data, self._constants = data, data.constants_for(parameters)
         self._past: Any = None
         own = (self.parameters, self.inputs, self.memory, self.values, self.tangents)
@@ -217,6 +223,7 @@ class ModelContext:
     @property
     def failed(self) -> int | None:
         """The index of the program variable that was not finite in the last call, if any."""
+        # C counts from one here, so that zero means that nothing failed.
         return None if self.struct.failed == 0 else int(self.struct.failed) - 1
 
     def share_past(self, other: "ModelContext") -> None:
@@ -236,6 +243,7 @@ def _at_least_one(values: Array) -> Array:
     return values if len(values) else np.zeros(1)
 
 
+# Numbers, for tables lie among numbers; support.h and the interpreter read the same ones.
 KINDS = {"linear": 0.0, "previous": 1.0, "cubic": 2.0}
 
 
@@ -262,7 +270,10 @@ def monotone_slopes(points: Array, values: Array) -> Array:
     slopes = np.zeros(len(points))
     slopes[0], slopes[-1] = rise[0], rise[-1]
     left, right = rise[:-1], rise[1:]
+    # The harmonic mean, weighted by the distances: it is never more than three times the smaller slope, which is enough
+    # to stay monotonic.
     w_left, w_right = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
+    # Where the slope changes sign the point is a peak, and its slope is zero: anything else would pass beyond it.
     same = left * right > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = (w_left + w_right) / (w_left / left + w_right / right)

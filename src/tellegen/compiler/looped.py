@@ -43,6 +43,7 @@ def looped_forms(program: Program) -> LoopedForms:
     before: list[Step] = []
     residuals: list[Step] = []
     for step in program.core:
+        # Residuals come last by nature: nothing reads them.
         ends = isinstance(step, LawGroup) and all(k in last for k in step.targets)
         (residuals if ends else before).append(step)
     rates = _solved(program, before, residuals)
@@ -51,6 +52,7 @@ def looped_forms(program: Program) -> LoopedForms:
 
 def _solved(program: Program, before: list[Step], residuals: list[Step]) -> tuple[list[Step], list[int]] | None:
     moving = set(program.rates)
+    # Where a step before the residuals reads a rate, solving each residual for its own rate would leave others in it.
     if program.unknowns or any(
         not moving.isdisjoint(step.reads(r)) for step in before for r in range(len(step.targets))
     ):
@@ -75,12 +77,15 @@ def _solved_group(step: LawGroup, own: dict[int, int], moving: set[int], program
     wanted = [own[k] for k in step.targets]
     slots = [s for s, column in enumerate(step.arguments) if column == wanted]
     others = [k for s, column in enumerate(step.arguments) if s not in slots for k in column]
+    # One template serves the whole group, so the rate has to stand in the same slot for all of its members.
     if len(slots) != 1 or not moving.isdisjoint(others):
         return None
     name = f"@{slots[0]}"
     slope = derivative(step.template, name)
+    # Only what is affine in the rate is solved for it by one division.
     if slope is ZERO or name in slope.free_symbols:
         return None
+    # r(w) = r(0) + slope w, so r = 0 gives w = -r(0) / slope.
     solved: Expression = -step.template.substitute({name: ZERO}) / slope
     kept = compact_template(solved)
     targets = []
@@ -121,6 +126,7 @@ class Numbering:
     """New numbers for the variables of a program, leaves first."""
 
     def __init__(self, program: Program) -> None:
+        # Leaves first, in the order of the arguments: C copies y, yp and inputs there in one piece each.
         leaves = (program.time, *program.y, *program.rates, *program.inputs, *program.memory)
         self.new: list[int] = [-1] * len(program.names)
         self.count = 0
@@ -213,6 +219,7 @@ class IndexTables:
         arguments = [self.numbering.all(column) for column in step.arguments]
         coefficients = [self.coefficients.add(column) for column in step.coefficients]
         targets = [self.numbering.add(k) for k in step.targets]
+        # The kind of an operation beyond the fixed ones is the number of its template.
         kind = self.template(step)
         flat = [i for column in (targets, *arguments, *coefficients) for i in column]
         return [OPERATIONS["LAWS"] + kind, len(targets), self.table(flat), 0]
@@ -235,6 +242,7 @@ class IndexTables:
         for r, target in enumerate(rows.targets):
             first, last = rows.starts[r], rows.starts[r + 1]
             if last == first + 1 and rows.gains[first] is ONE:
+                # One term of gain one: both names share a number, and no code runs for the row.
                 numbering.copy(target, rows.sources[first])
                 continue
             sources += [new[k] for k in rows.sources[first:last]]
@@ -243,6 +251,7 @@ class IndexTables:
             starts.append(len(sources))
         if not targets:
             return []
+        # A Kirchhoff sum needs no multiplications: the sign is in the index itself, by its complement.
         if all(gain is ONE or gain is MINUS_ONE for gain in gains):
             signed = [k if gain is ONE else ~k for k, gain in zip(sources, gains, strict=True)]
             return [OPERATIONS["SIGNED"], len(targets), self.table([*targets, *starts, *signed]), 0]
@@ -261,6 +270,8 @@ class Constants:
         self.place = {name: k for k, name in enumerate(base)}
         self.plain: list[tuple[int, int]] = []
         self.others: list[tuple[int, Expression]] = []
+        # Sorted once, for a sweep asks for the constants of each run: numbers, bare parameters, and what must be
+        # evaluated.
         for k, formula in enumerate(formulas):
             if isinstance(formula, Number):
                 self.fixed[k] = float(formula.rational)
@@ -282,6 +293,8 @@ class Constants:
     def at(self, parameters: Array) -> Array:
         """Constants, then the entries of their derivatives; those of the last parameters are kept for the next run."""
         key = parameters.tobytes()
+        # Many runs follow each other with the same parameters, and a large model has hundreds of thousands of
+        # constants.
         if self._last is None or self._last[0] != key:
             self._last = key, self._at(parameters)
         return self._last[1]
@@ -310,6 +323,7 @@ class Constants:
         found = []
         for k, formula in self.others:
             written = formula
+            # Slopes are by the parameters that are given: what others define is written out first.
             while any(name in self.defined for name in written.free_symbols):
                 written = written.substitute(self.defined)
             for name in sorted(written.free_symbols):
@@ -359,6 +373,7 @@ def _law(template: Expression, number: int, arguments: int, coefficients: int) -
     slope = total(derivative(template, f"@{k}") * symbol(f"d@{k}") for k in range(arguments))
     moved = total(derivative(template, f"#{k}") * symbol(f"d#{k}") for k in range(coefficients))
     with_constants = along | {f"d#{k}": f"dk[c{k}[i]]" for k in range(coefficients)}
+    # Without dp the loop is shorter, and nearly every tangent is asked for without: Jacobians never need it.
     plain, full = _loop([slope], names | along), _loop([slope + moved], names | with_constants)
     if moved is ZERO:
         full = plain
@@ -407,6 +422,7 @@ def looped_code(causal: CausalGraph) -> Code:
     except DensePatternError:
         pass
     try:
+        # Sums as unknowns make every equation short: the pattern is sparse again, at the price of the explicit form.
         return _looped(build_program(causal, cut=True))
     except DensePatternError:
         return _looped(plain, dense=True)
@@ -442,6 +458,7 @@ def _looped(program: Program, *, dense: bool = False) -> Code:
     }
     for name, size in sizes.items():
         layout.header[PLACES[name]] = size
+    # The cheapest way to yp that is exact: solved in closed form, divided by the diagonal mass, or left to the solver.
     how: RateForm = "solved" if forms.rates is not None else "divided" if rates_divide(program) else "none"
     return Code(
         program,
@@ -468,6 +485,8 @@ def _set_books(layout: IndexTables, program: Program, steps: Sequence[Step]) -> 
     """The tables of the books; gives the variables that powers read."""
     books, new = program.books, layout.numbering.all
     powers = [*books.supplied, *books.modulation, *(k for ports in books.resistive for k in ports)]
+    # Books ask for powers at every step: what sources and losses do not need is left out, in a lossless ladder nearly
+    # all.
     enough, _, read = split_steps(steps, powers)
     layout.set_steps("power_steps", enough)
     layout.set("power_leaves", [i for i, k in enumerate((*program.y, *program.rates)) if k in read])
@@ -478,6 +497,7 @@ def _set_books(layout: IndexTables, program: Program, steps: Sequence[Step]) -> 
     for ports in books.resistive:
         starts.append(starts[-1] + len(ports))
     members = new(k for ports in books.resistive for k in ports)
+    # Several ports of one element count together: one of them alone may give what another takes.
     layout.set("resistive", [*starts, *members], len(books.resistive))
     return read
 

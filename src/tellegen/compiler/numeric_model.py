@@ -103,6 +103,7 @@ def pattern_of_rows(rows: Sequence[Sequence[int]], size: int) -> SparsityPattern
     counts = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     columns = np.fromiter((j for row in rows for j in row), dtype=np.int64, count=int(counts.sum()))
     row_of = np.repeat(np.arange(len(rows)), counts)
+    # By column, and by row inside of each: solvers rely on the rows of a column being in order.
     order = np.lexsort((row_of, columns))
     indptr = np.zeros(size + 1, dtype=np.int32)
     np.cumsum(np.bincount(columns, minlength=size), out=indptr[1:])
@@ -116,6 +117,7 @@ def colouring(pattern: SparsityPattern) -> Integers:
     size = pattern.size
     indptr, indices = pattern.indptr.tolist(), pattern.indices.tolist()
     colours = [-1] * size
+    # Two columns of one colour are probed by one tangent, so no row may feel both.
     taken_in_row: list[set[int]] = [set() for _ in range(size)]
     widths = np.diff(pattern.indptr)
     # Columns are taken in their own order where they are about equally wide: a band then needs no more colours than its width.
@@ -123,6 +125,7 @@ def colouring(pattern: SparsityPattern) -> Integers:
     for j in order:
         rows = indices[indptr[j] : indptr[j + 1]]
         colour = 0
+        # The smallest colour that is free in all rows of the column.
         while any(colour in taken_in_row[i] for i in rows):
             colour += 1
         colours[j] = colour
@@ -220,6 +223,7 @@ class NumericModel:
             if known.period is None or known.period <= 0.0:
                 times.append(np.array([known.at]))
                 continue
+            # Only those inside the stretch: a run over many periods would list millions each time.
             first = max(0, int(np.ceil((start - known.at) / known.period)))
             count = int(np.floor((until - known.at) / known.period)) - first + 1
             times.append(np.asarray(known.at + known.period * (first + np.arange(max(count, 0))), dtype=float))
@@ -256,6 +260,7 @@ class NumericModel:
     def _filled(
         self, names: Sequence[str], default: Array, given: Mapping[str, float] | Array | None, word: str
     ) -> Array:
+        # A whole array is taken as it is: it has been made from these names before.
         if given is None or not isinstance(given, Mapping):
             return np.array(default if given is None else given, dtype=float)
         values = default.astype(float)
@@ -301,6 +306,7 @@ class NumericModel:
 
         The arrays must live as long, and be contiguous.
         """
+        # Addresses are taken once: thirty steps of a power iteration would else spend their time on that.
         function, pointers = self._function("rhs_tangent"), (_address(y), _address(dy), None, _address(into))
         return partial(function, context.address, t, *pointers)
 
@@ -330,9 +336,11 @@ class NumericModel:
         function = self._function("rhs")
         here, there, moved = np.empty(self.size), np.empty(self.size), np.empty(self.size)
         bad = function(context.address, t, _address(y), _address(here))
+        # At y = 0 there is no size to go by: SI units make one of it.
         reach = DIFFERENCE * (float(np.linalg.norm(y)) or 1.0)
 
         def differ() -> int:
+            # The step is a length in y, whatever the length of the direction: an iteration may scale it as it likes.
             h = reach / (float(np.linalg.norm(dy)) or 1.0)
             np.add(y, h * dy, out=moved)
             failed = bad or function(context.address, t, _address(moved), _address(there))
@@ -377,6 +385,7 @@ class NumericModel:
         indptr, indices = self.pattern.indptr, self.pattern.indices
         columns = np.repeat(np.arange(self.size), np.diff(indptr))
         found = np.zeros(len(indices))
+        # All columns of a colour at once: their rows are apart, so each entry of the tangent belongs to one of them.
         for colour in range(int(self.colours.max(initial=-1)) + 1):
             dy = np.where(self.colours == colour, 1.0, 0.0)
             dr = self.tangent(t, y, yp, dy, cj * dy, context=context)
@@ -405,6 +414,7 @@ class NumericModel:
 
     def _check(self, status: int, context: ModelContext) -> None:
         if status:
+            # What a function of the host raised goes first: that a value is not finite only follows from it.
             raise_kept_error()
             index = context.failed
             what = self.variables[index] if index is not None and index < len(self.variables) else "a variable"
@@ -442,6 +452,7 @@ class NumericModel:
         pattern = pattern or dense_pattern(size)
         values = dict(parameters or {})
         addresses = native_addresses(made.library)
+        # Fields that a model written by hand seldom has; `more` wins over them.
         base: dict[str, Any] = {
             "displacements": (),
             "signal_states": (),

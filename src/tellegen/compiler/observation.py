@@ -57,9 +57,12 @@ def storage_energy(law: StorageLaw) -> Expression:
 def _integral(integrand: Expression, upto: Expression) -> Expression:
     """The integral over ARGUMENT from zero."""
     terms = []
+    # By Gauss, as a formula: the energy of any law can be evaluated without a quadrature while the model runs.
     places, weights = np.polynomial.legendre.leggauss(_NODES)
     for a, b in pairwise(_PANELS):
         for place, weight in zip(places.tolist(), weights.tolist(), strict=True):
+            # A share of the way, for the end of the integral is a variable. Exact fractions print alike on every
+            # machine.
             share = number(Fraction((a + b + (b - a) * place) / 2))
             terms.append(number(Fraction(weight * (b - a) / 2)) * integrand.substitute({ARGUMENT: share * upto}))
     return upto * total(terms)
@@ -90,8 +93,11 @@ def _asked(node: Expression) -> Iterator[Expression]:
     if isinstance(node, Call) and node.name in ("sign", "abs"):
         yield node.arguments[0]
     elif isinstance(node, Call) and node.name in ("max", "min"):
+        # The largest changes where two of them are equal; most pairs are not the largest then, which costs a step and
+        # no error.
         for one, other in combinations(node.arguments, 2):
             yield one - other
+    # Equality holds at single points, which no step meets.
     elif isinstance(node, Relation) and node.operator not in ("==", "!="):
         yield node.left - node.right
 
@@ -139,6 +145,7 @@ class Observation:
     def program(self) -> Program:
         """The program with everything that can be observed."""
         builder = self.builder
+        # Every power variable is shown, also those that no equation asks for.
         builder.scheduler.want(builder.columns[c] for c in range(2 * len(self.graph.ports)))
         builder.scheduler.settle()
         for k, port in enumerate(self.graph.ports):
@@ -149,6 +156,7 @@ class Observation:
         builder.scheduler.settle()
         self._modulation()
         builder.scheduler.settle()
+        # Last, for it reads the steps: a law that only something observed needs may jump without anybody minding.
         self._add_restarts()
         builder.scheduler.settle()
         assert not builder.scheduler.waiting, "everything observed follows from what is known"
@@ -159,6 +167,7 @@ class Observation:
         signals, variables = builder.signals, builder.variables
         y = [*builder.states, *builder.displacements, *signals.states, *builder.loops.unknowns]
         assert len(y) == len(self.residuals), "one residual for each variable"
+        # F runs at every stage of every step, the rest once for a row: hence two lists.
         core, observing, _ = split_steps(builder.scheduler.steps, self.residuals)
         ports = graph.ports
         initial = {ports[k].state: e for k in builder.causal.integral if (e := ports[k].initial) is not None}
@@ -198,6 +207,7 @@ class Observation:
         shown = {"across": across, "through": through}
         is_source = isinstance(port.law, SourceLaw)
         if is_source:
+            # What a source answers counts out of it, as its power does.
             shown[self.builder.causal.follows(k)] = self.builder.outputs[k]
         self._add(Observable(port.across, "across", port.element, domain.name, domain.across.unit), shown["across"])
         self._add(Observable(port.through, "through", port.element, domain.name, domain.through.unit), shown["through"])
@@ -248,6 +258,7 @@ class Observation:
         elif k in builder.field_rows:
             terms = [entry * variable(builder.output(j)) for j, entry in builder.field_rows[k]]
             how = builder.instance(HALF * variable(at) * total(terms), port)
+        # The energy of a constant inertia is a template that all plain storages share.
         elif law.inertia is not None and not builder.variables.numbers(law.inertia.free_symbols):
             how = TemplateInstance(KINETIC, (at,), (law.inertia,))
         else:
@@ -274,6 +285,7 @@ class Observation:
         rates = builder.storages.rates_of([energy for _, energy, _ in self._modulated])
         for (element, _, power), rate in zip(self._modulated, rates, strict=True):
             work = builder.variables.new(f"modulation.{element}")
+            # What the energy gains beyond what came through the port, the motion of its parameters has brought.
             gained = [] if rate is None else [variable(rate)]
             self._compute(work, builder.instance(total([*gained, -variable(power)])))
             self.books.modulation.append(work)
@@ -310,11 +322,13 @@ class Observation:
 
     def _add_restarts(self) -> None:
         """Places where a formula jumps or bends that F needs now, or will after a delay: signs, comparisons, corners."""
+        # What jumps before a delay jumps in F later.
         delayed = [k for _, k in self.builder.signals.delays]
         core, _, _ = split_steps(self.builder.scheduler.steps, [*self.residuals, *delayed])
         found: dict[Expression, int] = {}
         jumping: set[Expression] = set()
         for k, expression, jumps in discontinuities(core, self.builder.time):
+            # Many elements may read one condition: it is one event.
             found.setdefault(expression, k)
             jumping |= {expression} if jumps else set()
         for expression, k in found.items():

@@ -86,6 +86,7 @@ def residual_supports(program: Program, leaves: Iterable[Sequence[int]], *, dens
 
     Raises: DensePatternError when there are more of them than a sparse solver, or the memory, can do with, but where `dense`.
     """
+    # Cutting sums into unknowns is dear where there are none yet, for the model stops being explicit by it.
     fewest = FEWEST_WITH_UNKNOWNS if program.unknowns else FEWEST_ENTRIES
     found = _Supports(leaves, inf if dense else max(fewest, ENTRIES_EACH * len(program.names)))
     for step in program.core:
@@ -93,6 +94,7 @@ def residual_supports(program: Program, leaves: Iterable[Sequence[int]], *, dens
             found.rows(step)
             continue
         for r, target in enumerate(step.targets):
+            # A formula is bent: what it reads cannot cancel any more, so the combinations end here.
             found.set(target, step.reads(r))
     return [sorted(found.of(k)) for k in program.residuals]
 
@@ -115,6 +117,7 @@ class _Supports:
     def set(self, target: int, arguments: Sequence[int]) -> None:
         """A variable given by a formula."""
         found = self.of(arguments[0]) if len(arguments) == 1 else _NOTHING.union(*map(self.of, arguments))
+        # Equal sets are one object: many variables of a large model depend on the same ones.
         self.atoms[target] = self.shared.setdefault(found, found)
         self._count(len(found))
 
@@ -135,6 +138,7 @@ class _Supports:
                     continue
                 for atom, value in inner.items():
                     total[atom] = (total.get(atom, 0) + factor * value) % PRIME
+            # Exactly zero means cancelled: floats would leave rounding there, and with it an entry in the pattern.
             self.combinations[target] = {atom: value for atom, value in total.items() if value % PRIME}
             self._count(len(total))
 
@@ -142,6 +146,7 @@ class _Supports:
         found = self.residues.get(gain)
         if found is None:
             values = gain.residues()
+            # One that has no residue counts as one: at worst an entry too many.
             found = self.residues[gain] = 1 if values is None else values[0]
         return found
 
@@ -156,6 +161,7 @@ def rates_divide(program: Program) -> bool:
     """Whether each residual is affine in its own rate and free of all others, so that a division gives the rate."""
     if program.unknowns or not _is_affine_in(program.rates, (), program):
         return False
+    # The mass matrix is diagonal then.
     return all(row == [i] for i, row in enumerate(residual_supports(program, (program.rates,))))
 
 
@@ -166,6 +172,7 @@ def _is_affine_in(leaves: Iterable[int], others: Iterable[int], program: Program
         slopes = _slopes_read(step)
         for r, target in enumerate(step.targets):
             read = step.reads(r)
+            # Affine in slot s: the slope by it may read neither what moves nor what varies with time.
             for s, slots in enumerate(slopes):
                 if read[s] in moving and any(read[a] in moving or read[a] in varying for a in slots):
                     return False

@@ -61,6 +61,7 @@ def flatten(program: Program) -> Flat:
     """Write a program out."""
     names = list(program.names)
     parameters: dict[str, int] = {}
+    # Parameters become variables too: slopes by them are then slopes like all others.
     for name in (*program.parameters, *program.formulas):
         if name not in parameters:
             parameters[name] = len(names)
@@ -98,6 +99,7 @@ class _Writer:
         named = {name: found[name] for found in known for name in value.free_symbols if name in found}
         (written,) = substitute_all((value,), named)
         if _is_copy(written):
+            # It is put in wherever the variable is read: fewer statements, and zeros and signs cancel at once.
             self.flat.copies[f"%{target}"] = written
         else:
             yield Let(target, written)
@@ -141,6 +143,8 @@ def implicit_form(flat: Flat) -> Implicit:
     program = flat.program
     residuals = [flat.value(k) for k in program.residuals]
     plain = Implicit(flat.core, residuals, program.y, program.rates, [])
+    # A model without algebraic unknowns in y can be explicit, and explicit solvers are the quickest: so they are hidden
+    # first.
     return plain if not program.unknowns else _hidden(flat, plain) or plain
 
 
@@ -148,8 +152,10 @@ def _hidden(flat: Flat, plain: Implicit) -> Implicit | None:
     """The same with its unknowns solved inside; None where they are too many, or where they do not follow from the states."""
     unknowns = flat.program.unknowns
     first = len(plain.y) - len(unknowns)
+    # Inside, a full matrix is eliminated at every call: beyond this a solver with a sparse one does better.
     if len(unknowns) > LARGEST_SOLVED:
         return None
+    # Then Newton inside would need the rates before f has given them.
     if reached_from(flat.core, plain.rates) & variables_in(plain.residuals[first:]):
         return _together(flat, plain, first)
     statements, _ = _with_newton(flat, flat.core, unknowns, plain.residuals[first:])
@@ -162,10 +168,12 @@ def _together(flat: Flat, plain: Implicit, first: int) -> Implicit | None:
     None where the equations are linear, which a solver of differential-algebraic equations does as well, or leave a rate open.
     """
     y, rates = plain.y[:first], plain.rates[:first]
+    # As if the unknowns were known: rates in terms of them.
     free = _explicit(flat, Implicit(plain.statements, plain.residuals[:first], y, rates, []))
     if free is None:
         return None
     moving = reached_from(flat.core, rates)
+    # What reads rates comes after them, and is what the unknowns are then solved from.
     core: list[Statement] = [*free.statements, *(Let(k, e) for k, e in zip(rates, free.rates, strict=True))]
     core += [s for s in flat.core if not moving.isdisjoint(targets_of(s))]
     unknowns, residuals = flat.program.unknowns, plain.residuals[first:]
@@ -175,11 +183,13 @@ def _together(flat: Flat, plain: Implicit, first: int) -> Implicit | None:
     # What follows from one linear equation alone (a sliding speed) may be zero: no tolerance could be asked of it.
     alone = {i: j for i, row in enumerate(whole.jacobian) if (j := _only(row)) is not None and not row[j].free_symbols}
     known = list(alone.values())
+    # They are solved for first, apart: the others then start from a system in which they are known.
     if known:
         core, _ = _with_newton(flat, core, [unknowns[j] for j in known], [residuals[i] for i in alone])
     rest = [j for j in range(len(unknowns)) if j not in known]
     left = [r for i, r in enumerate(residuals) if i not in alone]
     statements, _ = _with_newton(flat, core, [unknowns[j] for j in rest], left, len(known))
+    # F must be asked for at any yp, but the unknowns follow from the true rates: so F is yp less these.
     given = [flat.fresh(f"{flat.names[k]}'") for k in y]
     less = [variable(k) - variable(rate) for k, rate in zip(given, rates, strict=True)]
     return Implicit(statements, less, y, given, [unknowns[j] for j in (*known, *rest)])
@@ -193,6 +203,7 @@ def _only(row: tuple[Expression, ...]) -> int | None:
 
 def _has_full_rank(jacobian: tuple[tuple[Expression, ...], ...]) -> bool:
     """Whether the entries of a Jacobian leave no row without a pivot of its own, whatever the values."""
+    # At random values modulo a prime: what vanishes there vanishes everywhere, but for a chance of 1e-18.
     rows = [{j: value for j, e in enumerate(row) if (value := (residues(e) or (1,))[0])} for row in jacobian]
     return not Elimination(rows, ResidueField()).eliminate_all(range(len(jacobian)))
 
@@ -201,14 +212,17 @@ def _with_newton(
     flat: Flat, core: list[Statement], unknowns: list[int], residuals: list[Expression], scratch: int = 0
 ) -> tuple[list[Statement], Newton]:
     """Statements with one that solves for unknowns, before what needs them."""
+    # Only what the residuals need stands in the loop: it runs several times a call.
     asked = needed_statements(core, residuals)
     moving = reached_from(asked, unknowns)
+    # What does not depend on the unknowns is computed once, before the loop.
     body = tuple(s for s in asked if not moving.isdisjoint(targets_of(s)))
     inside = set(body)
     before = [s for s in asked if s not in inside]
     newton = _newton(flat, unknowns, body, tuple(residuals), scratch)
     done = {*body, *before}
     after = [s for s in core if s not in done]
+    # The body once more behind the Newton, at its solution: what follows reads values from it.
     return [*before, newton, *body, *after], newton
 
 
@@ -226,6 +240,7 @@ def _newton(
     jacobian = tuple(tuple(column[i] for column in columns) for i in range(len(residuals)))
     entries = [e for row in jacobian for e in row]
     moving = reached_from((*body, *slopes), unknowns)
+    # Slopes that do not depend on the unknowns: one step from anywhere ends at the solution.
     linear = moving.isdisjoint(variables_in(entries))
     return Newton(tuple(unknowns), body, tuple(slopes), residuals, jacobian, linear=linear, scratch=scratch)
 
@@ -237,11 +252,13 @@ def explicit_form(flat: Flat, form: Implicit) -> Explicit | None:
 
 def _explicit(flat: Flat, form: Implicit) -> Explicit | None:
     moving = reached_from(form.statements, form.rates)
+    # A search inside whose residuals feel the rates is no affine function of them.
     if any(isinstance(s, Newton) and not moving.isdisjoint(targets_of(s)) for s in form.statements):
         return None
     mass, slopes = _mass(flat, form, moving)
     if mass is None:
         return None
+    # F is affine in yp, so F at yp = 0 is -g: the right-hand side of M yp = g.
     at_rest = {f"%{k}": ZERO for k in form.rates}
     statements: list[Statement] = []
     for statement in form.statements:
@@ -266,6 +283,7 @@ def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[MassRows | None
     slopes: list[Statement] = []
     dynamic = [s for s in form.statements if not moving.isdisjoint(targets_of(s))]
     own = set(dynamic)
+    # One column of M for each rate: following only what it reaches keeps this linear in the size of large models.
     users = _users(dynamic, form.residuals)
     for j, rate in enumerate(form.rates):
         following, residuals = _reached(users, rate, dynamic)
@@ -281,6 +299,7 @@ def _mass(flat: Flat, form: Implicit, moving: set[int]) -> tuple[MassRows | None
     slopes = needed_statements(slopes, entries)
     for statement in slopes:
         read |= variables_read(statement)
+    # A mass that depends on rates is none: F is then not affine in them.
     return (rows if moving.isdisjoint(read) else None), slopes
 
 
@@ -315,6 +334,7 @@ def _reached(users: Users, start: int, statements: Sequence[Statement]) -> tuple
 
 def _solved(flat: Flat, statements: list[Statement], mass: MassRows, right: list[Expression]) -> Explicit | None:
     size = len(mass)
+    # A chain of gears couples a few rates, the rest of the model stays apart: each block is solved by itself.
     groups = UnionFind(size)
     for i, row in enumerate(mass):
         for j in row:
@@ -324,8 +344,10 @@ def _solved(flat: Flat, statements: list[Statement], mass: MassRows, right: list
         blocks.setdefault(groups.find(i), []).append(i)
     rates: list[Expression] = [ZERO] * size
     for block in blocks.values():
+        # A row without an entry leaves a rate open: the equation is algebraic.
         if len(block) > LARGEST_SOLVED or any(not mass[i] for i in block):
             return None
+        # A division, and no system: what most states need.
         if len(block) == 1:
             (i,) = block
             rates[i] = right[i] / mass[i][i]
@@ -381,8 +403,10 @@ class Routines:
     def _rates(self, explicit: Explicit, powers: Routine) -> list[Routine]:
         """The rates, and the rates with the powers at the same point where that spares work: books ask for both."""
         rates = self._routine("rhs", explicit.statements, explicit.rates)
+        # A long function would be compiled twice.
         if operation_count(rates.statements, rates.results) > LONG_RATES:
             return [rates]
+        # What rates and powers share is written once: that is what a common call spares.
         own = set(explicit.statements)
         given = [Let(k, rate) for k, rate in zip(self.form.rates, explicit.rates, strict=True)]
         together = [*explicit.statements, *given, *(s for s in powers.statements if s not in own)]
@@ -425,6 +449,7 @@ class Routines:
         program = self.flat.program
         found = []
         for g, members in enumerate(sample_groups(program.samples)):
+            # Signals that are not sampled at this instant keep what they held.
             results = list(map(variable, program.memory))
             for i in members:
                 results[i] = self.flat.value(program.samples[i][1])

@@ -215,6 +215,8 @@ def template_instance_of(expression: Expression, number_of: Callable[[str], int 
     arguments: dict[int, Expression] = {}
     coefficients: dict[Expression, Expression] = {}
     filled: dict[Expression, Expression] = {}
+    # Names are forgotten in the order of shapes, so that R1*i1 and R2*i2 become one template: a thousand elements, one
+    # function.
     for node in shapes.leaves():
         k = shapes.number(node)
         if k is None:
@@ -247,9 +249,12 @@ class _Shapes:
         stack, seen = [self.root], set()
         while stack:
             node = stack.pop()
+            # Numbers stay in the template: x**2 and x**3 are different laws.
             if node in seen or isinstance(node, Number | Constant):
                 continue
             seen.add(node)
+            # The largest part without variables becomes one coefficient: it is computed once for a run, not at every
+            # step.
             if not node.args or not self.moves[node]:
                 yield node
             else:
@@ -273,6 +278,7 @@ class _Shapes:
         inner = [self.shapes[arg] for arg in node.args]
         if isinstance(node, Symbol):
             return 2
+        # Sums and products have no order of their own: sorting the shapes of their parts gives one.
         if isinstance(node, Add):
             return hash((3, *sorted(zip(inner, [_digits(c) for _, c in node.terms], strict=True))))
         if isinstance(node, Mul):
@@ -320,6 +326,7 @@ def derived_template(template: Expression, count: int, moving: tuple[int, ...]) 
 
     Arguments of the result beyond `count` are rates: count + j is the rate of moving[j].
     """
+    # The chain rule along the motion, once for all members of a group.
     slope = total(derivative(template, f"@{k}") * slot(count + j) for j, k in enumerate(moving))
     return compact_template(slope)
 

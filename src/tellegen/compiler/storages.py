@@ -66,12 +66,14 @@ class TimeDerivatives:
         asked = list(targets)
         self._index()
         reached = self._reached(asked)
+        # Neighbours of one step with the same moving arguments share a template, so that groups stay groups.
         last: tuple[int, tuple[int, ...]] | None = None
         group: LawGroup | None = None
         rows = LinearRows()
         for s, r, k in sorted((*self._defined[k], k) for k in reached if k in self._defined):
             step = self.steps[s]
             if isinstance(step, LinearRows):
+                # Gains of sums do not move, so the rate of a sum is the sum of the rates.
                 terms = [(rate, gain) for v, gain in step.entries(r) if (rate := self._rate(v)) is not None]
                 if terms:
                     rows.add(self._new(k), terms)
@@ -112,6 +114,7 @@ class TimeDerivatives:
             formulas.append(step.coefficients[old][r])
 
     def _reading(self, step: Lookup, k: int) -> None:
+        # Nobody knows the rate of a function of the host, or of what is read from the past.
         if step.kind != "table":
             raise self.leaves.refuse(k)
         rate = self._rate(step.arguments[0])
@@ -133,6 +136,7 @@ class TimeDerivatives:
 
     def _index(self) -> None:
         """Where each variable is computed, for the steps not looked at yet."""
+        # Steps are only ever appended, rates among them: each is looked at once.
         for s in range(self._seen, len(self.steps)):
             self._defined.update((k, (s, r)) for r, k in enumerate(self.steps[s].targets))
         self._seen = len(self.steps)
@@ -174,6 +178,7 @@ class StorageEquations:
     def follow(self, dependent: list[int]) -> None:
         """What dependent storages decide: the rate of their content, which follows from the rate of their output."""
         builder = self.builder
+        # All contents first, then all rates: each rate may need that of another.
         contents = [self._content(k) for k in dependent]
         found = self._rates(contents)
         for k, content, rate in zip(dependent, contents, found, strict=True):
@@ -194,6 +199,7 @@ class StorageEquations:
         moving = []
         for k, state in zip(builder.causal.integral, builder.states, strict=True):
             how = self._plain(k, state)
+            # Those with a plain equation need no rate of anything else.
             if how is None:
                 moving.append((k, state, self._content(k)))
             else:
@@ -218,6 +224,7 @@ class StorageEquations:
         law = _law(port)
         if law.keeps_energy_variable:
             return TemplateInstance(RATE_BALANCE, arguments, ())
+        # A field couples outputs, and an inertia that moves has a rate of its own: both need the rate of the content.
         if law.inertia is None or k in builder.field_rows or builder.moves(law.inertia):
             return None
         builder.refuse_unknown(law.inertia, port)
@@ -264,6 +271,7 @@ class StorageEquations:
             )
         content = self.builder.variables.named(port.state)
         self.builder.loops.add(content, self.builder.filled(law, {ARGUMENT: content}, port), out)
+        # x = g(q), so the rate of q is that of x over g'(q).
         return _Content(out, 1 / law.derivative(ARGUMENT), content)
 
     # -- rates -----------------------------------------------------------------------------------------------------------------
@@ -284,11 +292,14 @@ class StorageEquations:
         constant = {*builder.inputs, *builder.signals.memory}
 
         def rate(k: int) -> int | None:
+            # Displacements and integrals of signals: their rates are formulas, exact where yp is only what a solver
+            # makes of it.
             for known in (builder.rate_items, builder.signals.rates):
                 if k in known and known[k] in builder.scheduler.known:
                     return known[k]
             if k in builder.variables.rate_of and k not in builder.loops.unknowns:
                 return builder.variables.rate_of[k]
+            # Inputs that no signal drives and what is sampled stand still between events.
             if k in constant:
                 return None
             raise self._no_rate(k)

@@ -90,6 +90,7 @@ class Observer:
 
     def at_rows(self, columns: Sequence[int]) -> Array:
         """Observables of the first segment's list at all rows: an array over row and column."""
+        # All at once: the model computes every observable of a row anyway, and most are asked for one after the other.
         if self._kept is None and len(self.trajectory.t) * len(self.observables) <= MOST_KEPT:
             everything = range(len(self.observables))
             self._kept = self._computed(everything, self.trajectory.t, self.trajectory.y, self.trajectory.yp)
@@ -114,6 +115,7 @@ class Observer:
 
     def _places(self, model: NumericModel, columns: Sequence[int]) -> NDArray[np.intp]:
         """Where the observables of the first segment stand in the list of another; -1 where they do not."""
+        # The usual case, without a search: a run has one model.
         if model is self.trajectory.model:
             return np.array(columns, dtype=np.intp)
         at = {(o.name, o.kind): k for k, o in enumerate(model.observables)}
@@ -144,6 +146,7 @@ class Observer:
                 {name: self.parameters[name] for name in model.parameters if name in self.parameters},
                 {name: self.inputs[name] for name in model.inputs if name in self.inputs},
             )
+            # Delayed signals are read from the past of the run: without it every row would show initial values.
             if self.trajectory.past is not None:
                 self.trajectory.past.tie(made)
             self.contexts[id(model)] = made
@@ -177,12 +180,14 @@ def hermite(t: Array, y: Array, yp: Array, at: Array, *, smooth: int) -> tuple[A
         return np.repeat(y[:1], len(at), axis=0), np.repeat(yp[:1], len(at), axis=0)
     after = place + 1
     step = t[after] - t[place]
+    # Rows on both sides of a change may share a time; there the first value stands.
     step = np.where(step > 0, step, 1.0)[:, None]
     s = (at - t[place])[:, None] / step
     y0, y1, d0, d1 = y[place], y[after], step * yp[place], step * yp[after]
     rise = y1 - y0
     value = y0 + s * (d0 + s * ((3 * rise - 2 * d0 - d1) + s * (d0 + d1 - 2 * rise)))
     rate = (d0 + s * (2 * (3 * rise - 2 * d0 - d1) + 3 * s * (d0 + d1 - 2 * rise))) / step
+    # Unknowns have no rates to bend a cubic by.
     value[:, smooth:] = (y0 + s * rise)[:, smooth:]
     rate[:, smooth:] = 0.0
     return value, rate
@@ -193,6 +198,7 @@ def trajectory_at(old: Trajectory, at: Array) -> Trajectory:
     y, yp = np.full((len(at), old.y.shape[1]), np.nan), np.full((len(at), old.y.shape[1]), np.nan)
     kept: list[Segment] = []
     for model, rows in old.parts:
+        # A time at the seam belongs to what comes after it.
         mine = (at >= old.t[rows][0]) & ((at < old.t[rows.stop]) if rows.stop < len(old.t) else True)
         if not mine.any():
             continue
@@ -282,7 +288,9 @@ class Channels:
 
         Raises: SimulationError (S201) with the nearest name.
         """
+        # A variable of the solver stands in the rows already; all others are asked of the model in one go.
         wanted = [[] if name == "t" or self._in_all_segments(name) else self._places(name) for name in names]
+        # Each observable once, however many names need it.
         columns = sorted({k for places in wanted for k in places})
         observed = self.observer.at_rows(columns) if columns else np.zeros((len(self.trajectory.t), 0))
         at = {k: i for i, k in enumerate(columns)}
@@ -313,6 +321,7 @@ class Channels:
         Raises: SimulationError (S201) with the nearest name.
         """
         count = len(self.trajectory.t)
+        # A run that fits is looked up as a whole: what was computed for it is kept.
         if count <= BLOCK:
             yield slice(0, count), self.table(names)
             return
@@ -343,6 +352,7 @@ class Channels:
         )
         signals = self.described_signals
         one = Channels(self.name, some, self.graph, self.parameters, self.inputs, signals, described=self.described)
+        # Making a context of a large model takes longer than observing a block.
         one.observer.contexts = self.observer.contexts
         return one
 
@@ -357,6 +367,8 @@ class Channels:
 
     def unknown(self, name: str) -> TellegenError:
         """The error for a name that means nothing."""
+        # Also names that are no variables of the run but can be asked for, so that a typing error in any of them is
+        # found.
         known = dict.fromkeys((*self.names, *self.catalogue.by_name, *self.catalogue.elements("power")))
         few = list(known)[:MOST_COMPARED]
         fix = did_you_mean(name, few) or f"some that are: {listing(few)}"
@@ -382,6 +394,7 @@ class Channels:
 
     def _places(self, name: str) -> list[int]:
         kind, dot, element = name.partition(".")
+        # By the element first: one of several ports has several powers, whose sum is meant.
         if dot and kind in ("power", "energy") and (found := self.catalogue.of(cast(ObservableKind, kind), element)):
             return found
         place = self.catalogue.by_name.get(name)
@@ -391,6 +404,7 @@ class Channels:
         stretches = self._of_solver.get(name)
         if stretches is None:
             raise self.unknown(name)
+        # Where no mode has the variable it has no value; a line is then broken there in plots.
         column[:] = np.nan
         for rows, k in stretches:
             column[rows] = self.trajectory.y[rows, k]

@@ -53,6 +53,7 @@ def elements_behind(graph: PowerGraph, coupling: Coupling) -> set[str]:
     for other in graph.couplings:
         if other is not coupling:
             join([n for branch in (*other.side_1, *other.side_2) for n in branch[:2]])
+    # Without the coupling itself: if its sides are still joined, its power is not that of either side alone.
     near = {sides.find(n) for b in coupling.side_1 for n in b[:2] if not graph.nodes[n].reference}
     far = {sides.find(n) for b in coupling.side_2 for n in b[:2] if not graph.nodes[n].reference}
     if near & far:
@@ -128,6 +129,7 @@ class CouplingSides:
         """All that follows: from what is known more is found, until nothing is."""
         known: Known = {}
         while True:
+            # What one way finds another may need, so all are tried until nothing new comes.
             count = len(known)
             self._find_across(known)
             self._find_through(known)
@@ -149,6 +151,7 @@ class CouplingSides:
         """The sum on the shortest way from minus to plus."""
         start, goal = self._point(branch.minus), self._point(branch.plus)
         before: dict[int, tuple[int, Callable[[], Array], float]] = {}
+        # Breadth first: the shortest way has the fewest terms, and so the least rounding.
         queue, seen = deque([start]), {start}
         while queue and goal not in seen:
             here = queue.popleft()
@@ -173,6 +176,7 @@ class CouplingSides:
             edges.setdefault(self._point(plus), []).append((self._point(minus), value, -1.0))
 
         for port in self.graph.ports:
+            # As functions: only elements on the way that is taken are looked up.
             join(port.plus, port.minus, lambda port=port: self._signed(port, "across"))  # type: ignore[misc]
         for (j, side), found in known.items():
             if side == "across":
@@ -183,6 +187,7 @@ class CouplingSides:
         """At a node with one branch that is not known, it takes what the others leave."""
         for node in range(len(self.graph.nodes)):
             at = [(j, sign) for j, sign in self._ends(node) if (j, "through") not in known]
+            # At the reference nothing balances: it takes what there is.
             if self._point(node) != GROUND and len(at) == 1:
                 ((j, sign),) = at
                 known[j, "through"] = -self._leaving(node, known) / sign
@@ -193,6 +198,7 @@ class CouplingSides:
         for c in self.graph.couplings:
             for k, b in enumerate((*c.side_1, *c.side_2)):
                 enters = 1.0 if k < len(c.side_1) else -1.0
+                # A branch with both ends at one node carries nothing through it.
                 if node in (b.plus, b.minus) and b.plus != b.minus:
                     found.append((j, enters if node == b.plus else -enters))
                 j += 1
@@ -223,6 +229,7 @@ class CouplingSides:
         twos = [(first + len(ones) + i, b.side) for i, b in enumerate(coupling.side_2)]
         for i, target in enumerate(twos):
             yield target, _present(zip(coupling.K[i], ones, strict=True))
+        # The coupling loses no power, which makes K transposed the law of the conjugates.
         conjugates = [(j, other_side(side)) for j, side in twos]
         for i, (j, side) in enumerate(ones):
             yield (j, other_side(side)), _present((row[i], w) for row, w in zip(coupling.K, conjugates, strict=True))
@@ -239,6 +246,7 @@ class CouplingSides:
             return
         ((factor, read),) = missing
         value = self._value(factor)
+        # A lever at its dead centre: dividing by the factor would show rounding as a force.
         if np.min(np.abs(value)) > LEAST_FACTOR * np.max(np.abs(value)):
             known[read] = (known[target] - self._sum([term for term in terms if term[1] in known], known)) / value
 
@@ -289,6 +297,7 @@ class ElementVariables:
         sources, named = sources_of(self.run.graph), sorted(elements)
         if not named:
             return np.zeros(len(self.run.t))
+        # Power goes into elements and out of sources: what passes the coupling is what all behind it take.
         signs = np.array([-1.0 if element in sources else 1.0 for element in named])
         return np.asarray(
             self.run.channels.sums([self.run.catalogue.of("power", element) for element in named]) @ signs
@@ -349,6 +358,7 @@ class ElementVariables:
 
     def _along(self, formula: Expression) -> Array:
         """A formula of parameters and variables, row by row."""
+        # Parameters that others give may be given by others again.
         while inner := {
             n: e for n in formula.free_symbols - self.run.parameters.keys() if (e := self._defined(n)) is not None
         }:
@@ -405,6 +415,7 @@ class SectionPowers:
                 fix=f"ask for one of the sections {listing(self.names, 20)}",
             )
         found = self._sections[name]
+        # Positive to the right in the figure, whatever direction the element was described in.
         sign = 1.0 if found.direction == "right" else -1.0
         through = sign * self._signals.values(found.through)
         return through if DOMAINS[found.domain].heat_books else through * self._signals.values(found.across)
@@ -450,6 +461,7 @@ class _Signals:
         self.sums = {s.output: s.inputs for s in scheme.summations.values()}
         self.connections = _connections(scheme)
         ports = scheme.causal.graph.ports
+        # Of elements that the run knows: a scheme may have been drawn of another form of the model.
         self.observed = {name for p in ports for name in (p.across, p.through) if channels.knows(name)}
         self._order: dict[str, tuple[str, ...]] = {}
         self._rows: dict[str, Array] = {}
@@ -473,6 +485,7 @@ class _Signals:
         while stack:
             here = stack[-1]
             needs = self._needs(here)
+            # A signal that waits for itself is a loop of the scheme, and cannot be evaluated in order.
             if needs is None or (here in open_ and any(n not in done for n in needs)):
                 return ()
             waiting = [n for n in needs if n not in done]
@@ -507,6 +520,7 @@ class _Signals:
         variables, constants = self._variables(gain), self.channels.parameters
         if not variables:
             return np.asarray(gain.evaluate(constants))
+        # Numbers of Python: expressions are evaluated one row at a time, and NumPy scalars are slow there.
         rows = self.channels.table(variables).tolist()
         return np.array([gain.evaluate({**constants, **dict(zip(variables, row, strict=True))}) for row in rows])
 
@@ -520,6 +534,7 @@ def _connections(scheme: PogScheme) -> dict[str, _Connection]:
     for block in scheme.blocks.values():
         if block.kind == "connection" and block.gain is not None:
             gain = block.gain
+            # Moduli may move with other moduli: written out until only variables of the run are left.
             while gain.free_symbols & moving.keys():
                 gain = gain.substitute(moving)
             found[block.output] = _Connection(block.input, gain)

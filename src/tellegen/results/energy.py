@@ -85,6 +85,7 @@ class EnergyBooks:
         """
         if self._run.status == "failed":
             return None
+        # The run itself may have doubted its books: then they are not excused by being nearly closed.
         doubted = self._run.finding is not None and self._run.finding.code == OPEN_BOOKS.code
         if not doubted and (abs(self.residual) <= CLOSED or abs(self.books.difference) <= self.books.explained):
             return None
@@ -120,6 +121,7 @@ class EnergyBooks:
         found = _integrals(run)
         whole = self._run.status == "finished"  # one that ended early would be followed beyond its end
         while whole and run.again is not None and not self._fits(found) and density < FINEST:
+            # The cubics between rows gain two digits for a factor of four: a few rounds are enough, or none is.
             density *= 4
             run = self._run.refined(_denser(self._run, density))
             found = _integrals(run)
@@ -136,6 +138,7 @@ class EnergyBooks:
 
     def _gaps(self, found: dict[str, float]) -> dict[str, float]:
         """What each storage gained beyond the energy of its power; work of modulation is such a gain."""
+        # Work of modulation and impacts change the stored energy without the port: a gap says nothing then.
         if abs(self.modulation) > ROUNDED * self.books.handled or self.impulsive:
             return {}
         run = self._run
@@ -164,9 +167,12 @@ def _segment_integral(
     total = np.zeros(len(columns))
     for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
         at = t[:-1] + point * steps
+        # Between rows the solution is as smooth as its rates tell, up to order four.
         values, rates = hermite(t, y, yp, at, smooth=smooth)
+        # One row less: what was held at the first end of an interval holds inside of it.
         memory = None if old.memory is None else old.memory.part(rows).part(slice(0, -1))
         powers = run.observer.at_points(columns, at, values, rates, number, memory)
+        # What has no value at a point, as behind the last row of a run that failed, is left out.
         total += weight * np.nansum(powers * steps[:, None], axis=0)
     return total
 
@@ -178,6 +184,7 @@ def _denser(run: "Run", density: int) -> Array:
     model = run.trajectory.model
     sampled = [g.offset + g.period * np.arange(int((end - g.offset) / g.period) + 1) for g in model.sample_groups]
     jumps = np.concatenate([model.break_times(end, start), [e.t for e in run.events], *sampled])
+    # Both sides of a jump: an interval across it would be integrated as if it were smooth.
     gap = 1e-9 * (end - start)
     beside = np.concatenate([jumps - gap, jumps + gap]) if len(jumps) else jumps
     return np.unique(np.clip(np.concatenate([even, beside]), start, end))

@@ -79,10 +79,12 @@ def plot(
     display: DisplayUnits = IN_SI,
 ) -> "Figure":
     """Variables over time; those of one unit share an axis. Other runs stand `beside` it in broken lines, each under its name."""
+    # Axes follow the units in the order in which the names bring them.
     of_unit: dict[str, list[str]] = {}
     for name in names:
         of_unit.setdefault(display.unit(name, run.unit(name)), []).append(name)
     shown = [name for group in of_unit.values() for name in group]
+    # All at once: rows are then observed once.
     values = dict(zip(shown, run.table(shown).T, strict=True))
     drawn = figure_of(figure, width=WIDTH, height=0.8 + HEIGHT * max(len(of_unit), 1))
     axes = drawn.subplots(max(len(of_unit), 1), 1, sharex=True, squeeze=False)[:, 0]
@@ -90,6 +92,7 @@ def plot(
         for name in group:
             (line,) = axis.plot(run.t, display.shown(name, values[name]), label=name)
             for (title, other), style in zip((beside or {}).items(), cycle(BROKEN), strict=False):
+                # The colour of the variable, so that lines that belong together are seen as such.
                 shades = {"linestyle": style, "color": line.get_color(), "label": f"{name}, {title}"}
                 axis.plot(other.t, display.shown(name, other.values(name)), **shades)
         axis.set_ylabel(label(group[0], unit) if len(group) == 1 else f"[{unit or '1'}]")

@@ -71,6 +71,7 @@ def data_set(run: Recorded, names: Iterable[str]) -> "xarray.Dataset":
     table = run.table(wanted)
     arrays = {column(name): data_array(run, name, table[:, k]) for k, name in enumerate(wanted)}
     made = xarray.Dataset(arrays, attrs={"title": run.name})
+    # Without variables no array has brought its times along.
     if "t" not in made.coords:
         made = made.assign_coords(t=("t", run.t, {"units": "s", "long_name": "time"}))
     return made
@@ -79,6 +80,7 @@ def data_set(run: Recorded, names: Iterable[str]) -> "xarray.Dataset":
 def column(name: str) -> str:
     """The name of a variable as a column: `power.drive.R[1]` is `power.drive__R_1`."""
     kind, dot, element = name.partition(".")
+    # The dot stays: it tells powers and energies from variables with similar names.
     return f"{kind}.{identifier(element)}" if dot and kind in ("power", "energy") else identifier(name)
 
 
@@ -130,6 +132,7 @@ def compare_runs(one: Recorded, two: Recorded, *names: str) -> Comparison:
             fix="give what simulate or read_run returned; names of variables come after it",
         )
     wanted: Sequence[str] = names or [name for name in one.names if name in set(two.names)]
+    # Beyond its last row a run has nothing to say, and `interp` would go on with the last value.
     inside = (one.t >= two.t[0]) & (one.t <= two.t[-1]) if len(two.t) else np.zeros(len(one.t), dtype=bool)
     if not wanted or not inside.any():
         raise rules.NOTHING_IN_COMMON.error(
@@ -137,10 +140,12 @@ def compare_runs(one: Recorded, two: Recorded, *names: str) -> Comparison:
             fix="compare runs of the same model, over the same time",
         )
     t = one.t[inside]
+    # Equal times need no straight lines, which would bring an error of their own.
     same = len(t) == len(two.t) and bool(np.all(t == two.t))
     found: dict[str, Difference] = {}
     for name, first, second in zip(wanted, one.table(wanted)[inside].T, two.table(wanted).T, strict=True):
         apart = np.abs(first - (second if same else np.interp(t, two.t, second)))
+        # Rows of modes that lack the variable are no numbers and do not count.
         worst = int(np.nanargmax(apart)) if np.isfinite(apart).any() else 0
         size = float(np.nanmax(np.abs(first), initial=0.0))
         largest = float(apart[worst])
@@ -189,6 +194,7 @@ def _write_csv(run: "Run", path: Path) -> None:
     heads = [plotting.label(column(name), run.display.units.get(name, "")) for name in names]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(",".join(["t", *heads]) + "\n")
+        # Block by block: a file may be larger than what memory holds twice.
         for _, table in run.channels.blocks(["t", *names]):
             for k, name in enumerate(names, start=1):
                 table[:, k] = run.display.shown(name, table[:, k])
@@ -226,6 +232,7 @@ def _write_parquet(run: "Run", path: Path) -> None:
 
 def _write_mat(run: "Run", path: Path) -> None:
     mat = load_package("scipy.io", purpose="a MATLAB file")
+    # A mapping in place of a dict: SciPy takes one variable at a time, so only one is in memory.
     mat.savemat(path, _MatVariables(run), long_field_names=True)
 
 
@@ -405,8 +412,10 @@ def _read_mat(path: Path) -> SavedRun:
     found: dict[str, Any] = mat.loadmat(path, squeeze_me=True, simplify_cells=True)
     about: dict[str, Any] = found.get("about", {})
     units: dict[str, Any] = found.get("units", {})
+    # What `save` puts beside the variables, and what SciPy adds with two underscores.
     skipped = {"t", "units", "about"}
     columns = {
+        # One row comes back as a bare number.
         _dotted(name): np.atleast_1d(np.asarray(value, dtype=float))
         for name, value in found.items()
         if not name.startswith("__") and name not in skipped

@@ -70,6 +70,7 @@ def run_to_html(run: "Run") -> str:
 def run_findings(run: "Run") -> list[Finding]:
     """Why it ended early, what its energy books tell, and that nothing moved; books that are open are told once."""
     of_books = run.energy.finding()
+    # Open books of a run that finished are its finding already.
     early = run.finding if of_books is None or run.status != "finished" else None
     return [finding for finding in (early, of_books, _nothing_moves(run)) if finding is not None]
 
@@ -266,6 +267,7 @@ class Run:
         """
         if self.removed is None or all(map(self.channels.knows, names)):
             return self.channels.table(names)
+        # What the run has itself is never computed from what was removed.
         gone = [name for name in names if not self.channels.knows(name) and name in self.removed.units]
         found = dict(self.removed.courses(self, gone))
         others = [name for name in names if name not in found]
@@ -383,6 +385,7 @@ class Run:
         """
         old = self.trajectory
         at = np.linspace(old.t[0], old.t[-1], times) if isinstance(times, int) else np.asarray(times, dtype=float)
+        # The comparison is written so that times that are no numbers fail it too.
         if not len(at) or not np.all(np.diff(at) >= 0) or at[0] < old.t[0] or at[-1] > old.t[-1]:
             raise rules.BAD_RESAMPLING.error(
                 "the times asked for are not numbers in order inside the run",

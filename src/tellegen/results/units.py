@@ -35,6 +35,7 @@ def integral_unit(unit: str) -> str:
     """The unit of the integral over time: that of an angular velocity is an angle."""
     if not unit:
         return ""
+    # By its text: rad/s becomes rad, where dimensions alone would give 1.
     if unit.endswith("/s"):
         return unit.removesuffix("/s")
     return describe(parse_unit(unit).dimension.times(SECOND)).split(" ", 1)[0]
@@ -75,6 +76,7 @@ class DisplayUnits:
 def in_unit(values: Array, unit: str) -> Array:
     """SI values as numbers of a unit."""
     found = parse_unit(unit)
+    # Numerator and denominator apart: 1/60 as one float would round before it multiplies.
     return (values - float(found.offset)) * found.factor.denominator / found.factor.numerator
 
 

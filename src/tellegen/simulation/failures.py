@@ -39,6 +39,7 @@ def culprits(model: NumericModel, context: ModelContext, last: StatePoint) -> tu
         return "", ""
     failed = context.struct.failed
     try:
+        # The last good point is fine by definition: what has no value lies a little ahead, along the motion.
         for step in STEPS:
             ahead = step * max(1.0, abs(last.t))
             observed = model.observe_unchecked(last.t + ahead, last.y + ahead * last.yp, last.yp, context)
@@ -57,6 +58,7 @@ def running_away(model: NumericModel, context: ModelContext, last: StatePoint) -
     moving = (last.y != 0.0) & (last.yp != 0.0) & np.isfinite(last.yp)
     if not model.observables or not moving.any():
         return ""
+    # The time in which the fastest variable would change by all of itself.
     pace = float(np.min(np.abs(last.y[moving] / last.yp[moving])))
     return next(
         (found for share, least in SHARES if (found := _with_a_pole(model, context, last, pace, share, least))), ""
@@ -70,9 +72,11 @@ def _with_a_pole(
     here, ahead = (model.observe_unchecked(last.t + by, last.y + by * last.yp, last.yp, context) for by in steps)
     context.struct.failed = failed
     with np.errstate(all="ignore"):
+        # Relative growth for the share of time that passes: so variables of any unit are compared.
         growth = np.log(np.abs(ahead / here)) / share
     best, fastest = "", least
     for element, (across, through) in _power_variables(model).items():
+        # With several ports nobody can say which variable of one belongs to which of the other.
         if not len(across) == len(through) == 1:
             continue
         other, one = sorted((growth[across[0]], growth[through[0]]))
@@ -141,6 +145,7 @@ class ChatterDetector:
         """Count a change; gives a finding where changes follow each other ever faster."""
         self.count += 1
         self.lately.append(happening.element)
+        # Only powers of two are looked at: the instants at which the number has doubled.
         if self.count & (self.count - 1):
             return None
         self.at.append(happening.t)
@@ -150,7 +155,10 @@ class ChatterDetector:
 
     def _endless(self) -> bool:
         spans = [after - before for before, after in pairwise(self.at)]
+        # Doublings in equal times or quicker ones, all the way: a modulator that switches evenly takes twice as long
+        # for each.
         steady = all(SHORTER * before <= after <= LONGER * before for before, after in pairwise(spans))
+        # At this pace, will there be more events before the end than any machine can take?
         return steady and self.until - self.at[-1] > spans[-1] * log2(MOST_EVENTS / self.count)
 
 
@@ -202,6 +210,7 @@ def finding_of(
             members=members,
         )
     if end.status == jobs.CHATTERING:
+        # The last ones: what chatters now may have rested for most of the run.
         lately = [model.events[k].element for _, k in end.events[-LATELY:]]
         if end.detail:
             return chatter_within_tolerance(t, len(end.events), lately, model.name)
@@ -239,6 +248,7 @@ def _stuck(
     name = fastest_variable(model, standing, settings)
     at = f"at t = {standing.t:.6g} s"
     if end.status == jobs.TINY_STEP:
+        # A jump that comes back at once explains a step that is too small better than any law does.
         if (finding := _chattering(end, model)) is not None:
             return finding
         words, element = culprits(model, context, standing)

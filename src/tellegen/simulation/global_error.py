@@ -155,7 +155,9 @@ def run_within_tolerance(
     An explicit run that swings is looked at early, so that a tolerance that will not do is given up soon. Left alone are runs that
     end early, and models with samples or delays, whose runs are compared as a whole.
     """
+    # Most runs end with this: only one that swings or grows is compared with another.
     first = attempt(_pausing(model, settings, rows, solver), rows)
+    # Nothing is run here yet; it is made once, so that the early look and the late one share its way.
     coarser = _Coarser(attempt, settings, rows)
     if first.ends[-1].status == jobs.PAUSED:
         try:
@@ -163,8 +165,10 @@ def run_within_tolerance(
         except _CancelledError:
             *others, last = first.ends
             return replace(first, ends=[*others, replace(last, status=jobs.CANCELLED)])
+        # Ending what will not do saves seven eighths of its cost.
         if expected > HOPELESS:
             return _finer_at_once(attempt, coarser, settings, rows, first, expected)
+        # Good so far: it goes on from the pause, at no loss.
         first = attempt(settings, rows, after=first)
     if not _may_add_up(model, first, settings, rows):
         return first
@@ -190,6 +194,7 @@ def _corrected(
     before = rows.y[index]
     size = _size(settings, before)
     solver = made.choice.solver
+    # A finer run that meets a singular motion may take steps without end.
     most = min(settings.max_steps, MORE_STEPS * (made.steps + ANYWAY_STEPS))
     for _ in range(MOST_RUNS):
         if error <= ALLOWED or is_finest(solver, factor * settings.rtol):
@@ -204,8 +209,10 @@ def _corrected(
             )  # what could be done before can be done again
             break
         now = rows.y[index]
+        # Judged by the run before, not by the coarser one: how far two runs are apart shows whether errors fall at all.
         error = error_of_finer(solver, finer / factor, float(np.max(np.abs(now - before) / size)))
         before, factor = now, finer
+        # The rule says how errors fall with the tolerance; at the finest one rounding decides, and they may not.
         if error > UNSURE and is_finest(solver, factor * settings.rtol):
             error = _error_of_finest(attempt, _settings_scaled(settings, LESS_FINE * factor), rows, size)
     made = replace(made, error=0.0 if error == UNTOLD else error)
@@ -230,6 +237,7 @@ def _pausing(model: NumericModel, settings: SolverSettings, rows: OutputRows, so
     """The settings of a first attempt, which pauses early where it swings and there are rows to judge by."""
     if solver != "runge-kutta" or has_memory(model):
         return settings
+    # A run can be judged at its rows only: with few of them it is left until its end.
     early = int(np.searchsorted(rows.t, rows.t[0] + EARLY * (rows.t[-1] - rows.t[0])))
     if early < EARLY_ROWS:
         return settings
@@ -252,6 +260,7 @@ def _finer_at_once(
 ) -> Attempt:
     """A finer run in place of one that was paused; how its error grows after the pause shows in a coarser run."""
     factor = _finer(settings, "runge-kutta", AIM_AT_ONCE / expected)
+    # Rows of the run that is given up: their difference from the finer one is its error so far.
     count, index = rows.done, compared_rows(rows.done)
     early = rows.y[index]
     made = _again(attempt, _settings_scaled(settings, factor), rows)
@@ -277,6 +286,7 @@ def _growth_after(coarser: "_Coarser", rows: OutputRows, early: int, size: Array
     whole, rough, found = float(rows.t[-1] - rows.t[0]), coarser.rows, rows.y[coarser.index]
     swing = np.max(np.abs(found), axis=0) + size
     early = int(np.searchsorted(coarser.index, early))
+    # Step by step: where the coarser run has lost its phase early, the rest of it would tell nothing.
     for share in LOOKS:
         coarser.go_on(float(rows.t[0] + share * whole) if share < 1.0 else None)
         off = np.abs(rough.y[: rough.done] - found[: rough.done])
@@ -292,16 +302,20 @@ def _goes_on_alike(rows: OutputRows, share: float) -> bool:
     """Whether no variable changes much faster after a share of the run than before."""
     index = compared_rows(rows.done)
     half = int(np.searchsorted(rows.t[index], rows.t[0] + share * (rows.t[-1] - rows.t[0])))
+    # What moves faster later may lose more there than the look has shown.
     early, late = (np.max(np.abs(rows.yp[part]), axis=0, initial=0.0) for part in (index[:half], index[half:]))
     return bool(np.all(late <= FASTER * early))
 
 
 def _extrapolated(passed: Array, off: Array, early: int, last: int, whole: float) -> float:
     """The growth of errors over the whole run from the first rows on, judging by rows up to the last that tells something."""
+    # Too little to see how errors grow: then by the square of time, as those of a phase may.
     if last < early or passed[last] < 2.0 * passed[early - 1]:
         return float((whole / passed[early - 1]) ** 2)
+    # The largest so far: the error of a swing passes through zero twice a period.
     errors = np.maximum.accumulate(np.max(off, axis=1))
     growth = float(errors[last] / max(float(errors[early - 1]), 1e-300))
+    # Between linear and cubic: a power fitted to few points may be anything.
     power = float(np.clip(np.log(growth) / np.log(passed[last] / passed[early - 1]), 1.0, 3.0))
     return float(growth * (whole / float(passed[last])) ** power)
 
@@ -328,6 +342,7 @@ def has_memory(model: NumericModel) -> bool:
 
 def _grows(settings: SolverSettings, rows: OutputRows) -> bool:
     """Whether a variable has grown far beyond all that it was in the first half of the run: its errors grow with it."""
+    # Some rows are enough: it is a question of powers of ten.
     half = rows.y[: rows.done // 2 + 1 : max(1, rows.done // MOST_ROWS)]
     early, late = np.max(np.abs(half), axis=0), np.abs(rows.y[rows.done - 1])
     return bool(np.any(late > GROWN * (early + settings.atol / settings.rtol)))
@@ -351,6 +366,7 @@ class _Coarser:
         times = self._of.t
         if len(times) <= MOST_ROWS:
             return compared_rows(len(times))
+        # Enough of the first ones too, for the early look compares these alone.
         early = int(np.searchsorted(times, times[0] + EARLY * (times[-1] - times[0]))) + 1
         return np.union1d(compared_rows(early), compared_rows(len(times)))
 
@@ -380,6 +396,7 @@ class _Coarser:
     def error_of(self, settings: SolverSettings, found: OutputRows, steps: int, until: float | None = None) -> float:
         """The error of what was found, in tolerances, as far as this run tells."""
         ratio = self._settings.rtol / settings.rtol
+        # A run asked for at nearly the coarsest tolerance has no coarser one to be compared with.
         if ratio < 2.0:
             return 0.0
         made = self.go_on(until)
@@ -454,6 +471,7 @@ def _kept(problem: Problem, integrate: Integrate) -> Trajectory:
     made = integrate(problem)
     if not _whole_run_may_add_up(made, problem.rtol):
         return made
+    # Before the run is let go: its rows may fill the memory.
     over, times = _over(made), problem.output_times(compared_rows)
     runs = _Runs(problem, integrate, times, _compared_part(times, made), _sizes(problem, made), len(made.events))
     error, factor, seen = runs.first_error(), 1.0, runs.first
@@ -539,12 +557,15 @@ class _Runs:
     def _error_up_to(self, until: float, share: float) -> float:
         """The error in tolerances up to a time, as a coarser run shows, or a finer one where that tells nothing."""
         by = min(COARSER, COARSEST_RTOL / self.problem.rtol)
+        # The cheap way first: a coarser run costs a third to a half of the steps.
         rough = self._compared(by, until)
+        # With as many steps it is not coarser at all: something else than the tolerance decides them.
         if rough.status == "finished" and rough.steps <= SAME_STEPS * share * self.first.steps:
             return GROWTH / by * self.difference(rough, self.first)
         finer = max(FINER, FINEST_RTOL / self.problem.rtol)
         if finer > NO_FINER:
             return 0.0
+        # Who has cancelled the run does not want another one.
         fine = rough if rough.status == "cancelled" else self._compared(finer, until)
         return self.difference(fine, self.first) if fine.status == "finished" else 0.0
 
@@ -561,6 +582,7 @@ class _Runs:
         count, most = min(len(one.t), len(other.t)), 0.0
         for k in np.flatnonzero(_agree(one, other, one.t[:count])):
             names = one.names[k]
+            # In another mode y holds other variables.
             if names == other.names[k]:
                 off = np.abs(one.y[k, : len(names)] - other.y[k, : len(names)])
                 size = np.array(
@@ -572,6 +594,7 @@ class _Runs:
 
 def _agree(one: _Seen, other: _Seen, times: Array) -> NDArray[np.bool_]:
     """Whether both runs stand between the same two events at a time, or none of them is near one."""
+    # One row to either side: two runs meet the same event at slightly different times.
     aside = float(np.max(np.diff(times), initial=0.0))
     quiet = np.ones(len(times), dtype=np.bool_)
     for events in (one.events, other.events):
@@ -584,6 +607,7 @@ def _sizes(problem: Problem, run: Trajectory) -> dict[str, float]:
     largest: dict[str, float] = {}
     for model, rows in run.parts:
         values = run.y[rows, : model.size]
+        # Without a copy of absolute values: rows may fill the memory.
         most = np.maximum(np.max(values, axis=0, initial=0.0), -np.min(values, axis=0, initial=0.0))
         for name, value in zip(model.names, most.tolist(), strict=True):
             largest[name] = max(value, largest.get(name, 0.0))

@@ -53,6 +53,7 @@ def integrate(problem: Problem, watch: Watch | None = None) -> Trajectory:
     Raises: SimulationError when the problem makes no sense or there is no start to advance from.
     """
     watch = monotonic_watch(watch)
+    # What was sampled, and the past, cannot be taken up again in the middle: such runs are compared as a whole.
     if has_memory(problem.model) and problem.context is None:
         return whole_run_within_tolerance(problem, lambda asked: _integrated(asked, watch))
     return _integrated(problem, watch)
@@ -65,13 +66,17 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     context = problem.context or model.new_context(*problem.given)
     settings = settings_of(problem)
     prepared, past = prepare(model), past_of(model, context, problem.before)
+    # Before the start is made consistent: unknowns may follow from what is held.
     restore_memory(model, context, problem.before)
     start = consistent_start(prepared, context, settings, problem.t0, problem.start(), problem.yp0)
+    # Samples due at the start see the consistent start, and what they then hold may change rates and unknowns.
     if problem.context is None and take_first_samples(model, context, start):
         start = consistent_start(prepared, context, settings, problem.t0, start.y, start.yp)
+    # Now, for the solvers change the memory as they go; rows are told from it what was held first.
     held = context.memory[: len(model.memory)].copy()
     choice = choose(model, problem.solver, context, start, problem.until)
     rows = OutputRows.at(problem.output_times(), model.size)
+    # After the samples: what they move at t0 is no energy of the run.
     before = stored_energy_at(model, context, start) if problem.books else 0.0
 
     def keeping(given: Watch | None) -> Attempt:
@@ -123,6 +128,7 @@ def _attempting(
         choice, at, ends = first, start, list[StretchEnd]()
         if after is not None:
             choice, at, ends = after.choice, after.ends[-1].standing, list(after.ends)
+            # It goes on with the step that it had: starting small again would cost steps, and change the result.
             settings = replace(settings, first_step=after.ends[-1].last_step)
         horizon = problem.until if until is None else until
         while True:
@@ -146,6 +152,7 @@ def monotonic_watch(watch: Watch | None) -> Watch | None:
     """The same watch, told of no time before one that it knows: a second run begins again."""
     if watch is None or watch.progress is None:
         return watch
+    # A list, for the function below has to change it.
     tell, reached = watch.progress, [-np.inf]
 
     def told(t: float) -> None:
@@ -162,8 +169,11 @@ def _next_choice(choice: SolverChoice, status: int, t: float, *, automatic: bool
         return SolverChoice("runge-kutta", "an input is not a number later")
     if status == jobs.UNSUITED:
         if automatic:
+            # The reason stays but for one word: the model is as stiff as it was, only its inputs are no constants,
+            # ramps or sines.
             return SolverChoice("cvode", choice.reason.replace("linear and stiff", "stiff"))
         return replace(choice, stiff=False) if choice.may_switch else None
+    # A solver that was asked for stays: the run ends there and says so.
     if status == jobs.STIFF and choice.may_switch:
         return SolverChoice("cvode", f"stiff from t = {t:.3g} s on, where Runge-Kutta stopped")
     return None
@@ -211,6 +221,7 @@ def stored_energy_at(model: NumericModel, context: ModelContext, at: StatePoint)
     try:
         return float(model.balance(at.t, at.y[: model.size], at.yp[: model.size], context)[4])
     except FloatingPointError:
+        # A law without a value ends the run anyway, and the finding of that says more.
         return float("nan")
 
 
@@ -237,9 +248,11 @@ def trajectory_of(
     seen = ModelRows(
         model, context, settings.atol, rows.t[: rows.done], rows.y[: rows.done, :n], rows.yp[: rows.done, :n]
     )
+    # The end of a run that failed comes before its books: an open account only follows from it.
     account, gap = checked_books(account, settings.rtol, model.name, lambda: (seen,))
     finding = finding_of(last, model, context, settings, choice.solver) or gap
     status: dict[int, Literal["finished", "cancelled"]] = {jobs.FINISHED: "finished", jobs.CANCELLED: "cancelled"}
+    # All other statuses are failures, and the finding says which.
     ending: Status = status.get(last.status, "failed")
     return Trajectory(
         seen.t,

@@ -70,6 +70,7 @@ class SensitivityModel:
         self.prepared = replace(
             plain, blocks=1 + count, addresses=_addresses(model), terminal=_terminal(plain, through_modes=through_modes)
         )
+        # Sensitivities have the unit of y over that of p: this gives all of them tolerances of one meaning.
         sizes = [abs(context.parameters[k]) or 1.0 for k in numbers]
         self.settings = replace(
             settings, atol=np.concatenate([settings.atol, *(settings.atol / size for size in sizes)])
@@ -103,6 +104,7 @@ class SensitivityModel:
 
     def _look_beside(self) -> None:
         """Contexts with a little more and a little less of each parameter, for what no tangent tells: samples and delays."""
+        # What a signal samples may read anything; differences of it need no further code.
         steps = [difference_step(self.context.parameters[k]) for k in self.numbers]
         self._contexts = [
             context_with_parameter(self.model, self.context, int(k), by)
@@ -120,12 +122,14 @@ class SensitivityModel:
     def begin(self, start: StatePoint, slopes: Array) -> StatePoint:
         """The start with its sensitivities (parameters by variables); those of algebraic unknowns and rates follow."""
         model, count = self.model, len(self.numbers)
+        # One larger model, whose blocks share one Jacobian: any solver takes it as it is.
         y = np.concatenate([start.y, np.ascontiguousarray(slopes).ravel()])
         wide = StatePoint(start.t, y, np.concatenate([start.yp, np.zeros(count * model.size)]))
         if model.explicit:
             return wide
         empty = OutputRows.at(np.zeros(0), self.prepared.width)
         job, arrays = make_job(self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address)
+        # States and their slopes are kept; slopes of algebraic unknowns follow from the same equations.
         if solver("tg_consistent")(job) != jobs.FINISHED:
             raise rules.NOT_CONSISTENT.error(
                 f"the sensitivities of the algebraic unknowns at t = {start.t:g} s were not found", where=model.name
@@ -153,12 +157,14 @@ class SensitivityModel:
         """d(memory)/dp at times of the stretch: rows, parameters, places; `first` is what it was at its start."""
         places = len(self.model.memory)
         start = np.concatenate([[-np.inf], first[:, :places].ravel()])
+        # What held at the start holds from the beginning of time, so that every row finds an entry.
         log = np.vstack([start, self._log[: self._struct.log_count]])
         found = log[np.searchsorted(log[:, 0], times, side="right") - 1, 1:]
         return np.asarray(found.reshape(len(times), len(self.numbers), places))
 
     def _wrapped(self) -> SlopeWrapper:
         model, struct = self.model, SlopeWrapper()
+        # The wrapper begins with a context of its own: to a solver it is one, while the model is given the true one.
         ctypes.memmove(ctypes.addressof(struct.head), self.context.address, ctypes.sizeof(TgContext))
         struct.model = self.context.address
         for name in FUNCTIONS:
@@ -188,6 +194,7 @@ def parameter_numbers(model: NumericModel, parameters: Sequence[str]) -> Integer
 def _terminal(plain: PreparedModel, *, through_modes: bool) -> Integers:
     """Which events end a stretch: those where rates jump; transitions are known from the run before, where there are any."""
     kinds = [event.kind for event in plain.model.events]
+    # When modes change is known from the run before; here only rates that jump stop the run, and slopes with them.
     if through_modes:
         return np.array([int(kind != "transition") for kind in kinds] or [0], dtype=np.int32)
     return np.ones_like(plain.terminal)
@@ -261,6 +268,7 @@ def integrate_sensitivities(
     wide = SensitivityModel(plain, context, numbers, settings, through_modes=False)
     wide.delay(delays)
     if problem.context is None and model.sample_groups:
+        # Samples at the start see slopes too: a held value may depend on the parameter from the first moment.
         wide.held[:] = first_sample_slopes(model, context, start, numbers, start_slopes)
         start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
@@ -292,7 +300,9 @@ class SensitivityIntegration:
         """From where it stands to `until`: how each stretch ended, and the solver of the last one."""
         ends: list[StretchEnd] = []
         wide.expect_samples(until - standing.t)
+        # Scheduled instants that move with a parameter are ends of stretches, for the slopes jump there.
         for instant in (*self.moving.between(standing.t, until).tolist(), np.inf):
+            # A little beyond, so that the solver has crossed the break and rates are those behind it.
             goal = min(instant + _gap(instant), until)
             while True:
                 run, asked = solver_function(choice.solver), settings_for(choice, wide.settings)
@@ -322,6 +332,7 @@ class SensitivityIntegration:
                 break
             if goal < until and (by := self.moving.slopes(instant)) is not None:
                 if wide.past is not None:
+                    # The instant is told again with the slopes behind the jump.
                     wide.past.forget_last()
                 standing = self._jumped(wide, standing, by)
         return ends, choice
@@ -335,6 +346,7 @@ class SensitivityIntegration:
         """Where a run goes on after the rates jumped; several events at once are one jump of the rates."""
         at, slopes = split_sensitivities(wide, end.standing)
         earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
+        # Rates that do not jump leave the slopes as they are: an event that only bends costs nothing.
         if np.allclose(earlier, later, rtol=1e-6, atol=0.0):
             return end.standing
         event = int(np.flatnonzero(end.signs)[0])
@@ -345,6 +357,7 @@ class SensitivityIntegration:
         """The sensitivities after an instant that moves with the parameters by `by`."""
         at, slopes = split_sensitivities(wide, standing)
         earlier, later = rates_on_both_sides(wide.plain, wide.context, at, self.aside)
+        # Unknowns have no rates of their own: their slopes follow when the start is made consistent.
         moving = wide.model.size - len(wide.model.unknowns)
         slopes[:, :moving] += np.outer(by, (earlier - later)[:moving])
         return wide.begin(at, slopes)
@@ -364,6 +377,7 @@ def sensitivity_rows(
     n, done, count = wide.model.size, rows.done, len(wide.numbers)
 
     def blocks(values: Array) -> Array:
+        # The solver keeps one block for each parameter; people ask by variable.
         return np.ascontiguousarray(values[:done, n:].reshape(done, count, n).transpose(0, 2, 1))
 
     t = rows.t[:done]
@@ -394,6 +408,7 @@ def observable_slopes(part: SensitivityRows, parameters: Sequence[str]) -> Array
                 for i, t in enumerate(part.t):
                     if part.memory is not None:
                         context.memory[: len(model.memory)] = part.memory.row(i) + by * part.held[i, k]
+                    # Along the slopes: the difference is of the parameter and of all that moves with it.
                     y = part.y[i] + by * part.slopes[i, :, k]
                     yp = part.yp[i] + by * part.rate_slopes[i, :, k]
                     found[i, :, k] += model.observe(t, y, yp, context) / (2.0 * by)

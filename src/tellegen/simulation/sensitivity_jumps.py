@@ -55,6 +55,7 @@ def consistent_point(
     plain: PreparedModel, context: ModelContext, t: float, y: Array, yp: Array | None = None
 ) -> StatePoint:
     """Rates and unknowns at a point, as exactly as rounding allows."""
+    # Differences of such points are taken: what Newton leaves open would be divided by a small step.
     fine = SolverSettings(1e-13, np.full(plain.model.size, 1e-15))
     return consistent_start(plain, context, fine, t, y, yp)
 
@@ -75,6 +76,7 @@ def first_sample_slopes(
             take_first_samples(model, aside, StatePoint(start.t, y, yp))
             sides.append(aside.memory[: len(model.memory)].copy())
         found[k, : len(model.memory)] = (sides[0] - sides[1]) / (2.0 * step)
+    # At last for the run itself: the two sides have started from the memory before.
     take_first_samples(model, context, start)
     return found
 
@@ -90,6 +92,7 @@ def event_time_slopes(
     rates = consistent_point(
         plain, context, at.t - aside, at.y - aside * at.yp, at.yp
     ).yp  # those before: they may jump here
+    # Both on the near side of the event: the guard may bend or jump behind it.
     later, earlier = (_guards(plain, context, at.t - by, at.y - by * rates, at)[event] for by in (aside, 2.0 * aside))
     speed = (later - earlier) / aside
     found, grazes = np.zeros(len(wide.numbers)), False
@@ -104,11 +107,13 @@ def event_time_slopes(
                 return float(_guards(plain, other, at.t + after, y, at)[event])
 
         found[k] = -(guard(step, 0.0) - guard(-step, 0.0)) / (2.0 * step)
+        # A guard that jumps, as that of a switch does, has no slope in time: the jump itself is looked for.
         if speed == 0.0 and found[k] != 0.0:
             found[k], jumps = _moved_jump(guard, step, aside)
             grazes = grazes or not jumps
         else:
             found[k] /= speed or 1.0
+            # An instant that moves by more than the length of the run, for a tiny step of the parameter, has no slope.
             grazes = grazes or abs(found[k]) * step > aside / ASIDE
     if grazes:
         raise rules.GRAZING.error(
@@ -125,6 +130,7 @@ def _moved_jump(guard: Callable[[float, float], float], step: float, aside: floa
     instants = []
     for by in (step, -step):
         reach = aside
+        # Wider and wider, until the jump lies inside.
         while (guard(by, -reach) > 0.0) == (guard(by, reach) > 0.0):
             reach *= 4.0
             if reach > LARGEST_SHIFT * aside / ASIDE:
@@ -194,6 +200,7 @@ class MovingBreaks:
             k = known.count(t)
             if k >= 0 and abs(known.at + k * known.period - t) <= NEAR * max(abs(t), abs(known.at)):
                 found = known.by_at + k * known.by_period
+                # The first one that falls here counts, also when it does not move: it is what the signal itself does.
                 return found if np.any(found) else None
         return None
 
@@ -218,6 +225,7 @@ class MovingBreaks:
             last = np.floor((until - known.at) / known.period)
             times.append(known.at + known.period * np.arange(first, last + 1.0))
         found = np.unique(np.concatenate(times))
+        # Several that fall together are one stop: between them there would be no time to advance.
         found = found[np.diff(found, prepend=-np.inf) > NEAR * np.abs(found)]
         gaps = NEAR * np.abs(found)
         return np.asarray(found[(found - gaps > start) & (found + gaps < until)])
@@ -231,6 +239,7 @@ def moving_breaks(graph: PowerGraph, parameters: Sequence[str]) -> MovingBreaks:
     look = _Slopes(graph, parameters)
     breaks = {b for signal in graph.signals if isinstance(signal, Value) for b in signal.breaks}
     fresh = [look.moving(b.at, b.period or ZERO) for b in breaks]
+    # Those that move first, so that they count where several fall together; then by time, for a set has no order.
     fresh.sort(key=lambda known: (not known.moves, known.at, known.period))
     found = list(fresh)
     delays = [look.moving(signal.by, ZERO) for signal in graph.signals if isinstance(signal, Delayed)]

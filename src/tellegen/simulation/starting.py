@@ -33,7 +33,9 @@ def consistent_start(
     model = prepared.model
     if model.explicit:
         return _explicit_start(model, context, t, y)
+    # Rates of a point nearby are a good guess: after an event Newton then needs a round or two.
     given = StatePoint(t, y, np.zeros(model.size) if yp is None else yp)
+    # The same struct as for a run, without rows and without an end.
     job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), given, np.inf)
     status = solver("tg_consistent")(job)
     if status == jobs.FINISHED:
@@ -42,6 +44,7 @@ def consistent_start(
         raise _outside(model, context, given)
     if status == jobs.SINGULAR:
         name = undecided_variable(model, job.detail)
+        # States are kept, so it is the rate of a state that stays open.
         word = "value" if name in model.unknowns else "rate"
         raise rules.SINGULAR.error(
             f"at the start the equations do not decide the {word} of '{name}'",
@@ -67,8 +70,10 @@ def restore_memory(model: NumericModel, context: ModelContext, before: Mapping[s
 
 def take_first_samples(model: NumericModel, context: ModelContext, start: StatePoint) -> bool:
     """Let the groups that are due at the start take their samples; whether there were any."""
+    # All groups see the memory from before the instant: the order in which they stand must not matter.
     memory, due = context.memory.copy(), False
     for number, group in enumerate(model.sample_groups):
+        # Within rounding: t0 = 0.3 is a sampling instant of a period of 0.1, though 0.3 / 0.1 is not three.
         periods = (start.t - group.offset) / group.period
         if periods > -1e-9 and abs(periods - round(periods)) < 1e-9:
             taken = model.sample(start.t, start.y, start.yp, number, context)
@@ -139,6 +144,7 @@ def _drifting(
         rates = consistent_start(prepare(model), context, settings, t, y).yp
     except (SimulationError, FloatingPointError):
         return model.names[0], float("nan")
+    # Beside its tolerance: a current in A and a position in m cannot be compared otherwise.
     scale = settings.atol + settings.rtol * np.abs(y)
     k = int(np.argmax(np.abs(rates) / scale))
     return model.names[k], float(rates[k])

@@ -48,6 +48,7 @@ class HeldRows:
     def part(self, rows: slice) -> "HeldRows":
         """Rows that follow each other."""
         start, stop, _ = rows.indices(self.count)
+        # Also the one that was held when the part begins.
         first = max(int(np.searchsorted(self.since, start, side="right")) - 1, 0)
         last = max(int(np.searchsorted(self.since, stop, side="left")), first + 1)
         since = np.maximum(self.since[first:last] - start, 0)
@@ -58,6 +59,7 @@ class HeldRows:
         return HeldRows.of(self.values[np.searchsorted(self.since, rows, side="right") - 1])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        # Made only for who reads it: a run of a million rows with a slow sampler holds a few values.
         made = np.repeat(self.values, np.diff(self.since, append=self.count), axis=0)
         return made if dtype is None else made.astype(dtype, copy=False)
 
@@ -79,6 +81,7 @@ def observe_rows(
     """
     floats = [np.ascontiguousarray(a, dtype=float) for a in (t, y, yp)]
     held = np.zeros((len(t), 0)) if memory is None else np.ascontiguousarray(memory, dtype=float)
+    # C writes all observables of a row and copies those asked for: one call for thousands of rows.
     everything, chosen = np.zeros(max(len(model.observables), 1)), np.ascontiguousarray(places, dtype=ctypes.c_int64)
     assert into.flags.c_contiguous, "rows of an array that was just made"
     rows = (len(t), *map(address_of, floats), y.shape[1], address_of(held), held.shape[1])
@@ -128,6 +131,7 @@ class Books:
     def difference(self) -> float:
         """What is missing from the balance, in joule."""
         came = self.supplied + self.generated + self.modulation
+        # Generated energy and work of modulation count as coming in, as supply does.
         return self.stored_end - self.stored_start + self.dissipated + self.impulsive - came
 
     @property

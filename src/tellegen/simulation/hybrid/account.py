@@ -52,6 +52,7 @@ class HybridAccount:
 
     def rows(self, model: ModeModel) -> OutputRows:
         """Room for the next rows of a mode."""
+        # A mode gets room for some rows only: with many modes and millions of rows each would need all.
         times = self.times[self.done : self.done + BLOCK]
         if model.mode not in self._room:
             self._room[model.mode] = OutputRows.at(times, model.model.size)
@@ -71,6 +72,7 @@ class HybridAccount:
             written = slice(self.done, self.done + rows.done)
             self._widen(size)
             for to, given in ((self._y, rows.y), (self._yp, rows.yp)):
+                # Columns that this mode lacks are no numbers, lest somebody plots them.
                 to[written, :size], to[written, size:] = given[: rows.done], np.nan
             self._kept.append((model, written))
             self.done = written.stop
@@ -91,6 +93,7 @@ class HybridAccount:
 
     def change(self, before: ModeModel, left: StatePoint, after: ModeModel, entered: StatePoint) -> None:
         """Rows on both sides of a change of mode; times still rise, so the first stands one rounding unit earlier."""
+        # Rows at one and the same time could not be interpolated between.
         just_before = np.nextafter(left.t, -np.inf)
         if self._kept and just_before > self._last_time():
             self._kept.append(_single(before, float(just_before), left))
@@ -118,6 +121,7 @@ class HybridAccount:
 
     def finished(self, held: Array, last: NumericModel) -> "ModeRows":
         """All rows in order of time; `held` is what was held at the start, `last` stands in where there are no rows."""
+        # Without rows of changes what stands in the arrays is the result: nothing is copied.
         asked = [kept for kept in self._kept if not isinstance(kept, _Part)]
         if len(asked) < len(self._kept):
             return self._merged(held, last)
@@ -135,6 +139,7 @@ class HybridAccount:
         parts: list[_Part] = []
         for kept in self._kept:
             part = kept if isinstance(kept, _Part) else self._part(*kept)
+            # A row asked for may fall on a change: what stands behind the change is the truth from then on.
             while parts and parts[-1].t[-1] >= part.t[0]:
                 early = parts.pop()
                 if len(early.t) > 1:
@@ -175,6 +180,7 @@ def _segments(found: Sequence[tuple[NumericModel, int]], last: NumericModel) -> 
     """Which rows belong to which model."""
     made: list[Segment] = []
     for model, start in found:
+        # Stretches of one mode that follow each other are one segment.
         if not made or made[-1].model is not model:
             made.append(Segment(start, model))
     return tuple(made) or (Segment(0, last),)

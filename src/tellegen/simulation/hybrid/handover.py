@@ -69,17 +69,21 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
     own, dependent = target.plans.get("partners") or target.plans.setdefault("partners", _partners(target, storages))
     T, told = _relation(target, state, t, own, dependent)
     before = state.outputs
+    # x_0 of the relation: what sources impose on dependent storages, whatever the others do.
     rest = told - T @ before[own]
     after = before.copy()
     mismatch = np.zeros(len(before))
     mismatch[dependent] = told - before[dependent]
     environment = storages.environment(state.displacements)
+    # Others keep their contents: an impulse reaches only what the constraints join.
     among = [*own, *dependent]
     for _ in range(MOST_ITERATIONS if own else 0):  # without partners the mode tells all that there is to know
         after[dependent] = T @ after[own] + rest
         change = storages.change(among, before, after, environment)
         inertia = storages.inertia(among, after, environment)
+        # All motions that the mode allows: the impulses of the constraints do no work along these.
         motion = np.vstack([np.eye(len(own)), T])
+        # Newton, for contents of nonlinear laws; a linear one is done in one step.
         step = np.linalg.solve(motion.T @ inertia @ motion, motion.T @ change)
         after[own] -= step
         if np.all(np.abs(step) <= CONVERGED * (np.abs(after[own]) + np.abs(before[own]))):
@@ -89,6 +93,7 @@ def hand_over(target: ModeModel, storages: Storages, state: HybridState, t: floa
     def energies() -> tuple[float, float]:
         supplied = float(rest @ storages.change(dependent, before, after, environment))
         lost = supplied - storages.energy_change(among, before, after, environment)
+        # What is at stake, to tell a loss from rounding.
         held = abs(storages.energy_change(among, np.zeros(len(after)), before, environment)) + abs(supplied)
         return supplied, lost if abs(lost) > ROUNDING * held else 0.0
 
@@ -113,6 +118,7 @@ def _partners(target: ModeModel, storages: Storages) -> tuple[list[int], list[in
     dependent = [storages.place(d.port) for d in target.causal.dependent]
     place = {k: i for i, k in enumerate(storages.ports)}
     found = {place[k] for d in target.causal.dependent for k in d.on if k in place}
+    # Through fields too: coils on one core share their flux, so one that jumps takes the others along.
     waiting = [*found, *dependent]
     while waiting:
         for j in storages.partners(waiting.pop()):
@@ -141,6 +147,7 @@ def _relation(
     step = PROBE * largest if largest > 0.0 else 1.0
     for column, i in enumerate(own):
         moved = y.copy()
+        # By a difference: the relation is linear in the outputs, so its size hardly matters.
         moved[target.independent[i]] += step
         T[:, column] = (told(moved) - base) / (moved[target.independent[i]] - y[target.independent[i]])
     if target.model.linear:  # the same whenever the mode is met
@@ -183,8 +190,10 @@ class Impacts:
         transition = _transition(self.models, element, mode=model.mode, to=to)
         if transition.restitution is None:
             return None
+        # The mode in which the bodies touch gives the plastic impact; a bounce is a multiple of that.
         contact = tuple(to if name == element else word for name, word in zip(self.models.elements, mode, strict=True))
         target = self.models.get(contact)
+        # Bodies that cannot touch, for sources hold them apart: the run cannot go on, and says why.
         if isinstance(target, Finding):
             raise ERROR_OF_LAYER[target.code[0]](target)
         storages = self.models.storages
@@ -197,6 +206,7 @@ class Impacts:
         return Impact(element, replace(state, outputs=made.outputs), mode, made, False, contact)
 
     def _hardly_moves(self, element: str, restitution: float, speed: float) -> bool:
+        # Against the fastest impact of this element so far: a ball bounces ever slower, and for ever, in theory.
         fastest = self._fastest[element] = max(self._fastest.get(element, 0.0), speed)
         return restitution * speed <= max(self.rtol * fastest, self.atol)
 

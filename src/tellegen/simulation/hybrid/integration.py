@@ -90,18 +90,22 @@ def integrate_modes(
     Raises: SimulationError when there is no mode to start in.
     """
     checked = _checked(problem, graph)
+    # By name: a mode may have other parameters and inputs, in another order.
     parameters = named_values(problem.parameters, problem.model.parameters)
     inputs = named_values(problem.inputs, problem.model.inputs)
     models, told = ModeModels(graph, compiled, parameters, inputs, problem.before), monotonic_watch(watch)
 
     def run(asked: Problem) -> Trajectory:
         nonlocal models
+        # A second run shares what was compiled, and not what the first one left in contexts and past.
         models = models.afresh() if models.met else models
         made = _HybridRun(models, asked, diary)
+        # Nobody listens: a thread of its own would only cost time.
         if told is None and threading.current_thread() is not threading.main_thread():
             return made.run()
         return attended(made.run, told or Watch(), made.stop, lambda: (made.steps, made.progress))
 
+    # A diary is the way of one run: it must not be told of coarser and finer ones.
     return run(checked) if diary is not None else whole_run_within_tolerance(checked, run)
 
 
@@ -117,6 +121,7 @@ class _HybridRun:
         self.problem = problem
         self.diary = diary
         self.running: list[Job] = []
+        # The whole run has a thread of its own already; stretches run in it directly and leave their job here.
         self.direct = Watch(running=self.running)
         self.stopped = threading.Event()
         self.deciding = Cancellable()
@@ -143,6 +148,7 @@ class _HybridRun:
 
         Raises: SimulationError (S125) when it is stopped before it has begun.
         """
+        # Only now: the run may be made in one thread and go on in another.
         self.worker = threading.get_ident()
         try:
             with self.deciding.here():
@@ -169,6 +175,7 @@ class _HybridRun:
 
     def stop(self) -> None:
         """End the run as soon as possible, from another thread; what is finished is kept."""
+        # A flag first: a stretch may just have ended, and the next job is not there yet.
         self.stopped.set()
         for job in self.running:
             job.cancel = 1
@@ -181,10 +188,12 @@ class _HybridRun:
         """Find the first mode; gives the energy stored before it was entered."""
         problem, models = self.problem, self.models
         state = starting_state(models, initial_values(problem), problem.t0)
+        # No step is known yet; a guess will do for looking ahead.
         step = FIRST_STEP_SHARE * (problem.until - problem.t0)
         probe = self._probe(problem.t0, step)
         self.trial = self.choice.next_mode(state, models.start, problem.t0, probe)
         model = self.trial.model
+        # What is sampled at the start may close a switch: the mode is chosen again with it.
         if take_first_samples(model.model, model.context, self.trial.standing):
             sampled = dict(zip(model.model.memory, map(float, model.context.memory), strict=False))
             self.trial = self.choice.next_mode(replace(state, memory=sampled), model.mode, problem.t0, probe)
@@ -195,6 +204,7 @@ class _HybridRun:
             self.diary.begin(models, state, self.trial)
         stored = stored_energy_at(model.model, model.context, self.trial.standing)
         environment = models.storages.environment(state.displacements)
+        # The books begin before the handover into the first mode, for what that lost or took is part of the run.
         return stored - models.storages.energy_change(handover.among, state.outputs, handover.outputs, environment)
 
     def _loop(self) -> Finding | None:
@@ -212,6 +222,7 @@ class _HybridRun:
                     self._change(end)
             except CompilerStoppedError:
                 return self._cancelled(end)
+            # No mode to go on in: rows up to here are a result too.
             except TellegenError as error:
                 return error.finding
             if (finding := self._chattering(end.standing.t) or self.ever_faster) is not None:
@@ -253,6 +264,7 @@ class _HybridRun:
         while True:
             choice, run = self._solver()
             settings, rows = self.tuned[model.mode], self.account.rows(model)
+            # Each mode observes in an order of its own; the past is one.
             if (past := self.models.past) is not None:
                 past.follow(model.model)
             end = run_stretch(
@@ -271,12 +283,14 @@ class _HybridRun:
             self.account.stretch(model, end)
             if end.status != jobs.STIFF or not choice.may_switch:
                 return end
+            # For this mode from now on: it would be as stiff when it is next met.
             self._use(SolverChoice("cvode", f"stiff from t = {end.standing.t:.3g} s on"))
             standing = end.standing
 
     def _until(self) -> float:
         """Where a stretch ends at the latest: where a guard stays at zero, soon, to look at it again."""
         until, here = self.problem.until, self.trial.standing.t
+        # Not beyond the rows for which there is room, nor beyond breaks that can be listed in no time.
         far = min(until, self.trial.model.prepared.reach(here), self.account.reach())
         return min(far, here + SHORT * (until - self.problem.t0)) if self.trial.undecided else far
 
@@ -291,15 +305,19 @@ class _HybridRun:
         """Impacts first, then the mode that follows."""
         model, at = self.trial.model, end.standing
         if self.models.past is not None:
+            # Signals jump here: what the past tells must not be smoothed across.
             self.models.past.mark_break()
         events = model.model.events
+        # Restarts are events too, but of the same mode: they have done their work by ending the stretch.
         hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
         fired = frozenset(event.name for event in hits)
         state, mode = model.state(at.t, at.y, at.yp), model.mode
         noted, knocks = len(self.account.events), list[Impact]()
         for event in hits:
+            # One after the other: each impact starts from the speeds that the one before has left.
             impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
             if impact is not None:
+                # The event is answered: asked for again it would be taken for a change of mode.
                 state, mode, fired = impact.state, impact.mode, frozenset()
                 knocks.append(impact)
                 self.account.impulse(impact.handover, event.element)
@@ -310,10 +328,12 @@ class _HybridRun:
         if self.diary is not None:
             self.diary.passages.append(ModeChange(model, at, tuple(hits), tuple(knocks), self.trial, state.memory))
         self._note_changes(model.mode, at.t)
+        # Only where something happened: stretches also end where a guard was to be looked at again.
         if self.problem.rows_at_changes and len(self.account.events) > noted:
             self.account.change(model, at, self.trial.model, self.trial.standing)
 
     def _probe(self, t: float, step: float) -> float:
+        # Far enough to be resolved by time, near enough that nothing else happens: the sign of a guard decides there.
         return max(PROBE_SHARE * step, PROBE_ULPS * float(np.spacing(max(abs(t), self.problem.until * 1e-6))))
 
     def _note_changes(self, before: Mode, t: float) -> None:
@@ -335,6 +355,7 @@ class _HybridRun:
         recent = self.recent
         if len(recent) < CHATTER_EVENTS or t - recent[0].t > CHATTER_SHARE * (self.problem.until - self.problem.t0):
             return None
+        # A fast pulse that does move something is a motion, however short its time.
         if self._moves():
             return None
         element, count = Counter(h.element for h in recent).most_common(1)[0]
@@ -407,6 +428,7 @@ def _checked(problem: Problem, graph: PowerGraph) -> Problem:
         )
     known = problem.model.names
     if isinstance(problem.atol, Mapping):
+        # A state of another mode is no slip of the pen; a name of no mode is.
         later = {graph.ports[k].state for k in graph.storages()}
         for name in problem.atol.keys() - later:
             index_of(name, problem.model, "a tolerance")

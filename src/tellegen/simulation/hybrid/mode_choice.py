@@ -45,9 +45,11 @@ def mode_start(model: ModeModel, settings: SolverSettings, t: float, y: Array, p
         lookout: _Lookout = model.plans.get("lookout") or model.plans.setdefault(
             "lookout", _Lookout(model.model, model.context)
         )
+        # The quick way; where something has no value, the long one raises the error that says what.
         if (found := lookout.look(t, y, probe)) is not None:
             return found
     start = consistent_start(model.prepared, model.context, settings, t, y)
+    # A moment later along the motion: there a guard that is zero now shows where it goes.
     later = consistent_start(
         model.prepared, model.context, settings, t + probe, _ahead(model.model, start, probe), start.yp
     )
@@ -60,6 +62,7 @@ def guard_bands(model: ModeModel, settings: SolverSettings, at: StatePoint) -> A
     here, bands = np.array(_guards(model, at)), np.zeros(len(numeric.events))
     for k in range(moving):
         y = at.y.copy()
+        # One state at a time: effects of several add up at worst, and so they are added.
         y[k] += settings.atol[k] + settings.rtol * abs(y[k])
         moved = consistent_start(model.prepared, model.context, settings, at.t, y, at.yp)
         bands += np.abs(np.array(_guards(model, moved)) - here)
@@ -70,6 +73,7 @@ def _ahead(model: NumericModel, at: StatePoint, probe: float) -> Array:
     """y a moment later; algebraic unknowns are solved for anyway."""
     y = at.y.copy()
     moving = model.size - len(model.unknowns)
+    # One step of Euler: the way is so short that a better one would land in the same place.
     y[:moving] += probe * at.yp[:moving]
     return y
 
@@ -145,6 +149,7 @@ class ModeChoice:
 
         Raises: SimulationError (S130) when no mode agrees with itself.
         """
+        # The largest so far: by that a jump of a storage is told from rounding.
         self.scale = np.maximum(self.scale, np.abs(state.outputs))
         impulsive: ModeTrial | None = None
         brief: ModeTrial | None = None
@@ -154,7 +159,9 @@ class ModeChoice:
                 last = last or trial
             elif not trial.violated:
                 if trial.smooth:
+                    # The first smooth one is the nearest: candidates come in the order of how much changes.
                     return trial
+                # An impulse is taken only where no smooth mode is found.
                 impulsive = impulsive or trial
             elif trial.smooth and not trial.broken and trial.model.mode != now:
                 brief = brief or trial
@@ -191,10 +198,12 @@ class ModeChoice:
         seen = {now}
         queue = [(0, 1, now)]
         if (asked := self._asked(now, fired)) != now:
+            # First of all what the events ask for, all together: nearly always that is it.
             seen.add(asked)
             queue.insert(0, (0, 0, asked))
         while queue and len(seen) <= MOST_TRIED:
             _, _, mode = heapq.heappop(queue)
+            # Events that fired count against the present mode only: in another one the guard may rightly stand at zero.
             trial = self._trial(mode, state, t, probe, fired if mode == now else frozenset())
             yield trial
             for other in self._neighbours(mode, trial):
@@ -202,6 +211,7 @@ class ModeChoice:
                     seen.add(other)
                     heapq.heappush(queue, (_distance(other, now), len(seen), other))
         words = [reachable(law, word) for law, word in zip(self.models.laws, now, strict=True)]
+        # Being led by what is wrong may miss a way; where there are few combinations, none is left out.
         if prod(map(len, words)) <= MOST_COMBINATIONS:
             for mode in sorted(product(*words), key=lambda m: _distance(m, now)):
                 if mode not in seen:
@@ -216,10 +226,12 @@ class ModeChoice:
 
     def _neighbours(self, mode: Mode, trial: ModeTrial | Finding) -> Iterator[Mode]:
         if isinstance(trial, Finding):
+            # A mode without a causality names the elements that conflict: one of these has to change.
             for name in trial.members:
                 if name in self._place:
                     yield from self._others(mode, self._place[name])
             return
+        # Together first: the diodes of a bridge change in pairs.
         if len(trial.violated) > 1:
             yield _changed(mode, dict(trial.violated))
         for element, word in trial.violated:
@@ -275,6 +287,7 @@ class ModeChoice:
                 continue
             largest = max(self._largest.get(event.name, 0.0), abs(low), abs(high))
             self._largest[event.name] = largest
+            # Zero within rounding, as measured by the largest value that this guard has had.
             if high > NOISE * largest or (event.name in fired and high > low):
                 found.append((self._place[event.element], event.to))
             broken = broken or low > NOISE * largest

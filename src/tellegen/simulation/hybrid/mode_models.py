@@ -189,6 +189,8 @@ class ModeModel:
 
     def outputs(self, t: float, y: Array, yp: Array) -> Array:
         """The outputs of all storages; of those whose energy variable is the state, that variable."""
+        # Of dependent storages the observable, of the others the state itself: exact, with no way through the
+        # equations.
         found = self.model.observe(t, y, yp, self.context)[self.observed]
         found[self.own] = y[self._own_places]
         return found
@@ -269,10 +271,12 @@ class ModeModels:
 
     def get(self, mode: Mode) -> ModeModel | Finding:
         """The model of a mode, or why the mode cannot be."""
+        # Made when first met: of 2^n modes a run sees a handful.
         if mode not in self._known:
             try:
                 self._known[mode] = self._made(mode)
             except CausalityError as error:
+                # Kept as well: the search meets the same impossible mode again and again.
                 self._known[mode] = error.finding
         return self._known[mode]
 
@@ -282,6 +286,7 @@ class ModeModels:
         return [known for known in self._known.values() if isinstance(known, ModeModel)]
 
     def _made(self, mode: Mode) -> ModeModel | Finding:
+        # Contexts alone are new: causality, code and preparation are those of the first run.
         if self._origin is not None:
             known = self._origin.get(mode)
             return known if isinstance(known, Finding) else replace(known, context=self._context(known.model))
@@ -297,6 +302,7 @@ class ModeModels:
         context = model.new_context(given, inputs)
         if self.past is not None:
             self.past.tie(context)
+        # One past for all modes: what was delayed does not begin anew when a switch opens.
         elif not self._shares_past:
             self.past = past_of(model, context, self.before)
         return context
@@ -333,6 +339,7 @@ def starting_state(models: ModeModels, initial: Mapping[str, float], t0: float) 
             outputs[i], given[i] = port.initial.evaluate(storages.parameters), True
     displacements = {name: float(initial.get(name, 0.0)) for name in graph.displacements}
     state = HybridState(outputs, displacements, {}, {}, {})
+    # The first mode may be impossible: then the search for one decides, from the outputs alone.
     model = models.get(models.start)
     if isinstance(model, ModeModel):
         known = {**model.model.initial, **initial}

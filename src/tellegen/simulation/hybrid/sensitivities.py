@@ -65,6 +65,7 @@ def integrate_mode_sensitivities(
     Raises: SimulationError as the run does, or (S175) where an event only grazes its limit.
     """
     diary = ModeChangeLog()
+    # First the run itself, for the order of modes and instants; then along the same way with slopes.
     made = integrate_modes(graph, replace(problem, rows_at_changes=False), diary=diary)
     if made.status != "finished":
         assert made.finding is not None, "a run that ends early says why"
@@ -90,6 +91,8 @@ class _ModeSlopes:
         self.models: ModeModels = diary.models
         values = self.models.storages.parameters
         self.steps = [difference_step(values[name]) for name in parameters]
+        # A little more and a little less of each parameter: the handover is differentiated as it is, not by a second
+        # formula.
         self.beside = {
             (k, sign): self.models.moved(name, values[name] + sign * self.steps[k])
             for k, name in enumerate(parameters)
@@ -109,6 +112,7 @@ class _ModeSlopes:
         held = self._first_held(model, at, slopes)
         for passage in diary.passages:
             left, held = self._stretch(model, at, slopes, held, memory, passage.left.t)
+            # What is delayed has jumped with the mode.
             if passage.changed and (past := self._wide(model).past) is not None:
                 past.mark_break()
             slopes = self._handed_over(passage, left, held)
@@ -122,6 +126,7 @@ class _ModeSlopes:
         self, model: ModeModel, at: StatePoint, slopes: Array, held: Array, memory: Mapping[str, float], until: float
     ) -> tuple[Array, Array]:
         """The sensitivities of variables and of what is held at the end of a stretch, by parameter."""
+        # Several changes in one instant: nothing passes between them.
         if until <= at.t:
             return slopes, held
         wide = self._wide(model)
@@ -131,6 +136,7 @@ class _ModeSlopes:
         wide.held[:] = held
         start = wide.begin(at, slopes)
         done = sum(len(part.t) for part in self.found)
+        # A row at a change belongs to the stretch before it; of the last stretch all that are left.
         last = np.searchsorted(self.times, until, "right") if until < self.problem.until else len(self.times)
         rows = OutputRows.at(self.times[done:last], wide.prepared.width)
         choice = solver_with_sensitivities(
@@ -198,11 +204,14 @@ class _ModeSlopes:
             for mode in (before.mode, entered.model.mode):
                 _model(models, mode).context.share_past(wide.context)
             with wide.moved_past(k, step):
+                # At the instant as it would have moved: the states there are those of the old mode, a little earlier or
+                # later.
                 state = self._state(models, passage, t, y + step * (slopes[k] + by[k] * yp), yp, step * held[k])
                 for knock in passage.knocks:
                     outputs = repeated_impact(models, state, knock, before.mode, t)
                     state = replace(state, outputs=outputs)
                 found[k] += _entered(models, entered.model.mode, state, t) / (2.0 * step)
+        # Back to the instant of the run itself, along the motion of the new mode.
         return found - np.outer(by, entered.standing.yp[: entered.model.model.size])
 
     def _expect_returns(self, model: ModeModel, t: float, by: Array) -> None:
@@ -227,6 +236,7 @@ class _ModeSlopes:
         if (by := self.advance.moving.slopes(t)) is not None:
             return by
         events = [*passage.hits, *self._behind(passage)]
+        # A known instant does not move, and neither does one at which nothing changed.
         if not passage.changed or not events or self._is_scheduled(before, t):
             return np.zeros(len(self.parameters))
         size = before.model.size

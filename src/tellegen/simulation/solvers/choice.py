@@ -74,6 +74,7 @@ def choose(model: NumericModel, asked: str, context: ModelContext, start: StateP
         _check_suits(model, asked)
         if not model.size and asked in ("cvode", "ida"):  # SUNDIALS cannot be given nothing to integrate
             return SolverChoice("runge-kutta", f"without states there is nothing for '{asked}' to do")
+        # These two alone need to know how fast the model moves.
         if asked not in ("runge-kutta", "exponential"):
             return SolverChoice(asked, "asked for")
         speed = fastest_motion(model, context, start)
@@ -84,14 +85,18 @@ def choose(model: NumericModel, asked: str, context: ModelContext, start: StateP
             )
         return SolverChoice(asked, "asked for", longest_step=_longest_step(speed, until - start.t))
     if not model.explicit:
+        # Only IDA advances 0 = F(t, y, yp): no estimate is needed.
         unknowns = len(model.unknowns)
         what = f"{unknowns} algebraic unknowns" if unknowns != 1 else "an algebraic unknown"
         return SolverChoice("ida", f"implicit model with {what}" if unknowns else "implicit model")
     speed = fastest_motion(model, context, start)
+    # What stability alone would ask of an explicit method, were accuracy no matter.
     steps = speed.size * (until - start.t) / _EXPLICIT_REACH
+    # A motion that swings must be followed anyway: only what dies away makes an implicit step worth its price.
     is_stiff = speed.decay > 0.5 and steps > STIFF_STEPS
     # The fastest motion fits into the run so few times that following it costs nothing beside setting up a solver.
     is_short = speed.size * (until - start.t) * model.size <= FEW_RADIANS
+    # First the linear models: the exponential takes one long step where others take thousands.
     if exponential_suits(model) and (speed.decay < 0.1 or is_short):
         work = speed.size * (until - start.t) * len(model.pattern.indices)
         return SolverChoice("exponential", "linear with constant coefficients", work=work)
@@ -101,6 +106,7 @@ def choose(model: NumericModel, asked: str, context: ModelContext, start: StateP
         return SolverChoice("cvode", f"stiff: {_fastest(speed)}")
     if model.size > LARGE:
         return SolverChoice("cvode", f"large: {model.size} states")
+    # Perhaps stiff, perhaps not: CVODE can do both.
     if not np.isfinite(speed.size):
         return SolverChoice("cvode", "its fastest motion could not be estimated")
     step = _longest_step(speed, until - start.t)
@@ -167,6 +173,7 @@ def _largest_eigenvalue(model: NumericModel, context: ModelContext, start: State
     n = model.size
     columns, direction = np.empty((n, n)), np.zeros(n)
     for k, column in enumerate(columns):
+        # Column by column through the one tangent that every model has.
         direction[k] = 1.0
         bad = model.prepared_tangent(start.t, start.y, direction, column, context)()
         direction[k] = 0.0
@@ -183,10 +190,15 @@ def _power_iteration(model: NumericModel, context: ModelContext, start: StatePoi
     """With the tangent. Where two motions swing it need not settle, and may be off by some times."""
     n = model.size
     scale = np.maximum(np.abs(start.y), 1e-3 * float(np.max(np.abs(start.y), initial=0.0)))
+    # At rest there is no scale: SI units make one.
     scale[scale == 0.0] = 1.0
+    # By chance, lest it be orthogonal to the fastest motion; but the same in every run.
     direction = np.random.default_rng(1).standard_normal(n) * scale
     image, second = np.empty(n), np.empty(n)
+    # Compiling slopes for an estimate would take longer than many a run.
     prepared = model.prepared_difference if model.slopes_wait else model.prepared_tangent
+    # Twice the Jacobian each time: of a swinging motion the first image tells nothing, for it is a quarter of a turn
+    # off.
     first, again = (prepared(start.t, start.y, *pair, context) for pair in ((direction, image), (image, second)))
     size, decay = 0.0, 0.0
     for _ in range(_ITERATIONS):
@@ -196,11 +208,13 @@ def _power_iteration(model: NumericModel, context: ModelContext, start: StatePoi
         length = math.sqrt(float(second @ second))
         if length == 0.0 or not math.isfinite(length):
             break
+        # The second image is longer by the square of the eigenvalue.
         before, size = size, math.sqrt(length)
         # of a decaying motion the second image points along the direction, of a swinging one against it
         along = float(direction @ second) / length
         known, decay = decay, max(0.0, along)
         if abs(size - before) <= _CLOSE * size and abs(decay - known) <= _CLOSE:
             break
+        # In place: the prepared calls know the arrays by their addresses.
         direction[:] = second
     return FastestMotion(size, decay)

@@ -31,6 +31,7 @@ def _alike(kind: Any, names: str) -> list[tuple[str, Any]]:
     return [(name, kind) for name in names.split()]
 
 
+# One field too many or too few here shifts all that follow: `tg_abi` compares the sizes before any solver runs.
 class Job(ctypes.Structure):
     """One stretch of a simulation as the solvers in C see it."""
 

@@ -42,6 +42,7 @@ def library() -> ctypes.CDLL:
     Raises: SimulationError (S101) where the installation brings none that fits, and it cannot be compiled, saying why.
     """
     if not _LOADED:
+        # Several threads may begin their first run at once; one compiles, the others wait for it.
         with _LOCK:
             if not _LOADED:
                 _LOADED.append(shipped_library() or _compiled())
@@ -51,6 +52,7 @@ def library() -> ctypes.CDLL:
 def shipped_library() -> ctypes.CDLL | None:
     """The library that came with the installation; None where there is none, or one that was made from other texts."""
     path = NATIVE / library_name()
+    # For who works on the C itself, and to check that it compiles here.
     if os.environ.get("TELLEGEN_SOLVERS") == "compile" or not path.is_file():
         return None
     try:
@@ -66,6 +68,7 @@ def shipped_library() -> ctypes.CDLL | None:
 def _expected_abi() -> str:
     """What `tg_abi` of abi.c says where it was made from the texts of this installation."""
     digest = solver_files()["digest.h"].split('"')[1]
+    # Sizes of the structs too: a library from the same texts, but with other padding, would read the wrong fields.
     return " ".join([*(str(ctypes.sizeof(kind)) for kind in (TgContext, History, Job)), digest])
 
 
@@ -86,6 +89,7 @@ def solver(symbol: str) -> Run:
     What a model in Python raised on the way is raised behind the call.
     """
     found = library()
+    # Only these two: who never needs SUNDIALS need not have it.
     if symbol in ("tg_cvode", "tg_ida"):
         found.tg_use_sundials(sundials_table())
     function = getattr(found, symbol)
@@ -151,10 +155,12 @@ def _sundials_paths() -> list[Path]:
         raise rules.NO_SUNDIALS.error(
             "the package scikit-sundae is not installed", fix="pip install scikit-sundae, or choose another solver"
         )
+    # Wheels of Linux put libraries beside the package, those of macOS and Windows inside of it.
     beside = Path(spec.origin).parents[1]
     folders = [beside / "scikit_sundae.libs", Path(spec.origin).parent / ".dylibs", Path(spec.origin).parent]
     found = []
     for word in _SUNDIALS_LIBRARIES:
+        # File names carry a version or a hash that changes with every wheel.
         names = sorted(p for folder in folders if folder.is_dir() for p in folder.glob(f"*sundials_{word}[-.]*"))
         if not names:
             raise rules.NO_SUNDIALS.error(

@@ -30,6 +30,7 @@ _IDLE: list[SimpleQueue[Work]] = []
 def in_a_thread(work: Callable[[], Found]) -> Future[Found]:
     """Start the work in an idle thread, or in a new one where all are busy."""
     try:
+        # Threads are kept: starting one takes longer than a short run.
         queue = _IDLE.pop()
     except IndexError:
         queue = SimpleQueue()
@@ -45,6 +46,7 @@ def _serve(queue: SimpleQueue[Work]) -> None:
         try:
             found = work()
         except BaseException as error:  # handed to whoever waits for the result
+            # Idle again before the result is known: whoever waits for it may have more work at once.
             _IDLE.append(queue)
             future.set_exception(error)
         else:
@@ -70,6 +72,7 @@ def sparse_elimination_order(pattern: SparsityPattern) -> Integers | None:
     Narrow networks (ladders, trees, chains) by reverse Cuthill-McKee; meshes by least degree.
     """
     size, entries = pattern.size, len(pattern.indices)
+    # Index lists of a sparse elimination cost more than the zeros that they spare.
     if size <= DENSE_SIZE or entries >= DENSE_SHARE * size * size:
         return None
     order = np.zeros(size, dtype=np.int32)
@@ -89,6 +92,7 @@ def _least_degree(pattern: SparsityPattern) -> Integers:
 
     size = pattern.size
     columns = np.repeat(np.arange(size), np.diff(pattern.indptr))
+    # Numbers that need no pivoting, for only the order is wanted: the diagonal outweighs its column.
     values = np.where(columns == pattern.indices, float(size), 1.0)
     matrix = csc_array((values, pattern.indices, pattern.indptr), shape=(size, size))
     matrix = matrix + float(size) * csc_array((np.ones(size), (np.arange(size), np.arange(size))), shape=(size, size))
@@ -154,6 +158,7 @@ class OutputRows:
         """What was held at each row that is written; `held` is what was held at the start. None where nothing is sampled."""
         if not len(held):
             return None
+        # What was held at the start holds from the beginning of time, so that every row finds an entry.
         log = np.vstack([np.concatenate([[-np.inf], held]), *self.samples])
         return HeldRows(np.searchsorted(self.t[: self.done], log[:, 0]), log[:, 1:], self.done)
 
@@ -234,6 +239,7 @@ class PreparedModel:
 
     def reach(self, start: float) -> float:
         """How far a stretch may lead so that its breaks are listed in no time: a run of many periods has millions of them."""
+        # Breaks in a second, of all signals together.
         often = sum(1.0 / known.period for known in self.model.breaks if known.period)
         return start + MOST_BREAKS / often if often > 0.0 else np.inf
 
@@ -245,6 +251,7 @@ class PreparedModel:
     @cached_property
     def template(self) -> Job:
         """A job with what is the same in every stretch; its arrays are those of this object."""
+        # Most of a job is the same in every stretch: a run with thousands of changes of mode copies it in one piece.
         model, job = self.model, Job()
         for name, function in (self.addresses or model.addresses).items():
             setattr(job, name, function)
@@ -255,6 +262,7 @@ class PreparedModel:
         job.n_states, job.n_differential = len(model.states), model.size - len(model.unknowns)
         job.n_events, job.n_memory = len(model.events), len(model.memory)
         job.n_groups, job.n_observables = len(model.sample_groups), len(model.observables)
+        # A model written by hand does not say: then its powers may read them.
         job.powers_read_rates = int(model.data is None or model.data.powers_read_rates)
         job.n_colours = int(self.colours.max(initial=-1)) + 1
         return job
@@ -314,6 +322,7 @@ def run_stretch(
     """
     model = prepared.model
     job, arrays = make_job(prepared, context, settings, rows, standing, until, address=address, past=past)
+    # A short stretch goes without a thread: handing work over would take longer than the work.
     status = run(job) if watch is None and _is_brief(model, settings, job) else _run_watched(run, job, watch or Watch())
     if job.cancel and status not in (jobs.FINISHED, jobs.EVENT):
         status = jobs.CANCELLED  # what is stopped may fail in any way
@@ -396,6 +405,7 @@ def make_job(
     job.times, job.out_y, job.out_yp = address_of(rows.t), address_of(rows.y), address_of(rows.yp)
     job.n_times, job.next_time = len(rows.t), rows.done
     job.rtol = settings.rtol
+    # A step longer than the shortest delay would read what it is about to write.
     job.max_step = min(settings.max_step, longest_delay_step(model), until - standing.t)
     job.first_step, job.max_steps = settings.first_step, settings.max_steps
     job.keep_books = int(settings.keep_books and "balance" in model.addresses)
@@ -456,6 +466,7 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
     """
     if watch.running is not None:
         return work(watch.running)
+    # Ctrl-C is heard in the main thread only: elsewhere there is nothing to listen for.
     if threading.current_thread() is not threading.main_thread() and watch == Watch():
         return work([])
     running, thread = list[Job](), list[int]()
@@ -464,6 +475,7 @@ def watched(work: Callable[[list[Job]], Found], watch: Watch) -> Found:
         thread.append(threading.get_ident())
         return work(running)
 
+    # Slopes that are being compiled hold a stretch up for seconds, and it does not look at its job meanwhile.
     def stop() -> None:
         if thread:
             stop_building_slopes(thread[0])

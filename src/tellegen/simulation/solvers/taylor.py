@@ -29,6 +29,7 @@ def check_smooth(model: NumericModel) -> None:
 
     Raises: SimulationError (S115) saying what the model has that cannot be expanded; ExportError (X001) without heyoka.
     """
+    # Obstacles before formulas: a model without formulas has none to look at.
     why = next((reason for holds, reason in _obstacles(model) if holds), None) or _bend(rates_of(model))
     why = why or ("the model has events" if model.events else "")
     if why:
@@ -62,6 +63,7 @@ def _obstacles(model: NumericModel) -> Iterator[tuple[bool, str]]:
 
 def _bend(rates: Routine) -> str:
     """What in the formulas has no Taylor series, in words; empty where nothing is."""
+    # What follows from parameters and inputs alone stays constant, and may be any function of them.
     fixed = {f"%{k}" for k, (word, _) in rates.leaves.items() if word in ("p", "u")}
     time = _time(rates)
     for statement in rates.statements:
@@ -71,6 +73,7 @@ def _bend(rates: Routine) -> str:
             return why
     for value in _values(rates):
         for node in postorder(value):
+            # Comparisons with time alone are known beforehand: the run is divided there, and each part is smooth.
             if isinstance(node, Relation) and not (node.free_symbols <= fixed or _switches(node, time, fixed)):
                 return "a condition compares more than time with a constant"
             if isinstance(node, Call) and node.name not in (*SMOOTH, "hypot", "if") and not node.free_symbols <= fixed:
@@ -156,6 +159,7 @@ def taylor_system(rates: Routine, known: Given, inside: float) -> list[tuple[Any
 def _solved(statement: Solve, known: Given, right: list[Any]) -> list[Any]:
     """The solution of equations with constant coefficients, as sums of their right-hand sides."""
     matrix = np.array([[_number(entry, known) for entry in row] for row in statement.matrix])
+    # The matrix is constant, so its inverse is taken once; heyoka has no linear solver.
     inverse = np.linalg.inv(matrix).tolist()
     return [heyoka().sum([weight * e for weight, e in zip(row, right, strict=True)]) for row in inverse]
 
@@ -170,9 +174,11 @@ def _converted(root: Expression, values: Mapping[str, Any], at: Given, known: Gi
         if node in made:
             stack.pop()
             continue
+        # Numbers instead of names: heyoka compiles less, and needs no parameters.
         if node.free_symbols <= known.keys():
             made[node] = package.expression(_number(node, known))
             continue
+        # Of a choice only the branch that holds in this stretch: the other may have no value here.
         inner = _taken(node, at)
         missing = [arg for arg in inner if arg not in made]
         if missing:
@@ -258,6 +264,7 @@ def taylor_stretch(
     made = _Advance(model, context, settings, rows, watch)
     made.here = standing
     status = jobs.CANCELLED
+    # What was reached is a result too: rows up to here are kept.
     with contextlib.suppress(KeyboardInterrupt):
         status = made.to(until)
     return made.ended(status)
@@ -295,6 +302,7 @@ class _Advance:
         """Advance to a break: up to there one set of formulas holds."""
         start = self.here.t
         series = heyoka().taylor_adaptive(
+            # In the middle of the stretch no condition can be in doubt.
             taylor_system(self.rates, self.known, 0.5 * (start + halt)),
             state=self.here.y.tolist(),
             time=start,
@@ -319,6 +327,7 @@ class _Advance:
             return jobs.NOT_FINITE
         self.steps += 1
         now = float(series.time)
+        # A step that time cannot resolve, far from the end of the stretch.
         if length <= _CLOSE * abs(now) and halt - now > _CLOSE * abs(halt):
             return jobs.TINY_STEP
         try:
@@ -347,6 +356,7 @@ class _Advance:
         """The energies of a step, by the points of Gauss."""
         half = 0.5 * (now - before)
         for point, weight in zip(self.points, self.weights, strict=True):
+            # On the dense output, which is as exact as the step itself.
             t = before + half * (1.0 + float(point))
             y = np.array(series.update_d_output(t))
             self.energies += half * weight * self.model.balance(t, y, self._rate(t, y), self.context)[:4]
