@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class RemovedVariables(Protocol):
+class TellsRemovedVariables(Protocol):
     """What a reduction knows of the variables that it removed. Nothing is computed before one of them is asked for."""
 
     @property
@@ -153,7 +153,7 @@ class Run:
     described_signals: tuple[str, ...] = ()
     display: DisplayUnits = field(default_factory=DisplayUnits)
     described: PowerGraph | None = None
-    removed: RemovedVariables | None = None
+    removed: TellsRemovedVariables | None = None
 
     # `given_inputs` are those that no signal drives. `shown` is what the experiment lists as its outputs. `notices` are those of
     # the model and of its compilation. `described` is the graph of the model as it was, where the run is that of one of its forms.

@@ -19,7 +19,7 @@ from tellegen.simulation import rules
 from tellegen.simulation.problem import FINEST_RTOL, Problem
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.choice import SolverChoice
-from tellegen.simulation.solvers.stretch import OutputRows, SolverSettings, StretchEnd
+from tellegen.simulation.solvers.stretch import RunRows, SolverSettings, StretchEnd
 from tellegen.simulation.trajectory import Trajectory
 
 PROMISED: Final = 20.0
@@ -141,14 +141,14 @@ class AttemptFunction(Protocol):
     """Goes from the start, or from where an attempt paused, to the end of the run, or to another time."""
 
     def __call__(
-        self, settings: SolverSettings, rows: OutputRows, /, *, until: float | None = None, after: Attempt | None = None
+        self, settings: SolverSettings, rows: RunRows, /, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         """The way that was gone; its rows are written."""
         ...
 
 
 def run_within_tolerance(
-    model: NumericModel, attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows, solver: str
+    model: NumericModel, attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, solver: str
 ) -> Attempt:
     """A run at the tolerance asked for, or at a finer one where errors would add up to more than twenty tolerances.
 
@@ -187,7 +187,7 @@ def compared_rows(count: int) -> NDArray[np.int64]:
 
 
 def _corrected(
-    attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows, made: Attempt, factor: float, error: float
+    attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, made: Attempt, factor: float, error: float
 ) -> Attempt:
     """What was made with `factor` times the tolerance, or a finer run where its error is too large; both in tolerances."""
     turns, index = made.turns, compared_rows(rows.done)
@@ -219,13 +219,13 @@ def _corrected(
     return made if factor == 1.0 else _told(made, turns, factor)
 
 
-def _error_of_finest(attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows, size: Array) -> float:
+def _error_of_finest(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows, size: Array) -> float:
     """The error in tolerances where no run can be finer: how far one that is a little less fine is apart.
 
     A far coarser one tells nothing here, where rounding decides.
     """
     index = compared_rows(rows.done)
-    beside = OutputRows.at(rows.t[index], rows.y.shape[1])
+    beside = RunRows.at(rows.t[index], rows.y.shape[1])
     attempt(replace(settings, keep_books=False), beside)
     return float(np.max(np.abs(beside.y[: beside.done] - rows.y[index[: beside.done]]) / size, initial=0.0))
 
@@ -233,7 +233,7 @@ def _error_of_finest(attempt: AttemptFunction, settings: SolverSettings, rows: O
 # -- looking at a run early ----------------------------------------------------------------------------------------------------
 
 
-def _pausing(model: NumericModel, settings: SolverSettings, rows: OutputRows, solver: str) -> SolverSettings:
+def _pausing(model: NumericModel, settings: SolverSettings, rows: RunRows, solver: str) -> SolverSettings:
     """The settings of a first attempt, which pauses early where it swings and there are rows to judge by."""
     if solver != "runge-kutta" or has_memory(model):
         return settings
@@ -244,7 +244,7 @@ def _pausing(model: NumericModel, settings: SolverSettings, rows: OutputRows, so
     return replace(settings, pause_at=float(rows.t[early]), pause_turns=EARLY_TURNS)
 
 
-def _expected_at_end(coarser: "_Coarser", settings: SolverSettings, rows: OutputRows, paused: Attempt) -> float:
+def _expected_at_end(coarser: "_Coarser", settings: SolverSettings, rows: RunRows, paused: Attempt) -> float:
     """The error at the end in tolerances, if it grows with time as it did up to the pause."""
     error = coarser.error_of(settings, rows, paused.steps, paused.ends[-1].standing.t)
     return error * float((rows.t[-1] - rows.t[0]) / (rows.t[rows.done - 1] - rows.t[0]))
@@ -254,7 +254,7 @@ def _finer_at_once(
     attempt: AttemptFunction,
     coarser: "_Coarser",
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     paused: Attempt,
     expected: float,
 ) -> Attempt:
@@ -278,7 +278,7 @@ def _finer_at_once(
     return _corrected(attempt, settings, rows, made, factor, error * growth)
 
 
-def _growth_after(coarser: "_Coarser", rows: OutputRows, early: int, size: Array, error: float) -> float:
+def _growth_after(coarser: "_Coarser", rows: RunRows, early: int, size: Array, error: float) -> float:
     """How many times larger errors are at the end than among the first rows, where they are `error`, as a coarser run shows.
 
     A run that has lost its phase shows no more: from there on errors grow as they did before, at least with time.
@@ -298,7 +298,7 @@ def _growth_after(coarser: "_Coarser", rows: OutputRows, early: int, size: Array
     return growth
 
 
-def _goes_on_alike(rows: OutputRows, share: float) -> bool:
+def _goes_on_alike(rows: RunRows, share: float) -> bool:
     """Whether no variable changes much faster after a share of the run than before."""
     index = compared_rows(rows.done)
     half = int(np.searchsorted(rows.t[index], rows.t[0] + share * (rows.t[-1] - rows.t[0])))
@@ -323,7 +323,7 @@ def _extrapolated(passed: Array, off: Array, early: int, last: int, whole: float
 # -- estimates ---------------------------------------------------------------------------------------------------------------
 
 
-def _may_add_up(model: NumericModel, first: Attempt, settings: SolverSettings, rows: OutputRows) -> bool:
+def _may_add_up(model: NumericModel, first: Attempt, settings: SolverSettings, rows: RunRows) -> bool:
     if has_memory(model) or first.ends[-1].status != jobs.FINISHED:
         return False
     solver, least = first.choice.solver, least_turns(first.choice.solver, first.choice.reason, settings.rtol)
@@ -340,7 +340,7 @@ def has_memory(model: NumericModel) -> bool:
     return bool(model.sample_groups or model.delays)
 
 
-def _grows(settings: SolverSettings, rows: OutputRows) -> bool:
+def _grows(settings: SolverSettings, rows: RunRows) -> bool:
     """Whether a variable has grown far beyond all that it was in the first half of the run: its errors grow with it."""
     # Some rows are enough: it is a question of powers of ten.
     half = rows.y[: rows.done // 2 + 1 : max(1, rows.done // MOST_ROWS)]
@@ -356,7 +356,7 @@ class _CancelledError(Exception):
 class _Coarser:
     """A coarser run to compare with. It goes as far as it is asked to, and goes on from there: nothing is computed twice."""
 
-    def __init__(self, attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows) -> None:
+    def __init__(self, attempt: AttemptFunction, settings: SolverSettings, rows: RunRows) -> None:
         self._attempt, self._asked, self._of = attempt, settings, rows
         self._made: Attempt | None = None
 
@@ -371,9 +371,9 @@ class _Coarser:
         return np.union1d(compared_rows(early), compared_rows(len(times)))
 
     @cached_property
-    def rows(self) -> OutputRows:
+    def rows(self) -> RunRows:
         """Its own rows."""
-        return OutputRows.at(self._of.t[self.index], self._of.y.shape[1])
+        return RunRows.at(self._of.t[self.index], self._of.y.shape[1])
 
     @cached_property
     def _settings(self) -> SolverSettings:
@@ -393,7 +393,7 @@ class _Coarser:
         passed = made.ends[-1].standing.t - float(self._of.t[0])
         return made.steps * self._settings.max_step < HELD_BACK * passed
 
-    def error_of(self, settings: SolverSettings, found: OutputRows, steps: int, until: float | None = None) -> float:
+    def error_of(self, settings: SolverSettings, found: RunRows, steps: int, until: float | None = None) -> float:
         """The error of what was found, in tolerances, as far as this run tells."""
         ratio = self._settings.rtol / settings.rtol
         # A run asked for at nearly the coarsest tolerance has no coarser one to be compared with.
@@ -421,7 +421,7 @@ def _settings_scaled(settings: SolverSettings, by: float) -> SolverSettings:
     return replace(settings, rtol=by * settings.rtol, atol=by * settings.atol)
 
 
-def _again(attempt: AttemptFunction, settings: SolverSettings, rows: OutputRows) -> Attempt:
+def _again(attempt: AttemptFunction, settings: SolverSettings, rows: RunRows) -> Attempt:
     rows.done, rows.samples = 0, []
     return attempt(settings, rows)
 

@@ -26,8 +26,8 @@ from tellegen.simulation.solvers.delays import Past, past_of
 from tellegen.simulation.solvers.jobs import Job
 from tellegen.simulation.solvers.library import Run, solver
 from tellegen.simulation.solvers.stretch import (
-    OutputRows,
     PreparedModel,
+    RunRows,
     SolverSettings,
     StatePoint,
     StretchEnd,
@@ -75,7 +75,7 @@ def _integrated(problem: Problem, watch: Watch | None) -> Trajectory:
     # Now, for the solvers change the memory as they go; rows are told from it what was held first.
     held = context.memory[: len(model.memory)].copy()
     choice = choose(model, problem.solver, context, start, problem.until)
-    rows = OutputRows.at(problem.output_times(), model.size)
+    rows = RunRows.at(problem.output_times(), model.size)
     # After the samples: what they move at t0 is no energy of the run.
     before = stored_energy_at(model, context, start) if problem.books else 0.0
 
@@ -123,7 +123,7 @@ def _attempting(
     """How to go from the start to the end, with settings and rows that may differ from one time to the next."""
 
     def attempt(
-        settings: SolverSettings, rows: OutputRows, *, until: float | None = None, after: Attempt | None = None
+        settings: SolverSettings, rows: RunRows, *, until: float | None = None, after: Attempt | None = None
     ) -> Attempt:
         choice, at, ends = first, start, list[StretchEnd]()
         if after is not None:
@@ -229,7 +229,7 @@ def trajectory_of(
     ends: list[StretchEnd],
     prepared: PreparedModel,
     context: ModelContext,
-    rows: OutputRows,
+    rows: RunRows,
     choice: SolverChoice,
     settings: SolverSettings,
     *,

@@ -31,8 +31,8 @@ from tellegen.simulation.solvers.delays import Past
 from tellegen.simulation.solvers.jobs import FUNCTIONS, SlopeWrapper
 from tellegen.simulation.solvers.library import library, solver
 from tellegen.simulation.solvers.stretch import (
-    OutputRows,
     PreparedModel,
+    RunRows,
     SolverSettings,
     StatePoint,
     StretchEnd,
@@ -127,7 +127,7 @@ class SensitivityModel:
         wide = StatePoint(start.t, y, np.concatenate([start.yp, np.zeros(count * model.size)]))
         if model.explicit:
             return wide
-        empty = OutputRows.at(np.zeros(0), self.prepared.width)
+        empty = RunRows.at(np.zeros(0), self.prepared.width)
         job, arrays = make_job(self.prepared, self.context, self.settings, empty, wide, np.inf, address=self.address)
         # States and their slopes are kept; slopes of algebraic unknowns follow from the same equations.
         if solver("tg_consistent")(job) != jobs.FINISHED:
@@ -273,7 +273,7 @@ def integrate_sensitivities(
         start = consistent_start(plain, context, settings, problem.t0, start.y, start.yp)
     held = context.memory[: len(model.memory)].copy()
     choice = solver_with_sensitivities(choose(model, problem.solver, context, start, problem.until))
-    rows = OutputRows.at(problem.output_times(), wide.prepared.width)
+    rows = RunRows.at(problem.output_times(), wide.prepared.width)
     before = stored_energy_at(model, context, start)
     ready = time.perf_counter()
     slopes = np.zeros((len(numbers), model.size)) if start_slopes is None else np.asarray(start_slopes, dtype=float).T
@@ -295,7 +295,7 @@ class SensitivityIntegration:
     moving: MovingBreaks
 
     def through(
-        self, wide: SensitivityModel, choice: SolverChoice, rows: OutputRows, standing: StatePoint, until: float
+        self, wide: SensitivityModel, choice: SolverChoice, rows: RunRows, standing: StatePoint, until: float
     ) -> tuple[list[StretchEnd], SolverChoice]:
         """From where it stands to `until`: how each stretch ended, and the solver of the last one."""
         ends: list[StretchEnd] = []
@@ -370,9 +370,7 @@ def split_sensitivities(wide: SensitivityModel, standing: StatePoint) -> tuple[S
     return StatePoint(standing.t, standing.y[:n].copy(), standing.yp[:n].copy()), slopes
 
 
-def sensitivity_rows(
-    wide: SensitivityModel, rows: OutputRows, memory: HeldRows | None, first: Array
-) -> SensitivityRows:
+def sensitivity_rows(wide: SensitivityModel, rows: RunRows, memory: HeldRows | None, first: Array) -> SensitivityRows:
     """The rows of a stretch."""
     n, done, count = wide.model.size, rows.done, len(wide.numbers)
 

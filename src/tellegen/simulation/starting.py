@@ -12,7 +12,7 @@ from tellegen.simulation.failures import failed_variable, undecided_variable, wi
 from tellegen.simulation.problem import Problem
 from tellegen.simulation.solvers import jobs
 from tellegen.simulation.solvers.library import solver
-from tellegen.simulation.solvers.stretch import OutputRows, PreparedModel, SolverSettings, StatePoint, make_job, prepare
+from tellegen.simulation.solvers.stretch import PreparedModel, RunRows, SolverSettings, StatePoint, make_job, prepare
 
 EQUILIBRIUM_STEPS = 400
 
@@ -36,7 +36,7 @@ def consistent_start(
     # Rates of a point nearby are a good guess: after an event Newton then needs a round or two.
     given = StatePoint(t, y, np.zeros(model.size) if yp is None else yp)
     # The same struct as for a run, without rows and without an end.
-    job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), given, np.inf)
+    job, arrays = make_job(prepared, context, settings, RunRows.at(np.zeros(0), model.size), given, np.inf)
     status = solver("tg_consistent")(job)
     if status == jobs.FINISHED:
         return StatePoint(t, arrays.y, arrays.yp)
@@ -96,7 +96,7 @@ def find_equilibrium(problem: Problem) -> StatePoint:
     first = problem.step if problem.step is not None else 1e-3 * (problem.until - problem.t0)
     settings = SolverSettings(problem.rtol, problem.tolerances(), max_steps=EQUILIBRIUM_STEPS, first_step=first)
     start = StatePoint(problem.t0, y, np.zeros(model.size))
-    job, arrays = make_job(prepared, context, settings, OutputRows.at(np.zeros(0), model.size), start, np.inf)
+    job, arrays = make_job(prepared, context, settings, RunRows.at(np.zeros(0), model.size), start, np.inf)
     status = solver("tg_equilibrium")(job)
     if status == jobs.FINISHED:
         return StatePoint(problem.t0, arrays.y, np.zeros(model.size))

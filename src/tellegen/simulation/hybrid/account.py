@@ -11,7 +11,7 @@ from tellegen.compiler.numeric_model import EventFunction, NumericModel
 from tellegen.simulation.hybrid.handover import Handover, Impact
 from tellegen.simulation.hybrid.mode_choice import ModeTrial
 from tellegen.simulation.hybrid.mode_models import HybridState, Mode, ModeModel, ModeModels
-from tellegen.simulation.solvers.stretch import OutputRows, StatePoint, StretchEnd
+from tellegen.simulation.solvers.stretch import RunRows, StatePoint, StretchEnd
 from tellegen.simulation.trajectory import Books, Effort, HeldRows, RunEvent, Segment
 
 BLOCK: Final = 200_000
@@ -46,16 +46,16 @@ class HybridAccount:
         self.turns = 0
         self.events: list[RunEvent] = []
         self.samples: list[Array] = []
-        self._room: dict[Mode, OutputRows] = {}
+        self._room: dict[Mode, RunRows] = {}
         self._y, self._yp = np.empty((len(times), 0)), np.empty((len(times), 0))
         self._kept: list[tuple[ModeModel, slice] | _Part] = []
 
-    def rows(self, model: ModeModel) -> OutputRows:
+    def rows(self, model: ModeModel) -> RunRows:
         """Room for the next rows of a mode."""
         # A mode gets room for some rows only: with many modes and millions of rows each would need all.
         times = self.times[self.done : self.done + BLOCK]
         if model.mode not in self._room:
-            self._room[model.mode] = OutputRows.at(times, model.model.size)
+            self._room[model.mode] = RunRows.at(times, model.model.size)
         rows = self._room[model.mode]
         rows.t, rows.done = times, 0
         return rows
@@ -161,7 +161,7 @@ class HybridAccount:
 
     def _memory(self, times: Array, held: Array) -> HeldRows | None:
         nothing = np.zeros((0, 0))
-        return OutputRows(times, nothing, nothing, len(times), self.samples).memory(held)
+        return RunRows(times, nothing, nothing, len(times), self.samples).memory(held)
 
 
 @final

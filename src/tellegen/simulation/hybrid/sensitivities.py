@@ -42,7 +42,7 @@ from tellegen.simulation.sensitivity_jumps import (
     first_sample_slopes,
 )
 from tellegen.simulation.solvers.choice import choose
-from tellegen.simulation.solvers.stretch import OutputRows, StatePoint
+from tellegen.simulation.solvers.stretch import RunRows, StatePoint
 
 Starts = Callable[[str, float], Mapping[str, float]]
 """The initial values that are given, where a parameter has another value."""
@@ -138,7 +138,7 @@ class _ModeSlopes:
         done = sum(len(part.t) for part in self.found)
         # A row at a change belongs to the stretch before it; of the last stretch all that are left.
         last = np.searchsorted(self.times, until, "right") if until < self.problem.until else len(self.times)
-        rows = OutputRows.at(self.times[done:last], wide.prepared.width)
+        rows = RunRows.at(self.times[done:last], wide.prepared.width)
         choice = solver_with_sensitivities(
             choose(model.model, self.problem.solver, model.context, at, self.problem.until)
         )

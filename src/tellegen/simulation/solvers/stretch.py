@@ -130,7 +130,7 @@ class SolverSettings:
 
 @final
 @dataclass
-class OutputRows:
+class RunRows:
     """Output rows, allocated before the run: the first `done` are written.
 
     `samples` has an entry for each sampling instant that was met: its time, and what is held from then on.
@@ -143,16 +143,16 @@ class OutputRows:
     samples: list[Array] = field(default_factory=list)
 
     @classmethod
-    def at(cls, times: Array, width: int) -> "OutputRows":
+    def at(cls, times: Array, width: int) -> "RunRows":
         """Room for rows at the given times."""
         return cls(times, np.empty((len(times), width)), np.empty((len(times), width)))
 
-    def with_last(self, at: "StatePoint") -> "OutputRows":
+    def with_last(self, at: "StatePoint") -> "RunRows":
         """The rows that are written, and one where a run ended between two of them, in the place of the next one."""
         if self.done == len(self.t) or (self.done and at.t <= self.t[self.done - 1]):
             return self
         self.y[self.done], self.yp[self.done] = at.y, at.yp
-        return OutputRows(np.append(self.t[: self.done], at.t), self.y, self.yp, self.done + 1, self.samples)
+        return RunRows(np.append(self.t[: self.done], at.t), self.y, self.yp, self.done + 1, self.samples)
 
     def memory(self, held: Array) -> HeldRows | None:
         """What was held at each row that is written; `held` is what was held at the start. None where nothing is sampled."""
@@ -308,7 +308,7 @@ def run_stretch(
     prepared: PreparedModel,
     context: ModelContext,
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     standing: StatePoint,
     *,
     until: float,
@@ -381,7 +381,7 @@ def make_job(
     prepared: PreparedModel,
     context: ModelContext,
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     standing: StatePoint,
     until: float,
     *,

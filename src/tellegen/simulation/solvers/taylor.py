@@ -14,7 +14,7 @@ from tellegen.core.packages import load_package
 from tellegen.expressions import Add, Call, Expression, Mul, Number, Pow, Relation, Symbol, postorder
 from tellegen.simulation import rules
 from tellegen.simulation.solvers import jobs
-from tellegen.simulation.solvers.stretch import POLL_S, OutputRows, SolverSettings, StatePoint, StretchEnd, Watch
+from tellegen.simulation.solvers.stretch import POLL_S, RunRows, SolverSettings, StatePoint, StretchEnd, Watch
 from tellegen.simulation.trajectory import Effort
 
 Given = Mapping[str, float]
@@ -254,7 +254,7 @@ def taylor_stretch(
     model: NumericModel,
     context: ModelContext,
     settings: SolverSettings,
-    rows: OutputRows,
+    rows: RunRows,
     standing: StatePoint,
     *,
     until: float,
@@ -277,7 +277,7 @@ class _Advance:
     here: StatePoint
 
     def __init__(
-        self, model: NumericModel, context: ModelContext, settings: SolverSettings, rows: OutputRows, watch: Watch
+        self, model: NumericModel, context: ModelContext, settings: SolverSettings, rows: RunRows, watch: Watch
     ) -> None:
         self.model, self.context, self.settings, self.rows, self.watch = model, context, settings, rows, watch
         self.rates = rates_of(model)
