@@ -180,7 +180,7 @@ def hermite(t: Array, y: Array, yp: Array, at: Array, *, smooth: int) -> tuple[A
         return np.repeat(y[:1], len(at), axis=0), np.repeat(yp[:1], len(at), axis=0)
     after = place + 1
     step = t[after] - t[place]
-    # Rows on both sides of a change may share a time; there the first value stands.
+    # A time may be asked for twice: there the first value stands.
     step = np.where(step > 0, step, 1.0)[:, None]
     s = (at - t[place])[:, None] / step
     y0, y1, d0, d1 = y[place], y[after], step * yp[place], step * yp[after]

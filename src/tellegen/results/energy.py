@@ -172,7 +172,7 @@ def _segment_integral(
         # One row less: what was held at the first end of an interval holds inside of it.
         memory = None if old.memory is None else old.memory.part(rows).part(slice(0, -1))
         powers = run.observer.at_points(columns, at, values, rates, number, memory)
-        # What has no value at a point, as behind the last row of a run that failed, is left out.
+        # What has no value at a point, as near the end of a run that failed, is left out.
         total += weight * np.nansum(powers * steps[:, None], axis=0)
     return total
 

@@ -201,22 +201,22 @@ class ModeChange:
     before: ModeModel
     left: StatePoint
     hits: tuple[EventFunction, ...]
-    knocks: tuple[Impact, ...]
+    impacts: tuple[Impact, ...]
     entered: ModeTrial
     memory: Mapping[str, float]
 
     @property
     def changed(self) -> bool:
         """Whether the mode changed, or a body bounced."""
-        return bool(self.knocks) or self.before.mode != self.entered.model.mode
+        return bool(self.impacts) or self.before.mode != self.entered.model.mode
 
 
 @final
 @dataclass
 class ModeChangeLog:
-    """The start of a run and every passage from then on."""
+    """The start of a run, and every change from one stretch to the next."""
 
-    passages: list[ModeChange] = field(default_factory=list)
+    changes: list[ModeChange] = field(default_factory=list)
     models: ModeModels | None = None
     state: HybridState | None = None
     first: ModeTrial | None = None

@@ -231,15 +231,14 @@ class _HybridRun:
     # -- one stretch -----------------------------------------------------------------------------------------------------------
 
     def _settings(self, model: ModeModel) -> SolverSettings:
-        if model.mode not in self.settings:
-            self.settings[model.mode] = self._settings_of(model)
-        return self.settings[model.mode]
-
-    def _settings_of(self, model: ModeModel) -> SolverSettings:
+        if model.mode in self.settings:
+            return self.settings[model.mode]
         # Guards follow inputs that no state may feel, so steps stay short enough to see them; without states nothing else does.
         steps = EVENT_STEPS if model.model.size else STATELESS_STEPS
         longest = min(self.problem.max_step, (self.problem.until - self.problem.t0) / steps)
-        return replace(self.asked, atol=self._tolerances(model.model.names), max_step=longest)
+        made = replace(self.asked, atol=self._tolerances(model.model.names), max_step=longest)
+        self.settings[model.mode] = made
+        return made
 
     def _tolerances(self, names: tuple[str, ...]) -> Array:
         return np.array([self.problem.absolute_tolerance(name) for name in names])
@@ -312,21 +311,21 @@ class _HybridRun:
         hits = [e for e, sign in zip(events, end.signs, strict=True) if sign and e.kind == "transition"]
         fired = frozenset(event.name for event in hits)
         state, mode = model.state(at.t, at.y, at.yp), model.mode
-        noted, knocks = len(self.account.events), list[Impact]()
+        noted, impacts = len(self.account.events), list[Impact]()
         for event in hits:
             # One after the other: each impact starts from the speeds that the one before has left.
             impact = self.impacts.hit(model, state, mode, event.element, event.to, at)
             if impact is not None:
                 # The event is answered: asked for again it would be taken for a change of mode.
                 state, mode, fired = impact.state, impact.mode, frozenset()
-                knocks.append(impact)
+                impacts.append(impact)
                 self.account.impulse(impact.handover, event.element)
                 if not impact.rests:
                     self._note(RunEvent(at.t, event.element, "impact"))
         self.trial = self.choice.next_mode(state, mode, at.t, self._probe(at.t, end.last_step), fired)
         self.here = self.trial.standing
         if self.diary is not None:
-            self.diary.passages.append(ModeChange(model, at, tuple(hits), tuple(knocks), self.trial, state.memory))
+            self.diary.changes.append(ModeChange(model, at, tuple(hits), tuple(impacts), self.trial, state.memory))
         self._note_changes(model.mode, at.t)
         # Only where something happened: stretches also end where a guard was to be looked at again.
         if self.problem.rows_at_changes and len(self.account.events) > noted:

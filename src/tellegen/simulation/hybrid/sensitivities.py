@@ -110,13 +110,13 @@ class _ModeSlopes:
         model, at, memory = diary.first.model, diary.first.standing, diary.memory
         slopes = self._first_slopes(starts, model)
         held = self._first_held(model, at, slopes)
-        for passage in diary.passages:
-            left, held = self._stretch(model, at, slopes, held, memory, passage.left.t)
+        for change in diary.changes:
+            left, held = self._stretch(model, at, slopes, held, memory, change.left.t)
             # What is delayed has jumped with the mode.
-            if passage.changed and (past := self._wide(model).past) is not None:
+            if change.changed and (past := self._wide(model).past) is not None:
                 past.mark_break()
-            slopes = self._handed_over(passage, left, held)
-            model, at, memory = passage.entered.model, passage.entered.standing, passage.memory
+            slopes = self._handed_over(change, left, held)
+            model, at, memory = change.entered.model, change.entered.standing, change.memory
         self._stretch(model, at, slopes, held, memory, self.problem.until)
         return self.found
 
@@ -188,11 +188,11 @@ class _ModeSlopes:
 
     # -- from one mode to the next ---------------------------------------------------------------------------------------------
 
-    def _handed_over(self, passage: ModeChange, slopes: Array, held: Array) -> Array:
+    def _handed_over(self, change: ModeChange, slopes: Array, held: Array) -> Array:
         """The sensitivities in the mode that is entered."""
-        by = self._instant(passage, slopes, held)
-        before, left, entered = passage.before, passage.left, passage.entered
-        if passage.changed:
+        by = self._instant(change, slopes, held)
+        before, left, entered = change.before, change.left, change.entered
+        if change.changed:
             self._expect_returns(before, left.t, by)
         size = before.model.size
         y, yp = left.y[:size], left.yp[:size]
@@ -206,9 +206,9 @@ class _ModeSlopes:
             with wide.moved_past(k, step):
                 # At the instant as it would have moved: the states there are those of the old mode, a little earlier or
                 # later.
-                state = self._state(models, passage, t, y + step * (slopes[k] + by[k] * yp), yp, step * held[k])
-                for knock in passage.knocks:
-                    outputs = repeated_impact(models, state, knock, before.mode, t)
+                state = self._state(models, change, t, y + step * (slopes[k] + by[k] * yp), yp, step * held[k])
+                for impact in change.impacts:
+                    outputs = repeated_impact(models, state, impact, before.mode, t)
                     state = replace(state, outputs=outputs)
                 found[k] += _entered(models, entered.model.mode, state, t) / (2.0 * step)
         # Back to the instant of the run itself, along the motion of the new mode.
@@ -221,36 +221,36 @@ class _ModeSlopes:
         if delays:
             self.advance = replace(self.advance, moving=self.advance.moving.returning(t, by, delays))
 
-    def _state(self, models: ModeModels, passage: ModeChange, t: float, y: Array, yp: Array, by: Array) -> HybridState:
+    def _state(self, models: ModeModels, change: ModeChange, t: float, y: Array, yp: Array, by: Array) -> HybridState:
         """What is carried on from a point beside the one where the mode ended."""
-        model = _model(models, passage.before.mode)
+        model = _model(models, change.before.mode)
         places = len(model.model.memory)
-        model.context.memory[:places] = [passage.memory[name] for name in model.model.memory]
+        model.context.memory[:places] = [change.memory[name] for name in model.model.memory]
         model.context.memory[:places] += by[:places]
         there = consistent_point(model.prepared, model.context, t, y, yp)
         return model.state(t, there.y, there.yp)
 
-    def _instant(self, passage: ModeChange, slopes: Array, held: Array) -> Array:
+    def _instant(self, change: ModeChange, slopes: Array, held: Array) -> Array:
         """How the instant of a change moves with each parameter."""
-        t, before = passage.left.t, passage.before
+        t, before = change.left.t, change.before
         if (by := self.advance.moving.slopes(t)) is not None:
             return by
-        events = [*passage.hits, *self._behind(passage)]
+        events = [*change.hits, *self._behind(change)]
         # A known instant does not move, and neither does one at which nothing changed.
-        if not passage.changed or not events or self._is_scheduled(before, t):
+        if not change.changed or not events or self._is_scheduled(before, t):
             return np.zeros(len(self.parameters))
         size = before.model.size
-        at = StatePoint(t, passage.left.y[:size], passage.left.yp[:size])
+        at = StatePoint(t, change.left.y[:size], change.left.yp[:size])
         event = before.model.events.index(events[0])
         return event_time_slopes(self._wide(before), at, slopes, held, event, self.advance.aside)
 
-    def _behind(self, passage: ModeChange) -> list[EventFunction]:
+    def _behind(self, change: ModeChange) -> list[EventFunction]:
         """The event functions of the elements that changed, where none was seen to pass zero."""
-        after = dict(zip(self.models.elements, passage.entered.model.mode, strict=True))
-        now = dict(zip(self.models.elements, passage.before.mode, strict=True))
+        after = dict(zip(self.models.elements, change.entered.model.mode, strict=True))
+        now = dict(zip(self.models.elements, change.before.mode, strict=True))
         return [
             event
-            for event in passage.before.model.events
+            for event in change.before.model.events
             if event.kind == "transition" and after[event.element] == event.to != now[event.element]
         ]
 
