@@ -4,14 +4,14 @@ In loops without a state a few items become unknowns, and each unknown brings a 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.compiler import rules
 from tellegen.compiler.observation import Observation
-from tellegen.compiler.program import Program
+from tellegen.compiler.program import Program, ProgramSignals
 from tellegen.compiler.scheduling import ScheduledItem, Scheduler, solve_interconnection
 from tellegen.compiler.steps import (
     BALANCE,
@@ -20,6 +20,7 @@ from tellegen.compiler.steps import (
     RATE_BALANCE,
     SCALED,
     Lookup,
+    LookupKind,
     TemplateInstance,
     Variables,
     slot,
@@ -31,10 +32,10 @@ from tellegen.core.domains import other_side
 from tellegen.core.names import TIME, listing
 from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import Elimination, Entry, NamedEntries
-from tellegen.graph import Field, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import Field, Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.interconnection import column
 from tellegen.graph.power_graph import ARGUMENT, argument
-from tellegen.graph.signals import Break, Delayed, External, Integral, Sampled, SignalLaw, Table, Value
+from tellegen.graph.signals import Delayed, External, Integral, Sampled, SignalLaw, Table, Value
 
 
 def resistive_rows(
@@ -64,83 +65,6 @@ def resistive_rows(
     return {k: {c // 2: e.expression for c, e in found[c_k].items()} for c_k, k in decided.items()}
 
 
-@final
-@dataclass
-class ProgramSignals:
-    """The variables of signals. `rates` gives the variable of the rate of each signal state."""
-
-    laws: tuple[SignalLaw, ...]
-    numbers: dict[str, int] = field(default_factory=dict)
-    states: list[int] = field(default_factory=list)
-    memory: list[int] = field(default_factory=list)
-    rates: dict[int, int] = field(default_factory=dict)
-    samples: list[tuple[Sampled, int]] = field(default_factory=list)
-    delays: list[tuple[Delayed, int]] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    externals: list[External] = field(default_factory=list)
-    breaks: list[Break] = field(default_factory=list)
-
-    def add_items(self, builder: "Builder") -> None:
-        """Add what each signal computes to the scheduler."""
-        for law in self.laws:
-            self._add(law, self.numbers[law.name], builder)
-
-    def _add(self, law: SignalLaw, k: int, builder: "Builder") -> None:
-        new = builder.variables.new
-        match law:
-            case Value():
-                builder.compute(k, law.expression)
-                self.breaks.extend(law.breaks)
-            case Integral():
-                # An integral is a state like those of storages: its rate is a residual of its own.
-                self.rates[k] = new(f"rate of {law.name}")
-                builder.compute(self.rates[k], law.rate)
-            case Sampled():
-                # Two variables: what is held now, and what will be held after the next instant.
-                after = new(f"next {law.name}")
-                builder.compute(after, law.expression)
-                self.samples.append((law, after))
-            case Delayed():
-                self._add_delayed(law, k, builder)
-            case Table():
-                self.tables.append(law)
-                argument = self._argument(law.argument, law.name, builder)
-                builder.scheduler.add(ScheduledItem(k, Lookup("table", len(self.tables) - 1, k, [argument])))
-            case External():
-                self.externals.append(law)
-                arguments = [self._argument(e, law.name, builder) for e in law.arguments]
-                builder.scheduler.add(ScheduledItem(k, Lookup("external", len(self.externals) - 1, k, arguments)))
-
-    def _add_delayed(self, law: Delayed, k: int, builder: "Builder") -> None:
-        # What goes in is observed at every step and kept; what comes out is read from there at t less the delay.
-        source = builder.variables.new(f"before the delay of {law.name}")
-        builder.compute(source, law.expression)
-        self.delays.append((law, source))
-        then = self._argument(symbol(TIME) - law.by, law.name, builder)
-        initial = self._argument(law.initial, law.name, builder)
-        builder.scheduler.add(ScheduledItem(k, Lookup("past", len(self.delays) - 1, k, [then, initial])))
-
-    def _argument(self, expression: Expression, name: str, builder: "Builder") -> int:
-        argument = builder.variables.new(f"argument of {name}")
-        builder.compute(argument, expression)
-        return argument
-
-
-def add_signals(graph: PowerGraph, variables: Variables) -> ProgramSignals:
-    """Number the signals of a graph."""
-    signals = ProgramSignals(graph.signals)
-    for law in graph.signals:
-        if isinstance(law, Integral):
-            k = variables.moving(law.name)
-            signals.states.append(k)
-        else:
-            k = variables.named(law.name)
-            if isinstance(law, Sampled):
-                signals.memory.append(k)
-        signals.numbers[law.name] = k
-    return signals
-
-
 def build_program(causal: CausalGraph, *, cut: bool = False) -> Program:
     """The program of a causal graph. With `cut`, sums that others read are unknowns, so that every equation is short.
 
@@ -168,7 +92,7 @@ class Builder:
         self.rate_items: dict[int, int] = {}
         self._templates: dict[tuple[Expression, tuple[str, ...]], TemplateInstance] = {}
         self.formulas = {name: e for name, e in self.graph.parameters.items() if e is not None and e.free_symbols}
-        self.signals = add_signals(self.graph, self.variables)
+        self.signals = self._number_signals()
         self._name_ports()
         self.field_rows = {
             k: list(zip(coupled.ports, row, strict=True))
@@ -266,6 +190,58 @@ class Builder:
         """An item given by a formula."""
         self.scheduler.add(ScheduledItem(target, self.instance(expression, where)))
 
+    # -- signals ---------------------------------------------------------------------------------------------------------------
+
+    def _number_signals(self) -> ProgramSignals:
+        """Numbers for all of them before any formula is taken apart: one may read another that stands later."""
+        signals = ProgramSignals()
+        for law in self.graph.signals:
+            if isinstance(law, Integral):
+                k = self.variables.moving(law.name)
+                signals.states.append(k)
+            else:
+                k = self.variables.named(law.name)
+                if isinstance(law, Sampled):
+                    signals.memory.append(k)
+            signals.numbers[law.name] = k
+        return signals
+
+    def _add_signal(self, law: SignalLaw) -> None:
+        """Add what a signal computes to the scheduler."""
+        signals, new, k = self.signals, self.variables.new, self.signals.numbers[law.name]
+        match law:
+            case Value():
+                self.compute(k, law.expression)
+                signals.breaks.extend(law.breaks)
+            case Integral():
+                # An integral is a state like those of storages: its rate is a residual of its own.
+                signals.rates[k] = new(f"rate of {law.name}")
+                self.compute(signals.rates[k], law.rate)
+            case Sampled():
+                # Two variables: what is held now, and what will be held after the next instant.
+                after = new(f"next {law.name}")
+                self.compute(after, law.expression)
+                signals.samples.append((law, after))
+            case Delayed():
+                # What goes in is observed at every step and kept; what comes out is read from there at t less the delay.
+                source = new(f"before the delay of {law.name}")
+                self.compute(source, law.expression)
+                signals.delays.append((law, source))
+                self._look_up(k, "past", len(signals.delays) - 1, law.name, [symbol(TIME) - law.by, law.initial])
+            case Table():
+                signals.tables.append(law)
+                self._look_up(k, "table", len(signals.tables) - 1, law.name, [law.argument])
+            case External():
+                signals.externals.append(law)
+                self._look_up(k, "external", len(signals.externals) - 1, law.name, law.arguments)
+
+    def _look_up(self, k: int, kind: LookupKind, number: int, name: str, arguments: Iterable[Expression]) -> None:
+        read = []
+        for expression in arguments:
+            read.append(self.variables.new(f"argument of {name}"))
+            self.compute(read[-1], expression)
+        self.scheduler.add(ScheduledItem(k, Lookup(kind, number, k, read)))
+
     # -- the whole -------------------------------------------------------------------------------------------------------------
 
     def program(self, cut: bool = False) -> Program:
@@ -280,7 +256,8 @@ class Builder:
         for k, port in enumerate(self.graph.ports):
             self._add_port(k, port)
         self._add_resistive_fields()
-        self.signals.add_items(self)
+        for law in self.graph.signals:
+            self._add_signal(law)
         self._add_displacements()
         for k, output in self.outputs.items():
             scheduler.add(ScheduledItem(output, TemplateInstance(NEGATIVE, (self.told(k),), ())))

@@ -76,7 +76,7 @@ class _Unrolled:
     def __init__(self, causal: CausalGraph) -> None:
         self.program = build_program(causal)
         self.base = base_parameters(self.program)
-        self.tables, self.places = packed_tables(self.program.tables)
+        self.tables, self.places = packed_tables(self.program.signals.tables)
         flat = flatten(self.program)
         self.form = implicit_form(flat)
         # After the implicit form: whether yp can be solved for depends on which unknowns are hidden in it.
@@ -93,7 +93,7 @@ class _Unrolled:
         program, form = self.program, self.form
         # Slopes keep the compiler of a long model busiest, and a run with an explicit method may never ask for them.
         routines = self.routines.values() if slopes_later else self.routines.all()
-        samples = len(sample_groups(program.samples))
+        samples = len(sample_groups(program.signals.samples))
         return Code(
             program,
             source=c_source(routines, self.places, samples, slopes_later=slopes_later),
@@ -108,7 +108,7 @@ class _Unrolled:
                 # Hidden unknowns wait there from one call to the next: Newton starts where it last ended.
                 scratch=max(len(form.hidden), 1),
                 tables=self.tables,
-                external=external_signals(program.externals),
+                external=external_signals(program.signals.externals),
                 rates=next((routine for routine in routines if routine.name == "rhs"), None),
                 # Where powers do not read yp, solvers need not work it out at points where they only keep books.
                 powers_read_rates=any("yp" in r.words_read() for r in routines if r.name == "powers"),

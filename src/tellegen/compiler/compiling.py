@@ -113,7 +113,7 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
     owner = Interpreter(made.routines, made.data.tables, made.places) if built.library is None else built.library
     # Not of the program: unknowns that are solved inside are no part of y.
     names = [program.names[k] for k in made.y]
-    count = len(program.states), len(program.displacements), len(program.signal_states)
+    count = len(program.states), len(program.displacements), len(program.signals.states)
     return NumericModel(
         name=program.name,
         states=tuple(names[: count[0]]),
@@ -123,8 +123,8 @@ def _compiled(causal: CausalGraph, backend: Backend, form: CodeForm) -> NumericM
         inputs=tuple(program.names[k] for k in program.inputs),
         parameters=tuple(made.base),
         parameter_values=base_values(program, made.base),
-        memory=tuple(law.name for law, _ in program.samples),
-        initial_memory=formula_values(program, [law.initial for law, _ in program.samples]),
+        memory=tuple(law.name for law, _ in program.signals.samples),
+        initial_memory=formula_values(program, [law.initial for law, _ in program.signals.samples]),
         observables=tuple(o for o, _ in program.observables),
         events=tuple(e for e, _ in program.events),
         sample_groups=_sample_groups(program),
@@ -209,8 +209,8 @@ def formula_values(program: Program, expressions: Sequence[Expression]) -> Array
 
 def _sample_groups(program: Program) -> tuple[SampleGroup, ...]:
     found = []
-    for members in sample_groups(program.samples):
-        law = program.samples[members[0]][0]
+    for members in sample_groups(program.signals.samples):
+        law = program.signals.samples[members[0]][0]
         period, offset = formula_values(program, [law.period, law.offset]).tolist()
         found.append(SampleGroup(period, offset, tuple(members)))
     return tuple(found)
@@ -220,7 +220,7 @@ def _delays(program: Program) -> tuple[SignalDelay, ...]:
     # The past is written from observables: a delay is known by the place of what goes into it.
     place = {k: i for i, (o, k) in enumerate(program.observables) if o.kind == "signal"}
     found = []
-    for law, k in program.delays:
+    for law, k in program.signals.delays:
         by, initial = formula_values(program, [law.by, law.initial]).tolist()
         found.append(SignalDelay(law.name, place[k], by, initial))
     return tuple(found)
@@ -228,7 +228,7 @@ def _delays(program: Program) -> tuple[SignalDelay, ...]:
 
 def _breaks(program: Program) -> tuple[BreakTimes, ...]:
     found = []
-    for known in program.breaks:
+    for known in program.signals.breaks:
         (at,) = formula_values(program, [known.at]).tolist()
         period = None if known.period is None else formula_values(program, [known.period]).tolist()[0]
         found.append(BreakTimes(at, period))

@@ -127,7 +127,7 @@ class Numbering:
 
     def __init__(self, program: Program) -> None:
         # Leaves first, in the order of the arguments: C copies y, yp and inputs there in one piece each.
-        leaves = (program.time, *program.y, *program.rates, *program.inputs, *program.memory)
+        leaves = (program.time, *program.y, *program.rates, *program.inputs, *program.signals.memory)
         self.new: list[int] = [-1] * len(program.names)
         self.count = 0
         for k in leaves:
@@ -431,7 +431,7 @@ def looped_code(causal: CausalGraph) -> Code:
 def _looped(program: Program, *, dense: bool = False) -> Code:
     """Lay a program out as arrays; `dense` allows residuals that depend on everything."""
     base = base_parameters(program)
-    tables, places = packed_tables(program.tables)
+    tables, places = packed_tables(program.signals.tables)
     forms = looped_forms(program)
     layout = IndexTables(program)
     layout.set_steps("core", forms.before)
@@ -451,7 +451,7 @@ def _looped(program: Program, *, dense: bool = False) -> Code:
         "variables": layout.numbering.count,
         "y": len(program.y),
         "inputs": len(program.inputs),
-        "memory": len(program.memory),
+        "memory": len(program.signals.memory),
         "constants": len(layout.coefficients.formulas),
         "parameters": len(base),
         "slopes_values": len(rows),
@@ -475,7 +475,7 @@ def _looped(program: Program, *, dense: bool = False) -> Code:
             structure=layout.structure(),
             coefficients=constants.at,
             tables=tables,
-            external=external_signals(program.externals),
+            external=external_signals(program.signals.externals),
             powers_read_rates=not read.isdisjoint(program.rates),
         ),
     )
@@ -504,7 +504,7 @@ def _set_books(layout: IndexTables, program: Program, steps: Sequence[Step]) -> 
 
 def _set_samples(layout: IndexTables, program: Program) -> None:
     table: list[int] = []
-    for g, members in enumerate(sample_groups(program.samples)):
+    for g, members in enumerate(sample_groups(program.signals.samples)):
         for i in members:
-            table += [g, i, *layout.numbering.all((program.samples[i][1],))]
+            table += [g, i, *layout.numbering.all((program.signals.samples[i][1],))]
     layout.set("samples", table, len(table) // 3)

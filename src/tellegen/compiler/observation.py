@@ -171,29 +171,23 @@ class Observation:
         core, observing, _ = split_steps(builder.scheduler.steps, self.residuals)
         ports = graph.ports
         initial = {ports[k].state: e for k in builder.causal.integral if (e := ports[k].initial) is not None}
-        initial |= {law.name: law.initial for law in signals.laws if hasattr(law, "initial")}
+        initial |= {law.name: law.initial for law in graph.signals if hasattr(law, "initial")}
         return Program(
             name=graph.name,
             names=variables.names,
             time=builder.time,
             states=builder.states,
             displacements=builder.displacements,
-            signal_states=signals.states,
             unknowns=builder.loops.unknowns,
             rates=[variables.rate_of[k] for k in y],
             inputs=builder.inputs,
-            memory=signals.memory,
             core=core,
             observing=observing,
             residuals=self.residuals,
             observables=self.observables,
             books=self.books,
             events=self.events,
-            samples=signals.samples,
-            delays=signals.delays,
-            tables=signals.tables,
-            externals=signals.externals,
-            breaks=signals.breaks,
+            signals=signals,
             parameters=graph.parameters,
             formulas=_in_order(builder.formulas),
             initial=initial,

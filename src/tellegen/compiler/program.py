@@ -5,7 +5,7 @@ therefore kept as combinations with exact residues: what cancels is not there, a
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import final
 
@@ -31,6 +31,22 @@ class BookVariables:
 
 
 @final
+@dataclass
+class ProgramSignals:
+    """The variables of signals, by name in `numbers`. `rates` gives the variable of the rate of each signal state."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    states: list[int] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
+    rates: dict[int, int] = field(default_factory=dict)
+    samples: list[tuple[Sampled, int]] = field(default_factory=list)
+    delays: list[tuple[Delayed, int]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    externals: list[External] = field(default_factory=list)
+    breaks: list[Break] = field(default_factory=list)
+
+
+@final
 @dataclass(frozen=True)
 class Program:
     """Steps compute every variable from the leaves: time, y = [states, displacements, signal states, unknowns], yp, inputs, memory.
@@ -44,22 +60,16 @@ class Program:
     time: int
     states: list[int]
     displacements: list[int]
-    signal_states: list[int]
     unknowns: list[int]
     rates: list[int]
     inputs: list[int]
-    memory: list[int]
     core: list[Step]
     observing: list[Step]
     residuals: list[int]
     observables: list[tuple[Observable, int]]
     books: BookVariables
     events: list[tuple[EventFunction, int]]
-    samples: list[tuple[Sampled, int]]
-    delays: list[tuple[Delayed, int]]
-    tables: list[Table]
-    externals: list[External]
-    breaks: list[Break]
+    signals: ProgramSignals
     parameters: Mapping[str, Expression | None]
     formulas: Mapping[str, Expression]
     initial: Mapping[str, Expression]
@@ -67,7 +77,7 @@ class Program:
     @property
     def y(self) -> list[int]:
         """The variables of y."""
-        return [*self.states, *self.displacements, *self.signal_states, *self.unknowns]
+        return [*self.states, *self.displacements, *self.signals.states, *self.unknowns]
 
 
 FEWEST_ENTRIES, FEWEST_WITH_UNKNOWNS, ENTRIES_EACH = 1_000_000, 30_000, 12
@@ -153,7 +163,7 @@ class _Supports:
 
 def is_linear_program(program: Program) -> bool:
     """Whether F is affine in y and yp, with factors that only parameters change."""
-    varying = (program.time, *program.inputs, *program.memory)
+    varying = (program.time, *program.inputs, *program.signals.memory)
     return _is_affine_in((*program.y, *program.rates), varying, program)
 
 

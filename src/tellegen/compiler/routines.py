@@ -383,7 +383,7 @@ class Routines:
             ("y", form.y),
             ("yp", form.rates),
             ("u", program.inputs),
-            ("m", program.memory),
+            ("m", program.signals.memory),
             ("p", [flat.parameters[name] for name in self.base]),
         ):
             self.leaves |= {k: (word, i) for i, k in enumerate(numbers)}
@@ -448,11 +448,11 @@ class Routines:
         """One routine for each group of signals sampled together, named by its number."""
         program = self.flat.program
         found = []
-        for g, members in enumerate(sample_groups(program.samples)):
+        for g, members in enumerate(sample_groups(program.signals.samples)):
             # Signals that are not sampled at this instant keep what they held.
-            results = list(map(variable, program.memory))
+            results = list(map(variable, program.signals.memory))
             for i in members:
-                results[i] = self.flat.value(program.samples[i][1])
+                results[i] = self.flat.value(program.signals.samples[i][1])
             found.append(self._routine(f"sample_{g}", self._everything(), results))
         return found
 
