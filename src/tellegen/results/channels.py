@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from tellegen.graph import Port, PowerGraph, SourceLaw
 from tellegen.results import rules
 from tellegen.results.units import variable_units
 from tellegen.simulation.trajectory import HeldRows, Segment, Trajectory, observe_rows
+
+if TYPE_CHECKING:
+    from tellegen.results.run import Run
 
 
 @final
@@ -221,23 +224,13 @@ BLOCK = 50_000
 class Channels:
     """Looks variables up. Rows are observed once for all the names of one question."""
 
-    def __init__(
-        self,
-        name: str,
-        trajectory: Trajectory,
-        graph: PowerGraph,
-        parameters: Mapping[str, float],
-        inputs: Mapping[str, float],
-        described_signals: Sequence[str],
-        described: PowerGraph | None = None,
-    ) -> None:
-        self.name, self.trajectory, self.graph = name, trajectory, graph
-        self.parameters, self.inputs = parameters, inputs
-        self.described_signals = described_signals
-        self.described = described
-        parts = parts_of_fields(graph) if described is not None else ()
-        self.catalogue = ObservableCatalogue(trajectory.model.observables, parts, described)
-        self.observer = Observer(trajectory, parameters, inputs)
+    def __init__(self, run: "Run") -> None:
+        # A copy, for the run keeps these channels: a ring of the two would hold the rows until the collector comes.
+        self._run = replace(run)
+        self.name, self.trajectory, self.graph, self.parameters = run.name, run.trajectory, run.graph, run.parameters
+        parts = parts_of_fields(run.graph) if run.described is not None else ()
+        self.catalogue = ObservableCatalogue(run.trajectory.model.observables, parts, run.described)
+        self.observer = Observer(run.trajectory, run.parameters, run.given_inputs)
 
     # -- Names -----------------------------------------------------------------------------------------------------------------
 
@@ -250,7 +243,7 @@ class Channels:
     def signals(self) -> tuple[str, ...]:
         """The signals that the model describes, and those with a state of their own."""
         found = {self.catalogue.observables[k].name for k in self.catalogue.of("signal", "")}
-        described = [n for n in self.described_signals if n in found and n not in self.catalogue.merged]
+        described = [n for n in self._run.described_signals if n in found and n not in self.catalogue.merged]
         return tuple(dict.fromkeys((*self.trajectory.model.signal_states, *described)))
 
     @cached_property
@@ -350,8 +343,7 @@ class Channels:
             segments=tuple(Segment(max(s.start - rows.start, 0), s.model) for s in met[first:]),
             memory=None if made.memory is None else made.memory.part(rows),
         )
-        signals = self.described_signals
-        one = Channels(self.name, some, self.graph, self.parameters, self.inputs, signals, described=self.described)
+        one = Channels(replace(self._run, trajectory=some))
         # Making a context of a large model takes longer than observing a block.
         one.observer.contexts = self.observer.contexts
         return one

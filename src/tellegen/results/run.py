@@ -191,8 +191,7 @@ class Run:
     @cached_property
     def channels(self) -> Channels:
         """Where variables stand, by name."""
-        made, inputs, signals = self.trajectory, self.given_inputs, self.described_signals
-        return Channels(self.name, made, self.graph, self.parameters, inputs, signals, described=self.described)
+        return Channels(self)
 
     @property
     def catalogue(self) -> ObservableCatalogue:
