@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from tellegen.workflow.deriving import derive, linearise
     from tellegen.workflow.explaining import explain
     from tellegen.workflow.files import Example, examples, import_model
+    from tellegen.workflow.kept_code import KeptCode, cache
     from tellegen.workflow.transforming import bond_graph, pog, reduce, stiffen, translate
 
     __version__: str
@@ -85,6 +86,7 @@ __all__ = [
     "FigureError",
     "Finding",
     "GraphError",
+    "KeptCode",
     "LagrangeSystem",
     "MechanismError",
     "Model",
@@ -105,6 +107,7 @@ __all__ = [
     "animate",
     "assign_causality",
     "bond_graph",
+    "cache",
     "check",
     "chirp",
     "compare_conditioning",
@@ -188,6 +191,7 @@ _NAMES_OF_MODULE = {
     "workflow.deriving": "derive linearise",
     "workflow.explaining": "explain",
     "workflow.files": "Example examples import_model",
+    "workflow.kept_code": "KeptCode cache",
     "workflow.transforming": "bond_graph pog reduce stiffen translate",
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
