@@ -20,7 +20,7 @@ _ABANDONED_S = 3600.0
 @final
 @dataclass(frozen=True)
 class KeptCode:
-    """The compiled libraries and the generated code in the folder `folder`, in bytes and files; `removed` says whether they were."""
+    """How many compiled libraries and generated codes lie in `folder`, and their bytes; `removed` says that they did."""
 
     folder: Path
     libraries: int
