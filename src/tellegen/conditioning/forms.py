@@ -8,6 +8,7 @@ from tellegen.causality import assign_causality
 from tellegen.conditioning import rules
 from tellegen.conditioning.constraint_forces import ForceBalance, ForceFormulas, ForceSystem
 from tellegen.conditioning.constraints import ConstrainedModel, Constraint, constrained_model
+from tellegen.conditioning.equations_of_motion import coordinates_of, hamilton_of, lagrange_of, lagrange_sections
 from tellegen.conditioning.fields import (
     FieldModel,
     MergedStorages,
@@ -19,7 +20,6 @@ from tellegen.conditioning.fields import (
     speed_field,
     with_gyrators,
 )
-from tellegen.conditioning.hamilton import hamilton_of
 from tellegen.conditioning.initial_states import (
     NOTHING,
     CarriedForces,
@@ -29,7 +29,6 @@ from tellegen.conditioning.initial_states import (
     no_forces_known,
     with_initial_states,
 )
-from tellegen.conditioning.lagrange import coordinates_of, lagrange_of, lagrange_sections
 from tellegen.conditioning.opened_constraints import OpenedModel, has_sinks, open_constraints, regular_in_every_position
 from tellegen.conditioning.parasitic import SUGGESTED, Accuracy, Stiffness, parasitic_model, sized_by_duration
 from tellegen.conditioning.residual import (
@@ -66,14 +65,14 @@ def explained_form(
         *first, last = sections
         sections = (*first, replace(last, items=(*map(Sentence, said), *last.items)))
     return Explanation(
-        f"{system.name}, {form} form",
-        "-",
-        system.states,
-        system.inputs,
-        (),
-        found.causal.graph.parameters,
-        (_constraints(found.whole), *sections),
-        {**kept, **where},
+        name=f"{system.name}, {form} form",
+        sign="-",
+        states=system.states,
+        inputs=system.inputs,
+        outputs=(),
+        parameters=found.causal.graph.parameters,
+        sections=(_constraints(found.whole), *sections),
+        where={**kept, **where},
     )
 
 
@@ -374,7 +373,15 @@ class Conditioned:
 
         `carried` is asked for the forces of the rigid model where no formula gives those with which springs begin.
         """
-        return with_initial_states(self.model, self.found, self.starts, initial, parameters, inputs, carried)
+        return with_initial_states(
+            model=self.model,
+            found=self.found,
+            starts=self.starts,
+            given=initial,
+            parameters=parameters,
+            inputs=inputs,
+            carried=carried,
+        )
 
     def rigid(self) -> "Conditioned":
         """The derivative form of the same model, with the same constraints."""

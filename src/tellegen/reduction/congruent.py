@@ -23,6 +23,7 @@ from tellegen.equations.matrices import (
     Matrix,
     Sparse,
     Vector,
+    congruent,
     dot,
     negative,
     plus,
@@ -83,7 +84,16 @@ class _Transformed:
         energy: Sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if not is_zero(e)}
         motion = ParameterRates({}, self.rates)
         # The rates of the energy matrix itself stand in N of the system already.
-        shared = Congruence(self.T, self.T_u, motion.rate(self.T), motion.rate(self.T_u), energy, {}, self.n, self.m)
+        shared = Congruence(
+            T=self.T,
+            T_u=self.T_u,
+            T_rate=motion.rate(self.T),
+            T_u_rate=motion.rate(self.T_u),
+            energy=energy,
+            energy_rate={},
+            states=self.n,
+            inputs=self.m,
+        )
         terms = self._terms(shared)
         P = shared.P()
         if any(not is_zero(e) for row in P for e in row):
@@ -273,19 +283,10 @@ def _same_state(system: EquationSystem, T: Matrix, column: int) -> str:
 
 
 def _energetic(system: EquationSystem, T: Matrix, columns: int) -> bool:
-    L = [[with_definitions(e, system.where) for e in row] for row in system.matrices["L"]]
-    LT = [[_sum(row, [line[j] for line in T]) for j in range(columns)] for row in L]
-    energy = tuple(
-        tuple(_sum([line[i] for line in T], [row[j] for row in LT]) for j in range(columns)) for i in range(columns)
-    )
+    L = system.matrices["L"]
+    sparse = {(i, j): with_definitions(e, system.where) for i, row in enumerate(L) for j, e in enumerate(row)}
+    energy = congruent(T, {at: e for at, e in sparse.items() if e is not ZERO}, T, columns, columns)
     return solved_linear_system(energy, zeros(columns, 0), 0, system.parameters) is not None
-
-
-def _sum(a: Sequence[Expression], b: Sequence[Expression]) -> Expression:
-    found: Expression = ZERO
-    for x, y in zip(a, b, strict=True):
-        found = found + x * y
-    return found
 
 
 def _account(system: EquationSystem, names: Sequence[str], regular: bool, energetic: bool) -> str:

@@ -26,8 +26,7 @@ from tellegen.model.model import Element, Model
 from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction import rules
 from tellegen.reduction.asymptotics import DependsOnRatioError, NoLimitError, limit_of
-from tellegen.reduction.limits import Limit, LimitPlaces, entry_name, find_places
-from tellegen.reduction.names import without_index
+from tellegen.reduction.limits import Limit, LimitPlaces, entry_name, find_places, without_index
 
 Rows = Sequence[Sequence[Expression]]
 

@@ -345,3 +345,8 @@ def formulas_of(element: Element) -> Iterator[Expression]:
     if element.multiport is not None:
         for row in element.multiport.K:
             yield from row
+
+
+def without_index(name: str) -> str:
+    """The name of an element or variable that is alone now: `coils[2]` of a field that was broken up becomes `coils_2`."""
+    return name.replace("[", "_").replace(",", "_").replace("]", "")

@@ -21,9 +21,8 @@ from tellegen.model.model import Element, Model, Switching
 from tellegen.model.signals import Signal
 from tellegen.reduction import rules
 from tellegen.reduction.limited import ModelAtLimits
-from tellegen.reduction.limits import Limit, formulas_of
-from tellegen.reduction.names import without_index
-from tellegen.reduction.rewiring import Rewired, rewired
+from tellegen.reduction.limits import Limit, formulas_of, without_index
+from tellegen.reduction.rigid_connections import Rewired, rewired
 from tellegen.reduction.transformation import ChosenStates, LimitSources, LimitTransformation
 
 Values = Mapping[str, Expression]
@@ -106,18 +105,14 @@ def without_parameters(model: Model, candidates: Iterable[str]) -> Model:
 
 
 def _used_names(model: Model) -> set[str]:
-    formulas = [p.expression for p in model.parameters.values() if p.expression is not None]
+    experiment = model.experiment
+    formulas = [*_formulas(model), *model.displacements.values(), *experiment.initial.values()]
+    formulas += [p.expression for p in model.parameters.values() if p.expression is not None]
     for element in model.elements:
-        formulas += [e for e in (element.value, element.initial, element.signal) if e is not None]
-        formulas += [element.law.expression] if element.law is not None else []
-        if element.switching is not None:
-            formulas += [*element.switching.settings.values(), *element.switching.schedule]
-        formulas += [e for row in element.multiport.K for e in row] if element.multiport is not None else []
-    formulas += [e for f in model.fields for row in f.matrix for e in row]
-    formulas += [f.energy for f in model.fields if f.energy is not None]
-    formulas += [*model.displacements.values(), *model.experiment.initial.values()]
-    formulas += [e for signal in model.experiment.inputs.values() for e in signal.arguments]
-    formulas += [e for signal in model.experiment.inputs.values() if (e := signal.expression) is not None]
+        formulas += [e for e in (element.initial, element.signal) if e is not None]
+        formulas += element.switching.schedule if element.switching is not None else ()
+    for signal in experiment.inputs.values():
+        formulas += [*signal.arguments, *(() if signal.expression is None else (signal.expression,))]
     for definition in model.signals.values():
         for value in definition.settings.values():
             parts = value if isinstance(value, tuple) else (value,)

@@ -18,15 +18,15 @@ from tellegen.equations.printing.terms import MatrixTerm, Sign, vanishes
 from tellegen.equations.printing.text import NO_UNITS, WIDTH, equations_to_text, relation_to_text
 from tellegen.equations.system import EquationSystem
 from tellegen.expressions import Expression, symbol, to_python, to_text
-from tellegen.expressions.elimination import used_names
+from tellegen.expressions.elimination import LONGEST, leaf_count, used_names, with_definitions
+from tellegen.expressions.simplification import shortened
 from tellegen.expressions.sympy_view import matrix_to_sympy
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction import rules
 from tellegen.reduction.account import PoleAccount, excitation_warnings, inputs_at_start, pole_account, values_at_start
 from tellegen.reduction.limited import model_at_limits
-from tellegen.reduction.limits import Limit, Limits, read_limits
-from tellegen.reduction.names import Glossary, without_index
+from tellegen.reduction.limits import Limit, Limits, read_limits, without_index
 from tellegen.reduction.reduced_model import LimitStage, reduced_model, solvable
 from tellegen.reduction.transformation import (
     LimitTransformation,
@@ -35,6 +35,42 @@ from tellegen.reduction.transformation import (
     limit_transformation,
     with_limit_sources,
 )
+
+
+@final
+class Glossary:
+    """Names for the long parts of formulas; short ones are written out. `where` lists the names in order of definition.
+
+    Names of `shared` mean the same everywhere and stay."""
+
+    def __init__(self, taken: Iterable[str], shared: Mapping[str, Expression]) -> None:
+        self.where: dict[str, Expression] = {}
+        self._shared = shared
+        self._taken = {identifier(name) for name in (*taken, *shared)}
+
+    def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
+        """The expression over parameters and the names of the glossary; `where` says what its own names stand for."""
+        where = {name: e for name, e in where.items() if self._shared.get(name) is not e}
+        whole = with_definitions(expression, where) if leaf_count(expression) <= 2 * LONGEST else expression
+        if leaf_count(whole) <= 2 * LONGEST:
+            return shortened(whole)
+        renamed: dict[str, Expression] = {}
+        needed = used_names([expression], where)
+        for name in [name for name in where if name in needed]:  # in order of definition
+            renamed[name] = symbol(self._name(where[name].substitute(renamed)))
+        return expression.substitute(renamed)
+
+    def _name(self, expression: Expression) -> str:
+        known = next((name for name, e in self.where.items() if e is expression), None)
+        if known is not None:
+            return known
+        k = len(self.where) + 1
+        while f"r_{k}" in self._taken:
+            k += 1
+        name = f"r_{k}"
+        self._taken.add(name)
+        self.where[name] = expression
+        return name
 
 
 @final
@@ -372,18 +408,18 @@ def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: E
         p.variable(other_side(vanishing[p.element])) for p in ports if p.element in stage.sources.indeterminate
     )
     return Reduction(
-        stage.limits,
-        stage.model,
-        small,
-        stage.causal,
-        system,
-        T,
-        T_u,
-        static,
-        _constraints(stage, found, system),
-        glossary,
-        indeterminate,
-        tuple(_findings(stage, small, system, static)),
+        limits=stage.limits,
+        original=stage.model,
+        model=small,
+        causal=stage.causal,
+        equations=system,
+        transformation=T,
+        input_transformation=T_u,
+        static=static,
+        constraints=_constraints(stage, found, system),
+        glossary=glossary,
+        indeterminate=indeterminate,
+        findings=tuple(_findings(stage, small, system, static)),
     )
 
 

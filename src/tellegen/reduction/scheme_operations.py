@@ -33,7 +33,7 @@ from tellegen.model.model import Element, Experiment, Model, Parameter
 from tellegen.notations.network.keys import MULTIPORT
 from tellegen.reduction.congruent import Given, Transformed, congruent_transformation
 from tellegen.schemes import rules
-from tellegen.schemes.algebra.inversion import invert_path
+from tellegen.schemes.algebra.equivalent_schemes import invert_path
 from tellegen.schemes.algebra.reduction_pictures import port_by_port, port_path
 from tellegen.schemes.algebra.vector_blocks import scheme_matrices
 from tellegen.schemes.names import UniqueNames, each_once
@@ -352,15 +352,15 @@ def _system(scheme: PogScheme, *, moving: bool = False) -> EquationSystem:
     matrices: dict[MatrixName, Matrix] = {"L": block.L, "A": block.A, "B": block.B, "C": found.C, "D": found.D}
     matrices |= {"N": zeros(n, n), "B_1": zeros(n, m), "D_1": zeros(m, m)}
     return EquationSystem(
-        scheme.name,
-        tuple(c.variable for c in states),
-        tuple(c.variable for c in inputs),
-        tuple(c.conjugate for c in inputs),
-        graph.parameters,
-        matrices,
-        {"f": (ZERO,) * n, "f_y": (ZERO,) * m},
-        None,
-        ZERO,
+        name=scheme.name,
+        states=tuple(c.variable for c in states),
+        inputs=tuple(c.variable for c in inputs),
+        outputs=tuple(c.conjugate for c in inputs),
+        parameters=graph.parameters,
+        matrices=matrices,
+        vectors={"f": (ZERO,) * n, "f_y": (ZERO,) * m},
+        stored_energy=None,
+        dissipated_power=ZERO,
         where=graph.moving,
         displacements=graph.displacements,
     )

@@ -19,9 +19,9 @@ from tellegen.expressions.elimination import used_names
 from tellegen.graph import lower
 from tellegen.model.model import Model
 from tellegen.reduction.limited import ModelAtLimits, model_at_limits
-from tellegen.reduction.names import Glossary
-from tellegen.reduction.reduction import Reduction
-from tellegen.schemes import PogScheme, ReductionPictures, cut_pictures, frozen_pictures, pog, reduction_pictures
+from tellegen.reduction.reduction import Glossary, Reduction
+from tellegen.schemes import PogScheme, ReductionPictures, pog, reduction_pictures
+from tellegen.schemes.algebra.reduction_pictures import cut_pictures, frozen_pictures
 
 
 @final
@@ -126,14 +126,14 @@ class _ReductionSteps:
         shown = [e for section in sections for item in section.items for e in _formulas(item)]
         needed = used_names(shown, where)
         return Explanation(
-            self.full.name,
-            self.sign,
-            small.states,
-            small.inputs,
-            small.outputs,
-            self.full.parameters,
-            sections,
-            {name: e for name, e in where.items() if name in needed},
+            name=self.full.name,
+            sign=self.sign,
+            states=small.states,
+            inputs=small.inputs,
+            outputs=small.outputs,
+            parameters=self.full.parameters,
+            sections=sections,
+            where={name: e for name, e in where.items() if name in needed},
         )
 
     def _sections(self) -> Iterator[Item]:

@@ -28,7 +28,7 @@ from tellegen.graph import Port, PowerGraph, SourceLaw, StorageLaw, lower
 from tellegen.model.model import Element, Model
 from tellegen.reduction import rules
 from tellegen.reduction.limited import ModelAtLimits
-from tellegen.reduction.names import without_index
+from tellegen.reduction.limits import without_index
 
 
 @final
@@ -409,14 +409,14 @@ class _Rows:
             if name not in free and (name in known or name in static)
         }
         return LimitTransformation(
-            tuple(rows),
-            tuple(states),
-            inputs,
-            T,
-            T_u,
-            expressions,
-            tuple(n for n in rows if n in free),
-            self.field.where,
+            rows=tuple(rows),
+            states=tuple(states),
+            inputs=inputs,
+            T=T,
+            T_u=T_u,
+            static=expressions,
+            rates=tuple(n for n in rows if n in free),
+            where=self.field.where,
         )
 
     @cached_property

@@ -58,6 +58,7 @@ def _letter_of(kind: ElementKind) -> str:
     domain = DOMAINS[kind.domains[0]]
     if kind.role == "storage":
         usual = "C" if kind.side == domain.effort else "I"
+        # K is written for a stiffness whatever the domain.
         return "K" if kind.inverse else _STORAGE_LETTERS.get((domain.name, kind.side), usual)
     mechanical = domain.effort == "through"
     if kind.side == "across":
@@ -67,6 +68,7 @@ def _letter_of(kind: ElementKind) -> str:
 
 def lane_element(item: OnePort, sign: int = 1) -> LadderElement:
     """An element of a scheme in a lane; with sign -1 it counts against the ladder."""
+    # A source stands in a section, which names its variables: it needs no letter.
     if isinstance(item.port.law, SourceLaw):
         letter = ""
     else:
@@ -99,6 +101,8 @@ def scalar_connection(
 
     T: across_1 = m*across_2, through_2 = m*through_1. G: across_1 = m*through_2, across_2 = m*through_1.
     """
+    # A transformer keeps the kind of variable and a gyrator changes it: neighbours that ask for anything else get the
+    # default.
     fitting = sides is not None and (sides[0] == sides[1]) == (kind == "T")
     one, two = (
         sides if sides is not None and fitting else (("through", "through") if kind == "T" else ("through", "across"))
@@ -125,6 +129,7 @@ class _TreeWriter:
         ladder = Lanes((junction.domain,))
         sources = self._sources(self.start)
         used = None
+        # A ladder begins with the section of its first source; what follows further sources branches off.
         if sources:
             used = sources[0]
             item = self.graph.one_ports[used.other(self.start)]
@@ -156,12 +161,15 @@ class _TreeWriter:
             for bond in self._ordered(junction):
                 item = self.graph.one_ports[bond.other(name)]
                 ladder.add_row(way, (lane_element(item, -sign if item.turned else sign),))
+            # The first branch goes on along the ladder, the others become side ladders, as in the figure.
             away = self.away[name]
             sources = [b for b in self._sources(name) if b is not used]
+            # Only at the end of a ladder can a source be the right section.
             last = sources.pop() if sources and not away else None
             for bond in sources:
                 section = LadderSection(sources=(self._side_source(bond, junction, sign),))
                 ladder.parts.append(LadderBranch(way, Lanes((junction.domain,), [section])))
+            # Side ladders are written before the walk goes on, since a reader meets them in this order.
             for bond in away[1:]:
                 side = Lanes((junction.domain,))
                 self._follow(side, bond, junction, sign)
@@ -185,6 +193,7 @@ class _TreeWriter:
         def rank(bond: PowerBond) -> int:
             if not isinstance(self.graph.one_ports[bond.other(name)].port.law, StorageLaw):
                 return 2
+            # The storage that decides comes first: a reader gives its variable the name of the section beside it.
             return 0 if bond.receives(name) == junction.shares else 1
 
         return sorted(found, key=rank)
@@ -193,6 +202,7 @@ class _TreeWriter:
         """A source behind the junction. By default its across variable is that of the ladder, its through variable comes in."""
         item = self.graph.one_ports[bond.other(junction.name)]
         across, through = _signs(junction, sign, 1 if bond.tail == junction.name else -1)
+        # At the far end a through variable counts into the ladder, against the direction of the walk.
         return lane_element(item, across if item.decides == "across" else -through)
 
     # -- from junction to junction ---------------------------------------------------------------------------------------------
@@ -202,10 +212,13 @@ class _TreeWriter:
         here = junction.name
         direction = 1 if bond.tail == here else -1
         there = bond.other(here)
+        # Between two junctions only the direction of the half arrow can change the sign.
         if there in self.graph.junctions:
             return there, sign * direction
         across = _signs(junction, sign, direction)[0]
         domain = bond.domain
+        # Two-ports that follow each other share variables in between, which have no junction and so no sign of their
+        # own.
         while there in self.graph.two_ports:
             item = self.graph.two_ports[there]
             kind, modulus = _relation(item, domain, along=direction > 0)
@@ -226,12 +239,15 @@ class _TreeWriter:
 
 def _signs(junction: BondItem, sign: int, direction: int) -> tuple[int, int]:
     """The across and the through variable of a bond over those of the ladder, away from the junction."""
+    # A series junction shares the through variable, so the direction acts on the across one; a parallel junction the
+    # other way round.
     return (sign * direction, sign) if junction.series else (sign, sign * direction)
 
 
 def _relation(item: TwoPort, domain: str, *, along: bool) -> tuple[Literal["T", "G"], Expression]:
     """A two-port in across and through variables, from the side met first; see `scalar_connection`."""
     one = DOMAINS[domain]
+    # TF and GY relate efforts and flows; whether that is T or G in across and through depends on both domains.
     two = DOMAINS[item.domains[1] if along else item.domains[0]]
     modulus = ONE / item.modulus if item.kind == "TF" and not along else item.modulus
     if one.effort == "through":
@@ -248,10 +264,12 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     items = [by_port[id(port)] for port in scheme.causal.graph.ports]
     gains = port_gains(scheme.causal)
     for k, item in enumerate(items):
+        # What is told nothing has no section, and a ladder has no other place for it.
         if not gains[k]:
             what = f"nothing decides what '{item.port.element}' is told: it stays zero, and no section leads to it"
             raise rules.NO_LADDER.error(what, where=item.port.element, fix=f"remove '{item.port.element}'")
     groups = _groups(gains, len(items), [field.ports for field in scheme.causal.graph.fields])
+    # Refused instead of written: the file would have the states of another choice.
     if groups is None and scheme.causal.dependent:
         # A power matrix would hide what the dependent storages depend on.
         names = ", ".join(f"'{items[k].port.element}'" for k in scheme.causal.derivative[:4])
@@ -260,6 +278,7 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     if groups is None:
         return _single(scheme, items, gains)
     left, right = groups
+    # One half of the skew matrix says all: the other one is its negative transpose.
     K = tuple(tuple(gains[i].get(j, ZERO) for j in left) for i in right)
     ladder = _begin(scheme, items, left)
     ways = tuple(_way(items[k]) for k in right)
@@ -269,6 +288,7 @@ def block_ladder(scheme: PogScheme) -> Lanes:
     if any(not _is_source(items[k]) for k in right):
         ladder.parts.append(_block(scheme, items, right))
     # At this end a through variable comes in by default, and is decided going out.
+    # A section at the right end counts power outwards.
     sources = tuple(_source(items[k], -1 if items[k].decides == "through" else 1) for k in right)
     if any(sources):
         ladder.parts.append(LadderSection(sources=sources))
@@ -288,6 +308,7 @@ def _begin(scheme: PogScheme, items: Sequence[OnePort], lanes: Sequence[int]) ->
 def _single(scheme: PogScheme, items: Sequence[OnePort], gains: dict[int, dict[int, Expression]]) -> Lanes:
     lanes = range(len(items))
     ladder = _begin(scheme, items, lanes)
+    # The static field of a block takes power; a skew one takes none, so that it can stand for the connections.
     matrix = tuple(tuple(-gains[i].get(j, ZERO) for j in lanes) for i in lanes)
     block = next(part for part in ladder.parts if isinstance(part, LadderBlock))
     block.items.append(LadderField("", unplaced("S"), matrix, lanes=tuple(lanes)))
@@ -329,8 +350,11 @@ def _groups(
         side[start] = 0
         queue = [start]
         for k in queue:
+            # Two colours of a graph: who gives and who is told are on different sides, ports of one field on the same
+            # side.
             near = [(j, 1 - side[k]) for j in gains[k]] + [(j, side[k]) for j in mates.get(k, ())]
             for j, wanted in near:
+                # An odd loop of gains has no two sides.
                 if side.setdefault(j, wanted) != wanted:
                     return None
                 if j not in queue:

@@ -207,7 +207,9 @@ def projected_model(full: Model, system: EquationSystem, small: EquationSystem, 
     states = tuple(PowerVariable(name, home, "across", initial=small.initial.get(name)) for name in small.states)
     experiment, parameters = _experiment(full, small.inputs)
     text = f"{full.about} {about}".strip()
-    return model_of_matrices(MatrixForm(full.name, states, inputs, small.matrices, parameters, text, experiment))  # type: ignore[arg-type]
+    matrices: Mapping[str, Matrix] = dict(small.matrices)
+    form = MatrixForm(full.name, states, inputs, matrices, parameters, about=text, experiment=experiment)
+    return model_of_matrices(form)
 
 
 def _input(port: Port, output: str) -> PowerVariable:

@@ -31,8 +31,15 @@ from tellegen.reduction import reduce_model
 from tellegen.results.element_variables import sources_of
 from tellegen.results.run import Run
 from tellegen.simulation.problem import Problem
-from tellegen.studies.convergence import free_factor_name
-from tellegen.studies.losses import NO_VALUES, StudyExperiment, TrajectoryLoss, loss_of, losses_between, run_reduced
+from tellegen.studies.losses import (
+    NO_VALUES,
+    StudyExperiment,
+    TrajectoryLoss,
+    free_factor_name,
+    loss_of,
+    losses_between,
+    run_reduced,
+)
 
 Array = NDArray[np.float64]
 

@@ -143,8 +143,7 @@ def _show_projection(states: int, options: ReduceOptions) -> None:
 
 def _show_cost(found: Reduction, options: ReduceOptions) -> None:
     # Studies run models: what compiles and solves them is loaded for those who ask.
-    from tellegen.studies.convergence import reduction_study
-    from tellegen.studies.losses import trajectory_loss
+    from tellegen.studies.losses import reduction_study, trajectory_loss
 
     if options.loss:
         loss = trajectory_loss(options.model, found)

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import final
 
-from tellegen.expressions import ONE, ZERO, Expression, is_zero
+from tellegen.expressions import ONE, ZERO, is_zero
 from tellegen.graph import Branch, Coupling, Field, Node, Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.gains import path_gains, signal_gains
 from tellegen.schemes.names import UniqueNames
@@ -143,11 +143,7 @@ def _ratios(scheme: PogScheme, part: _Part, states: list[int]) -> Matrix | None:
     names = [scheme.blocks[scheme.states[k]].output for k in states]
     if any(not is_zero(e) for end in ends for name, e in gains[end.signal].items() if name not in names):
         return None
-    return tuple(tuple(_turned(gains[end.signal].get(n, ZERO), -end.sign) for n in names) for end in ends)
-
-
-def _turned(entry: Expression, sign: int) -> Expression:
-    return entry if sign > 0 else -entry
+    return tuple(tuple(-end.sign * gains[end.signal].get(n, ZERO) for n in names) for end in ends)
 
 
 def _taken(matrix: Matrix, rows: list[int]) -> Matrix:
@@ -165,13 +161,13 @@ def _made(graph: PowerGraph, part: _Part, L: Matrix, A: Matrix, ratios: Matrix) 
     stored = [replace(p, element=moved[i], law=StorageLaw("across", L[i][i])) for i, p in enumerate(held)]
     taking = [
         Port(
-            " ".join(static[i::n]),
-            p.domain,
-            p.plus,
-            p.minus,
-            ResistiveLaw("through", A[i][i], coupled=n > 1),
-            f"{p.across}_taken",
-            f"{p.through}_taken",
+            element=" ".join(static[i::n]),
+            domain=p.domain,
+            plus=p.plus,
+            minus=p.minus,
+            law=ResistiveLaw("through", A[i][i], coupled=n > 1),
+            across=f"{p.across}_taken",
+            through=f"{p.through}_taken",
         )
         for i, p in enumerate(held)
     ]

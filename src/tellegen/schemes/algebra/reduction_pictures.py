@@ -19,11 +19,19 @@ from tellegen.core.names import did_you_mean
 from tellegen.expressions import ZERO, symbol, total
 from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes import rules
-from tellegen.schemes.algebra.inversion import block_refusal, invert_path, refusal
+from tellegen.schemes.algebra.equivalent_schemes import block_refusal, invert_path, refusal
 from tellegen.schemes.algebra.signal_paths import SignalPath, lightest_path, read_path
 from tellegen.schemes.gains import signal_gains, vector_block
 from tellegen.schemes.pog_construction import port_scheme
-from tellegen.schemes.pog_scheme import Block, Column, PogScheme, Section, Summation, ladder_with, with_ladder
+from tellegen.schemes.pog_scheme import (
+    Column,
+    PogScheme,
+    PowerSection,
+    SchemeBlock,
+    Summation,
+    ladder_with,
+    with_ladder,
+)
 
 
 def without_block(scheme: PogScheme, element: str) -> PogScheme:
@@ -82,7 +90,7 @@ def _contracted(scheme: PogScheme, element: str) -> PogScheme:
     return _joined(result, column, scheme.sections[gone].variable(side), scheme.sections.get(kept))
 
 
-def _joined(scheme: PogScheme, column: Column, gone: str, kept: Section | None) -> PogScheme:
+def _joined(scheme: PogScheme, column: Column, gone: str, kept: PowerSection | None) -> PogScheme:
     """The scheme with the running variable on one side of a removed column replaced by that on the other side."""
     side = other_side("through" if column.kind == "series" else "across")
     summation = next(scheme.summations[name] for name in column.summations)
@@ -131,7 +139,7 @@ def _behind(scheme: PogScheme, element: str) -> PogScheme:
     )
 
 
-Rank = Callable[[Block], int | None]
+Rank = Callable[[SchemeBlock], int | None]
 """How willing an element is to change its causes, the least first; None where it is not."""
 
 
@@ -141,7 +149,7 @@ def port_by_port(scheme: PogScheme) -> PogScheme:
     return replace(found, vector=vector_block(found))
 
 
-def exchange_loops(scheme: PogScheme, name: str) -> Iterator[tuple[Block, SignalPath]]:
+def exchange_loops(scheme: PogScheme, name: str) -> Iterator[tuple[SchemeBlock, SignalPath]]:
     """The elements that an element exchanges power with, each with the loop through both; sources have no block."""
     own = scheme.blocks[name]
     deciders = {block.output: block for block in scheme.blocks.values()}
@@ -177,7 +185,7 @@ def _inputs(scheme: PogScheme, signal: str) -> list[str]:
     return [signal] if summation is None else [name for name, _ in summation.inputs]
 
 
-def _element_behind(deciders: dict[str, Block], signal: str) -> tuple[tuple[str, ...], Block | None]:
+def _element_behind(deciders: dict[str, SchemeBlock], signal: str) -> tuple[tuple[str, ...], SchemeBlock | None]:
     """The element that decides what comes in by a signal, and the signal itself where a connection stands between."""
     block = deciders.get(signal)
     if block is None or block.kind != "connection":
@@ -185,7 +193,7 @@ def _element_behind(deciders: dict[str, Block], signal: str) -> tuple[tuple[str,
     return (signal,), deciders.get(block.input)
 
 
-def _way(scheme: PogScheme, deciders: dict[str, Block], start: str, end: str) -> tuple[str, ...] | None:
+def _way(scheme: PogScheme, deciders: dict[str, SchemeBlock], start: str, end: str) -> tuple[str, ...] | None:
     """What lies between the output of one element and the sum that another is told: nothing, or the signal of a connection."""
     for signal in _inputs(scheme, end):
         if signal == start:
@@ -206,7 +214,7 @@ def best_loop(scheme: PogScheme, name: str, rank: Rank) -> SignalPath | None:
     return min(found, key=lambda item: item[:2])[2] if found else None
 
 
-def exchange_rank(block: Block) -> int | None:
+def exchange_rank(block: SchemeBlock) -> int | None:
     """For what another has to decide: a storage that follows takes over, then linear losses, other storages, curved losses."""
     if block.kind == "derivative":
         return 0
@@ -215,7 +223,7 @@ def exchange_rank(block: Block) -> int | None:
     return 1 if block.gain is not None else 3
 
 
-def static_rank(block: Block) -> int | None:
+def static_rank(block: SchemeBlock) -> int | None:
     """For a storage that may become an integrator again: losses only, linear ones first."""
     return {"static": 1 if block.gain is not None else 3}.get(block.kind)
 
@@ -351,7 +359,7 @@ def cut_pictures(scheme: PogScheme, coupling: str, simplified: PogScheme) -> Red
     Its blocks tend to zero too, unless they stand the other way round: then other elements take over what it decided.
     """
 
-    def own(one: PogScheme) -> list[Block]:
+    def own(one: PogScheme) -> list[SchemeBlock]:
         return [b for b in one.blocks.values() if b.kind == "connection" and b.element == coupling]
 
     left = {(b.input, b.output) for b in own(simplified)}
@@ -411,7 +419,7 @@ def _exchanged(scheme: PogScheme, name: str, side: Side) -> tuple[tuple[str, ...
     )
 
 
-def _nothing_to_invert(block: Block) -> str:
+def _nothing_to_invert(block: SchemeBlock) -> str:
     if block.kind == "derivative":
         return "no loop: it is in derivative causality already"
     return f"no loop: the gain from {block.input} to {block.output} tends to zero"

@@ -19,7 +19,16 @@ from tellegen.graph import SourceLaw, StorageLaw
 from tellegen.schemes import rules
 from tellegen.schemes.gains import signal_gains, vector_block
 from tellegen.schemes.names import each_once
-from tellegen.schemes.pog_scheme import Block, Column, Ladder, Matrix, PogScheme, Rewriting, Section, VectorBlock
+from tellegen.schemes.pog_scheme import (
+    Column,
+    Ladder,
+    Matrix,
+    PogScheme,
+    PowerSection,
+    Rewriting,
+    SchemeBlock,
+    VectorBlock,
+)
 
 
 def merge_scheme(scheme: PogScheme) -> Rewriting:
@@ -67,7 +76,7 @@ def _ordered(block: VectorBlock, scheme: PogScheme) -> VectorBlock:
 
     L, A, N = (taken(M, states, block.states) for M in (block.L, block.A, block.N))
     B, B_1 = (taken(M, inputs, block.inputs) for M in (block.B, block.B_1))
-    return VectorBlock(states, inputs, L, A, B, B_1, N)
+    return VectorBlock(states=states, inputs=inputs, L=L, A=A, B=B, B_1=B_1, N=N)
 
 
 def merge_blocks(one: VectorBlock, two: VectorBlock) -> VectorBlock:
@@ -198,7 +207,7 @@ def scheme_matrices(scheme: PogScheme, *, moving: bool = False) -> SchemeMatrice
     if rates or any(not is_zero(e) for row in gains.values() for name, e in row.items() if name not in known):
         raise _refused(scheme, "rates of inputs count in it", scheme.name)
     C, D = (
-        tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
+        tuple(tuple(o.sign * gains[o.signal].get(name, ZERO) for name in names) for o in scheme.outputs)
         for names in (states, scheme.inputs)
     )
     _refuse_moving(scheme, (block.A, block.B, C, D), (block.L, block.N), moving)
@@ -224,10 +233,6 @@ def _refuse_moving(scheme: PogScheme, others: Iterable[Matrix], energy: Iterable
 def _in_field(scheme: PogScheme, name: str) -> bool:
     item = scheme.elements.get(name)
     return item is not None and bool(item.field)
-
-
-def _signed(entry: Expression, sign: int) -> Expression:
-    return entry if sign > 0 else -entry
 
 
 def _refused(scheme: PogScheme, what: str, where: str, why: str | None = None) -> TellegenError:
@@ -336,26 +341,26 @@ def _group(scheme: PogScheme, ladder: Ladder, first: int, last: int) -> StorageG
     sent = iter(rows)
     kinds = {name: _names(scheme, blocks.values(), name) for name in ("storages", "others")}
     return StorageGroup(
-        first,
-        last,
-        block.states,
-        block.L,
-        block.N,
-        block.A,
-        None if left is None else next(sent),
-        None if right is None else next(sent),
-        kinds["storages"],
-        kinds["others"],
+        first=first,
+        last=last,
+        states=block.states,
+        L=block.L,
+        N=block.N,
+        A=block.A,
+        left=None if left is None else next(sent),
+        right=None if right is None else next(sent),
+        storages=kinds["storages"],
+        others=kinds["others"],
     )
 
 
-def _is_linear(block: Block) -> bool:
+def _is_linear(block: SchemeBlock) -> bool:
     if isinstance(block.law, StorageLaw):
         return block.law.inertia is not None or bool(block.field)
     return block.gain is not None
 
 
-def _names(scheme: PogScheme, blocks: Iterable[Block], which: str) -> tuple[str, ...]:
+def _names(scheme: PogScheme, blocks: Iterable[SchemeBlock], which: str) -> tuple[str, ...]:
     """The elements of a group: its storages, or resistive elements and connections."""
     found: dict[str, None] = {}
     for block in blocks:
@@ -376,7 +381,7 @@ def _sent(part: PogScheme, signals: list[str]) -> list[tuple[Expression, ...]] |
     return [tuple(gains[name].get(state, ZERO) for state in states) for name in signals]
 
 
-def _is_passive(B: Matrix, rows: list[tuple[Expression, ...]], ends: list[Section | None]) -> bool:
+def _is_passive(B: Matrix, rows: list[tuple[Expression, ...]], ends: list[PowerSection | None]) -> bool:
     """Whether what comes in acts as the transpose of what goes out, so that no power is made at the ends."""
     sections = [(k, s) for k, s in enumerate(ends) if s is not None]
     for column, (row, (end, section)) in enumerate(zip(rows, sections, strict=True)):
