@@ -70,6 +70,7 @@ class GeneralisedCoordinates:
         """
         model = self.found.model
         rates = {q: self.found.written(e) for q, e in self.system.displacements.items()}
+        # A displacement whose rate is one speed is the coordinate of that speed; combinations are no such coordinate.
         known = {e.name: q for q, e in rates.items() if isinstance(e, Symbol)}
         moving = {name for e in rates.values() for name in e.free_symbols}
         taken = {*model.parameters, *model.displacements, *model.signals, *self.system.states}
@@ -79,6 +80,8 @@ class GeneralisedCoordinates:
             letter = DOMAINS[port.domain].energy(other_side(port.law.side)).symbol
             if speed in known:
                 named[speed] = known[speed]
+            # A speed that moves other displacements without being the rate of one is a quasi-speed, and has no
+            # coordinate.
             elif speed not in moving:
                 named[speed] = fresh_name(named_after(letter, port.element), taken)
         return named
@@ -91,6 +94,7 @@ class GeneralisedCoordinates:
     @cached_property
     def rates(self) -> Mapping[str, Expression]:
         """The rates of all coordinates by the speeds, those of the speeds first."""
+        # Coordinates of speeds first: q and nu then belong together by place.
         found: dict[str, Expression] = {q: symbol(speed) for speed, q in self._by_speed.items()}
         found |= {q: self.found.written(e) for q, e in self.system.displacements.items()}
         return found | self._free_springs
@@ -127,6 +131,7 @@ class GeneralisedCoordinates:
         for s in self.elastic:
             port = self._port(s)
             law = port.law
+            # Then the state is the elongation itself, and keeps its name.
             own = isinstance(law, StorageLaw) and law.keeps_energy_variable
             letter = DOMAINS[port.domain].energy(law.side).symbol
             names.append(port.state if own else fresh_name(named_after(letter, port.element), taken))
@@ -136,6 +141,7 @@ class GeneralisedCoordinates:
         """Whether an elongation is a constant combination of coordinates that count from the unloaded springs."""
         moving = {*self.system.displacements, *self.system.states, *self.found.causal.graph.moving}
         used = {self._by_speed.get(speed, "") for e, speed in zip(row, self.nu, strict=True) if e is not ZERO}
+        # A described coordinate may count from anywhere, but an elongation counts from the unloaded spring.
         return used <= self.own and all(moving.isdisjoint(e.free_symbols) for e in row)
 
     def elongations(self) -> Vector:
@@ -159,6 +165,7 @@ class GeneralisedCoordinates:
     def spring_forces(self) -> Vector:
         """The outputs of the springs by the coordinates."""
         contents = self.elongations()
+        # Curved springs by their law, the others by the inverse of the energy matrix, which fields may couple.
         nonlinear = {k: self._force(s, contents[k]) for k, s in enumerate(self.elastic) if self._law(s).inertia is None}
         if nonlinear:
             return tuple(nonlinear.get(k) or contents[k] / self._inertia(s) for k, s in enumerate(self.elastic))
@@ -206,6 +213,7 @@ def coordinates_of(found: ConstrainedModel) -> GeneralisedCoordinates:
     """
     ports = found.causal.graph.ports
     places = enumerate(found.causal.integral)
+    # Storages of flow are inertias (mass, inductance): their states are speeds.
     inertial = tuple(i for i, k in places if ports[k].law.side == DOMAINS[ports[k].domain].flow)
     elastic = tuple(i for i in range(len(found.causal.integral)) if i not in inertial)
     made = GeneralisedCoordinates(found, inertial, elastic)
@@ -218,9 +226,11 @@ def _refuse(made: GeneralisedCoordinates) -> None:
     system, found = made.system, made.found
     if not made.inertial:
         raise _no_form(found, f"no state of '{system.name}' is the speed of an inertia", found.model.name)
+    # Second-order equations need speeds that inertias decide; an algebraic unknown has none.
     if system.algebraic.unknowns:
         what = f"{listing(system.algebraic.unknowns)} follow from laws of resistive elements, not from inertias"
         raise _no_form(found, what, found.model.name)
+    # A spring that a damper or a source moves has an elongation which no speed gives.
     for s in made.elastic:
         port = ports_of(found)[s]
         row = [*(system.matrices["A"][s][j] for j in made.elastic), system.vectors["f"][s]]
@@ -287,6 +297,7 @@ class LagrangeSystem:
     @property
     def plain(self) -> bool:
         """Whether the speeds are the rates of the coordinates, one by one."""
+        # Compared as texts: rates are symbols exactly where a coordinate has its own speed.
         return [str(e) for e in self.kinematics.values()] == list(self.nu)
 
     def values(self) -> dict[str, float]:
@@ -315,12 +326,12 @@ class LagrangeSystem:
     def explained(self) -> Explanation:
         """The form as sections: equations, coordinates, matrices."""
         return Explanation(
-            name=self.name,
-            sign="-",
-            states=self.q,
-            inputs=self.tau,
-            outputs=(),
-            parameters=self.parameters,
+            self.name,
+            "-",
+            self.q,
+            self.tau,
+            (),
+            self.parameters,
             sections=lagrange_sections(self),
             where=dict(self.where),
         )
@@ -390,9 +401,11 @@ def lagrange_of(found: ConstrainedModel) -> LagrangeSystem:
     made = coordinates_of(found)
     system, at = made.system, made.inertial
     A = made.block("A", at, at)
+    # The skew part of A is what gyrators exchange: it does no work, and stands with C; the symmetric part dissipates.
     skew = half_sum(A, -1)
     f = tuple(found.written(system.vectors["f"][i]) for i in at)
     moving = {*system.states, *system.inputs}
+    # What does not depend on speeds is a force of position, and belongs to G.
     resting = tuple(e if moving.isdisjoint(e.free_symbols) else ZERO for e in f)
     springs = sums(made.block("A", at, made.elastic), made.spring_forces())
     kept = {n: e for n, e in system.where.items() if n in found.model.parameters or n in found.slopes}
@@ -466,16 +479,7 @@ def lagrange_steps(model: Model) -> Explanation:
     found = constrained_model(model)
     form = lagrange_of(found)
     sections = (_sources(found), *_artificial(found, form), _efforts(form), *lagrange_sections(form))
-    return Explanation(
-        name=form.name,
-        sign="-",
-        states=form.q,
-        inputs=form.tau,
-        outputs=(),
-        parameters=form.parameters,
-        sections=sections,
-        where=dict(form.where),
-    )
+    return replace(form.explained(), sections=sections)
 
 
 def _sources(found: ConstrainedModel) -> ExplanationSection:
@@ -491,6 +495,7 @@ def _sources(found: ConstrainedModel) -> ExplanationSection:
 
 def _artificial(found: ConstrainedModel, form: LagrangeSystem) -> Iterator[ExplanationSection]:
     """One section for each artificial source: the flows that it decides together with those before it."""
+    # All flows by speeds; each artificial source decides those that read only speeds imposed so far (Karnopp 1977).
     flows = _flows(found)
     known: set[str] = set()
     speeds = set(form.nu)
@@ -589,6 +594,7 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
 
     Raises: ConditioningError (C104) for a storage with another law.
     """
+    # All storages, not only those that others follow: H is the energy of the whole model.
     merged = merged_inertias(found.whole)
     M, names = named_matrix(merged)
     inverse, more = named_inverse(merged, M, names)
@@ -599,6 +605,7 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
     momenta = [symbol(name) for name in p]
     speeds = {z: dot(row, momenta) for z, row in zip(merged.speeds, inverse, strict=True)}
     slopes = merged.coordinate_slopes()
+    # Without it the equations are those of a holonomic machine.
     S = merged.gyroscopic()
     A = tuple(tuple(found.written(e) for e in row) for row in system.matrices["A"])
     return HamiltonForm(
@@ -607,6 +614,7 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
         inputs=system.inputs,
         energy=fresh_name("H", taken),
         H=HALF * dot(momenta, list(speeds.values())),
+        # At fixed momenta the energy falls where the co-energy at fixed speeds grows: dH/dq = -dT*/dq.
         grad_H=(*(-slopes[name] for name in q), *(symbol(name) for name in merged.speeds)),
         speeds=speeds,
         J=_interconnection(merged, plus(S, negative(half_sum(A, -1)))),
@@ -622,6 +630,7 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
 def _interconnection(merged: MergedStorages, inner: Matrix) -> Matrix:
     """J from Q and from the block that couples momenta."""
     Q = merged.kinematics()
+    # J is skew by construction: Q above, -Q^T below.
     count = len(Q)
     top = ((*(ZERO,) * count, *row) for row in Q)
     below = ((*(-Q[k][i] for k in range(count)), *row) for i, row in enumerate(inner))

@@ -75,27 +75,22 @@ class _Transformed:
             dot(row, map(symbol, states)) + dot(row_u, map(symbol, system.inputs))
             for row, row_u in zip(T, T_u, strict=True)
         ]
+        # States that keep their name stay as they are in laws; the others are replaced by the new coordinates.
         self.gone = {s: e for s, e in zip(system.states, x, strict=True) if s not in states}
         self.rates = {d: e.substitute(self.gone) for d, e in system.displacements.items()}
 
     def system(self) -> EquationSystem:
-        """The equations in the new coordinates."""
         before, L = self.before, self.before.matrices["L"]
         energy: Sparse = {(i, j): e for i, row in enumerate(L) for j, e in enumerate(row) if not is_zero(e)}
         motion = ParameterRates({}, self.rates)
         # The rates of the energy matrix itself stand in N of the system already.
         shared = Congruence(
-            T=self.T,
-            T_u=self.T_u,
-            T_rate=motion.rate(self.T),
-            T_u_rate=motion.rate(self.T_u),
-            energy=energy,
-            energy_rate={},
-            states=self.n,
-            inputs=self.m,
+            self.T, self.T_u, motion.rate(self.T), motion.rate(self.T_u), energy, {}, states=self.n, inputs=self.m
         )
         terms = self._terms(shared)
+        # What an input does through the rate of a state: where T_u ties states to inputs, the outputs contain z'.
         P = shared.P()
+        # z' is replaced from the equations themselves, so that the form keeps outputs without rates of states.
         if any(not is_zero(e) for row in P for e in row):
             terms.without_rates(times_inverse(P, shared.L(), self.before.parameters), self.n, self.m)
         matrices: dict[MatrixName, Matrix] = {"L": shared.L(), "A": terms.A, "B": terms.B, "C": terms.C, "D": terms.D}
@@ -126,6 +121,8 @@ class _Transformed:
         return _Terms(
             A=self._left(product(A, T, n), n),
             N=plus(shared.N(), self._left(product(N, T, n), n)),
+            # The signs are those of L x' = -A x + B u + B_1 u', with x = T z + T_u u put in and T^T in front
+            # (docs/theory/power_oriented_graphs.md).
             B=negative(plus(self._left(driven, m), shared.B_rate())),
             B_1=plus(self._left(B_1, m), negative(shared.B_1())),
             f=tuple(dot(row, f) for row in _transposed(T, n)),
@@ -146,6 +143,7 @@ class _Transformed:
 
     def _written_out(self, matrix: Matrix) -> Matrix:
         """A matrix with names replaced where displacements move them, so that rates are seen."""
+        # Nothing moves: names may stay, and formulas stay short.
         if not self.before.displacements:
             return matrix
         return tuple(tuple(with_definitions(e, self.before.where) for e in row) for row in matrix)
@@ -218,8 +216,10 @@ def congruent_transformation(
     driven = zeros(n, m) if T_u is None else _read(system, T_u, "T_u", m)
     names = _names(system, given, columns, states)
     written = tuple(tuple(with_definitions(e, system.where) for e in row) for row in given)
+    # A square T that cannot be inverted ties states to each other just as a rectangular one does.
     regular = columns == n and solved_linear_system(written, zeros(n, 0), 0, system.parameters) is not None
     energetic = _energetic(system, written, columns)
+    # A combination that stores nothing has no rate that the equations would give.
     if not energetic and any(not is_zero(e) for row in driven for e in row):
         what = "T^T L T is singular, and T_u ties states to inputs"
         why = "the outputs then need rates of states that have none"
@@ -258,6 +258,7 @@ def _entry(system: EquationSystem, entry: Entry, word: str) -> Expression:
 def _names(system: EquationSystem, T: Matrix, columns: int, wanted: Sequence[str] | None) -> tuple[str, ...]:
     taken = {*system.parameters, *system.where, *system.inputs, *system.displacements}
     if wanted is None:
+        # More candidates than names that could be in the way.
         free = (name for k in range(1, 2 * columns + len(taken) + 2) if (name := f"z_{k}") not in taken)
         return tuple(_same_state(system, T, j) or next(free) for j in range(columns))
     if len(wanted) != columns or len(set(wanted)) < columns:
@@ -268,6 +269,7 @@ def _names(system: EquationSystem, T: Matrix, columns: int, wanted: Sequence[str
             raise _refused(
                 f"'{name}' cannot be the name of a state", where=name, fix="choose a name that is not in use"
             )
+        # The name of a state for another variable would make runs of the two models look comparable.
         if name in system.states and _same_state(system, T, wanted.index(name)) != name:
             what = f"'{name}' is a state already, and its column of T makes another variable of it"
             raise _refused(what, where=name, fix="choose a name that is not in use")
@@ -277,6 +279,7 @@ def _names(system: EquationSystem, T: Matrix, columns: int, wanted: Sequence[str
 def _same_state(system: EquationSystem, T: Matrix, column: int) -> str:
     """The state that a new one equals: its row of T is one in this column and zero elsewhere."""
     for name, row in zip(system.states, T, strict=True):
+        # By identity: an entry that is one only for some values is no name.
         if row[column] is ONE and all(e is ZERO for j, e in enumerate(row) if j != column):
             return name
     return ""

@@ -50,8 +50,10 @@ class Glossary:
 
     def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
         """The expression over parameters and the names of the glossary; `where` says what its own names stand for."""
+        # Names that mean the same everywhere need no second name.
         where = {name: e for name, e in where.items() if self._shared.get(name) is not e}
         whole = with_definitions(expression, where) if leaf_count(expression) <= 2 * LONGEST else expression
+        # Short formulas are written out, because a reader then sees what they depend on.
         if leaf_count(whole) <= 2 * LONGEST:
             return shortened(whole)
         renamed: dict[str, Expression] = {}
@@ -61,6 +63,7 @@ class Glossary:
         return expression.substitute(renamed)
 
     def _name(self, expression: Expression) -> str:
+        # By identity: the same part of two derivations gets one name.
         known = next((name for name, e in self.where.items() if e is expression), None)
         if known is not None:
             return known
@@ -97,8 +100,11 @@ class ConstraintForces:
         """The wanted variables; rates of states are replaced from the equations."""
         if not self.wanted:
             return RecoveredVariables({}, glossary.where)
+        # The graph with sources in the place of what vanished: their outputs are the variables asked for, with the sign
+        # of a source.
         system = derive_equations(self.causal)
         sources = self.causal.sources
+        # Sources of zero are no inputs of the reduced model, and their columns would only multiply zeros.
         columns = [j for j, k in enumerate(sources) if k not in self.zero]
         inputs = [system.inputs[j] for j in columns]
         x = [self.idle.get(n, symbol(n)) for n in system.states]
@@ -109,28 +115,11 @@ class ConstraintForces:
             name = without_index(self.causal.graph.ports[k].variable(self.causal.follows(k)))
             if k in self.zero and name in self.wanted:
                 y = dot(m["C"][i], x) + f_y[i]
+                # D_1 counts here: the force in a rigid connection contains the rate of an input that drives it.
                 y += dot([m["D"][i][j] for j in columns], u) + dot([m["D_1"][i][j] for j in columns], u_dot)
                 found[name] = glossary.written(-y, system.where)  # a source answers with the sign of what it supplies
         used = {n for e in (*found.values(), *glossary.where.values()) for n in e.free_symbols}
         return RecoveredVariables(found, glossary.where, {f"{n}_dot": n for n in inputs if f"{n}_dot" in used})
-
-
-def reduction_to_text(
-    reduction: "Reduction",
-    *,
-    sign: Sign = "-",
-    width: int = WIDTH,
-    unicode: bool = True,
-    units: Mapping[str, str] = NO_UNITS,
-) -> str:
-    """The reduced equations, then x = T z + T_u u, the variables that were removed, the poles and the findings."""
-    equations = equations_to_text(reduction.equations, sign=sign, width=width, unicode=unicode, units=units)
-    needed = used_names([*reduction.recovered.values(), *_entries(reduction)], reduction.where)
-    new = {name: e for name, e in reduction.where.items() if name in needed}
-    parts = [equations.rstrip(), _limits(reduction), _transformation(reduction, width, unicode)]
-    parts += [_block("removed", {**reduction.recovered, **new}, width), _poles(reduction)]
-    parts += [str(finding) for finding in reduction.findings]
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def reduction_to_latex(reduction: "Reduction", *, sign: Sign = "-", environment: str = "align*") -> tuple[str, ...]:
@@ -304,9 +293,18 @@ class Reduction:
         """T_u as a SymPy matrix."""
         return matrix_to_sympy(self.input_transformation)
 
-    def to_text(self, sign: Sign = "-") -> str:
-        """The reduced equations, T and T_u, the removed variables, the poles and the findings, as text for a terminal."""
-        return reduction_to_text(self, sign=sign)
+    def to_text(
+        self, sign: Sign = "-", *, width: int = WIDTH, unicode: bool = True, units: Mapping[str, str] = NO_UNITS
+    ) -> str:
+        """The reduced equations, then x = T z + T_u u, the variables that were removed, the poles and the findings."""
+        equations = equations_to_text(self.equations, sign=sign, width=width, unicode=unicode, units=units)
+        # Only names that are printed are explained below.
+        needed = used_names([*self.recovered.values(), *_entries(self)], self.where)
+        new = {name: e for name, e in self.where.items() if name in needed}
+        parts = [equations.rstrip(), _limits(self), _transformation(self, width, unicode)]
+        parts += [_block("removed", {**self.recovered, **new}, width), _poles(self)]
+        parts += [str(finding) for finding in self.findings]
+        return "\n\n".join(part for part in parts if part) + "\n"
 
     def to_latex(self, sign: Sign = "-") -> str:
         """The reduced equations and `x = T z + T_u u` as amsmath `align*` environments."""
@@ -366,7 +364,9 @@ def reduce_model(model: Model, limits: Limits, *, keep: Iterable[str] = ()) -> R
 
     Raises: ReductionError when a limit names nothing, does not exist, contradicts another or leaves no solution.
     """
+    # A string would be read letter by letter.
     stage = _stage(model, limits, (keep,) if isinstance(keep, str) else tuple(keep))
+    # T has a row for each full state; what the limit removed is asked for along with it.
     rows = list(dict.fromkeys([*map(stage.row_name, stage.full_states), *stage.removed]))
     found = limit_transformation(stage.sources, stage.choice, rows, stage.states, stage.idle)
     small, system = reduced_model(stage, found)
@@ -377,11 +377,13 @@ def _stage(model: Model, limits: Limits, keep: tuple[str, ...]) -> LimitStage:
     """What the limits do to the graph, and the states that are left."""
     asked = read_limits(limits)
     causal = assign_causality(lower(model))
+    # The laws first, then sources for what vanishes, then states: each step needs what the one before has left.
     limited = model_at_limits(model, causal.graph, asked)
     ports = causal.graph.ports
     sources = with_limit_sources(limited, causal.graph, (ports[k].element for k in causal.derivative))
     kept = kept_elements(causal.graph, keep, {*limited.vanishing, *limited.frozen})
     order = [ports[k].element for k in (*causal.integral, *causal.derivative)]
+    # Physics may forbid the limit only here, as when two sources meet: the error should speak of limits.
     choice = solvable(asked, lambda: choose_states(sources, order, kept))
     return LimitStage(model, asked, causal, limited, sources, choice)
 
@@ -404,6 +406,8 @@ def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: E
     kept = {*system.states, *system.inputs}
     static = {n: glossary.written(e, found.where) for n, e in found.static.items() if n not in kept} | stage.idle
     vanishing = stage.limited.vanishing
+    # The variable beside the one that vanishes: a rigid spring has no elongation, and its force is what nobody can
+    # tell.
     indeterminate = tuple(
         p.variable(other_side(vanishing[p.element])) for p in ports if p.element in stage.sources.indeterminate
     )
@@ -425,6 +429,7 @@ def _told(stage: LimitStage, found: LimitTransformation, small: Model, system: E
 
 def _findings(stage: LimitStage, small: Model, system: EquationSystem, static: dict[str, Expression]) -> list[Finding]:
     values = {**system.values(), **values_at_start(small, system), **inputs_at_start(small)}
+    # Where nothing is said a model starts at rest, in the check as in a run.
     values = {**dict.fromkeys((*system.states, *system.inputs, *system.displacements), 0.0), **values}
     starts = {p.state: p.initial for p in stage.causal.graph.ports if p.state and p.initial is not None}
     shown = {s: static[s] for s in stage.full_states if s in static}
@@ -441,6 +446,7 @@ def _idle_notices(names: list[str]) -> list[Finding]:
 
 def _constraints(stage: LimitStage, found: LimitTransformation, system: EquationSystem) -> ConstraintForces:
     causal = stage.choice.causal
+    # Otherwise the recovered variables would read variables that the limit took away.
     if system.displacements:  # rates of displacements may have read what is gone
         causal = replace(causal, graph=replace(causal.graph, displacements=system.displacements))
     return ConstraintForces(causal, frozenset(stage.sources.zero), found.rates, stage.idle)

@@ -55,6 +55,7 @@ def rewired(model: Model, vanishing: Mapping[str, Side], carriers: Iterable[str]
 class _Rewiring:
     def __init__(self, model: Model, vanishing: Mapping[str, Side], carriers: frozenset[str]) -> None:
         self.model = model
+        # A carrier stays in the network at value zero: a law elsewhere reads the variable that it carries.
         self.vanishing = {name: side for name, side in vanishing.items() if name not in carriers}
         carrying = {name: side for name, side in vanishing.items() if name in carriers}
         self.elements: dict[str, Element] = {
@@ -66,11 +67,12 @@ class _Rewiring:
         self.ports = dict(model.ports)
 
     def result(self) -> Rewired:
-        """The network, its dangling ends cut off."""
         removed = {name: self.elements.pop(name) for name in self.vanishing}
+        # The order matters: joining nodes makes elements idle, and idle elements leave dangling ends.
         self._join([removed[n] for n, side in self.vanishing.items() if side == "across"])
         self._part_from_itself()
         self._cut_dangling()
+        # A model of nothing cannot be run or saved: what keeps its state stays, each by itself.
         if not self.elements:
             self._leave_at_rest()
         self._hold_together([removed[n] for n, side in self.vanishing.items() if side == "through"])
@@ -96,6 +98,7 @@ class _Rewiring:
         name: dict[int, str] = {}
         for node, k in number.items():
             root = groups.find(k)
+            # A group with a reference is the reference, whatever its other nodes are called.
             if root not in name or (node[0] in REFERENCES and name[root] not in REFERENCES):
                 name[root] = node[0]
         for key, e in self.elements.items():
@@ -111,12 +114,15 @@ class _Rewiring:
             pairs = [(k, a) for k, (a, b) in enumerate(_pairs(e)) if a == b]
             if not pairs:
                 continue
+            # An element between a node and itself has no across variable; only what decides nothing by that may go.
             if self._may_go(e, "across"):
                 self._take_out(e, "across")
                 continue
             nodes = list(e.nodes)
             for k, (name, _) in pairs:
                 own = self._fresh(f"{name}_{e.name}")
+                # A source or coupling must stay, so its node is parted again, and an element of value zero says that
+                # nothing drops there.
                 nodes[2 * k] = own
                 self._add_zero(e.name, "short", e.kind.domains[k], "across", (own, name))
             self.elements[key] = replace(e, nodes=tuple(nodes))
@@ -125,7 +131,9 @@ class _Rewiring:
 
     def _cut_dangling(self) -> None:
         while True:
+            # Counted anew in each round: taking out one element makes the next one loose, down a whole chain.
             uses = Counter(node for e in self.elements.values() for node in _nodes(e))
+            # A reference is never an open end: what ends there is closed through it.
             lonely = {node for node, n in uses.items() if n == 1 and node[0] not in REFERENCES}
             loose = next((e for e in self.elements.values() if lonely.intersection(_nodes(e))), None)
             if loose is None:
@@ -143,6 +151,7 @@ class _Rewiring:
             if element.kind.role == "storage" and self.idle[element.name] is None:
                 del self.idle[element.name]
                 plus, minus = element.nodes
+                # Both ends at one node would be refused as a shorted element.
                 if zero == "across" and plus == minus:
                     plus = self._fresh(f"{minus}_{element.name}")
                 self.elements[element.name] = replace(element, nodes=(plus, minus))
@@ -151,6 +160,7 @@ class _Rewiring:
 
     def _hold_together(self, opened: Iterable[Element]) -> None:
         """Where the model falls apart, an open element stays as one of value zero, so that it is one model still."""
+        # An open element carries nothing, but a model has to hang together; value zero says both.
         for e in opened:
             nodes = list(dict.fromkeys(node for x in self.elements.values() for node in _nodes(x)))
             number = {node: k for k, node in enumerate(nodes)}
@@ -167,6 +177,7 @@ class _Rewiring:
 
     def _may_go(self, element: Element, zero: Side) -> bool:
         """Whether an element is idle once its variable `zero` is; a member of a field is only where its output is zero."""
+        # Within a field, a member with zero input still acts on the others by the mutual terms.
         alone = not any(element.name in f.members for f in self.fields)
         return element.kind.role in ("storage", "resistive") and (alone or element.kind.side == zero)
 
@@ -185,6 +196,7 @@ class _Rewiring:
         kept = [k for k, name in enumerate(owner.members) if name != member]
         self.fields.remove(owner)
         if len(kept) > 1:
+            # The stiffness of a smaller field is not a part of the stiffness of the whole, so only the matrix is kept.
             matrix = tuple(tuple(owner.matrix[i][j] for j in kept) for i in kept)
             members = tuple(owner.members[k] for k in kept)
             self.fields.append(replace(owner, members=members, matrix=matrix, stiffness=None))
@@ -208,6 +220,7 @@ def _resistive(name: str, domain: str, side: Side) -> ElementKind:
 
     Raises: ReductionError (T105) where the domain has none: entropy flows through couplings only.
     """
+    # Value zero of a resistor shorts (R = 0) or opens (G = 0), which is the variable that its law gives.
     found = next((k for k in kinds_of(domain, "resistive") if k.side == side), None)
     if found is None:
         what = f"the limit leaves '{name}' alone in the {domain} domain, where no element holds a variable at zero"
@@ -229,6 +242,7 @@ def _nodes(element: Element) -> list[Node]:
 
 
 def _node(name: str, domain: str) -> Node:
+    # Translation and rotation share the reference `frame`, and yet their frames are two nodes of the network.
     return (name, domain) if name in REFERENCES else (name, "")
 
 
@@ -346,7 +360,6 @@ class _Stiffening:
         return found[0]
 
     def stiffened(self, value: float | None) -> Stiffened:
-        """The model with the new elements and their parameters."""
         inertia = self._inertia()
         number_value = self._suggested(inertia) if value is None else self._checked(value)
         model = self._wired(number_value, inertia)

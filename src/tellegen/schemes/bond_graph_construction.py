@@ -473,14 +473,7 @@ class _Finisher:
         across, through = (self._variable(tail, head, domain, side) for side in ("across", "through"))
         tail_name, head_name = self.name_of[bond.tail], self.name_of[bond.head]
         return PowerBond(
-            tail=tail_name,
-            head=head_name,
-            tail_port=bond.tail_port,
-            head_port=bond.head_port,
-            number=number,
-            domain=domain,
-            across=across,
-            through=through,
+            tail_name, head_name, bond.tail_port, bond.head_port, number, domain, across=across, through=through
         )
 
     def _variable(self, tail: DraftItem, head: DraftItem, domain: str, side: Side) -> str:

@@ -58,8 +58,6 @@ def _decided(graph: BondGraph, decides: Mapping[str, Side]) -> Iterator[tuple[Po
 
 
 class _StrokeSearch:
-    """Spreads strokes over the bonds of a graph."""
-
     def __init__(self, graph: BondGraph, matrices: Mapping[str, Matrix]) -> None:
         self.graph = graph
         self.matrices = matrices
@@ -101,7 +99,6 @@ class _StrokeSearch:
                 return False
 
     def run_through(self, decided: Follow) -> None:
-        """Strokes on all bonds as far as they agree."""
         for bond, end in (*decided, *((bond, bond.head) for bond in self.graph.bonds)):
             if bond.number not in self.strokes:
                 self._settle(bond, end)
@@ -373,6 +370,24 @@ class BondGraphScheme:
     def sources(self) -> Iterator[OnePort]:
         """The sources, in the order of description."""
         return (item for item in self.one_ports.values() if isinstance(item.port.law, SourceLaw))
+
+    def elements_at(self, junction: BondItem) -> list[PowerBond]:
+        """The bonds of one-ports at a junction: the storage that decides, other storages, static elements, sources."""
+
+        def rank(bond: PowerBond) -> int:
+            law = self.one_ports[bond.other(junction.name)].port.law
+            if isinstance(law, StorageLaw):
+                return 0 if bond.receives(junction.name) == junction.shares else 1
+            return 3 if isinstance(law, SourceLaw) else 2
+
+        # The storage that decides stands first: the lines of all others then run one way, and do not cross it. A reader
+        # gives its variable the name of the section beside it.
+        return sorted((b for b in self.bonds_of(junction.name) if b.other(junction.name) in self.one_ports), key=rank)
+
+    def sources_at(self, junction: BondItem) -> list[PowerBond]:
+        """The bonds of sources at a junction."""
+        bonds = self.elements_at(junction)
+        return [b for b in bonds if isinstance(self.one_ports[b.other(junction.name)].port.law, SourceLaw)]
 
     def kind_of(self, name: str) -> str:
         """The letters that stand before the name of an item: 0, 1, Se, Sf, C, I, R, TF, GY, MTF, De, ..."""

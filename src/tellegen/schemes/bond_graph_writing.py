@@ -74,12 +74,10 @@ def to_details(scheme: BondGraphScheme, model: Model | None = None, moduli: Modu
     return found
 
 
-def bond_graph_text(
-    scheme: BondGraphScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None
-) -> str:
+def bond_graph_text(scheme: BondGraphScheme, *, model: Model | None = None) -> str:
     """The scheme as the text of a model file.
 
-    Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
+    Parameters are plain numbers in SI units. With the `model` that the scheme was raised from, its
     parameters with their units, its signals and its experiment are part of the file.
     """
     lines = "bond graph:\n" + "".join(f"  - {quoted(line)}\n" for line in to_lines(scheme))
@@ -98,7 +96,7 @@ def bond_graph_text(
         names = [signal.name for signal in graph.signals]
         what = f"the sources follow signals such as '{names[0]}', and the scheme does not have their blocks"
         raise rules.NO_MODES.error(what, where=names[0], fix=_GIVE_MODEL, members=names[:50])
-    return file_text(graph, lines, details, {**(parameters or {}), **moduli.parts})
+    return file_text(graph, lines, details, moduli.parts)
 
 
 def _refuse_fields(scheme: BondGraphScheme) -> None:

@@ -303,10 +303,10 @@ def _lost(port: ModelPort, notation: str) -> TellegenError:
 
 
 def file_text(
-    graph: PowerGraph, scheme: str, details: Mapping[str, Mapping[str, Detail]], parameters: Mapping[str, str] | None
+    graph: PowerGraph, scheme: str, details: Mapping[str, Mapping[str, Detail]], named: Mapping[str, str]
 ) -> str:
-    """The text of a file; parameters whose text is not given are written as plain numbers in SI units."""
-    parts = [f"system: {sentence_text(graph.name)}\n", _parameters(graph, parameters or {})]
+    """The text of a file; parameters are plain numbers in SI units, `named` are those for parts of long moduli."""
+    parts = [f"system: {sentence_text(graph.name)}\n", _parameters(graph, named)]
     if graph.displacements:
         rates = "".join(f"  {name}: {quoted(to_text(rate))}\n" for name, rate in graph.displacements.items())
         parts.append("displacements:\n" + rates)
@@ -314,14 +314,11 @@ def file_text(
     return "\n".join(part for part in parts if part)
 
 
-def _parameters(graph: PowerGraph, given: Mapping[str, str]) -> str:
-    lines = []
+def _parameters(graph: PowerGraph, parts: Mapping[str, str]) -> str:
     # Moving parameters are formulas of displacements and stand in the same section of a file.
     known = {**graph.parameters, **graph.moving}
-    for name in dict.fromkeys((*known, *given)):
-        value = known.get(name)
-        text = given.get(name, "" if value is None else quoted(to_text(value)))
-        lines.append(f"  {quoted(name)}: {text}".rstrip() + "\n")
+    texts = {name: "" if value is None else quoted(to_text(value)) for name, value in known.items()} | {**parts}
+    lines = [f"  {quoted(name)}: {text}".rstrip() + "\n" for name, text in texts.items()]
     return "parameters:\n" + "".join(lines) if lines else ""
 
 

@@ -21,7 +21,7 @@ from tellegen.expressions.elimination import (
 from tellegen.expressions.nodes import PRIME
 from tellegen.graph import PowerGraph, StorageLaw
 from tellegen.schemes import rules
-from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock, Summation, VectorBlock
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock, VectorBlock
 
 Equation = tuple[str, list[tuple[str, Expression]]]
 """A signal, and the signals that it is the sum of, each with its gain."""
@@ -116,15 +116,12 @@ def path_gains(scheme: PogScheme) -> PathGains:
     states = [scheme.blocks[name] for name in scheme.states]
     gains = signal_gains(scheme, [block.input for block in states])
     # The state of a storage given by its output law is the energy variable: its output is a nonlinear function.
-    starts = [None if _keeps_energy(block) else block.output for block in states]
+    curved = [isinstance(block.law, StorageLaw) and block.law.keeps_energy_variable for block in states]
+    starts = [None if of_energy else block.output for block, of_energy in zip(states, curved, strict=True)]
     # The minus sign is that of the convention L x' = -A x + B u, in which the symmetric part of A dissipates.
     A = tuple(tuple(-_gain(gains, end.input, start) for start in starts) for end in states)
     B = tuple(tuple(_gain(gains, end.input, start) for start in scheme.inputs) for end in states)
     return PathGains(A, B)
-
-
-def _keeps_energy(block: SchemeBlock) -> bool:
-    return isinstance(block.law, StorageLaw) and block.law.keeps_energy_variable
 
 
 def _gain(gains: Mapping[str, Mapping[str, Expression]], end: str, start: str | None) -> Expression:
@@ -160,7 +157,9 @@ def signal_gains(
         what = f"{', '.join(hidden)} is a transfer function, whose states the scheme does not show"
         fix = "ask the scheme from before the loop was reduced, or derive the equations of its model"
         raise rules.NO_MASON.error(what, where=hidden[0], fix=fix)
-    equations = [*_sums(scheme.summations.values()), *_static(scheme.blocks.values(), cut_static)]
+    sums = scheme.summations.values()
+    equations: list[Equation] = [(s.output, [(n, ONE if sign > 0 else -ONE) for n, sign in s.inputs]) for s in sums]
+    equations += _static(scheme.blocks.values(), cut_static)
     try:
         return _written_gains(scheme, equations, ends)
     # Symbols first, since they can be read; outlines only where the formulas would fill pages that nobody reads.
@@ -196,10 +195,6 @@ def _written_gains(
         else {end: ONE}
         for end in ends
     }
-
-
-def _sums(summations: Iterable[Summation]) -> Iterable[Equation]:
-    return ((s.output, [(name, ONE if sign > 0 else -ONE) for name, sign in s.inputs]) for s in summations)
 
 
 def _static(blocks: Iterable[SchemeBlock], cut_static: bool) -> Iterable[Equation]:

@@ -95,11 +95,11 @@ class LaneWalk:
         Raises: NoLanesError where the network has another shape.
         """
         # The first sources make the first lanes, in their order, so that a three-phase supply stays a, b, c.
-        nodes = list(dict.fromkeys(self._node_of(k) for k in self.starts))
+        nodes = list(dict.fromkeys(self.end_of(self.graph.ports[k]) for k in self.starts))
         self.stages.append(WalkStage(nodes, list(nodes)))
         self._enter(nodes)
         for k in self.starts:
-            lane = nodes.index(self._node_of(k))
+            lane = nodes.index(self.end_of(self.graph.ports[k]))
             if lane in self.stages[0].section:
                 continue  # two sources at one node: the second is a branch
             self.stages[0].section[lane] = lane_element(self.items[k], self._source_sign(k, nodes[lane]))
@@ -144,14 +144,6 @@ class LaneWalk:
                 raise NoLanesError
             self.seen.add(node)
 
-    def _node_of(self, k: int) -> int:
-        """The node of a port that lies at a reference."""
-        port = self.graph.ports[k]
-        # Between two nodes, or between two references, a port decides nothing about one lane.
-        if self.reference[port.plus] == self.reference[port.minus]:
-            raise NoLanesError
-        return port.minus if self.reference[port.plus] else port.plus
-
     def _source_sign(self, k: int, node: int) -> int:
         """Across variables fall from the node by default, through variables flow into it."""
         port = self.graph.ports[k]
@@ -164,7 +156,6 @@ class LaneWalk:
     # -- elements --------------------------------------------------------------------------------------------------------------
 
     def _parallel(self) -> None:
-        """Place what lies between the lanes and their references."""
         stage = self.stages[-1]
         # Elements of the same rank at different lanes stand in one row: a row is a diagonal matrix over the lanes.
         ready: dict[int, dict[int, int]] = {}  # port -> lane, by rank of the row
@@ -227,7 +218,6 @@ class LaneWalk:
         return True
 
     def _move(self, stage: WalkStage, lane: int, k: int) -> None:
-        """Take a lane through a port to its other node."""
         stage.nodes[lane] = self._other(k, stage.nodes[lane])
         self._enter([stage.nodes[lane]])
 
@@ -301,8 +291,8 @@ class LaneWalk:
         self.stages.append(WalkStage(new, list(new)))
         return True
 
-    def end_of(self, branch: Branch) -> int:
-        """The node of a branch that lies at a reference."""
+    def end_of(self, branch: Branch | Port) -> int:
+        """The node of a branch or a port that lies at a reference."""
         if self.reference[branch.plus] == self.reference[branch.minus]:
             raise NoLanesError
         return branch.minus if self.reference[branch.plus] else branch.plus
@@ -408,8 +398,6 @@ def _source_rows(rows: Iterable[Pieces | tuple[Field, Pieces]], width: int) -> I
 
 
 class _Joint:
-    """The connection between two stages."""
-
     def __init__(self, walk: LaneWalk, n: int) -> None:
         self.walk = walk
         self.before, self.after = walk.stages[n], walk.stages[n + 1]
@@ -428,7 +416,6 @@ class _Joint:
         self.K: dict[tuple[int, int], Expression] = {}
 
     def connection(self, domains: tuple[str, ...]) -> Connection:
-        """All couplings between the stages as one connection."""
         for coupling, forward in self.couplings:
             self._add(coupling, forward)
         rows, columns = len(self.after.nodes), len(self.before.nodes)

@@ -267,22 +267,13 @@ class LadderBuilder:
         # The tree is hung up at its start once; every ladder and side ladder of the part follows these branches.
         self._away = heavy_children(part, start)
         # The first source of the starting junction is the left section; further ones become branches or the right end.
-        source = next((b for b in self._source_bonds(start)), None)
+        source = next((b for b in self.graph.sources_at(self.graph.junctions[start])), None)
         entry = None if source is None else self._section(source, start, "across")
         return self._ladder(start, source, entry)
 
     # -- sections --------------------------------------------------------------------------------------------------------------
 
-    def _source_bonds(self, junction: str) -> list[PowerBond]:
-        found = []
-        for bond in self.graph.bonds_of(junction):
-            item = self.graph.one_ports.get(bond.other(junction))
-            if item is not None and isinstance(item.port.law, SourceLaw):
-                found.append(bond)
-        return found
-
     def _section(self, bond: PowerBond, right: str, upper: Side) -> PowerSection:
-        """The section of a bond, whose right end is given."""
         left, one_ports = bond.other(right), self.graph.one_ports
         return self._kept(
             "" if left in one_ports else left,
@@ -337,7 +328,9 @@ class LadderBuilder:
                 if ahead is None:
                     # At the end of a ladder the last source closes it as the right section, as a load is drawn; it is
                     # no branch then.
-                    ahead = next((b for b in reversed(self._source_bonds(name)) if b is not left), None)
+                    ahead = next(
+                        (b for b in reversed(self.graph.sources_at(self.graph.junctions[name])) if b is not left), None
+                    )
                 made, behind_ = self._group(name, left, ahead, section, away[1:], upper)
                 columns += made
                 if behind_ is None:
@@ -369,9 +362,8 @@ class LadderBuilder:
         branches: list[PowerBond],
         upper: Side,
     ) -> tuple[list[Column], PowerSection | None]:
-        """The columns of a junction, and the section behind them."""
         junction = self.graph.junctions[name]
-        items = self._items(junction, left, right, branches)
+        items = [*(b for b in self.graph.elements_at(junction) if b is not left and b is not right), *branches]
         joints = [junction_bond(bond, name, junction.shares) for bond in items]
         start = None if left is None else junction_bond(left, name, junction.shares)
         end = None if right is None else junction_bond(right, name, junction.shares)
@@ -401,30 +393,9 @@ class LadderBuilder:
             section = behind
         return columns, section
 
-    def _items(
-        self, junction: BondItem, left: PowerBond | None, right: PowerBond | None, branches: list[PowerBond]
-    ) -> list[PowerBond]:
-        """Elements and branches in the order of columns: the storage that decides, other storages, static elements, the rest."""
-        name = junction.name
-        elements = [
-            b
-            for b in self.graph.bonds_of(name)
-            if b.other(name) in self.graph.one_ports and b is not left and b is not right
-        ]
-
-        def rank(bond: PowerBond) -> int:
-            law = self.graph.one_ports[bond.other(name)].port.law
-            if isinstance(law, StorageLaw):
-                return 0 if bond.receives(name) == junction.shares else 1
-            return 3 if isinstance(law, SourceLaw) else 2
-
-        # The storage that decides stands first: the lines of all others then run one way, and do not cross it.
-        return [*sorted(elements, key=rank), *branches]
-
     def _link(
         self, junction: BondItem, one: PowerBond, two: PowerBond, forward: bool, decided: bool, upper: Side
     ) -> PowerSection:
-        """The section between two columns of one junction."""
         own = other_side(junction.shares)
         symbol = DOMAINS[junction.domain].power(own).symbol
         left, right = one.other(junction.name), two.other(junction.name)
@@ -459,10 +430,10 @@ class LadderBuilder:
         return Column(
             kind,
             name,
-            left="" if left is None else left.name,
-            right="" if right is None else right.name,
-            blocks=blocks,
-            summations=(output,) if output else (),
+            "" if left is None else left.name,
+            "" if right is None else right.name,
+            blocks,
+            (output,) if output else (),
             shared=junction.variable,
             junction=junction.name,
             branch=branch,
@@ -493,8 +464,6 @@ def port_gains(causal: CausalGraph) -> dict[int, dict[int, Expression]]:
 
 
 class _PortScheme:
-    """Collects blocks and summations port by port."""
-
     def __init__(self, causal: CausalGraph) -> None:
         self.causal = causal
         self.graph = causal.graph

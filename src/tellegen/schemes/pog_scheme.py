@@ -246,13 +246,12 @@ def _sum_text(summation: Summation) -> str:
 
 def ladder_with(scheme: PogScheme, wanted: Callable[[Column], bool]) -> tuple[Ladder, list[int]] | None:
     """The only ladder that has such columns, with their places; None where several have, or none."""
-    found = [(ladder, places) for ladder in _all(scheme.ladders) if (places := _places(ladder, wanted))]
+    marked = (
+        (ladder, [k for k, column in enumerate(ladder.columns) if wanted(column)]) for ladder in _all(scheme.ladders)
+    )
+    found = [(ladder, places) for ladder, places in marked if places]
     # Rewriting several ladders at once would have to join them; the callers refuse that with a message of their own.
     return found[0] if len(found) == 1 else None
-
-
-def _places(ladder: Ladder, wanted: Callable[[Column], bool]) -> list[int]:
-    return [k for k, column in enumerate(ladder.columns) if wanted(column)]
 
 
 def _all(ladders: Iterable[Ladder]) -> Iterable[Ladder]:

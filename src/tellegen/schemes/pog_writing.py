@@ -280,7 +280,6 @@ class LadderFormat:
         return self._imposed(part)
 
     def _received(self, part: Part) -> tuple[Side, ...] | None:
-        """What a part takes from a connection before it."""
         if isinstance(part, LadderBlock):
             return tuple(taken_side(way) for way in part.ways)
         if isinstance(part, LadderBranch):
@@ -319,7 +318,6 @@ def _pieces(block: LadderBlock[Expression], lane: int) -> list[LadderElement]:
 
 
 def _taken(part: Part | None, lane: int) -> Side | None:
-    """What the part beside a section takes from it."""
     if isinstance(part, LadderBlock):
         return taken_side(part.ways[lane])
     return taken_side(part.way) if isinstance(part, LadderBranch) else None
@@ -367,10 +365,10 @@ def _flow(value: object) -> str:
     return "[" + ", ".join(map(_flow, value)) + "]"
 
 
-def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, *, model: Model | None = None) -> str:
+def ladder_text(scheme: PogScheme, *, model: Model | None = None) -> str:
     """The scheme as the text of a model file.
 
-    Parameters are plain numbers in SI units, or as `parameters` gives them. With the `model` that the scheme was raised from, its
+    Parameters are plain numbers in SI units. With the `model` that the scheme was raised from, its
     parameters with their units, its signals and its experiment are part of the file; without, what signals drive is an input.
 
     Raises: GraphError (G204) for what the notation has no entry for, G230 for modes, and for moduli and laws that read signals,
@@ -390,7 +388,7 @@ def ladder_text(scheme: PogScheme, parameters: Mapping[str, str] | None = None, 
         )
     # Without the model there are no blocks to write, and their names would be free symbols in the file.
     _refuse_signals(scheme)
-    return file_text(scheme.causal.graph, lines, details, {**(parameters or {}), **parts})
+    return file_text(scheme.causal.graph, lines, details, parts)
 
 
 def _settled(scheme: PogScheme, details: Details, model: Model | None) -> Details:

@@ -102,7 +102,6 @@ class _Nodes:
                 self._names[group] = node.name
 
     def is_wire(self, coupling: Coupling) -> bool:
-        """Whether a coupling was replaced by a common node."""
         return coupling.element in self._wires
 
     def name(self, node: int) -> str:
@@ -235,17 +234,9 @@ def _network(model: Model, causal: CausalGraph) -> str:
     return to_yaml(replace(model, elements=found.elements, fields=found.fields, source="", parts=()))
 
 
-def _bond_graph(model: Model, causal: CausalGraph) -> str:
-    return bond_graph_text(bond_graph(causal, vectors=True), model=model)
-
-
-def _pog(model: Model, causal: CausalGraph) -> str:
-    return ladder_text(pog(causal), model=model)
-
-
 _WRITERS: dict[Notation, Callable[[Model, CausalGraph], str]] = {
     "network": _network,
-    "bond": _bond_graph,
-    "pog": _pog,
+    "bond": lambda model, causal: bond_graph_text(bond_graph(causal, vectors=True), model=model),
+    "pog": lambda model, causal: ladder_text(pog(causal), model=model),
 }
 NOTATIONS: tuple[Notation, ...] = tuple(_WRITERS)

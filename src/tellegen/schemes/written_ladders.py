@@ -15,7 +15,7 @@ from typing import Literal
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.elements import ElementKind
 from tellegen.expressions import ONE, ZERO, Expression
-from tellegen.graph import Field, PowerGraph, SourceLaw, StorageLaw
+from tellegen.graph import Field, PowerGraph, SourceLaw
 from tellegen.model.bond_graph import BondItem, PowerBond
 from tellegen.notations.pog.ladder import (
     SWITCHING,
@@ -127,7 +127,7 @@ class _TreeWriter:
     def ladder(self) -> Lanes:
         junction = self.graph.junctions[self.start]
         ladder = Lanes((junction.domain,))
-        sources = self._sources(self.start)
+        sources = self.graph.sources_at(junction)
         used = None
         # A ladder begins with the section of its first source; what follows further sources branches off.
         if sources:
@@ -144,26 +144,18 @@ class _TreeWriter:
     def _way(self, junction: BondItem) -> Way:
         return "series" if junction.series else "parallel"
 
-    def _sources(self, name: str) -> list[PowerBond]:
-        return [b for b in self._leaves(name) if self._is_source(b.other(name))]
-
-    def _leaves(self, name: str) -> list[PowerBond]:
-        return [b for b in self.graph.bonds_of(name) if b.other(name) in self.graph.one_ports]
-
-    def _is_source(self, name: str) -> bool:
-        return isinstance(self.graph.one_ports[name].port.law, SourceLaw)
-
     def _walk(self, ladder: Lanes, name: str, sign: int, used: PowerBond | None) -> None:
         """Write the junction and what lies behind it; `used` is a source that is written already."""
         while True:
             junction = self.graph.junctions[name]
             way = self._way(junction)
-            for bond in self._ordered(junction):
+            for bond in self.graph.elements_at(junction):
                 item = self.graph.one_ports[bond.other(name)]
-                ladder.add_row(way, (lane_element(item, -sign if item.turned else sign),))
+                if not isinstance(item.port.law, SourceLaw):
+                    ladder.add_row(way, (lane_element(item, -sign if item.turned else sign),))
             # The first branch goes on along the ladder, the others become side ladders, as in the figure.
             away = self.away[name]
-            sources = [b for b in self._sources(name) if b is not used]
+            sources = [b for b in self.graph.sources_at(junction) if b is not used]
             # Only at the end of a ladder can a source be the right section.
             last = sources.pop() if sources and not away else None
             for bond in sources:
@@ -184,19 +176,6 @@ class _TreeWriter:
     def _follow(self, ladder: Lanes, bond: PowerBond, junction: BondItem, sign: int) -> None:
         name, following = self._step(ladder, bond, junction, sign)
         self._walk(ladder, name, following, None)
-
-    def _ordered(self, junction: BondItem) -> list[PowerBond]:
-        """The elements of a junction: the storage that decides, other storages, static elements."""
-        name = junction.name
-        found = [b for b in self._leaves(name) if not self._is_source(b.other(name))]
-
-        def rank(bond: PowerBond) -> int:
-            if not isinstance(self.graph.one_ports[bond.other(name)].port.law, StorageLaw):
-                return 2
-            # The storage that decides comes first: a reader gives its variable the name of the section beside it.
-            return 0 if bond.receives(name) == junction.shares else 1
-
-        return sorted(found, key=rank)
 
     def _side_source(self, bond: PowerBond, junction: BondItem, sign: int) -> LadderElement:
         """A source behind the junction. By default its across variable is that of the ladder, its through variable comes in."""

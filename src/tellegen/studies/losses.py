@@ -77,6 +77,7 @@ class TrajectoryLoss:
     @property
     def worst(self) -> str:
         """The variable that loses most, by its relative root of the mean square; of those that remain, where there are any."""
+        # What was removed jumps by nature; the loss that counts is that of what remains, where anything does.
         names = [name for name, loss in self.variables.items() if not loss.recovered] or list(self.variables)
         return max(names, key=lambda name: self.variables[name].relative_rms)
 
@@ -118,18 +119,13 @@ class TrajectoryLoss:
 
 def loss_of(full: Array, small: Array, t: Array, unit: str, recovered: bool) -> VariableLoss:
     """The loss of one variable from two courses over the same times, which need not be even."""
+    # Rows need not be even: the root of the mean square is an integral over time, not a mean over rows.
     apart = np.abs(full - small)
     worst = int(np.argmax(apart))
     largest, rms = float(apart[worst]), root_mean_square(apart, t)
     size, mean = float(np.max(np.abs(full))), root_mean_square(full, t)
     return VariableLoss(
-        largest=largest,
-        rms=rms,
-        relative=_share(largest, size),
-        relative_rms=_share(rms, mean),
-        at=float(t[worst]),
-        unit=unit,
-        recovered=recovered,
+        largest, rms, _share(largest, size), _share(rms, mean), float(t[worst]), unit, recovered=recovered
     )
 
 
@@ -141,6 +137,7 @@ def root_mean_square(values: Array, t: Array) -> float:
 def _share(part: float, whole: float) -> float:
     if whole:
         return part / whole
+    # A variable at rest in the full model has no size to compare with.
     return 0.0 if part == 0 else float("inf")
 
 
@@ -177,6 +174,7 @@ def trajectory_loss(
     full = as_model(model)
     found = reduction if isinstance(reduction, Reduction) else reduce_model(full, reduction)
     setting = StudyExperiment(until, inputs, initial or NO_VALUES, parameters or NO_VALUES, rtol)
+    # The reduced run first: its rows are dense where the difference shows, and the full model runs on the same rows.
     beside = run_reduced(found, setting)
     return losses_between(found, beside, setting.run(full, beside.run.t))
 
@@ -216,6 +214,7 @@ class StudyExperiment:
         return replace(self, parameters={**self.parameters, name: value})
 
     def _known(self, model: Model) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
+        # The reduced model does not know all states of the full one: what it does not know is not given to it.
         starts = initial_names(lower(model), model) if self.initial else {}
         initial = {name: value for name, value in self.initial.items() if name in starts}
         return initial, {name: value for name, value in self.parameters.items() if name in model.parameters}
@@ -236,6 +235,7 @@ def run_reduced(reduction: Reduction, setting: StudyExperiment) -> ReducedRun:
     ready = setting.ready(reduction.model)
     jumps = tuple(float(t) for t in ready.numeric.break_times(ready.until))
     run = setting.run(reduction.model, _dense(ready.until, jumps))
+    # States first, so that tables begin with what most readers look for.
     names = dict.fromkeys((*reduction.full_states, *reduction.recovered))
     return ReducedRun(run, recovered_variables(reduction, run, names), jumps)
 
@@ -244,6 +244,7 @@ def losses_between(reduction: Reduction, beside: ReducedRun, full: Run) -> Traje
     """The losses of all variables that the full run has and the reduced one tells."""
     names = dict.fromkeys((*full.state_names, *full.displacement_names, *full.output_names, *reduction.recovered))
     known = [n for n in names if n in full and n not in reduction.indeterminate]
+    # A name in both runs may mean another variable in the reduced model: recovered ones are taken by their formula.
     told = [n for n in known if n in beside.recovered or (n in beside.run and n not in reduction.recovered)]
     if not told:
         raise rules.NOTHING_TO_COMPARE.error(
@@ -263,7 +264,9 @@ def losses_between(reduction: Reduction, beside: ReducedRun, full: Run) -> Traje
 
 def _dense(end: float, jumps: tuple[float, ...]) -> Array:
     """Even times, and times that crowd after the start and after jumps, where removed modes would show."""
+    # A removed mode dies out in a time that nobody knows: geometric steps meet it whatever it is.
     crowds = [t + np.geomspace(1e-7 * end, end, 120) for t in (0.0, *jumps)]
+    # One row on each side of a jump, so that the jump itself is no difference.
     beside = [np.array([t - 1e-9 * end, t + 1e-9 * end]) for t in jumps]
     times = np.unique(np.concatenate([np.linspace(0.0, end, 1001), *crowds, *beside]))
     return np.asarray(times[times <= end])
@@ -275,6 +278,7 @@ def _dense(end: float, jumps: tuple[float, ...]) -> Array:
 def _scales(reduction: Reduction) -> list[Finding]:
     separation = reduction.account.separation
     frozen = {*reduction.full_states} & {*reduction.equations.inputs}
+    # Ten times apart: then the error of the slow modes is some percent.
     if separation is None or separation >= APART or frozen:  # what freezes should be slow, not fast
         return []
     kept = max(abs(p) for p in reduction.account.kept_poles)
@@ -302,11 +306,13 @@ def _jumping(
         if name not in beside.recovered or name not in courses:
             continue
         course, size = beside.recovered[name], float(np.max(np.abs(courses[name])))
+        # The start was warned of already by the reduction.
         steps = {} if name in said else {0.0: float(course[0] - courses[name][0])}
         for t in beside.jumps:
             at = int(np.searchsorted(full.t, t))
             steps[t] = float(course[min(at + 1, len(course) - 1)] - course[at - 1])
         for t, step in steps.items():
+            # Against the size of the variable; against itself where the variable is at rest.
             if abs(step) > SAME * max(size, abs(step) * SAME):
                 found.append(_jump(reduction, name, t, step, full.unit(name)))
     return found
@@ -325,6 +331,7 @@ def _how_long(reduction: Reduction) -> str:
     poles = reduction.account.removed_poles
     if not poles:
         return "the full model takes a while to follow"
+    # The mode that dies out last tells how long the full model takes to follow.
     slowest = min(poles, key=lambda p: abs(p.real))
     if abs(slowest.real) <= 1e-6 * abs(slowest):
         return f"the full model rings there at {abs(slowest.imag):.3g} rad/s without end"
@@ -350,8 +357,8 @@ class _Scaling:
         self.scale = symbol(name)
 
     def model_with_scale(self) -> Model:
-        """The model with every place scaled."""
         fields = [self._field(f) if f.name in self.places.acting else f for f in self.model.fields]
+        # Members of a field carry its diagonal as their value, which has to be scaled along.
         diagonal = {m: f.matrix[k][k] for f in fields for k, m in enumerate(f.members)}
         elements = []
         for element in self.model.elements:
@@ -375,6 +382,7 @@ class _Scaling:
         return replace(element, value=self._scaled(element.name, element.name, element.value))
 
     def _field(self, field: MatrixField) -> MatrixField:
+        # An energy of several variables has no single factor that would lead to the limit.
         if field.energy is not None:
             raise rules.NOT_ON_THE_WAY.error(
                 f"'{field.name}' is given by its energy", where=field.name, fix="give it by a matrix"
@@ -387,12 +395,15 @@ class _Scaling:
 
     def _scaled(self, owner: str, place: str, expression: Expression) -> Expression:
         marked = self.places.value(place, expression)
+        # An entry that is limited by its own name is scaled as a whole, a parameter within it alone.
         own = dict.fromkeys(self.places.marks.get(place, ONE).free_symbols, expression)
         acting = self.places.on(owner)
         changed = {name: self._on_the_way(limit, own.get(name, symbol(name))) for name, limit in acting.items()}
         return marked.substitute(changed)  # once: what is scaled occurs in its own scaled value
 
     def _on_the_way(self, limit: Limit, value: Expression) -> Expression:
+        # To infinity by dividing, to zero by multiplying, to a value along the straight line: 1 is the model, 0 the
+        # limit.
         if limit.order == -1:
             return value / self.scale
         if limit.order == 1:
@@ -529,10 +540,12 @@ def reduction_study(
     used: list[float] = []
     given = None if factors is None else _checked(tuple(factors))
     for factor in given or (0.5**k for k in range(MOST_FACTORS)):
+        # One compiled model for all factors: only a parameter changes.
         run = setting.scaled(scale, factor).run(scaled, beside.run.t)
         losses.append(losses_between(reduction, beside, run))
         used.append(factor)
         course = [loss.relative_rms for loss in losses]
+        # Below the floor halving shows the errors of solvers, and the order would be noise.
         if given is None and (course[-1] < FLOOR * rtol or _settled(course, used, FLOOR * rtol)):
             break
     return ReductionStudy({x.name: x.value for x in reduction.limits}, tuple(used), tuple(losses), FLOOR * rtol)
@@ -540,6 +553,7 @@ def reduction_study(
 
 def fitted_order(factors: Sequence[float], losses: Sequence[float], floor: float) -> float:
     """The slope of log(loss) over log(factor) for the last factors whose loss is above the floor; NaN for fewer than two."""
+    # The last factors alone: far from the limit other orders mix in.
     pairs = [(f, e) for f, e in zip(factors, losses, strict=True) if math.isfinite(e) and e > floor][-FITTED:]
     if len(pairs) < 2:
         return math.nan
@@ -551,6 +565,7 @@ def _settled(losses: Sequence[float], factors: Sequence[float], floor: float) ->
     if len(losses) <= FITTED or not floor < losses[-1] < SMALL_LOSS:
         return False
     last = range(len(losses) - FITTED - 1, len(losses) - 1)
+    # Local slopes that agree are an order; one slope over all could be a mean of two.
     local = [fitted_order(factors[k : k + 2], losses[k : k + 2], floor) for k in last]
     return max(local) - min(local) < SETTLED
 

@@ -66,15 +66,19 @@ def inverse_dynamics_of(
 
     Raises: ConditioningError (C108) where the inputs do not act in every direction, (C109) for a motion that leaves something out.
     """
+    # All refusals first: the formulas below assume one course for each speed.
     carried = _check_motion(form, motion, closures)
     chosen = _chosen(form, by)
+    # Names are written out before time is put in, or they would hide what moves.
     plain = replace(form.with_entries(lambda e: with_definitions(e, form.where)), where={})
     speeds = {nu: motion[q].derivative(TIME) for q, nu in zip(form.q, form.nu, strict=False)}
     rates = [speed.derivative(TIME) for speed in speeds.values()]
     along = plain.with_entries(lambda e: e.substitute({**motion, **speeds}))
+    # Weights do what the model says, other inputs what the experiment says.
     courses = {**along.loads, **others}
     given = [ZERO if name in chosen else courses.get(name, ZERO) for name in form.tau]
     needed = needed_efforts(along, rates, list(speeds.values()))
+    # What the other inputs do already is taken off the right side.
     efforts = tuple(e - dot(row, given) for e, row in zip(needed, along.matrices["W"], strict=True))
     named = EntryNames("w", {*form.parameters, *form.q, *form.nu, *form.tau, TIME})
     inputs = solved_inputs(along, efforts, chosen, named)
@@ -100,6 +104,7 @@ def solved_inputs(
     columns = [form.tau.index(name) for name in chosen]
     W = tuple(tuple(row[j] for j in columns) for row in form.matrices["W"])
     _check_directions(form, W, chosen)
+    # W^T W is definite where W has full rank: no pivot can vanish on the way, whatever the order.
     turned: Matrix = tuple(tuple(row[j] for row in W) for j in range(len(columns)))
     right = tuple((named.kept(dot(row, efforts)),) for row in turned)
     found = solved_definite(product(turned, W, len(columns)), right, named)
@@ -131,18 +136,22 @@ def tracking_controller(
         new = [fresh_name(f"{q}_{ending}", named.taken) for ending in ("d", "d_rate", "d_rate_2", "e", "v")]
         named.taken |= {*new}
         position, rate, second, error, command = new
+        # Signals by name, so that a run shows the wanted motion beside the real one.
         signals[position] = reference[q]
         signals[rate] = reference[q].derivative(TIME)
         signals[second] = signals[rate].derivative(TIME)
         signals[error] = symbol(position) - symbol(q)
+        # Computed torque: the acceleration that makes e'' + K_d e' + K_p e = 0.
         signals[command] = symbol(second) + K_d * (symbol(rate) - symbol(nu)) + K_p * symbol(error)
         wanted.append(symbol(command))
     efforts = needed_efforts(form, wanted, [symbol(nu) for nu in form.nu])
+    # A weight helps or hinders by itself; the controller has to know it.
     loads = [ZERO if name in chosen else form.loads.get(name, ZERO) for name in form.tau]
     shared = tuple(named.kept(e - dot(row, loads)) for e, row in zip(efforts, form.matrices["W"], strict=True))
     inputs = solved_inputs(form, shared, chosen, named)
     definitions = {n: formula_signal(n, e) for n, e in {**signals, **named.where}.items()}
     elements = tuple(_driven(e, inputs) for e in model.elements)
+    # A source that follows the controller follows no course of the experiment any more.
     courses = {n: course for n, course in model.experiment.inputs.items() if n not in inputs}
     experiment = replace(model.experiment, inputs=courses)
     return replace(model, elements=elements, signals={**model.signals, **definitions}, experiment=experiment, source="")
@@ -195,6 +204,7 @@ def _check_coordinates(form: LagrangeSystem, led: Sequence[str], followed: Set[s
     The latter, such as the elongation of a spring, have rates that do not read them in turn.
     """
     for q, nu in zip(led, form.nu, strict=False):
+        # A quasi-speed has no coordinate whose second derivative would be its rate.
         if form.kinematics[q] is not symbol(nu):
             raise rules.BAD_MOTION.error(
                 f"the speed '{nu}' of '{form.name}' is the rate of no coordinate, so that no motion of one gives it",
@@ -205,6 +215,7 @@ def _check_coordinates(form: LagrangeSystem, led: Sequence[str], followed: Set[s
     read |= {name for m in form.matrices.values() for row in m for e in row for name in e.free_symbols}
     further = [q for q in form.q[len(form.nu) :] if q not in followed]
     more = tuple(q for q in further if q in read)
+    # Their rates would need their own courses: an ODE, and no integral.
     if any(name in further for q in more for name in form.kinematics[q].free_symbols):
         raise rules.BAD_MOTION.error(
             f"'{form.name}' has more coordinates than speeds: {listing(more)} cannot be given a motion of their own",
@@ -221,6 +232,7 @@ def _check_directions(form: LagrangeSystem, W: Matrix, chosen: Sequence[str]) ->
     if idle:
         raise _no_inverse(form, f"no input acts along {listing(idle)}", idle)
     count = f"{len(chosen)} inputs ({listing(chosen)}) act on {len(form.nu)} coordinates ({listing(led)})"
+    # Fewer inputs than speeds: underactuated, so that not every motion can be produced.
     if len(chosen) < len(form.nu):
         raise _no_inverse(form, f"{count}, which cannot all move as they like", led)
     if len(chosen) > len(form.nu):
@@ -270,6 +282,7 @@ class InputTrajectories:
         at, before = dict(self.start), 0.0
         for t in moments.tolist():
             values = {**self.values, TIME: t}
+            # Row by row: what a motion carries along depends on the way, not on the moment alone.
             carried = self._carried(before, t, at)
             at = {**self._followed(values, at), **carried}
             before = t
@@ -292,6 +305,7 @@ class InputTrajectories:
         equations = [e for closure in closures for e in closure.equations]
         unknown = [name for closure in closures for name in closure.solves]
         fitting = solve_positions(equations, unknown, {**near, **known}, near)
+        # The motion leads out of the reach of the mechanism.
         if fitting is None:
             raise rules.BAD_MOTION.error(
                 f"at t = {values[TIME]:g} s the loops {listing([c.name for c in closures])} fit in no position",
@@ -319,12 +333,14 @@ def _integral(rates: Callable[[float], Array], since: float, until: float, halvi
     middle = 0.5 * (since + until)
     whole = _gauss(rates, since, until)
     halves = _gauss(rates, since, middle) + _gauss(rates, middle, until)
+    # Kinks of tables and friction never agree to the last digit: at the finest step the halves are taken as they are.
     if halvings == 0 or np.allclose(whole, halves, rtol=CLOSE, atol=CLOSE * abs(until - since)):
         return halves
     return _integral(rates, since, middle, halvings - 1) + _integral(rates, middle, until, halvings - 1)
 
 
 def _gauss(rates: Callable[[float], Array], since: float, until: float) -> Array:
+    # Exact for polynomials up to degree nine, as quintic courses and their squares are.
     nodes, weights = np.polynomial.legendre.leggauss(5)
     half = 0.5 * (until - since)
     moments = since + half * (nodes + 1.0)
@@ -381,6 +397,7 @@ def _refuse_kinks(motion: Mapping[str, Expression], values: Mapping[str, float])
         for known in breaks_of(course, values.keys()):
             t = known.at.evaluate(values)
             for word, formula in (("jumps", course), ("bends", course.derivative(TIME))):
+                # At t = 0 the model may start with any speed.
                 if t > 0.0 and _jumps(formula, t, values):
                     raise rules.BAD_MOTION.error(
                         f"the motion of '{name}' {word} at t = {t:g} s, which no finite input makes it do",
@@ -396,6 +413,7 @@ def _jumps(formula: Expression, t: float, values: Mapping[str, float]) -> bool:
         before, after = (formula.evaluate({**values, TIME: t + side * by * max(1.0, t)}) for side in (-1, 1))
         return abs(after - before)
 
+    # A continuous function comes closer in proportion to the distance, a jump does not.
     return apart(1e-7) > max(0.5 * apart(1e-6), 1e-9)
 
 

@@ -39,6 +39,7 @@ from tellegen.schemes.pog_scheme import (
 
 def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
     """The scheme with the decisions of some elements turned; its blocks, summations and sections are turned already."""
+    # Asked before anything changes: the scheme still has its old inputs and outputs.
     opposite = _told_the_other_way(scheme)
     elements = {
         name: _turned(item, opposite=name in opposite) if name in turned else item
@@ -46,11 +47,14 @@ def with_causes(scheme: PogScheme, turned: Collection[str]) -> PogScheme:
     }
     states = tuple(name for name, item in elements.items() if item.causality == "integral")
     result = replace(scheme, elements=elements, states=states)
+    # The graph first, its dependent storages afterwards: these are read off the gains of the scheme with its new
+    # causes.
     causal = _causal(scheme.causal, scheme.elements, elements)
     result = replace(result, causal=causal)
     result = replace(result, causal=replace(causal, dependent=_dependences(result)))
     if result.bond_graph is None:
         return result
+    # A bond graph is made anew there, which costs more than new strokes.
     if not result.ladders:  # in a mesh the sections between junctions do not tell which strokes change
         return replace(result, bond_graph=_raised(result.causal))
     return replace(result, bond_graph=_restroked(result.bond_graph, elements, result.causal))
@@ -61,6 +65,7 @@ def _restroked(graph: BondGraphScheme, elements: Mapping[str, OnePort], causal: 
     found = graph.rebonded(elements, graph.bonds)
     decides = {name: item.decides for name, item in elements.items()}
     matrices = {name: item.matrix for name, item in graph.two_ports.items() if item.matrix}
+    # In a tree the strokes are unique, so that nothing else than the inverted path can have changed.
     stroked = with_strokes(found.graph, decides, matrices)
     return None if stroked is None else replace(found, graph=stroked, causal=causal)
 
@@ -85,15 +90,18 @@ def _told_the_other_way(scheme: PogScheme) -> set[str]:
 def _turned(item: OnePort, *, opposite: bool) -> OnePort:
     """The element with the other variable decided; a source takes over the direction of the variable that it was told."""
     decides = other_side(item.decides)
+    # Storages and resistors keep their law, which works both ways; a source is another source now.
     if not isinstance(item.port.law, SourceLaw):
         return replace(item, decides=decides)
     port = replace(item.port, law=SourceLaw(decides, item.port.variable(decides)))
+    # The new source imposes what came in, counted as the scheme brought it: against the port its ends change places.
     if opposite:
         port = replace(port, plus=port.minus, minus=port.plus)
     return replace(item, port=port, decides=decides).lettered()
 
 
 def _causal(causal: CausalGraph, before: Mapping[str, OnePort], after: Mapping[str, OnePort]) -> CausalGraph:
+    # By identity: names in the scheme are plain, those in the graph may have paths and indices.
     now: dict[int, OnePort] = {id(item.port): after[name] for name, item in before.items()}
     ports: list[Port] = []
     decides: list[Side] = []
@@ -116,6 +124,7 @@ def _dependences(scheme: PogScheme) -> tuple[Dependence, ...]:
     found = []
     for block, row, row_u in zip(blocks, T, T_u, strict=True):
         on = [place(name) for name, e in zip(scheme.states, row, strict=True) if e is not ZERO]
+        # A storage behind a source depends on it: its rate is an input of the equations then.
         on += [place(name) for name, e in zip(sources, row_u, strict=True) if e is not ZERO]
         found.append(Dependence(place(block.name), tuple(on)))
     return tuple(sorted(found, key=lambda dependence: dependence.port))
@@ -130,11 +139,13 @@ def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bo
     Raises: GraphError (G206, G209) where there is no such path, G210 where it may not be inverted.
     """
     found = read_path(scheme, path)
+    # All refusals before the first change: a scheme is never half inverted.
     problem = refusal(scheme, found, derivative=derivative)
     if problem is not None:
         raise problem
     try:
         return Rewriting(_inverted(scheme, found), _inversion_account(scheme, found))
+    # In a mesh the variables of a cut section may be used elsewhere; only the gains tell.
     except UndeterminedError:
         what = f"the path {found} cannot be inverted: some variables would follow from nothing"
         why = "elsewhere in the mesh the same variables go on in the old direction"
@@ -143,6 +154,7 @@ def invert_path(scheme: PogScheme, path: Loop | Sequence[str], *, derivative: bo
 
 def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) -> TellegenError | None:
     """Why a path may not be inverted; None where it may."""
+    # Both variables of a section have to turn, or the section would have two signals in one direction and no product.
     if not scheme.ladders and not _cuts_both_ways(scheme, path):
         what = f"the path {path} leads through more than two elements of a mesh, or not the same way back"
         why = "it cuts some sections in one direction only, whose two variables would then go the same way"
@@ -166,6 +178,7 @@ def refusal(scheme: PogScheme, path: SignalPath, *, derivative: bool = False) ->
 def _cuts_both_ways(scheme: PogScheme, path: SignalPath) -> bool:
     """Whether a path of a scheme without ladders leads from an element to another and the same way back."""
     elements = [block for block in path.blocks if block.kind != "connection"]
+    # Port by port a loop of two elements passes one connection and its transpose; longer ones go round the mesh.
     if len(elements) != (2 if path.closed else 1):
         return False
     passed = Counter(block.element for block in path.blocks if block.kind == "connection")
@@ -186,10 +199,12 @@ def _ports(scheme: PogScheme) -> str:
 def block_refusal(block: SchemeBlock, *, derivative: bool = False) -> TellegenError | None:
     """Why a block may not be asked the other way; None where it may."""
     name = block.name
+    # Asked backwards an integrator differentiates: not physically realizable, and no simulation wants it.
     if block.kind == "storage" and not derivative:
         what = f"'{name}' is a storage: inverted, it would differentiate '{block.output}'"
         fix = f"choose a path without '{name}', or ask for derivative causality (derivative=True)"
         return rules.NO_INVERSION.error(what, where=name, fix=fix)
+    # A law with a dead zone or a maximum has no value, or several, in the other direction.
     if isinstance(block.law, ResistiveLaw) and block.gain is None and not block.law.invertible:
         why = "several values of what it is told may give the one that it decides, or none"
         return rules.NO_INVERSION.error(f"the law of '{name}' has no inverse", where=name, why=why)
@@ -212,6 +227,8 @@ def _inversion_account(scheme: PogScheme, path: SignalPath) -> str:
 def _inverted(scheme: PogScheme, path: SignalPath) -> PogScheme:
     blocks, summations = dict(scheme.blocks), dict(scheme.summations)
     renamed: dict[str, str] = {}
+    # The summations on the path go first: each of them comes back with another output, whose name an old one may still
+    # have.
     for step in path.steps:
         if isinstance(step, Summation):
             del summations[step.output]
@@ -226,6 +243,7 @@ def _inverted(scheme: PogScheme, path: SignalPath) -> PogScheme:
     turned = {block.name for block in path.blocks if block.kind != "connection"}
     if not path.closed:
         k = next(k for k, o in enumerate(outputs) if (inputs[k], o.signal) == (path.signals[0], path.signals[-1]))
+        # The sign stays: the power supplied is the same product of the same two variables.
         inputs[k], outputs[k] = outputs[k].signal, Output(inputs[k], outputs[k].sign)
         turned.add([item.name for item in scheme.sources()][k])
     result = replace(
@@ -233,10 +251,12 @@ def _inverted(scheme: PogScheme, path: SignalPath) -> PogScheme:
         blocks=blocks,
         summations=summations,
         inputs=tuple(inputs),
+        # The sign of an output says how power counts, so it turns with either of the two variables.
         outputs=tuple(outputs),
         sections={name: _inverted_section(section, on_path) for name, section in scheme.sections.items()},
         ladders=tuple(_inverted_ladder(ladder, renamed) for ladder in scheme.ladders),
     )
+    # Last, since states and strokes follow from blocks and summations as they are now.
     result = with_causes(result, turned)
     return result if result.vector is None else replace(result, vector=vector_block(result), parts=())
 
@@ -252,6 +272,7 @@ def inverted_block(block: SchemeBlock) -> SchemeBlock:
         input=block.output,
         output=block.input,
         gain=None if block.gain is None else ONE / block.gain,
+        # b = g a + t c solved for a: (b - t c)/g.
         terms=tuple((name, -gain / block.gain) for name, gain in block.terms if block.gain is not None),
         input_unit=block.output_unit,
         output_unit=block.input_unit,
@@ -262,11 +283,13 @@ def solved_for(summation: Summation, name: str) -> Summation:
     """The summation with one of its inputs as output."""
     sign = next(s for n, s in summation.inputs if n == name)
     # The old output stands where the input stood, so that the picture keeps its places.
+    # s a = b - sum of the others: all other signs turn where s is positive.
     inputs = tuple((summation.output, sign) if n == name else (n, -s * sign) for n, s in summation.inputs)
     return Summation(name, inputs)
 
 
 def _inverted_section(section: PowerSection, on_path: set[str]) -> PowerSection:
+    # A section turns only where both its signals were on the path.
     if not {section.across, section.through} <= on_path:
         return section
     return replace(section, rightward=other_side(section.rightward))
@@ -291,6 +314,7 @@ def change_sign(scheme: PogScheme, variables: str | Iterable[str]) -> Rewriting:
     Raises: GraphError (G206) for a name that is no variable of the scheme, G201 for part of a field.
     """
     wanted = each_once(variables)
+    # The own variables of elements follow, so that only connections get a minus sign: R stays positive.
     changed = _with_elements(scheme, _known(scheme, wanted))
 
     def sign(name: str) -> int:
@@ -340,8 +364,11 @@ def _with_elements(scheme: PogScheme, changed: set[str]) -> set[str]:
         if block.kind == "connection":
             continue
         ends = {block.input, block.output}
+        # An element that hangs on the changed variable counts its own variable the other way too: its law does not
+        # change.
         if ends & shared & changed:
             found |= ends
+        # The entries between this port and the others of its field would change their signs one by one.
         if block.gain is None and scheme.elements[block.name].field and ends & found:
             what = f"'{block.name}' is part of a field, whose matrix would change its signs"
             raise rules.NO_SCALAR_BOND.error(what, where=block.name, fix="change the signs in its matrix")
@@ -358,6 +385,7 @@ def _block(block: SchemeBlock, told: int, given: int) -> SchemeBlock:
     if told == given == 1:
         return block
     gain = None if block.gain is None else block.gain if told == given else -block.gain
+    # A linear law is said by the gain; only curved ones have to be rewritten.
     law = block.law if block.gain is not None or block.law is None else _law(block.law, told, given)
     return replace(block, gain=gain, law=law, sign=block.sign * told * given)
 
@@ -375,6 +403,7 @@ def _storage_law(law: StorageLaw, energy: int, output: int) -> StorageLaw:
     of_energy = law.keeps_energy_variable
     return replace(
         law,
+        # q(v) with both counted the other way is -q(-v); an energy keeps its sign, as it is a square.
         content=_counted(law.content, energy, output),
         slope=_counted(law.slope, energy * output, output),
         output=_counted(law.output, output, energy),
@@ -424,6 +453,7 @@ def orientations(scheme: PogScheme, *, most: int = MOST_LOOPS) -> tuple[Orientat
 
 
 def _candidates(scheme: PogScheme, most: int) -> Iterator[tuple[str, SignalPath]]:
+    # Inner loops first, then paths to the outside: the order in which a person would try.
     for loop in elementary_loops(scheme, most=most):
         path = read_path(scheme, loop)
         names = dict.fromkeys(block.element for block in path.blocks)
@@ -441,6 +471,7 @@ def _orientation(scheme: PogScheme, name: str, path: SignalPath) -> Orientation:
 
 def flip(scheme: PogScheme) -> Rewriting:
     """The scheme upside-down: what was on the upper line is on the lower one."""
+    # Only which line is drawn above changes; no signal and no sign does.
     sections = {name: replace(s, upper=other_side(s.upper)) for name, s in scheme.sections.items()}
     return Rewriting(replace(scheme, sections=sections), "turned upside-down")
 

@@ -8,7 +8,6 @@ so that the result is raised like any other model: a ladder where the two were l
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean
@@ -87,15 +86,10 @@ def _rewritten(joined: "_Joined", one: PogScheme, two: PogScheme, account: str) 
 # -- ports -----------------------------------------------------------------------------------------------------------------------
 
 
-class _Terminals(NamedTuple):
-    live: int
-    back: int
-
-
-def _terminals(port: Port) -> _Terminals:
+def _terminals(port: Port) -> tuple[int, int]:
     """Where a source lifts the across variable, or pushes its through variable into the rest; and the other end."""
     # A source of a through variable pushes out at its second node.
-    return _Terminals(port.plus, port.minus) if _side(port) == "across" else _Terminals(port.minus, port.plus)
+    return (port.plus, port.minus) if _side(port) == "across" else (port.minus, port.plus)
 
 
 def _side(port: Port) -> str:
@@ -104,7 +98,6 @@ def _side(port: Port) -> str:
 
 
 def _source(scheme: PogScheme, name: str) -> int:
-    """The port of the source of an input."""
     ports = scheme.causal.graph.ports
     inputs = {p.law.input: k for k, p in enumerate(ports) if isinstance(p.law, SourceLaw)}
     if name not in inputs:
@@ -155,7 +148,6 @@ class _Joined:
         self.ends[port] = len(self.one.nodes) + node
 
     def graph(self, name: str) -> PowerGraph:
-        """The two graphs as one."""
         numbers, nodes = self._merged_nodes()
         ports: list[Port] = []
         places: list[dict[int, int]] = []

@@ -404,12 +404,12 @@ class _Reduction:
         unique = UniqueNames(scheme.blocks).take(name)
         dynamic = self.variable in transfer.free_symbols
         return SchemeBlock(
-            name=unique,
-            kind="transfer" if dynamic else "static",
-            input=UniqueNames(scheme.signals()).take(f"{last.input if last is not None else self.output}_net"),
-            output=self.output,
-            gain=transfer,
-            element=unique,
+            unique,
+            "transfer" if dynamic else "static",
+            UniqueNames(scheme.signals()).take(f"{last.input if last is not None else self.output}_net"),
+            self.output,
+            transfer,
+            unique,
             input_unit="" if last is None else last.input_unit,
             output_unit="" if last is None else last.output_unit,
             variable=self.variable if dynamic else "",
@@ -465,12 +465,12 @@ class _Reduction:
         if others or not own:
             raise _refused(f"{', '.join(others) or self.output} stands between its columns", self.path)
         merged = Column(
-            kind=own[0].kind,
-            name=block.name,
-            left=among[0].left,
-            right=among[-1].right,
-            blocks=(block.name,),
-            summations=(net.output,),
+            own[0].kind,
+            block.name,
+            among[0].left,
+            among[-1].right,
+            (block.name,),
+            (net.output,),
             shared=own[0].shared,
             junction=own[0].junction,
         )
