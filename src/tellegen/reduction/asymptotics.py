@@ -222,19 +222,11 @@ class _Factoring:
         found: dict[Orders, Expression] = {times_powers(term.orders, shared, -1): term.coefficient}
         for terms, exponent in sums.items():
             for _ in range(exponent):
-                found = self._multiplied(found, terms)
-        return found
-
-    def _multiplied(self, one: Mapping[Orders, Expression], terms: Terms) -> dict[Orders, Expression]:
-        # The work is counted, not the time: the same formula is refused on every machine.
-        self.work += len(one) * len(terms)
-        if self.work > MOST_FACTORED_WORK:
-            raise LimitTooLongError("a formula of many fractions")
-        found: dict[Orders, Expression] = {}
-        for m, c in one.items():
-            for n, d in terms:
-                key = times_powers(m, n)
-                found[key] = found.get(key, ZERO) + c * d
+                # The work is counted, not the time: the same formula is refused on every machine.
+                self.work += len(found) * len(terms)
+                if self.work > MOST_FACTORED_WORK:
+                    raise LimitTooLongError("a formula of many fractions")
+                found = _multiplied(found, dict(terms))
         return found
 
 
@@ -445,15 +437,12 @@ class _Quotients:
         return _Quotient(self._product(one.above, two.above), self._product(one.below, two.below))
 
     def _product(self, a: Sum, b: Sum) -> Sum:
-        found: Sum = {}
-        for m, c in a.items():
-            for n, d in b.items():
-                self.work += 1 + len(c.args) + len(d.args)
-                if self.work > MOST_WORK:
-                    raise TooManyFractionsError("a formula of many fractions")
-                key = times_powers(m, n)
-                found[key] = found.get(key, ZERO) + c * d
-        return found
+        # Each pair of terms costs as much as its coefficients are long.
+        lengths = [sum(len(c.args) for c in terms.values()) for terms in (a, b)]
+        self.work += len(a) * len(b) + lengths[0] * len(b) + len(a) * lengths[1]
+        if self.work > MOST_WORK:
+            raise TooManyFractionsError("a formula of many fractions")
+        return _multiplied(a, b)
 
 
 def _continued(node: Expression, orders: Mapping[str, int]) -> Expression:
@@ -477,6 +466,16 @@ def _root(terms: Sum, q: Fraction, base: Expression) -> Sum:
     if leader is None or (q.denominator % 2 == 0 and never_positive(terms[leader])):
         raise NoLimitError(str(power(base, number(q))))
     return {tuple((name, n * q) for name, n in leader): power(terms[leader], number(q))}
+
+
+def _multiplied(a: Sum, b: Sum) -> Sum:
+    """The terms of a product of sums, those of equal powers together."""
+    found: Sum = {}
+    for m, c in a.items():
+        for n, d in b.items():
+            key = times_powers(m, n)
+            found[key] = found.get(key, ZERO) + c * d
+    return found
 
 
 def _sum(a: Sum, b: Sum) -> Sum:
