@@ -232,7 +232,6 @@ class ForceBalance:
         system = self.system
         self.names = tuple(opening.name for opening in opened.openings)
         self.at = [system.inputs.index(name) for name in self.names]
-        # Parameters of the model keep their names in all formulas.
         self.where = {n: e for n, e in system.where.items() if n not in opened.model.parameters}
         self.x = [symbol(name) for name in system.states]
         self.motion = ParameterRates(self.graph.moving, system.displacements)
@@ -323,7 +322,6 @@ class ForceBalance:
     @cached_property
     def _system_of_forces(self) -> ForceSystem:
         C = [self.constraint(i) for i in self.at]
-        # What acts on each state but for the forces of the constraints.
         pull = [self._pull(i) for i in range(len(self.x))]
         by_forces = self._by_forces()
         massive = [[(j, c) for j, c in enumerate(row) if c is not ZERO and j not in self.massless] for row in C]

@@ -125,7 +125,6 @@ class ConstrainedModel:
 
     def written(self, expression: Expression) -> Expression:
         """An expression of the equations with the names of "where" written out, but for parameters of the model."""
-        # Parameters stay by name: users change them between runs.
         names = {n: e for n, e in self.system.where.items() if n not in self.model.parameters}
         return with_definitions(expression, names)
 
@@ -252,7 +251,6 @@ def start_values(model: Model, given: Mapping[str, float], causal: CausalGraph) 
     found |= given
     equations = [e for closure in model.closures for e in closure.equations]
     unknown = [name for closure in model.closures for name in closure.solves]
-    # Positions of loops are found by iteration, near the given ones.
     fitting = (
         solve_positions(equations, unknown, {**values, **found}, found) if _is_known(equations, values, found) else None
     )

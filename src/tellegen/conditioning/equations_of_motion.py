@@ -605,7 +605,6 @@ def hamilton_of(found: ConstrainedModel) -> HamiltonForm:
     momenta = [symbol(name) for name in p]
     speeds = {z: dot(row, momenta) for z, row in zip(merged.speeds, inverse, strict=True)}
     slopes = merged.coordinate_slopes()
-    # Without it the equations are those of a holonomic machine.
     S = merged.gyroscopic()
     A = tuple(tuple(found.written(e) for e in row) for row in system.matrices["A"])
     return HamiltonForm(

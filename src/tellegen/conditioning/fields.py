@@ -144,7 +144,6 @@ class MergedStorages:
         along = [[self._along(row, z_j) for z_j in self.speeds] for row in self.T]  # [d][j][i] = dT_di/dq_k Q_kj
         found: list[list[Expression]] = [[ZERO] * n for _ in range(n)]
         for i in range(n):
-            # S is skew: one triangle is computed, the other is its negative.
             for j in range(i):
                 shares = (p * (along[d][j][i] - along[d][i][j]) for d, p in enumerate(momenta))
                 entry = total(shares)
@@ -327,7 +326,6 @@ def with_efforts(model: Model, merged: MergedStorages, efforts: Sequence[Express
     """The model with sources that bring further rates of momenta to the members."""
     elements = list(model.elements)
     for i, effort in enumerate(efforts):
-        # One source for each rate that the network does not give.
         if effort is not ZERO:
             elements = _driven(elements, _member_elements(merged)[i], port_of_field(merged, i), effort)
     return replace(model, elements=tuple(elements))
@@ -341,7 +339,6 @@ def _driven(elements: list[Element], member: Element, port: Element, effort: Exp
     if member.kind.side == "across":
         nodes = (member.nodes[1], member.nodes[0])
         return [*elements, Element(name, kind, nodes, signal=effort, notes=port.notes)]
-    # In series a node of its own is needed between source and spring.
     inner = fresh_name(f"{member.nodes[0]}_{name}", {n for e in elements for n in e.nodes})
     moved = [replace(e, nodes=(inner, e.nodes[1])) if e.name == port.name else e for e in elements]
     return [*moved, Element(name, kind, (inner, member.nodes[0]), signal=effort, notes=port.notes)]
@@ -446,7 +443,6 @@ def named_matrix(merged: MergedStorages) -> tuple[Matrix, dict[str, Expression]]
 
 def _is_short(entry: Expression) -> bool:
     """Whether an entry needs no name; a factor that is a number may stand for a length, so that its unit would be lost."""
-    # Short entries stay as they are, for the eye.
     return leaf_count(entry) <= SHORT and not (isinstance(entry, Mul) and entry.coefficient not in (1, -1))
 
 
@@ -465,7 +461,6 @@ def named_inverse(
     """M^-1 over names for its long entries, which are parameters that move with the displacements."""
     graph = merged.found.causal.graph
     taken = {n for p in graph.ports for n in (p.across, p.through, p.state)}
-    # Whatever a formula of the model can read must keep its meaning.
     taken |= {*graph.moving, *graph.displacements, *(signal.name for signal in graph.signals), *names, TIME}
     named = EntryNames("w", {*taken, *graph.parameters})
     n = len(M)

@@ -138,7 +138,6 @@ def _explain_derivative(found: ConstrainedModel, opened: OpenedModel, _: Model) 
 def _explain_residual(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
     raw, _system = _raw_set(opened)
     known = _forces(found, opened)
-    # Too many forces to be written with symbols.
     if known is None:
         text = "The forces make the rates of all differences vanish; the compiled code solves for them at each step."
         return (raw, ExplanationSection("Forces of the constraints", (Sentence(text),))), {}
@@ -177,7 +176,6 @@ def _explain_parasitic(found: ConstrainedModel, opened: OpenedModel, model: Mode
 
 def _explain_field(found: ConstrainedModel, opened: OpenedModel, _: Model) -> Explained:
     merged = merge_dependent(found.whole)
-    # No matrix: what storages keep together is said by their contents.
     if not merged.linear:
         return _joined(found, merged), {}
     M, names = named_matrix(merged)

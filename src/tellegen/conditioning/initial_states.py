@@ -145,7 +145,6 @@ def with_initial_states(
             signals[name] = starting_at(signals[name], number(value))
         elif value:
             initial[name] = number(value)
-    # Last, since the forces of the rigid model need all positions and speeds.
     forces = starts.forces.at(values, carried) if starts.forces is not None else {}
     initial |= {name: number(value) for name, value in forces.items() if value and name not in given}
     return replace(model, signals=signals, experiment=replace(model.experiment, initial=initial))

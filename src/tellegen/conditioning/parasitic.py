@@ -107,7 +107,6 @@ def with_small_inertias(model: Model, found: ConstrainedModel, resonances: Mappi
         (i, ports[k]) for i, k in enumerate(found.causal.integral) if _weightless(ports[k])
     ]
     places += [(None, ports[k]) for k in found.ports if _weightless(ports[k])]
-    # Most models have an inertia for each speed.
     if not places:
         return model
     elements = {e.name: e for e in model.elements}
@@ -167,7 +166,6 @@ def _inertia_around(found: ConstrainedModel, port: Port) -> float:
     laws = (p.law for p in found.causal.graph.ports if p.domain == port.domain and p.law.side == port.law.side)
     known = [e for law in laws if isinstance(law, StorageLaw) and (e := law.inertia) is not None]
     sizes = [e.evaluate(values) for e in known if e.free_symbols <= values.keys()]
-    # Without a single value nothing can be compared.
     if not any(sizes):
         raise _no_inertia(port, "give values for the parameters")
     return max(sizes)

@@ -187,7 +187,6 @@ def _refuse_unmoved(balance: ForceBalance) -> None:
     """A speed without inertia that no force of a constraint acts on is decided by nothing."""
     B = balance.system.matrices["B"]
     for i in balance.massless:
-        # Nothing then holds the speed, and nothing gives it a rate.
         if all(B[i][k] is ZERO for k in balance.at):
             name = balance.system.states[i]
             raise rules.NO_INERTIA.error(
@@ -297,7 +296,6 @@ def _readings(balance: ForceBalance, forces: ForceSystem, merged: MergedStorages
     for name, (port, side) in places.items():
         formula = formulas.get(name, symbol(name))
         if port.element in stored or names & formula.free_symbols or name in held:
-            # What has no inertia takes no force.
             massless = isinstance(port.law, StorageLaw) and port.law.inertia is ZERO
             found[name] = port, side, ZERO if massless else formula
     return found

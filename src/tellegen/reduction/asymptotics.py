@@ -207,7 +207,6 @@ class _Factoring:
             for orders, coefficient in self._expanded(term, shared, rest).items():
                 expanded[orders] = expanded.get(orders, ZERO) + coefficient
         left = {orders: e for orders, e in expanded.items() if not is_zero(e)}
-        # The terms cancel exactly.
         if not left:
             return Factored(ZERO, PLAIN, {})
         # One term needs no sum: what is left is a product again, which cancels further up.

@@ -143,7 +143,6 @@ class _Transformed:
 
     def _written_out(self, matrix: Matrix) -> Matrix:
         """A matrix with names replaced where displacements move them, so that rates are seen."""
-        # Nothing moves: names may stay, and formulas stay short.
         if not self.before.displacements:
             return matrix
         return tuple(tuple(with_definitions(e, self.before.where) for e in row) for row in matrix)
@@ -258,7 +257,6 @@ def _entry(system: EquationSystem, entry: Entry, word: str) -> Expression:
 def _names(system: EquationSystem, T: Matrix, columns: int, wanted: Sequence[str] | None) -> tuple[str, ...]:
     taken = {*system.parameters, *system.where, *system.inputs, *system.displacements}
     if wanted is None:
-        # More candidates than names that could be in the way.
         free = (name for k in range(1, 2 * columns + len(taken) + 2) if (name := f"z_{k}") not in taken)
         return tuple(_same_state(system, T, j) or next(free) for j in range(columns))
     if len(wanted) != columns or len(set(wanted)) < columns:

@@ -133,7 +133,6 @@ class _Whole:
 
     def regular(self) -> FieldLimit:
         """The members with their part of the matrix; one alone is no field."""
-        # A field of one is an element with a value.
         if len(self.members) == 1:
             alone = self.members[0]
             name = without_index(alone.name)

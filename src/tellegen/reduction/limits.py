@@ -255,7 +255,6 @@ class _Finder:
         return element.name
 
     def _mark_entry(self, limit: Limit, owner: MatrixField, i: int, j: int) -> str:
-        # Fields of storages are symmetric: one entry stands for both.
         for a, b in ((i, j), (j, i)):
             self.marks[entry_name(owner.name, a, b)] = symbol(_mark(limit.name))
         return owner.name

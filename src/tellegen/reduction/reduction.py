@@ -50,7 +50,6 @@ class Glossary:
 
     def written(self, expression: Expression, where: Mapping[str, Expression]) -> Expression:
         """The expression over parameters and the names of the glossary; `where` says what its own names stand for."""
-        # Names that mean the same everywhere need no second name.
         where = {name: e for name, e in where.items() if self._shared.get(name) is not e}
         whole = with_definitions(expression, where) if leaf_count(expression) <= 2 * LONGEST else expression
         # Short formulas are written out, because a reader then sees what they depend on.
@@ -298,7 +297,6 @@ class Reduction:
     ) -> str:
         """The reduced equations, then x = T z + T_u u, the variables that were removed, the poles and the findings."""
         equations = equations_to_text(self.equations, sign=sign, width=width, unicode=unicode, units=units)
-        # Only names that are printed are explained below.
         needed = used_names([*self.recovered.values(), *_entries(self)], self.where)
         new = {name: e for name, e in self.where.items() if name in needed}
         parts = [equations.rstrip(), _limits(self), _transformation(self, width, unicode)]

@@ -151,7 +151,6 @@ class _Rewiring:
             if element.kind.role == "storage" and self.idle[element.name] is None:
                 del self.idle[element.name]
                 plus, minus = element.nodes
-                # Both ends at one node would be refused as a shorted element.
                 if zero == "across" and plus == minus:
                     plus = self._fresh(f"{minus}_{element.name}")
                 self.elements[element.name] = replace(element, nodes=(plus, minus))

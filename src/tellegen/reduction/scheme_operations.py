@@ -286,7 +286,6 @@ def similarity(scheme: PogScheme, T: Given, *, states: Sequence[str] | None = No
     found = congruent_transformation(system, T, states=states)
     L = system.matrices["L"]
     n, columns = len(L), len(found.equations.states)
-    # A similarity needs T^-1, so T has to be square.
     if columns != n:
         what = f"T has {columns} columns for {n} states"
         raise _not_orthogonal(what, "a similarity needs the inverse of T")

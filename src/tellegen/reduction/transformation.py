@@ -193,7 +193,6 @@ class _Conflicts:
 
 
 def _without(graph: PowerGraph, port: int) -> PowerGraph:
-    # Ports behind the one that goes move up by one.
     moved = {k: k - (k > port) for k in range(len(graph.ports)) if k != port}
     fields = tuple(replace(f, ports=tuple(moved[k] for k in f.ports)) for f in graph.fields)
     switching = {moved[k]: law for k, law in graph.switching.items()}

@@ -200,7 +200,6 @@ class LadderFormat:
         item = self.scheme.elements[element.name]
         kind = element_kind(item.port)
         details = element_details(item.port, item.name, item.decides, default=kind, ties=self.ties, named=named)
-        # The law now is that of one mode.
         if element.letter == SWITCHING:  # its law is that of a mode, and its settings say all modes
             unsaid = ("law", kind.quantity.key if kind.quantity else "")
             details = {key: text for key, text in details.items() if key not in unsaid}
@@ -220,7 +219,6 @@ class LadderFormat:
         else:
             found["matrix"] = _matrix(field.matrix)
         names = [item.port.variable(item.port.law.side) for item in members]
-        # Names with an index come back by themselves when the field is read.
         if any("[" not in name for name in names):
             found["outputs"] = ["none" if "[" in name else name for name in names]
         if self.ties and self._stores(field):

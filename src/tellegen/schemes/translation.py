@@ -162,7 +162,6 @@ def _element(port: Port, nodes: _Nodes, *, own: bool = True) -> Element:
     variables = {
         side: port.variable(side)
         for side in ("across", "through")
-        # Names that a reader would give anyway are left out.
         if port.variable(side) != default_variable(port, port.element, side)
     }
     return Element(

@@ -333,7 +333,6 @@ def _groups(
             # side.
             near = [(j, 1 - side[k]) for j in gains[k]] + [(j, side[k]) for j in mates.get(k, ())]
             for j, wanted in near:
-                # An odd loop of gains has no two sides.
                 if side.setdefault(j, wanted) != wanted:
                     return None
                 if j not in queue:

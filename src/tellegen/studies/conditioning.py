@@ -172,7 +172,6 @@ def _sizes(run: Run, names: Iterable[str]) -> dict[str, float]:
 def _scale(run: Run, name: str, sizes: Mapping[str, float]) -> float:
     """What the difference of a coordinate is compared with; 1 in SI for what stands still."""
     size = sizes[name]
-    # What stands still has no size; its error is then compared with one unit.
     if size <= STILL * max(sizes.values()):
         return 1.0
     return min(size, 1.0) if run.unit(name) == "rad" else size

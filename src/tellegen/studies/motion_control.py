@@ -305,7 +305,6 @@ class InputTrajectories:
         equations = [e for closure in closures for e in closure.equations]
         unknown = [name for closure in closures for name in closure.solves]
         fitting = solve_positions(equations, unknown, {**near, **known}, near)
-        # The motion leads out of the reach of the mechanism.
         if fitting is None:
             raise rules.BAD_MOTION.error(
                 f"at t = {values[TIME]:g} s the loops {listing([c.name for c in closures])} fit in no position",

@@ -130,7 +130,6 @@ def by_moments(m: Matrices, states: int) -> Iterator[SmallModel]:
         (A.T - A) / 2, (A + A.T) / 2, (B + Ct) / 2, (Ct - B) / 2, (m["D"] + m["D"].T) / 2, (m["D"] - m["D"].T) / 2
     )
     inputs = max(B.shape[1], 1)
-    # Each input gets its share of the interpolation points.
     directions = np.eye(inputs)[np.arange(states) % inputs]
     # The search finds local optima: several starts, of which the best one is taken.
     for factor in STARTS:
@@ -240,7 +239,6 @@ def _experiment(full: Model, inputs: Sequence[str]) -> tuple[Experiment, dict[st
     read += [e for s in kept.values() for e in s.arguments]
     read += [] if told.until is None else [told.until]
     parameters: dict[str, Parameter] = {}
-    # Parameters that formulas read may themselves be formulas.
     while read:
         for name in read.pop().free_symbols & known - parameters.keys():
             parameters[name] = full.parameters[name]

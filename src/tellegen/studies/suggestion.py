@@ -75,7 +75,6 @@ class Activity:
         """The elements, least active first, that together have at most this share."""
         found: list[str] = []
         used = 0.0
-        # The least active first, until together they would count.
         for name, part in reversed(self.shares.items()):
             used += part
             if used > share:
@@ -180,7 +179,6 @@ def _with_factors(model: Model, elements: Sequence[str]) -> tuple[Model, Mapping
 
 
 def _difference(full: Run, other: Run, names: Sequence[str]) -> float:
-    # Stopped by an event or a failure: rows cannot be compared.
     if len(other.t) != len(full.t):
         return float("inf")  # the run ended early
     one, two = full.table(names), other.table(names)
@@ -311,7 +309,6 @@ def _best_of_each(proposals: Sequence[Suggestion]) -> list[Suggestion]:
     """The cheapest limit of each element, those that were taken first."""
     best: dict[str, Suggestion] = {}
     for proposal in sorted(proposals, key=_cost):
-        # Sorted by cost, so that the first of an element is its cheapest.
         best.setdefault(proposal.element, proposal)
     return list(best.values())
 

@@ -143,7 +143,6 @@ class _Passes:
             edges += [(name, output, _parity(sign)) for name, sign in scheme.summations[output].inputs]
         for name in beyond:
             section = scheme.sections.get(name)
-            # At the end of a ladder there is nothing beyond.
             if section is None:
                 continue
             if name == column.right:
@@ -153,7 +152,6 @@ class _Passes:
         if branch and column.branch is not None and column.branch.entry:
             section = scheme.sections[column.branch.entry]
             edges.append((section.into_right, section.into_left, self.right.get(section.name, "")))
-        # A part that no path leads out of is no edge.
         return [edge for edge in edges if edge[2]]
 
 

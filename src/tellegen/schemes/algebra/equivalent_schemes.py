@@ -289,7 +289,6 @@ def solved_for(summation: Summation, name: str) -> Summation:
 
 
 def _inverted_section(section: PowerSection, on_path: set[str]) -> PowerSection:
-    # A section turns only where both its signals were on the path.
     if not {section.across, section.through} <= on_path:
         return section
     return replace(section, rightward=other_side(section.rightward))
@@ -385,7 +384,6 @@ def _block(block: SchemeBlock, told: int, given: int) -> SchemeBlock:
     if told == given == 1:
         return block
     gain = None if block.gain is None else block.gain if told == given else -block.gain
-    # A linear law is said by the gain; only curved ones have to be rewritten.
     law = block.law if block.gain is not None or block.law is None else _law(block.law, told, given)
     return replace(block, gain=gain, law=law, sign=block.sign * told * given)
 

@@ -223,7 +223,6 @@ def star_graph(graph: PowerGraph) -> PowerGraph | None:
     network = _Network(graph)
     for node in range(len(graph.nodes)):
         alike = network.like_branches(node)
-        # Below that a vector hides more than it saves.
         if len(alike) >= FEWEST_BRANCHES:
             return _connected(graph, node, alike)
     return None
@@ -258,7 +257,6 @@ class _Network:
     def like_branches(self, node: int) -> list[int]:
         """The first ports of the branches at a node that are the most alike."""
         found: dict[object, list[int]] = {}
-        # Everything hangs on the reference: that is no star.
         if not self.graph.nodes[node].reference:
             for k in self._ahead(node):
                 shape = self._shape(node, k)

@@ -191,7 +191,6 @@ class _Joined:
             reference = node.reference and not (k < len(self.one.nodes) and node.domain in self.floating)
             if root in roots:
                 first = found[roots[root]]
-                # A group with a reference is that reference.
                 if reference and not first.reference:
                     found[roots[root]] = node
                 continue

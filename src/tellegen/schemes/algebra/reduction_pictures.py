@@ -281,7 +281,6 @@ def without_zero_blocks(scheme: PogScheme) -> PogScheme:
         for name, summation in scheme.summations.items()
     }
     blocks = {name: block for name, block in scheme.blocks.items() if block.output not in silent}
-    # An output that has become zero is still an output.
     shown = {signal: Summation(signal, ()) for signal in silent if signal in {o.signal for o in scheme.outputs}}
     return replace(scheme, blocks=blocks, summations={**sums, **shown})
 
@@ -293,7 +292,6 @@ def with_rates_followed(scheme: PogScheme) -> PogScheme:
     known = {*scheme.inputs, *(scheme.elements[name].port.state for name in scheme.states)}
     read = frozenset().union(*(rate.free_symbols for rate in graph.displacements.values()))
     asked = sorted((read & variables) - known)
-    # Most rates read states only.
     if not asked:
         return scheme
     gains = signal_gains(port_scheme(scheme.causal), asked)
@@ -424,7 +422,6 @@ def _exchanged(scheme: PogScheme, name: str, side: Side) -> tuple[tuple[str, ...
     if loop is not None:
         step = invert_path(scheme, loop.signals, derivative=True)
         return loop.signals, step.scheme, [f"the loop {loop}", step.account]
-    # Something acts on it, so that its variable cannot simply be zero.
     if any(n for n in scheme.summations[block.input].inputs):
         raise _no_loop(scheme, name)
     # Its constraint holds already: whatever it decides acts on nothing, and stays indeterminate.

@@ -293,7 +293,6 @@ def _spans(scheme: PogScheme, ladder: Ladder) -> list[tuple[int, int]] | None:
     found: list[tuple[int, int]] = []
     for dependence in scheme.causal.dependent:
         members = [graph.ports[k] for k in (dependence.port, *dependence.on)]
-        # Each ladder groups its own storages.
         if names[id(members[0])] not in at:
             continue  # it stands in another ladder
         # A storage behind a source has no column to be joined with: its rate comes from outside.
