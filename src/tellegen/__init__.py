@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from tellegen.reporting.reports import report
     from tellegen.results import Run, compare_runs, read_run
     from tellegen.studies.conditioning import compare_conditioning, condition, size_parasitic
-    from tellegen.studies.convergence import reduction_study
-    from tellegen.studies.losses import trajectory_loss
+    from tellegen.studies.losses import reduction_study, trajectory_loss
     from tellegen.studies.motion_control import feedback_linearise, inverse_dynamics
     from tellegen.studies.projection import project
     from tellegen.studies.suggestion import activity, suggest_limits
@@ -183,8 +182,7 @@ _NAMES_OF_MODULE = {
     "reporting.reports": "report",
     "results": "Run compare_runs read_run",
     "studies.conditioning": "compare_conditioning condition size_parasitic",
-    "studies.convergence": "reduction_study",
-    "studies.losses": "trajectory_loss",
+    "studies.losses": "reduction_study trajectory_loss",
     "studies.motion_control": "feedback_linearise inverse_dynamics",
     "studies.projection": "project",
     "studies.suggestion": "activity suggest_limits",

@@ -6,7 +6,7 @@ from typing import Any, Literal, overload
 
 from tellegen.causality import assign_causality
 from tellegen.conditioning import LagrangeSystem, lagrange_form
-from tellegen.conditioning.lagrange import lagrange_steps
+from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option

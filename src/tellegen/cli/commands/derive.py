@@ -8,7 +8,7 @@ import typer
 from tellegen.cli import output
 from tellegen.cli.options import OfModel, Sign, as_json, as_latex, command, sign
 from tellegen.conditioning import LagrangeSystem
-from tellegen.conditioning.lagrange import lagrange_steps
+from tellegen.conditioning.equations_of_motion import lagrange_steps
 from tellegen.core.domains import DOMAINS
 from tellegen.core.options import values
 from tellegen.core.units import describe, parse_unit
