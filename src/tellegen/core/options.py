@@ -13,9 +13,9 @@ WORDS = "option"
 class OptionWords:
     """How a command line asks for a field, beside its name and its type.
 
-    `flag` stands where the name with hyphens does not do. `read` is the type of the text where the field takes more than that.
-    `needs` and `excludes` name other fields. A text of several names has commas, unless the option is given `once_for_each`.
-    `quiet` keeps the default out of the help. A `positional` word has no flag.
+    `flag` stands where the name with hyphens does not do. `read` is the type of the text where the field takes more than that,
+    and `choices` are the words that it may be. `needs` and `excludes` name other fields. A text of several names has commas,
+    unless the option is given `once_for_each`. `quiet` keeps the default out of the help. A `positional` word has no flag.
     """
 
     help: str
@@ -23,6 +23,7 @@ class OptionWords:
     short: str = ""
     metavar: str = ""
     read: type | None = None
+    choices: tuple[str, ...] = ()
     least: int | None = None
     needs: str = ""
     excludes: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
 from tellegen.results.run import Run
 from tellegen.results.saving import writer_for
+from tellegen.simulation.problem import FIXED_STEP
 from tellegen.studies.conditioning import condition
 from tellegen.workflow.files import refuse_overwriting
 
@@ -34,7 +35,7 @@ class SimulateOptions(OfModel):
     atol: float | None = option(None, "The absolute tolerance, in SI.")
     solver: str = option("auto", "The solver; the choice is made for you otherwise.")
     max_step: str | None = option(None, "No step is longer than this.", metavar="TIME")
-    step: str | None = option(None, "The step of midpoint and discrete-gradient, which keep it.", metavar="TIME")
+    step: str | None = option(None, f"The step of {' and '.join(FIXED_STEP)}, which keep it.", metavar="TIME")
     samples: int | None = option(None, "How many even steps the rows make (1000).")
     form: str | None = option(
         None,
