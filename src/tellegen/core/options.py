@@ -1,7 +1,8 @@
 """Options of commands: one field of a dataclass each, with the words that a command line needs; Python takes it as a keyword."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from inspect import signature
 from typing import Any, final
 
 WORDS = "option"
@@ -61,6 +62,12 @@ def flag_of(one: Field[Any]) -> str:
 def values(options: object, kind: type) -> dict[str, Any]:
     """The fields of `kind` in options that have them too, by name: the keywords of the function that takes `kind`."""
     return {one.name: getattr(options, one.name) for one in fields(kind)}
+
+
+def keywords(options: Any, function: Callable[..., Any]) -> dict[str, Any]:
+    """The options that a function takes as keywords, by name."""
+    taken = {one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY}
+    return {one.name: getattr(options, one.name) for one in fields(options) if one.name in taken}
 
 
 def contradictions(options: Any) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import typer
 
@@ -11,10 +10,9 @@ from tellegen.cli import output
 from tellegen.cli.options import OfModel, as_json, command, force, settings
 from tellegen.cli.pictures import check_picture, show_figure
 from tellegen.core.names import identifier
-from tellegen.core.options import option
+from tellegen.core.options import keywords, option
 from tellegen.experiments.equilibria import equilibrium
 from tellegen.experiments.setup import sort_settings
-from tellegen.experiments.simulating import Start
 from tellegen.experiments.simulating import simulate as simulated
 from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
@@ -94,15 +92,8 @@ def _run(options: SimulateOptions) -> Run:
         parameters=given.parameters,
         inputs=given.inputs,
         initial=given.initial,
-        solver=options.solver,
-        rtol=options.rtol,
-        atol=options.atol,
-        max_step=options.max_step,
-        step=options.step,
-        samples=options.samples,
-        units=options.units,
-        start=cast("Start", options.start),
         on_failure="return",
+        **keywords(options, simulated),
     )
 
 
