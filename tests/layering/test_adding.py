@@ -27,6 +27,7 @@ COMMANDS = {
     "derive the kind": "derive circuit.yaml --json",
     "simulate the kind": "simulate circuit.yaml --json",
     "draw the kind": "draw circuit.yaml --as network -o circuit.json",
+    "simulate the modes": "simulate valve.yaml --json",
     "derive the domain": "derive vessel.yaml",
     "simulate the domain": "simulate vessel.yaml --json",
     "draw the network": "draw vessel.yaml --as network -o network.json",
@@ -96,6 +97,7 @@ class Workshop(NamedTuple):
     """The copy of the package with all toys, and what commands said there."""
 
     folder: Path
+    place: Mapping[str, str]
     answers: Mapping[str, Answer]
 
     def file(self, name: str, command: str) -> str:
@@ -120,11 +122,16 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
             add(row, folder / PACKAGE.name / file, edit)
     for name, text in MODELS.items():
         (folder / name).write_text(text.lstrip(), encoding="utf-8")
-    place = {"PYTHONPATH": str(folder), "TELLEGEN_CACHE": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    place = {
+        **os.environ,
+        "COLUMNS": "150",
+        "PYTHONPATH": str(folder),
+        "TELLEGEN_CACHE": str(folder / "cache"),
+    }
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(COMMANDS)],
         cwd=folder,
-        env={**os.environ, **place, "COLUMNS": "150"},
+        env=place,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -133,7 +140,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     assert run.returncode == 0, run.stderr
     answers = {name: Answer(*told) for name, told in json.loads(run.stdout.splitlines()[-1]).items()}
     assert Path(answers["package"].out).is_relative_to(folder), "the copy is what ran"
-    return Workshop(folder, answers)
+    return Workshop(folder, place, answers)
 
 
 def add(row: str, path: Path, edit: Edit) -> None:
@@ -192,6 +199,10 @@ def test_an_element_kind(workshop: Workshop) -> None:
     assert workshop.answers["derive the kind"].record["A"] == [["1/R"]]
     assert workshop.answers["simulate the kind"].record["final"]["I_V"] == pytest.approx((6 - CHARGED) / 2, rel=1e-5)
     assert ("R", "symbol") in workshop.drawn("circuit.json", "draw the kind")
+
+
+def test_an_element_with_modes(workshop: Workshop) -> None:
+    assert workshop.answers["simulate the modes"].record["final"]["v_C"] == pytest.approx(CHARGED, rel=1e-5)
 
 
 def test_a_domain(workshop: Workshop) -> None:
@@ -276,5 +287,7 @@ def test_a_format_of_runs(workshop: Workshop) -> None:
 
 def test_a_command(workshop: Workshop) -> None:
     assert workshop.answers["the command"].out == "3\n"
+    program = [sys.executable, "-m", "tellegen", "count", "circuit.yaml"]
+    assert subprocess.check_output(program, cwd=workshop.folder, env=workshop.place, text=True) == "3\n"
     assert workshop.answers["the command in Python"].out == "3"
     assert "Count the elements of a model." in workshop.answers["all commands"].out

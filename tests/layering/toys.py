@@ -214,11 +214,27 @@ TOY_RUN_WRITER = """def _write_toy(run: "Run", path: Path) -> None:
 
 """
 
+TOY_VALVE = """_modes(
+    "toy",
+    "electrical",
+    "toy valve",
+    "blocking, passing",
+    "t = 0 and a <= V_z, or a = V_z and t >= 0",
+    Setting("V_z", "threshold", "V", "threshold"),
+    summary="lets current pass beyond a voltage",
+)
+"""
+
 ADDITIONS: dict[str, dict[str, Edit]] = {
     "an element kind": {
         "elements/catalogue.py": [
             (r"^electrical:\n", "  toy resistor | v = R*i | R, resistance, ohm | a resistor once more\n"),
         ],
+    },
+    "an element with modes": {
+        "elements/catalogue.py": [(r"\Z", TOY_VALVE)],
+        "elements/kinds.py": [(r"^Behaviour = Literal\[", '"toy", ')],
+        "graph/switching.py": [(r"^_BEHAVIOURS: .*?= \{\n", '    "toy": _one_way,\n')],
     },
     "a domain": {
         "core/domains.py": [
@@ -365,6 +381,17 @@ signals:
   u: {toy double: log2(8)*0.5 daalder}
 experiment:
   until: 2 s
+""",
+    "valve.yaml": """
+system: Toy valve
+network:
+  V: {voltage source: [a, gnd]}
+  D: {toy valve: [a, b], V_z: 1 V}
+  R: {resistor: [b, c], R: 2 ohm}
+  C: {capacitor: [c, gnd], C: 0.5 F, voltage: v_C}
+experiment:
+  until: 2 s
+  inputs: {V: 7 V}
 """,
     "vessel.yaml": """
 system: Toy vessel
