@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple, final, overload
 from tellegen.causality import assign_causality
 from tellegen.conditioning import LagrangeSystem, lagrange_form
 from tellegen.conditioning.lagrange import lagrange_steps
-from tellegen.core.errors import TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.options import option
 from tellegen.equations.derivation import derive_equations, linear_outputs, measured_equations
@@ -172,26 +171,22 @@ def _derived(model: AnyModel, options: DeriveOptions) -> Derived | Explanation:
     form = options.form
     if form not in FORMS:
         raise NO_SUCH_FORM.error(f"'{form}' is not a form of equations", fix=did_you_mean(form, FORMS))
+    # A loop has its own path: signals that are held as inputs elsewhere are states there.
     if options.closed:
         return _closed_form(model, options)
     sparse = options.numeric and not options.eliminate and form == "pog"
     if options.outputs is not None and (sparse or options.steps or form not in ("pog", "tf")):
-        raise _no_rows_for_outputs(options)
+        raise NO_SUCH_FORM.error(
+            f"the form '{form}'{' step by step' if options.steps else ''} has no outputs of its own choice",
+            why="measured variables are rows beside C and D, which the forms pog and tf have",
+            fix="ask for pog or tf" + (", with eliminate" if options.numeric and form == "pog" else ""),
+        )
     return _steps(model, options) if options.steps else FORMS[form].make(as_model(model), options)
 
 
 def _measured(model: Model, options: DeriveOptions) -> EquationSystem:
     """The equations, with what is named as outputs measured beside y."""
     return measured_equations(model, options.outputs, lambda graph: put_into_mode(graph, options.mode))
-
-
-def _no_rows_for_outputs(options: DeriveOptions) -> TellegenError:
-    form = options.form
-    return NO_SUCH_FORM.error(
-        f"the form '{form}'{' step by step' if options.steps else ''} has no outputs of its own choice",
-        why="measured variables are rows beside C and D, which the forms pog and tf have",
-        fix="ask for pog or tf" + (", with eliminate" if options.numeric and form == "pog" else ""),
-    )
 
 
 def _equations(model: AnyModel, mode: Modes) -> EquationSystem:
@@ -207,6 +202,7 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
             why="signals carry no power, so that only the forms pog and tf hold them",
             fix="ask for pog or tf",
         )
+    # States and inputs have different names, so that one mapping holds the whole point.
     at = {**(options.at or {}), **(options.inputs or {})}
     chosen = None if options.outputs is None else tuple(options.outputs)
     loop = _loop(model, options.mode, float(at.get(TIME, 0.0)), chosen)
@@ -215,6 +211,7 @@ def _closed_form(model: AnyModel, options: DeriveOptions) -> EquationSystem | Tr
         if name not in names:
             fix = did_you_mean(name, names) or f"some that are: {listing(names, 20)}"
             raise NO_SUCH_VARIABLE.error(f"'{name}' is no state or input of the closed loop of '{loop.name}'", fix=fix)
+    # A loop that is linear already keeps its symbols; any other one becomes numbers at the point.
     found = linearise_loop(loop, at) or linearise_equations(loop, at)
     measured = found if chosen is None else with_measured_outputs(found, chosen)
     settled = with_values(measured) if options.numeric else measured
@@ -230,6 +227,7 @@ def _loop(model: AnyModel, mode: Modes, time: float, outputs: tuple[str, ...] | 
         return drive_given_inputs(put_into_mode(graph, mode), follows)
 
     loop = close_loop(derive_equations(assign_causality(driven(lower(described)))), time)
+    # Only what the loop does not know yet is measured, as each signal more makes the equations longer.
     further = [name for name in outputs or () if name not in (*loop.outputs, *loop.states, *loop.displacements)]
     if not further:
         return loop
@@ -271,4 +269,5 @@ def linearise(
             if name not in names:
                 fix = did_you_mean(name, names) or f"the {word}s are {listing(names, 40)}"
                 raise NO_SUCH_VARIABLE.error(f"'{name}' is not a {word} of '{system.name}'", fix=fix)
+    # Controllers stay outside: what they say is an input here, as in `analyse`.
     return linearise_equations(hold_signals(system, point), point)

@@ -14,7 +14,11 @@ from tellegen.core.units import describe, parse_unit
 from tellegen.equations.forms.descriptor import DescriptorSystem
 from tellegen.equations.forms.hamiltonian import HamiltonianSystem
 from tellegen.equations.forms.transfer import TransferMatrix
-from tellegen.equations.printing.record import descriptor_to_record, equations_to_record, hamiltonian_to_record
+from tellegen.equations.printing.record import (
+    descriptor_to_record,
+    equations_to_record,
+    hamiltonian_to_record,
+)
 from tellegen.equations.printing.text import (
     descriptor_to_text,
     equations_to_text,
@@ -85,9 +89,6 @@ def _show_steps(model: Model, options: ShownEquations) -> None:
         output.write(steps_to_text(steps, width=output.width(), unicode=output.shows_unicode()))
 
 
-# Every form prints itself; some also know a sign, numbers, units or the width of the terminal.
-
-
 def _record(found: Derived, wanted: ShownEquations) -> dict[str, object]:
     if isinstance(found, EquationSystem):
         return equations_to_record(found, wanted.sign, numeric=wanted.numeric)
@@ -113,6 +114,7 @@ def _text(found: Derived, wanted: ShownEquations, model: Model) -> str:
         return transfer_to_text(found, width=width)
     if isinstance(found, DescriptorSystem):
         return descriptor_to_text(found, width=width)
+    # Every form prints itself; those above also know a sign, units or the width of the terminal.
     return found.to_text()
 
 
