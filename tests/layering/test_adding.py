@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from layering.sources import PACKAGE
-from layering.toys import ADDITIONS, MODELS, Edit
+from layering.toys import ADDITIONS, MODELS, NEW, Edit
 
 ARCHITECTURE = PACKAGE.parents[1] / "ARCHITECTURE.md"
 
@@ -118,8 +118,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     unused = shutil.ignore_patterns("__pycache__", "tellegen_solvers.*")
     shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=unused)
     for row, edits in ADDITIONS.items():
-        for file, edit in edits.items():
-            add(row, folder / PACKAGE.name / file, edit)
+        for edit in edits:
+            add(row, edit, folder / PACKAGE.name)
     for name, text in MODELS.items():
         (folder / name).write_text(text.lstrip(), encoding="utf-8")
     place = {
@@ -143,21 +143,20 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return Workshop(folder, place, answers)
 
 
-def add(row: str, path: Path, edit: Edit) -> None:
-    """Write a new file, or put texts into one that is there."""
-    name = path.name
-    if isinstance(edit, str):
-        assert not path.exists(), f"{name} is new"
-        assert path.parent.is_dir(), f"the place for {row} is gone: there is no folder {path.parent.name}"
-        path.write_text(edit, encoding="utf-8")
+def add(row: str, edit: Edit, package: Path) -> None:
+    """Write a new file, or put a text into one that is there."""
+    file, place, more = edit
+    path, gone = package / file, f"the place for {row} is gone:"
+    if place == NEW:
+        assert path.parent.is_dir(), f"{gone} there is no folder for {file}"
+        assert not path.exists(), f"{file} is a new file"
+        path.write_text(more, encoding="utf-8")
         return
-    assert path.is_file(), f"the place for {row} is gone: there is no file {name}"
+    assert path.is_file(), f"{gone} there is no file {file}"
     text = path.read_text(encoding="utf-8")
-    for place, more in edit:
-        found = re.search(place, text, re.MULTILINE | re.DOTALL)
-        assert found, f"the place for {row} is gone: nothing in {name} matches {place!r}"
-        text = text[: found.end()] + more + text[found.end() :]
-    path.write_text(text, encoding="utf-8")
+    found = re.search(place, text, re.MULTILINE | re.DOTALL)
+    assert found, f"{gone} nothing in {file} matches {place!r}"
+    path.write_text(text[: found.end()] + more + text[found.end() :], encoding="utf-8")
 
 
 def told_rows() -> dict[str, str]:
@@ -177,10 +176,8 @@ def named_places(where: str) -> set[str]:
 def test_the_table_names_what_has_to_be_written(row: str) -> None:
     rows = told_rows()
     assert row in rows, f"the table has no row '{row}'"
-    written = {
-        str(Path(file).parent) if isinstance(edit, str) else file  # a new file stands in a folder that is named
-        for file, edit in ADDITIONS[row].items()
-    }
+    # A new file stands in a folder that is named.
+    written = {str(Path(file).parent) if place == NEW else file for file, place, _ in ADDITIONS[row]}
     assert named_places(rows[row]) == written
 
 

@@ -1,12 +1,21 @@
 """A toy for each row of the table "Where to add" in ARCHITECTURE.md: what has to be written, and where.
 
-The names of files stand here and nowhere else in the tests. A text is a new file; a list has what is put into a file that is there:
-a regular expression for the place, and the text that is put behind what it finds. Places are chosen so that they last: the table
-that gets a row, not the row above it.
+The names of files stand here and nowhere else in the tests. Places are chosen so that they last: the table that gets a row, not the
+row above it.
 """
 
-Insertions = list[tuple[str, str]]
-Edit = str | Insertions
+from typing import Final
+
+Edit = tuple[str, str, str]
+"""A file of the package, a regular expression for the place in it, and the text that is put behind what that finds."""
+NEW: Final = ""
+"""The place in a file that is not there yet."""
+
+# Files of several rows.
+CATALOGUE = "elements/catalogue.py"
+DERIVING = "workflow/deriving.py"
+FIGURES = "drawing/figures.py"
+PUBLIC_NAMES = "__init__.py"
 
 IMPORTS = r'\A""".*?"""\n\n(?=from|import)'
 """Where the imports of a module begin."""
@@ -225,148 +234,118 @@ TOY_VALVE = """_modes(
 )
 """
 
-ADDITIONS: dict[str, dict[str, Edit]] = {
-    "an element kind": {
-        "elements/catalogue.py": [
-            (r"^electrical:\n", "  toy resistor | v = R*i | R, resistance, ohm | a resistor once more\n"),
-        ],
-    },
-    "an element with modes": {
-        "elements/catalogue.py": [(r"\Z", TOY_VALVE)],
-        "elements/kinds.py": [(r"^Behaviour = Literal\[", '"toy", ')],
-        "graph/switching.py": [(r"^_BEHAVIOURS: .*?= \{\n", '    "toy": _one_way,\n')],
-    },
-    "a domain": {
-        "core/domains.py": [
-            (r"(?=^DOMAINS: )", TOY_DOMAIN),
-            (r"^DOMAINS: .*?for d in \(", "CHEMICAL, "),
-        ],
-        "elements/catalogue.py": [(r'^_TABLE = """\n', TOY_KINDS)],
-    },
-    "a signal block": {
-        "notations/signals/blocks.py": [(r"^_ROWS = \(\n", TOY_BLOCK)],
-    },
-    "a joint of mechanisms": {
-        "notations/mechanism/joints.py": [
-            (r"^class JointElements:.*?(?=    def pad)", TOY_JOINT_ELEMENTS),
-            (r"^JOINTS: .*?for kind in \(\n", TOY_JOINT),
-        ],
-        "drawing/mechanism/scene.py": [
-            (
-                r"^        match joint\.kind:\n",
-                '            case "tether":\n                self._add(parts.pin(), at, (1, 0), origin)\n',
-            ),
-        ],
-    },
-    "a form of equations": {
-        "equations/forms/toy.py": STATE_LIST,
-        "workflow/deriving.py": [
-            (IMPORTS, "from tellegen.equations.forms.toy import StateList, state_list\n"),
-            (r"^Derived = ", "StateList | "),
-            (
-                r"^FORMS: .*?= \{\n",
-                '    "toy": EquationForm("a list", lambda model, options: state_list(_measured(model, options))),\n',
-            ),
-        ],
-    },
-    "a solver": {
-        "simulation/native/toy.c": CLASSICAL_RUNGE_KUTTA,
-        "simulation/problem.py": [
-            (r"^SOLVERS: .*?= \{\n", '    "toy": Solver(keeps_step=True, explicit=True),\n'),
-        ],
-    },
-    "a format of figures": {
-        "drawing/writers/toy.py": TOY_WRITER,
-        "drawing/figures.py": [
-            (IMPORTS, "from tellegen.drawing.writers.toy import to_toy\n"),
-            (r"^FORMATS: .*?= \{\n", '    ".toy": lambda figure: to_toy(figure.scene, figure.options).encode(),\n'),
-        ],
-    },
-    "a tool to export to": {
-        "exporting/toy.py": TOY_TOOL,
-        "exporting/exports.py": [
-            (IMPORTS, "from tellegen.exporting.toy import toy_files\n"),
-            (r"^TARGETS: .*?= \{", '"toy": toy_files, '),
-        ],
-    },
-    "an option of a command": {
-        "workflow/deriving.py": [
-            (
-                r'^class DeriveOptions:\n    """.*?"""\n\n',
-                '    instead: str = option("", "A toy: derive this model instead.", metavar="MODEL")\n',
-            ),
-            (r"^def _derived\(.*?:\n", "    model = options.instead or model\n"),
-        ],
-        "drawing/options.py": [
-            (
-                r'^class Options:\n    """.*?"""\n\n',
-                '    playful: bool = option(False, "A toy: draw for play.")\n',
-            ),
-        ],
-        "cli/commands/simulate.py": [
-            (
-                r'^class SimulateOptions.*?:\n    """.*?"""\n\n',
-                '    brief: bool = option(False, "A toy: a run of one second.")\n',
-            ),
-        ],
-        "experiments/simulating.py": [
-            (r"^def simulate\(.*?\*,\n", "    brief: bool = False,\n"),
-            (r'^def simulate\(.*?\n    """.*?"""\n', "    until = 1.0 if brief else until\n"),
-        ],
-    },
-    "a unit": {"core/units.py": [(r"^PLAIN = \{\n", '    "daalder": ("2", "V"),\n')]},
-    "a function in formulas": {
-        "expressions/functions.py": [
-            (
-                r"^_ROWS = \(\n",
-                '    _row("log2", math.log2, lambda x: 1 / (x * call("log", number(2))), _at(1, ZERO), latex=r"\\log_2"),\n',
-            ),
-        ],
-    },
-    "a shape over time": {
-        "notations/signals/shapes.py": [
-            (
-                r"^SHAPES: .*?= \{\n",
-                '    "still": _shape("a toy: always so", 1, lambda x: x, ShapeArgument("value", 1, 0)),\n',
-            ),
-        ],
-        "experiments/input_signals.py": [
-            (
-                r"^# Shapes\n\n\n",
-                'def still(value: Quantity) -> Signal:\n    """A toy: always so."""\n    return _shape("still", value)\n\n\n',
-            ),
-        ],
-        "__init__.py": [
-            (r"from tellegen.experiments.input_signals import ", "still, "),
-            (r"^__all__ = \[\n", '    "still",\n'),
-            (r'"experiments.input_signals": "', "still "),
-        ],
-    },
-    "a kind of figure": {
-        "drawing/toy.py": TOY_FIGURE,
-        "drawing/figures.py": [
-            (IMPORTS, "from tellegen.drawing.toy import toy_scene\n"),
-            (r"^NOTATIONS: .*?= \{\n", '    "toy": toy_scene,\n'),
-        ],
-    },
-    "a format of runs": {
-        "results/saving.py": [
-            (r"(?=^WRITERS: )", TOY_RUN_WRITER),
-            (r"^WRITERS: .*?= \{\n", '    ".toy": _write_toy,\n'),
-        ],
-    },
-    "a command": {
-        "workflow/counting.py": TOY_FUNCTION,
-        "cli/commands/count.py": TOY_COMMAND,
-        "cli/main.py": [
-            (r"^COMMANDS = \{\n", '    "count": CommandPlace("count", "Count the elements of a model."),\n'),
-        ],
-        "__init__.py": [
-            (r"(?=    from tellegen.workflow)", "    from tellegen.workflow.counting import count\n"),
-            (r"^__all__ = \[\n", '    "count",\n'),
-            (r"^_NAMES_OF_MODULE = \{\n", '    "workflow.counting": "count",\n'),
-        ],
-    },
+ADDITIONS: dict[str, tuple[Edit, ...]] = {
+    "an element kind": (
+        (CATALOGUE, r"^electrical:\n", "  toy resistor | v = R*i | R, resistance, ohm | a resistor once more\n"),
+    ),
+    "an element with modes": (
+        (CATALOGUE, r"\Z", TOY_VALVE),
+        ("elements/kinds.py", r"^Behaviour = Literal\[", '"toy", '),
+        ("graph/switching.py", r"^_BEHAVIOURS: .*?= \{\n", '    "toy": _one_way,\n'),
+    ),
+    "a domain": (
+        ("core/domains.py", r"(?=^DOMAINS: )", TOY_DOMAIN),
+        ("core/domains.py", r"^DOMAINS: .*?for d in \(", "CHEMICAL, "),
+        (CATALOGUE, r'^_TABLE = """\n', TOY_KINDS),
+    ),
+    "a signal block": (("notations/signals/blocks.py", r"^_ROWS = \(\n", TOY_BLOCK),),
+    "a joint of mechanisms": (
+        ("notations/mechanism/joints.py", r"^class JointElements:.*?(?=    def pad)", TOY_JOINT_ELEMENTS),
+        ("notations/mechanism/joints.py", r"^JOINTS: .*?for kind in \(\n", TOY_JOINT),
+        (
+            "drawing/mechanism/scene.py",
+            r"^        match joint\.kind:\n",
+            '            case "tether":\n                self._add(parts.pin(), at, (1, 0), origin)\n',
+        ),
+    ),
+    "a form of equations": (
+        ("equations/forms/toy.py", NEW, STATE_LIST),
+        (DERIVING, IMPORTS, "from tellegen.equations.forms.toy import StateList, state_list\n"),
+        (DERIVING, r"^Derived = ", "StateList | "),
+        (
+            DERIVING,
+            r"^FORMS: .*?= \{\n",
+            '    "toy": EquationForm("a list", lambda model, options: state_list(_measured(model, options))),\n',
+        ),
+    ),
+    "a solver": (
+        ("simulation/native/toy.c", NEW, CLASSICAL_RUNGE_KUTTA),
+        ("simulation/problem.py", r"^SOLVERS: .*?= \{\n", '    "toy": Solver(keeps_step=True, explicit=True),\n'),
+    ),
+    "a format of figures": (
+        ("drawing/writers/toy.py", NEW, TOY_WRITER),
+        (FIGURES, IMPORTS, "from tellegen.drawing.writers.toy import to_toy\n"),
+        (
+            FIGURES,
+            r"^FORMATS: .*?= \{\n",
+            '    ".toy": lambda figure: to_toy(figure.scene, figure.options).encode(),\n',
+        ),
+    ),
+    "a tool to export to": (
+        ("exporting/toy.py", NEW, TOY_TOOL),
+        ("exporting/exports.py", IMPORTS, "from tellegen.exporting.toy import toy_files\n"),
+        ("exporting/exports.py", r"^TARGETS: .*?= \{", '"toy": toy_files, '),
+    ),
+    "an option of a command": (
+        (
+            DERIVING,
+            r'^class DeriveOptions:\n    """.*?"""\n\n',
+            '    instead: str = option("", "A toy: derive this model instead.", metavar="MODEL")\n',
+        ),
+        (DERIVING, r"^def _derived\(.*?:\n", "    model = options.instead or model\n"),
+        (
+            "drawing/options.py",
+            r'^class Options:\n    """.*?"""\n\n',
+            '    playful: bool = option(False, "A toy: draw for play.")\n',
+        ),
+        (
+            "cli/commands/simulate.py",
+            r'^class SimulateOptions.*?:\n    """.*?"""\n\n',
+            '    brief: bool = option(False, "A toy: a run of one second.")\n',
+        ),
+        ("experiments/simulating.py", r"^def simulate\(.*?\*,\n", "    brief: bool = False,\n"),
+        ("experiments/simulating.py", r'^def simulate\(.*?\n    """.*?"""\n', "    until = 1.0 if brief else until\n"),
+    ),
+    "a unit": (("core/units.py", r"^PLAIN = \{\n", '    "daalder": ("2", "V"),\n'),),
+    "a function in formulas": (
+        (
+            "expressions/functions.py",
+            r"^_ROWS = \(\n",
+            '    _row("log2", math.log2, lambda x: 1 / (x * call("log", number(2))), _at(1, ZERO), latex=r"\\log_2"),\n',
+        ),
+    ),
+    "a shape over time": (
+        (
+            "notations/signals/shapes.py",
+            r"^SHAPES: .*?= \{\n",
+            '    "still": _shape("a toy: always so", 1, lambda x: x, ShapeArgument("value", 1, 0)),\n',
+        ),
+        (
+            "experiments/input_signals.py",
+            r"^# Shapes\n\n\n",
+            'def still(value: Quantity) -> Signal:\n    """A toy: always so."""\n    return _shape("still", value)\n\n\n',
+        ),
+        (PUBLIC_NAMES, r"from tellegen.experiments.input_signals import ", "still, "),
+        (PUBLIC_NAMES, r"^__all__ = \[\n", '    "still",\n'),
+        (PUBLIC_NAMES, r'"experiments.input_signals": "', "still "),
+    ),
+    "a kind of figure": (
+        ("drawing/toy.py", NEW, TOY_FIGURE),
+        (FIGURES, IMPORTS, "from tellegen.drawing.toy import toy_scene\n"),
+        (FIGURES, r"^NOTATIONS: .*?= \{\n", '    "toy": toy_scene,\n'),
+    ),
+    "a format of runs": (
+        ("results/saving.py", r"(?=^WRITERS: )", TOY_RUN_WRITER),
+        ("results/saving.py", r"^WRITERS: .*?= \{\n", '    ".toy": _write_toy,\n'),
+    ),
+    "a command": (
+        ("workflow/counting.py", NEW, TOY_FUNCTION),
+        ("cli/commands/count.py", NEW, TOY_COMMAND),
+        ("cli/main.py", r"^COMMANDS = \{\n", '    "count": CommandPlace("count", "Count the elements of a model."),\n'),
+        (PUBLIC_NAMES, r"(?=    from tellegen.workflow)", "    from tellegen.workflow.counting import count\n"),
+        (PUBLIC_NAMES, r"^__all__ = \[\n", '    "count",\n'),
+        (PUBLIC_NAMES, r"^_NAMES_OF_MODULE = \{\n", '    "workflow.counting": "count",\n'),
+    ),
 }
 """By row of the table: what is put into which file of the package."""
 
