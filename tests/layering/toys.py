@@ -223,14 +223,17 @@ TOY_RUN_WRITER = """def _write_toy(run: "Run", path: Path) -> None:
 
 """
 
-TOY_VALVE = """_modes(
-    "toy",
-    "electrical",
-    "toy valve",
-    "blocking, passing",
-    "t = 0 and a <= V_z, or a = V_z and t >= 0",
-    Setting("V_z", "threshold", "V", "threshold"),
-    summary="lets current pass beyond a voltage",
+TOY_VALVE = """register(
+    ElementKind(
+        "toy valve",
+        "switching",
+        ("electrical",),
+        "lets current pass beyond a voltage",
+        "i = 0 and v <= V_z, or v = V_z and i >= 0",
+        behaviour="toy",
+        settings=(Setting("V_z", "threshold", "V", "threshold"),),
+        modes=("blocking", "passing"),
+    )
 )
 """
 
