@@ -27,7 +27,7 @@ from tellegen.graph.power_graph import Branch, heat_taken
 from tellegen.results import rules
 from tellegen.results.channels import Channels
 from tellegen.results.records import data_array
-from tellegen.schemes.pog_scheme import PogScheme, Section
+from tellegen.schemes.pog_scheme import PogScheme, PowerSection
 
 if TYPE_CHECKING:
     import xarray
@@ -434,7 +434,7 @@ class SectionPowers:
         )
 
     @property
-    def _sections(self) -> Mapping[str, Section]:
+    def _sections(self) -> Mapping[str, PowerSection]:
         """Those of ladders: in a vector block no order says what is to the right."""
         return {} if self.scheme.vectorial else self.scheme.sections
 
