@@ -44,6 +44,11 @@ def product(a: Matrix, b: Matrix, columns: int) -> Matrix:
     return tuple(tuple(dot(row, [line[j] for line in b]) for j in range(columns)) for row in a)
 
 
+def transposed(matrix: Matrix, columns: int) -> Matrix:
+    """The transpose; `columns` is the width of the matrix, which may have no rows."""
+    return tuple(tuple(row[j] for row in matrix) for j in range(columns))
+
+
 Sparse = Mapping[tuple[int, int], Expression]
 """Nonzero entries by row and column."""
 

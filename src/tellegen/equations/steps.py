@@ -25,10 +25,10 @@ from tellegen.equations.printing.explanation import (
     NamedFormula,
     Sentence,
     ShownMatrix,
+    Sign,
 )
 from tellegen.equations.printing.latex import steps_to_latex
 from tellegen.equations.printing.record import steps_to_record
-from tellegen.equations.printing.terms import Sign
 from tellegen.equations.printing.text import steps_to_text
 from tellegen.equations.structure import causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, MatrixName, VectorName, parameter_values

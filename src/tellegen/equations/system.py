@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, final
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, zeros
+from tellegen.equations.printing.explanation import ElementModes, Sign
 from tellegen.equations.printing.latex import equations_to_latex
 from tellegen.equations.printing.record import equations_to_record
-from tellegen.equations.printing.terms import ElementModes, Sign
 from tellegen.equations.printing.text import equations_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
 from tellegen.expressions import ONE, ZERO, Expression, number, to_text

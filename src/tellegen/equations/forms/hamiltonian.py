@@ -31,7 +31,7 @@ from tellegen.core.names import listing, named_after
 from tellegen.equations import rules
 from tellegen.equations.derivation import derive_equations
 from tellegen.equations.energy import energy_of_law, energy_of_port
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, transposed
 from tellegen.equations.printing.latex import hamiltonian_to_latex
 from tellegen.equations.printing.record import hamiltonian_to_record
 from tellegen.equations.printing.text import hamiltonian_to_text
@@ -559,7 +559,7 @@ class _Conversion:
 
     def _structure(self) -> tuple[dict[HamiltonianName, Matrix], Vector]:
         m = self.plain.matrices
-        C_t = _transposed(m["C"], len(self.plain.states))
+        C_t = transposed(m["C"], len(self.plain.states))
         R, f = self._with_laws(self._half(m["A"], 1))
         J = plus(negative(self._half(m["A"], -1)), negative(self._half(m["N"], -1)))
         found: dict[HamiltonianName, Matrix] = {
@@ -577,7 +577,7 @@ class _Conversion:
 
     def _half(self, matrix: Matrix, sign: int) -> Matrix:
         """The symmetric or the skew part of a square matrix."""
-        return self._halves(matrix, _transposed(matrix, len(matrix)), sign)
+        return self._halves(matrix, transposed(matrix, len(matrix)), sign)
 
     def _halves(self, a: Matrix, b: Matrix, sign: int) -> Matrix:
         """(a + sign b)/2."""
@@ -628,7 +628,3 @@ def _divided(expression: Expression, name: str) -> Expression | None:
     if isinstance(expression, Mul) and dict(expression.factors).get(symbol(name), 0) >= 1:
         return expression * symbol(name) ** MINUS_ONE
     return None
-
-
-def _transposed(matrix: Matrix, columns: int) -> Matrix:
-    return tuple(tuple(row[j] for row in matrix) for j in range(columns))
