@@ -25,7 +25,6 @@ from tellegen.expressions.canonical import (
 )
 from tellegen.expressions.evaluation import evaluate_exact, is_zero, point
 from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE, Function, call
-from tellegen.expressions.latex import latex_name, to_latex
 from tellegen.expressions.nodes import (
     PRIME,
     Add,
@@ -44,7 +43,7 @@ from tellegen.expressions.nodes import (
     postorder,
 )
 from tellegen.expressions.parser import RESERVED_WORDS, Macro, parse
-from tellegen.expressions.printing import to_python, to_text, to_yaml
+from tellegen.expressions.printing import latex_name, to_latex, to_python, to_text, to_yaml
 from tellegen.expressions.rules import RULES
 from tellegen.expressions.sympy_view import to_sympy
 

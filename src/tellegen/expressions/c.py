@@ -12,12 +12,11 @@ from tellegen.expressions.printing import (
     ATOM,
     COMPARISON,
     PRODUCT,
-    AbstractInfix,
+    AbstractPrinter,
     Factors,
     PrintedPiece,
     checked_identifier,
     decimal_text,
-    enclosed,
     factors_of,
     listed,
 )
@@ -37,7 +36,7 @@ _MOST_RECIPROCALS = 6
 
 
 @final
-class _C(AbstractInfix):
+class _C(AbstractPrinter):
     words = {"and": "&&", "or": "||", "not": "!", "true": "1", "false": "0"}  # noqa: RUF012
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -60,9 +59,6 @@ class _C(AbstractInfix):
     def constant(self, node: Constant) -> str:
         return "M_PI"
 
-    def root(self, base: PrintedPiece) -> str:
-        return f"sqrt({base.text})"
-
     def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
         count = _SMALL.get(exponent.text, 0)
         if count and base.size == 1 and base.holds == ATOM:
@@ -76,7 +72,7 @@ class _C(AbstractInfix):
             return super().quotient(coefficient, factors, pieces)
         rest = super().quotient(coefficient, tuple(f for f in factors if not counts[f[0]]), pieces)
         named = [self.reciprocals[base][0] for base, _ in factors for _ in range(counts[base])]
-        known = [] if rest.text == "1.0" else [enclosed(rest, PRODUCT)]
+        known = [] if rest.text == "1.0" else [self.enclosed(rest, PRODUCT)]
         return PrintedPiece("*".join([*known, *named]), PRODUCT, rest.size + len(named))
 
     def _reciprocals_in(self, base: Expression, q: Rational) -> int:
@@ -90,13 +86,13 @@ class _C(AbstractInfix):
         """As for all printers, but x^(3/2) is x*sqrt(x), which costs a tenth of `pow`."""
         if q.denominator == 2 and 1 < q.numerator <= 2 * _MOST_FACTORS:
             whole = self.factor(base, q.numerator // 2, pieces)
-            return PrintedPiece(f"{enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
+            return PrintedPiece(f"{self.enclosed(whole, PRODUCT)}*{self.root(pieces[base])}", PRODUCT, whole.size + 1)
         return super().factor(base, q, pieces)
 
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         if name == "if":
             condition, yes, no = args
-            text = f"({enclosed(condition, COMPARISON)} ? {yes.text} : {no.text})"
+            text = f"({self.enclosed(condition, COMPARISON)} ? {yes.text} : {no.text})"
             return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
         function = FUNCTIONS[name]
         if function.most is not None:

@@ -13,46 +13,24 @@ from tellegen.expressions.nodes import (
     Constant,
     Expression,
     Number,
-    Rational,
-    Relation,
     Symbol,
     postorder,
 )
 from tellegen.expressions.printing import (
     ATOM,
-    AbstractInfix,
+    AbstractPrinter,
     Factors,
     PrintedPiece,
     checked_identifier,
     factors_of,
     listed,
-    raised,
 )
 
-KEYWORDS = frozenset(
-    [
-        "break",
-        "case",
-        "catch",
-        "classdef",
-        "continue",
-        "else",
-        "elseif",
-        "end",
-        "for",
-        "function",
-        "global",
-        "if",
-        "otherwise",
-        "parfor",
-        "persistent",
-        "return",
-        "spmd",
-        "switch",
-        "try",
-        "while",
-    ]
+_KEYWORDS = (
+    "break case catch classdef continue else elseif end for function global if otherwise parfor persistent return spmd switch "
+    "try while"
 )
+KEYWORDS = frozenset(_KEYWORDS.split())
 """Words that cannot be names in MATLAB; they get a trailing underscore."""
 
 OWN = "tg_"
@@ -66,39 +44,21 @@ LONGEST = 63
 
 
 @final
-class _Matlab(AbstractInfix):
-    words = {"and": "&&", "or": "||", "not": "~", "true": "true", "false": "false"}  # noqa: RUF012
-
-    def number(self, q: Rational) -> tuple[str, str]:
-        return str(q.numerator), str(q.denominator) if q.denominator > 1 else ""
+class _Matlab(AbstractPrinter):
+    words = {"and": "&&", "or": "||", "not": "~", "true": "true", "false": "false", "!=": "~="}  # noqa: RUF012
 
     def name(self, name: str) -> str:
         return matlab_name(name)
 
-    def constant(self, node: Constant) -> str:
-        return node.name
-
     def parts(self, term: Expression, pieces: dict[Expression, PrintedPiece]) -> Factors:
         """A product that a variable holds is not multiplied again."""
         return ((term, 1),) if pieces[term].holds == ATOM else factors_of(term)
-
-    def root(self, base: PrintedPiece) -> str:
-        return f"sqrt({base.text})"
-
-    def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
-        return raised(base, "^", exponent)
 
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
         if name in ("min", "max") and len(args) > 2:
             inner = self.call(name, args[1:])
             return listed(name, [args[0], inner])
         return listed(name, args)
-
-    def condition(self, node: Expression, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
-        found = super().condition(node, pieces)
-        if isinstance(node, Relation) and node.operator == "!=":
-            return PrintedPiece(f"{pieces[node.args[0]].text} ~= {pieces[node.args[1]].text}", found.holds, found.size)
-        return found
 
 
 def matlab_name(name: str) -> str:

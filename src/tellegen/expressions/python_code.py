@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Final, NamedTuple, final
 
-from tellegen.expressions.functions import FUNCTIONS, PYTHON_NAMESPACE
+from tellegen.expressions.functions import PYTHON_NAMESPACE
 from tellegen.expressions.nodes import (
     Add,
     Call,
@@ -209,7 +209,7 @@ class PythonWriter:
         if node.name == "if":
             condition, yes, no = (arg.tree for arg in args)
             return _Piece(ast.IfExp(condition, yes, no), any(arg.may_fail for arg in args), depth)
-        return _Piece(called(FUNCTIONS[node.name].python, *(arg.tree for arg in args)), True, depth)
+        return _Piece(called(node.name, *(arg.tree for arg in args)), True, depth)
 
     def _condition(self, node: Expression) -> _Piece:
         args = [self._pieces[arg] for arg in node.args]
