@@ -6,16 +6,9 @@ from typing import final
 from zlib import crc32
 
 from tellegen.core.names import identifier
+from tellegen.expressions import nodes
 from tellegen.expressions.functions import FUNCTIONS
-from tellegen.expressions.nodes import (
-    Call,
-    Condition,
-    Constant,
-    Expression,
-    Number,
-    Symbol,
-    postorder,
-)
+from tellegen.expressions.nodes import Expression, postorder
 from tellegen.expressions.printing import (
     ATOM,
     AbstractPrinter,
@@ -119,7 +112,7 @@ class MatlabLines:
         self._known[node] = PrintedPiece(name, ATOM, 1)
         return self._known[node]
 
-    def _chosen(self, choice: Call) -> str:
+    def _chosen(self, choice: nodes.Call) -> str:
         """The variable that has the value of an `if`."""
         self._count += 1
         name = f"{OWN}if{self._count}"
@@ -144,7 +137,7 @@ def constant_parts(expressions: Iterable[Expression], constants: Container[str])
     waiting = list(expressions)[::-1]
     while waiting:
         node = waiting.pop()
-        if node in seen or isinstance(node, Symbol | Number | Condition) or _is_choice(node):
+        if node in seen or isinstance(node, nodes.Symbol | nodes.Number | nodes.Condition) or _is_choice(node):
             continue
         seen.add(node)
         if all(name in constants for name in node.free_symbols):
@@ -160,12 +153,12 @@ def pointwise(text: str) -> str:
 
 
 _POINTWISE = str.maketrans({sign: f".{sign}" for sign in "*/^"})
-PLAIN = (Symbol, Number, Constant, Condition)
+PLAIN = (nodes.Symbol, nodes.Number, nodes.Constant, nodes.Condition)
 """What is no operation."""
 
 
 def _is_choice(node: Expression) -> bool:
-    return isinstance(node, Call) and node.name == "if"
+    return isinstance(node, nodes.Call) and node.name == "if"
 
 
 def _common(expressions: Iterable[Expression], given: Container[Expression]) -> frozenset[Expression]:
@@ -181,7 +174,7 @@ def _common(expressions: Iterable[Expression], given: Container[Expression]) -> 
     return frozenset(n for n, count in uses.items() if count > 1 and not isinstance(n, PLAIN) and not _is_choice(n))
 
 
-def _outer_choices(expression: Expression) -> list[Call]:
+def _outer_choices(expression: Expression) -> list[nodes.Call]:
     """Every `if` in a formula that stands in no other one."""
     found: dict[Expression, None] = {}
     waiting, seen = [expression], {expression}
@@ -194,7 +187,7 @@ def _outer_choices(expression: Expression) -> list[Call]:
             if part not in seen:
                 seen.add(part)
                 waiting.append(part)
-    return [node for node in found if isinstance(node, Call)]
+    return [node for node in found if isinstance(node, nodes.Call)]
 
 
 def to_matlab(expression: Expression) -> str:

@@ -10,22 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Final, NamedTuple, final
 
+from tellegen.expressions import nodes
 from tellegen.expressions.functions import PYTHON_NAMESPACE
-from tellegen.expressions.nodes import (
-    Add,
-    Call,
-    Condition,
-    Constant,
-    Expression,
-    Logic,
-    Mul,
-    Number,
-    Pow,
-    Rational,
-    Relation,
-    Symbol,
-    postorder,
-)
+from tellegen.expressions.nodes import Expression, Rational, postorder
 
 Place = str | tuple[str, int]
 """Where a variable is found: under a name, or in an array."""
@@ -134,7 +121,9 @@ class PythonWriter:
         return self._pieces[expression]
 
     def _is_shared(self, node: Expression) -> bool:
-        return self._uses[node] > 1 and not isinstance(node, Symbol | Number | Constant | Condition)
+        return self._uses[node] > 1 and not isinstance(
+            node, nodes.Symbol | nodes.Number | nodes.Constant | nodes.Condition
+        )
 
     def _named(self, piece: _Piece) -> _Piece:
         word = f"{self._prefix}{self._count}"
@@ -153,21 +142,21 @@ class PythonWriter:
 
     def _piece(self, node: Expression) -> _Piece:
         """One node, whose arguments are already written."""
-        if isinstance(node, Symbol):
+        if isinstance(node, nodes.Symbol):
             return _Piece(_placed(self._places[node.name]), False, 0)
-        if isinstance(node, Number):
+        if isinstance(node, nodes.Number):
             return _Piece(ast.Constant(float(node.rational)), False, 0)
-        if isinstance(node, Constant):
+        if isinstance(node, nodes.Constant):
             return _Piece(ast.Constant(node.value), False, 0)
-        if isinstance(node, Add):
+        if isinstance(node, nodes.Add):
             return self._sum(node)
-        if isinstance(node, Mul):
+        if isinstance(node, nodes.Mul):
             return self._quotient(float(node.coefficient), node.factors)
-        if isinstance(node, Pow):
+        if isinstance(node, nodes.Pow):
             return self._power(node)
-        return self._call(node) if isinstance(node, Call) else self._condition(node)
+        return self._call(node) if isinstance(node, nodes.Call) else self._condition(node)
 
-    def _sum(self, node: Add) -> _Piece:
+    def _sum(self, node: nodes.Add) -> _Piece:
         parts = [self._pieces[term] if c == 1 else _times(float(c), self._pieces[term]) for term, c in node.terms]
         if node.constant:
             parts.append(_Piece(ast.Constant(float(node.constant)), False, 0))
@@ -197,13 +186,13 @@ class PythonWriter:
             tree = called("real_power", piece.tree, ast.Constant(float(q)))
         return _Piece(tree, True, 1 + piece.depth)
 
-    def _power(self, node: Pow) -> _Piece:
-        if isinstance(node.exponent, Number):
+    def _power(self, node: nodes.Pow) -> _Piece:
+        if isinstance(node.exponent, nodes.Number):
             return self._quotient(1.0, ((node.base, node.exponent.rational),))
         base, exponent = self._pieces[node.base], self._pieces[node.exponent]
         return _Piece(called("real_power", base.tree, exponent.tree), True, 1 + max(base.depth, exponent.depth))
 
-    def _call(self, node: Call) -> _Piece:
+    def _call(self, node: nodes.Call) -> _Piece:
         args = [self._pieces[arg] for arg in node.arguments]
         depth = 1 + max(arg.depth for arg in args)
         if node.name == "if":
@@ -214,9 +203,9 @@ class PythonWriter:
     def _condition(self, node: Expression) -> _Piece:
         args = [self._pieces[arg] for arg in node.args]
         may_fail, depth = any(arg.may_fail for arg in args), 1 + max((arg.depth for arg in args), default=0)
-        if isinstance(node, Relation):
+        if isinstance(node, nodes.Relation):
             return _Piece(ast.Compare(args[0].tree, [_COMPARE[node.operator]()], [args[1].tree]), may_fail, depth)
-        assert isinstance(node, Logic), "what is left are joined conditions"
+        assert isinstance(node, nodes.Logic), "what is left are joined conditions"
         if node.operator == "not":
             return _Piece(ast.UnaryOp(ast.Not(), args[0].tree), may_fail, depth)
         if not args:
