@@ -151,15 +151,9 @@ def _finish(
 
 
 def _dependent(graph: PowerGraph, decides: Sequence[Side], partners: Partners) -> list[Dependence]:
-    ports = [k for k in graph.storages() if decides[k] != _storage(graph, k).side]
+    ports = [k for k in graph.storages() if decides[k] != graph.ports[k].storage.side]
     found = partners(ports)
     return [Dependence(k, tuple(found[k])) for k in ports]
-
-
-def _storage(graph: PowerGraph, port: int) -> StorageLaw:
-    law = graph.ports[port].law
-    assert isinstance(law, StorageLaw), "only storages depend on each other"
-    return law
 
 
 def _coupled_blocks(graph: PowerGraph, causality: ExactCausality) -> list[list[int]]:
@@ -197,7 +191,7 @@ def _resistive_paths(graph: PowerGraph, blocks: Iterable[Sequence[int]]) -> Iter
 def _dependence_notices(graph: PowerGraph, dependent: Iterable[Dependence]) -> Iterable[Finding]:
     for d in dependent:
         port = graph.ports[d.port]
-        me, variable = port.element, port.variable(_storage(graph, d.port).side)
+        me, variable = port.element, port.variable(port.storage.side)
         sources = [k for k in d.on if isinstance(graph.ports[k].law, SourceLaw)]
         others = [k for k in d.on if k not in sources]
         if sources:
@@ -278,7 +272,7 @@ def _overruled(graph: PowerGraph, dependence: Dependence) -> Finding:
     port = graph.ports[dependence.port]
     laws = _names(graph, _deciding_laws(graph, dependence))
     domain = graph.domain_of(dependence.port)
-    side = _storage(graph, dependence.port).side
+    side = graph.ports[dependence.port].storage.side
     fix = f"put another element between '{port.element}' and {listing(laws)}, or give a law that can be inverted"
     if zeros := _names(graph, [k for k in _deciding_laws(graph, dependence) if _is_zero(graph, k)]):
         fix = f"{listing(zeros)} has the value zero: leave it out of the network, or take the limit by reduction"
@@ -304,7 +298,7 @@ def _special_values(graph: PowerGraph, generic: ExactCausality, given: ExactCaus
     storages = list(graph.storages())
     changed = [k for k in storages if generic.decides[k] != given.decides[k]]
     if not changed:
-        dependent = [k for k in storages if generic.decides[k] != _storage(graph, k).side]
+        dependent = [k for k in storages if generic.decides[k] != graph.ports[k].storage.side]
         here, there = generic.partners_of(dependent), given.partners_of(dependent)
         changed = [k for k in dependent if here[k] != there[k]]
     if not changed:

@@ -106,11 +106,9 @@ def names_of_outputs(causal: CausalGraph, state_told_to: Callable[[int], str]) -
     taken = {""}
     for k in causal.sources:
         port = causal.graph.ports[k]
-        law = port.law
-        assert isinstance(law, SourceLaw), "sources have the law of a source"
         followers = beside.get(k, [])
         closest = [] if (port.minus, port.plus) in states else followers
-        names = [*closest, state_told_to(k), *followers, port.variable(other_side(law.side))]
+        names = [*closest, state_told_to(k), *followers, port.variable(other_side(port.source.side))]
         found[k] = next(name for name in names if name not in taken)
         taken.add(found[k])
     return found

@@ -3,7 +3,7 @@
 import difflib
 import keyword
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*_?")
 """A letter, then letters, digits, underscores; no two underscores in a row, which stand for the dot of a path in C."""
@@ -49,6 +49,13 @@ def identifier(path: str) -> str:
     """
     flat = path.replace(".", "__").replace("[", "_").replace(",", "_").replace("]", "")
     return flat + "_" if flat in RESERVED else flat
+
+
+def unused(wanted: str, taken: Container[str]) -> str:
+    """The name, with underscores behind it until nothing else has it."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

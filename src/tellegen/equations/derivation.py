@@ -18,15 +18,6 @@ from tellegen.causality.causal_graph import moving_names, names_of_outputs
 from tellegen.core.memory import remembered
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
-from tellegen.equations.congruence import (
-    Congruence,
-    ParameterRates,
-    StateRates,
-    congruence,
-    solve_state_rates,
-    state_motion,
-)
-from tellegen.equations.energy import StoredEnergy, storage_law
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.outputs import (
     PortVariables,
@@ -39,6 +30,15 @@ from tellegen.equations.outputs import (
     without_measured_signals,
 )
 from tellegen.equations.signal_equations import SignalEquations, SignalRates
+from tellegen.equations.storages import (
+    Congruence,
+    ParameterRates,
+    StateRates,
+    StoredEnergy,
+    congruence,
+    solve_state_rates,
+    state_motion,
+)
 from tellegen.equations.structure import CausalStructure, ResistiveSolution, causal_structure, solve_resistive
 from tellegen.equations.system import (
     Algebraic,
@@ -54,12 +54,6 @@ from tellegen.expressions.elimination import Entry, NamedEntries, leaf_count, so
 from tellegen.expressions.simplification import joined_sines
 from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
 from tellegen.model.model import Model
-
-
-def input_of(port: Port) -> str:
-    """The name of the input that a source is."""
-    assert isinstance(port.law, SourceLaw), f"'{port.element}' is no source"
-    return port.law.input
 
 
 def refuse_denied_states(structure: CausalStructure) -> None:
@@ -157,12 +151,12 @@ class DependentStorages:
         states = zip(self.causal.integral, row, strict=True)
         inputs = zip(self.causal.sources, row_u, strict=True)
         by_states = total(e * symbol(self.ports[k].state) for k, e in states if e is not ZERO)
-        return by_states + total(e * symbol(input_of(self.ports[k])) for k, e in inputs if e is not ZERO)
+        return by_states + total(e * symbol(self.ports[k].source.input) for k, e in inputs if e is not ZERO)
 
     def followers(self) -> dict[str, Expression]:
         """The outputs of the dependent storages by their names."""
         ports = self.ports
-        return {ports[k].variable(storage_law(ports[k]).side): self.outputs[k] for k in self.causal.derivative}
+        return {ports[k].variable(ports[k].storage.side): self.outputs[k] for k in self.causal.derivative}
 
     def rates_of_displacements(self) -> dict[str, Expression]:
         """The rates of the displacements, by states and inputs."""
@@ -313,7 +307,7 @@ class _Assembly:
         made = EquationSystem(
             name=self.causal.graph.name,
             states=tuple(ports[k].state for k in self.states),
-            inputs=tuple(input_of(ports[k]) for k in self.sources),
+            inputs=tuple(ports[k].source.input for k in self.sources),
             outputs=self._output_names(matrices["C"], matrices["D"], matrices["D_1"], vectors["f_y"]),
             parameters=self.causal.graph.parameters,
             displacements=moving.rates,
@@ -378,7 +372,7 @@ class _Assembly:
     def _state_rates(self, shared: Congruence, moved: Mapping[int, Expression]) -> StateRates | None:
         """The rates of the states that moduli between storages read; None for most models."""
         states = tuple(self.ports[k].state for k in self.states)
-        inputs = tuple(input_of(self.ports[k]) for k in self.sources)
+        inputs = tuple(self.ports[k].source.input for k in self.sources)
         motion = state_motion(shared, states, inputs)
         if motion is None:
             return None
@@ -471,7 +465,7 @@ class _Assembly:
             ones = [j for j, e in enumerate(C[i]) if e is ONE]
             alone = len(ones) == 1 and sum(e is not ZERO for e in (*C[i], *D[i], *D_1[i], f_y[i])) == 1
             state = self.ports[self.states[ones[0]]] if alone else None
-            if state is not None and not storage_law(state).keeps_energy_variable:
+            if state is not None and not state.storage.keeps_energy_variable:
                 told[k] = state.state
         return tuple(names_of_outputs(self.causal, lambda k: told.get(k, "")).values())
 

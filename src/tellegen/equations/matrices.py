@@ -68,20 +68,28 @@ def congruent(left: Matrix, middle: Sparse, right: Matrix, rows: int, columns: i
     return tuple(map(tuple, filled))
 
 
+def solved(left: Matrix, right: Matrix, columns: int, field: NamedEntries) -> Matrix | None:
+    """left^-1 right, over the names that `field` gives; None where `left` is singular. `columns` is the width of `right`."""
+    n = len(left)
+    rows = [{j: field.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in left]
+    known = [{n + j: field.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
+    found, missing = solve(rows, known, range(n), field)
+    if missing:
+        return None
+    return tuple(
+        tuple(found[i][n + j].expression if n + j in found[i] else ZERO for j in range(columns)) for i in range(n)
+    )
+
+
 def solved_linear_system(
     left: Matrix, right: Matrix, columns: int, parameters: Mapping[str, Expression | None], taken: Iterable[str] = ()
 ) -> Matrix | None:
     """left^-1 right, written out; None where `left` is singular. `columns` is the width of `right`, `taken` names in use."""
     field = NamedEntries(parameters, taken)
-    n = len(left)
-    rows = [{j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in left]
-    known = [{n + j: field.entry(e) for j, e in enumerate(row) if not is_zero(e)} for row in right]
-    found, missing = solve(rows, known, list(range(n)), field)
-    if missing:
-        return None
+    # Terms that cancel are no pivots, though no rule may see it: their residues do.
+    found = solved(_without_hidden_zeros(left), _without_hidden_zeros(right), columns, field)
+    return None if found is None else tuple(tuple(with_definitions(e, field.where) for e in row) for row in found)
 
-    def entry(i: int, j: int) -> Expression:
-        share = found.get(i, {}).get(n + j)
-        return ZERO if share is None else with_definitions(share.expression, field.where)
 
-    return tuple(tuple(entry(i, j) for j in range(columns)) for i in range(n))
+def _without_hidden_zeros(matrix: Matrix) -> Matrix:
+    return tuple(tuple(ZERO if is_zero(e) else e for e in row) for row in matrix)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.causality import CausalGraph
-from tellegen.core.names import TIME, listing
+from tellegen.core.names import TIME, listing, unused
 from tellegen.equations import rules
-from tellegen.equations.congruence import Congruence
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.signal_equations import SignalEquations, jumps
+from tellegen.equations.storages import Congruence
 from tellegen.equations.structure import CausalStructure, ResistiveSolution, Row, causal_structure, solve_resistive
 from tellegen.equations.system import EquationSystem, Measured, linear_part
 from tellegen.expressions import ZERO, Expression, symbol, total
@@ -69,11 +69,8 @@ def with_measured_signals(model: Model, names: Sequence[str]) -> tuple[Model, di
 
 
 def _measured_name(name: str, model: Model, signals: dict[str, SignalDefinition]) -> str:
-    wanted = f"{name.replace('.', '_')}_measured"
     taken = {*signals, *model.parameters, *model.displacements, *known_variables(model.elements)}
-    while wanted in taken:
-        wanted += "_"
-    return wanted
+    return unused(f"{name.replace('.', '_')}_measured", taken)
 
 
 class PortVariables:

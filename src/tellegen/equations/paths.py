@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import permutations
 
 from tellegen.causality import CausalGraph
+from tellegen.core.names import unused
 from tellegen.core.union_find import UnionFind
 from tellegen.equations.printing.explanation import AlgebraicLoop, CausalPath
 from tellegen.equations.structure import CausalStructure, causal_structure
@@ -54,8 +55,7 @@ class PathFinder:
 
     def _law_gain(self, k: int) -> Expression:
         """What a resistive port decides, over what it is told."""
-        law = self.ports[k].law
-        assert isinstance(law, ResistiveLaw)
+        law = self.ports[k].resistive
         assert law.coefficient is not None, "a linear law has a coefficient"
         return law.coefficient if self.causal.decides[k] == law.side else ONE / law.coefficient
 
@@ -99,10 +99,10 @@ class PathFinder:
         blocks = self._large_or_small()
         for n, block in enumerate(blocks):
             name = "Delta" if len(blocks) == 1 else f"Delta_{n + 1}"
-            while name in taken:
-                name += "_"
             members = tuple(self.ports[k].element for k in block)
-            yield AlgebraicLoop(name, members, tuple(self._rounds(block)) if self._is_solved_by_paths(block) else ())
+            yield AlgebraicLoop(
+                unused(name, taken), members, tuple(self._rounds(block)) if self._is_solved_by_paths(block) else ()
+            )
 
     def _rounds(self, block: Sequence[int]) -> Iterator[CausalPath]:
         """The elementary loops inside a block, each once: begun at its first member."""

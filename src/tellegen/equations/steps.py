@@ -12,8 +12,8 @@ from typing import final
 
 from tellegen.causality import CausalGraph
 from tellegen.core.domains import DOMAINS
-from tellegen.core.names import named_after
-from tellegen.equations.forms.hamiltonian import energy_names, storage_law
+from tellegen.core.names import named_after, unused
+from tellegen.equations.forms.hamiltonian import energy_names
 from tellegen.equations.matrices import Matrix, dot, negative, zeros
 from tellegen.equations.outputs import PortVariables
 from tellegen.equations.paths import MOST_COUPLED, PathFinder
@@ -150,7 +150,7 @@ class _ChoiceWriter(AbstractSectionWriter):
             yield Sentence(f"The signals {', '.join(read)} stand in the matrices, which move with them.")
 
     def _meaning(self, k: int) -> str:
-        port, law = self.ports[k], storage_law(self.ports[k])
+        port, law = self.ports[k], self.ports[k].storage
         domain = DOMAINS[port.domain]
         if law.keeps_energy_variable:
             word = domain.energy(law.side).word
@@ -204,13 +204,11 @@ class _EnergyWriter(AbstractSectionWriter):
         return zip(self.causal.integral, self.energy_names, strict=True)
 
     def _free_name(self, port: Port) -> str:
-        name = named_after(DOMAINS[port.domain].energy(storage_law(port).side).symbol, port.element)
-        while name in self.taken:
-            name += "_"
-        return name
+        letter = DOMAINS[port.domain].energy(port.storage.side).symbol
+        return unused(named_after(letter, port.element), self.taken)
 
     def _content(self, port: Port, name: str, output: Expression) -> NamedFormula:
-        law = storage_law(port)
+        law = port.storage
         if law.output is not None:
             return NamedFormula(port.variable(law.side), law.output.substitute({ARGUMENT: symbol(name)}))
         if law.content is not None:
@@ -224,7 +222,7 @@ class _EnergyWriter(AbstractSectionWriter):
         for coupled in self.causal.graph.fields:
             members = [self.ports[k] for k in coupled.ports]
             if port in members:
-                outputs = [symbol(p.variable(storage_law(p).side)) for p in members if isinstance(p.law, StorageLaw)]
+                outputs = [symbol(p.variable(p.storage.side)) for p in members if isinstance(p.law, StorageLaw)]
                 return dot(coupled.matrix[members.index(port)], outputs)
         return alone
 
@@ -470,7 +468,7 @@ class _CheckWriter(AbstractSectionWriter):
 
     def _parts(self) -> Iterator[Item]:
         """The parts of A; where a storage is given by its output, f holds some of their entries."""
-        if any(storage_law(self.ports[k]).keeps_energy_variable for k in self.causal.integral):
+        if any(self.ports[k].storage.keeps_energy_variable for k in self.causal.integral):
             return
         if self.system.is_zero("A"):
             yield Sentence("$A$ is zero: the states neither lose power nor exchange it.", listed=True)

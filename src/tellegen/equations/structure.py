@@ -91,11 +91,11 @@ class NonlinearLaws:
     def _value(self, k: int) -> Expression:
         """What a law gives, once all that it reads is known."""
         others = {self._argument_name(j): self._argument(j) for j in self.together.get(k, ())}
-        found = self._law(k).value_at(self._argument(k))
+        found = self.ports[k].resistive.value_at(self._argument(k))
         return found.substitute(others) if others else found
 
     def _argument_name(self, k: int) -> str:
-        return self.ports[k].variable(other_side(self._law(k).side))
+        return self.ports[k].variable(other_side(self.ports[k].resistive.side))
 
     def residuals(self) -> list[Expression]:
         """One for each unknown."""
@@ -114,7 +114,7 @@ class NonlinearLaws:
             assert port.law.output is not None
             self.decided[k] = port.law.output.substitute({ARGUMENT: symbol(port.state)})
             return True
-        if self.causal.decides[k] == self._law(k).side:
+        if self.causal.decides[k] == self.ports[k].resistive.side:
             return False
         name = port.variable(self.causal.decides[k])
         self.unknowns.append(name)
@@ -136,7 +136,7 @@ class NonlinearLaws:
 
     def _residual(self, k: int) -> Expression:
         """Zero when the unknown agrees with what the network tells."""
-        law, told = self._law(k), self.sum_of(self.rows[k])
+        law, told = self.ports[k].resistive, self.sum_of(self.rows[k])
         name = self.unknowns[self.torn.index(k)]
         if self.causal.decides[k] == law.side:
             return symbol(name) - told
@@ -157,11 +157,6 @@ class NonlinearLaws:
     def _variable(self, j: int) -> Expression:
         port = self.ports[j]
         return symbol(port.law.input if isinstance(port.law, SourceLaw) else port.state)
-
-    def _law(self, k: int) -> ResistiveLaw:
-        law = self.ports[k].law
-        assert isinstance(law, ResistiveLaw), "only resistive laws are put in order"
-        return law
 
 
 @final
@@ -250,8 +245,7 @@ class _LinearLaws:
                     self.laws[k] = {j: field.entry(e) for j, e in zip(coupled.ports, row, strict=True) if e is not ZERO}
 
     def _coefficient(self, k: int) -> Expression:
-        law = self.causal.graph.ports[k].law
-        assert isinstance(law, ResistiveLaw)
+        law = self.causal.graph.ports[k].resistive
         assert law.coefficient is not None, "a linear law has a coefficient"
         return law.coefficient
 

@@ -203,8 +203,7 @@ def _moved(graph: PowerGraph, read: Mapping[str, float]) -> Mapping[str, float]:
 
 def _state_value(place: InitialName, amount: float, parameters: Mapping[str, float], subject: str) -> float:
     assert place.port is not None, "only storages have laws"
-    law = place.port.law
-    assert isinstance(law, StorageLaw), "only storages have contents"
+    law = place.port.storage
     if place.is_content == law.keeps_energy_variable:
         return amount
     if law.inertia is not None:

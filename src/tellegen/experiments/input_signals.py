@@ -8,7 +8,7 @@ from typing import Any, final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import Finding, Place
-from tellegen.core.names import TIME, did_you_mean, listing
+from tellegen.core.names import TIME, did_you_mean, listing, unused
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, expression_of
@@ -171,7 +171,7 @@ def _with_table(graph: PowerGraph, name: str, course: Signal) -> tuple[PowerGrap
     times, values = numbers[::2], numbers[1::2]
     if any(b < a for a, b in pairwise(times)):
         raise rules.BAD_COURSE.error(f"the times of the table of {name} go back", fix="sort the points by time")
-    signal = Table(_unused(f"{name}_table", graph), symbol(TIME), times, values)
+    signal = Table(unused(f"{name}_table", taken_names(graph)), symbol(TIME), times, values)
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
 
 
@@ -182,7 +182,7 @@ def _with_function(graph: PowerGraph, name: str, function: Callable[[float], flo
     except Exception as reason:
         what = f"the Python function of the input {name} gives no number at t = 0: {reason}"
         raise rules.BAD_COURSE.error(what, fix="let it take the time in s and give a number") from reason
-    signal = External(_unused(f"{name}_function", graph), (symbol(TIME),), WatchedFunction(name, function))
+    signal = External(unused(f"{name}_function", taken_names(graph)), (symbol(TIME),), WatchedFunction(name, function))
     return replace(graph, signals=(*graph.signals, signal)), symbol(signal.name)
 
 
@@ -217,10 +217,3 @@ def function_finding(graph: PowerGraph) -> Finding | None:
                 fix = "let it give a finite number at every time of the run"
                 return rules.BAD_COURSE.finding(what, where=graph.name, fix=fix, members=[found.name])
     return None
-
-
-def _unused(wanted: str, graph: PowerGraph) -> str:
-    taken: set[str] = taken_names(graph)
-    while wanted in taken:
-        wanted += "_"
-    return wanted

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from tellegen.core.domains import Side, other_side
-from tellegen.core.names import TIME, identifier
+from tellegen.core.names import TIME, identifier, unused
 from tellegen.expressions import ZERO, Expression, call, number, postorder, relation, symbol
 from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
@@ -61,7 +61,7 @@ def soften_laws(
             sizes[port.domain, side] = _size(graph, port.domain, side, values, start, inputs, until)
         size = sizes[port.domain, side]
         if is_steep(law.expression, values, size):
-            name = _new_name(f"softness_{identifier(port.element)}", graph)
+            name = unused(f"softness_{identifier(port.element)}", graph.parameters)
             widths[name] = number(rtol * size)
             ports[k] = replace(port, law=replace(law, expression=softened(law.expression, symbol(name))))
     return replace(graph, ports=tuple(ports), parameters={**graph.parameters, **widths}) if widths else graph
@@ -100,12 +100,6 @@ def _has_roots(law: Expression) -> bool:
         if isinstance(node, Pow) and not (isinstance(node.exponent, Number) and not 0 < node.exponent.value < 1):
             return True
     return False
-
-
-def _new_name(name: str, graph: PowerGraph) -> str:
-    while name in graph.parameters:
-        name += "_"
-    return name
 
 
 def _size(

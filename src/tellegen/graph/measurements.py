@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from tellegen.core.domains import DOMAINS, Side
 from tellegen.core.names import named_after
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol, total
-from tellegen.graph.power_graph import ARGUMENT, Branch, Coupling, Node, Port, ResistiveLaw, StorageLaw, heat_taken
+from tellegen.graph.power_graph import Branch, Coupling, Node, Port, ResistiveLaw, StorageLaw, heat_taken
 from tellegen.model.model import Element
 
 _POWER = "power."
@@ -149,11 +149,7 @@ def _content_name(port: Port, chosen: Mapping[str, str]) -> str:
 
 def _content(port: Port) -> Expression | None:
     """What a storage keeps, by its output."""
-    assert isinstance(port.law, StorageLaw), "only storages keep something"
-    output = symbol(port.variable(port.law.side))
-    if port.law.inertia is not None:
-        return port.law.inertia * output
-    return None if port.law.content is None else port.law.content.substitute({ARGUMENT: output})
+    return port.storage.content_at(symbol(port.variable(port.storage.side)))
 
 
 def _coupling_names(elements: Sequence[Element], couplings: Sequence[Coupling]) -> dict[str, tuple[Branch, Side, int]]:

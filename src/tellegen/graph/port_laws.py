@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tellegen.core.domains import Domain, Side, other_side
 from tellegen.core.errors import Finding
-from tellegen.core.names import named_after
+from tellegen.core.names import named_after, unused
 from tellegen.elements import ACTS_ON
 from tellegen.expressions import ONE, ZERO, Expression, symbol
 from tellegen.expressions.polynomials import interpolated_integral
@@ -79,9 +79,7 @@ class VariableNames:
         self._taken[name] = f"a variable of '{element.name}'"
 
     def _default(self, symbol: str, element: Element) -> str:
-        name = named_after(symbol, element.name)
-        while name in self._taken:
-            name += "_"
+        name = unused(named_after(symbol, element.name), self._taken)
         self._taken[name] = f"a variable of '{element.name}'"
         return name
 

@@ -201,6 +201,24 @@ class Port:
         """The name of a power variable of the port."""
         return self.across if side == "across" else self.through
 
+    @property
+    def storage(self) -> StorageLaw:
+        """The law, of a port that is known to store."""
+        assert isinstance(self.law, StorageLaw), f"'{self.element}' stores nothing"
+        return self.law
+
+    @property
+    def resistive(self) -> ResistiveLaw:
+        """The law, of a port that is known to be static."""
+        assert isinstance(self.law, ResistiveLaw), f"'{self.element}' has no static law"
+        return self.law
+
+    @property
+    def source(self) -> SourceLaw:
+        """The law, of a port that is known to be a source."""
+        assert isinstance(self.law, SourceLaw), f"'{self.element}' is no source"
+        return self.law
+
 
 def heat_taken(port: Port, nodes: Sequence[Node]) -> int:
     """How the heat flow through a port counts: what comes from the reference or goes to it is not that of the system.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from tellegen.core.errors import TellegenError
-from tellegen.core.names import did_you_mean, listing
+from tellegen.core.names import did_you_mean, listing, unused
 from tellegen.expressions import ZERO, Expression, Number, Symbol, as_expression, symbol
 from tellegen.graph import rules
 from tellegen.graph.heat import with_heat_transfers
@@ -51,10 +51,9 @@ class _Lowering:
         return _with_courses(replace(self.power, ports=ports, signals=(*signals, *self.power.signals)), courses)
 
     def _fresh(self, wanted: str) -> str:
-        while wanted in self.taken:
-            wanted += "_"
-        self.taken.add(wanted)
-        return wanted
+        name = unused(wanted, self.taken)
+        self.taken.add(name)
+        return name
 
     def _written(self, expression: Expression, where: str) -> Expression:
         """A formula over variables of ports."""
@@ -219,18 +218,12 @@ def _with_courses(graph: PowerGraph, courses: Mapping[str, Expression]) -> Power
             continue
         breaks = () if isinstance(course, Symbol | Number) else breaks_of(course, graph.parameters)
         if breaks:
-            name = _unused(f"{port.law.input}_course", taken)
+            name = unused(f"{port.law.input}_course", taken)
+            taken.add(name)
             signals.append(Value(name, course, breaks, port.place))
             course = symbol(name)
         ports.append(replace(port, law=replace(port.law, signal=course)))
     return replace(graph, ports=tuple(ports), signals=tuple(signals))
-
-
-def _unused(wanted: str, taken: set[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    taken.add(wanted)
-    return wanted
 
 
 def algebraic_signals(signals: Sequence[SignalLaw]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from tellegen.core.errors import EquationError, TellegenError
 from tellegen.core.names import TIME, listing
 from tellegen.equations import rules
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, zeros
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product, solved, zeros
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations, SignalRates
 from tellegen.equations.system import (
     NOTHING_MEASURED,
@@ -21,7 +21,7 @@ from tellegen.equations.system import (
     with_short_names_inlined,
 )
 from tellegen.expressions import ONE, ZERO, Call, Condition, Expression, number, postorder, rebuild, symbol
-from tellegen.expressions.elimination import NamedEntries, solve
+from tellegen.expressions.elimination import NamedEntries
 from tellegen.graph.signals import Delayed, External, Sampled, Table, Value
 from tellegen.model.model import Model
 from tellegen.model.signals import Signal, SignalDefinition, order_signals
@@ -302,23 +302,14 @@ class _Tangent:
         square, right = self._derivatives(residuals, unknowns), self._derivatives(residuals, names)
         if through is None or square is None or right is None:
             return None
-        follow = self._solved(square, right, len(names))
-        return plus(direct, negative(product(through, follow, len(names))))
-
-    def _solved(self, square: Matrix, right: Matrix, width: int) -> Matrix:
-        n, entry = len(square), self.arithmetic.entry
-        rows = [{j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in square]
-        known = [{n + j: entry(e) for j, e in enumerate(row) if e is not ZERO} for row in right]
-        found, left = solve(rows, known, range(n), self.arithmetic)
-        if left:
+        follow = solved(square, right, len(names), self.arithmetic)
+        if follow is None:
             raise rules.NO_OPERATING_POINT.error(
-                f"the algebraic loop of {listing(self.closed.algebraic.unknowns)} has no unique solution",
+                f"the algebraic loop of {listing(unknowns)} has no unique solution",
                 where=self.closed.name,
                 fix="put a state into the loop",
             )
-        return tuple(
-            tuple(found[k][n + j].expression if n + j in found[k] else ZERO for j in range(width)) for k in range(n)
-        )
+        return plus(direct, negative(product(through, follow, len(names))))
 
     def _derivatives(self, functions: Vector, names: tuple[str, ...]) -> Matrix | None:
         rows = tuple(tuple(self._at_point(f.derivative(name)) for name in names) for f in functions)

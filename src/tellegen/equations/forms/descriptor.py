@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.core.names import named_after
+from tellegen.core.names import named_after, unused
 from tellegen.equations.printing.latex import descriptor_to_latex
 from tellegen.equations.printing.record import descriptor_to_record
 from tellegen.equations.printing.text import descriptor_to_text
@@ -147,8 +147,7 @@ class _Writer:
 
     def _unknown(self, name: str) -> int:
         """An unknown that the model has no name for."""
-        while name in self.taken:
-            name += "_"
+        name = unused(name, self.taken)
         self.taken.add(name)
         return self._own(name)
 

@@ -27,18 +27,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, final
 
 from tellegen.core.domains import DOMAINS, other_side
-from tellegen.core.names import listing, named_after
+from tellegen.core.names import listing, named_after, unused
 from tellegen.equations import rules
 from tellegen.equations.derivation import derive_equations
-from tellegen.equations.energy import energy_of_law, energy_of_port
-from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, transposed
+from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, solved, transposed, zeros
 from tellegen.equations.printing.latex import hamiltonian_to_latex
 from tellegen.equations.printing.record import hamiltonian_to_record
 from tellegen.equations.printing.text import hamiltonian_to_text
 from tellegen.equations.signal_equations import NO_SIGNALS, SignalEquations
+from tellegen.equations.storages import energy_of_law, energy_of_port
 from tellegen.equations.system import Algebraic, EquationSystem, number_of, parameter_values
 from tellegen.expressions import HALF, MINUS_ONE, ONE, ZERO, Add, Expression, Mul, is_zero, number, symbol, total
-from tellegen.expressions.elimination import LONGEST, NamedEntries, leaf_count, solve, with_definitions
+from tellegen.expressions.elimination import LONGEST, NamedEntries, leaf_count, with_definitions
 from tellegen.expressions.simplification import shortened
 from tellegen.expressions.sympy_view import matrix_to_sympy
 from tellegen.graph import Port, SourceLaw, StorageLaw
@@ -208,7 +208,7 @@ def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationS
         return derive_equations(replace(origin, graph=replace(graph, ports=tuple(ports))))
     # The rate of a modulus that reads a state contains what the source supplies: it is an input, until the constraint is back.
     supplies = [_supply(port, system) for port in graph.ports if _holds(port, held)]
-    decides = (*origin.decides, *(law_of(port).side for port in supplies))
+    decides = (*origin.decides, *(port.source.side for port in supplies))
     return derive_equations(replace(origin, graph=replace(graph, ports=(*ports, *supplies)), decides=decides))
 
 
@@ -217,8 +217,7 @@ def _holds(port: Port, held: Sequence[str]) -> bool:
 
 
 def _without_source(port: Port) -> Port:
-    assert isinstance(port.law, SourceLaw), "only sources are freed"
-    return replace(port, law=StorageLaw(port.law.side, ZERO), state=port.law.input)
+    return replace(port, law=StorageLaw(port.source.side, ZERO), state=port.source.input)
 
 
 def _moves(system: EquationSystem) -> bool:
@@ -231,16 +230,10 @@ def _moves(system: EquationSystem) -> bool:
 
 def _supply(port: Port, system: EquationSystem) -> Port:
     """What a source supplies, as a source of its own at the same place; it counts into the element, so against the supply."""
-    law = law_of(port)
+    law = port.source
     return replace(
         port, element=f"{port.element}{SUPPLY}", law=SourceLaw(other_side(law.side), _supply_name(law.input))
     )
-
-
-def law_of(port: Port) -> SourceLaw:
-    """The law of a source."""
-    assert isinstance(port.law, SourceLaw), f"'{port.element}' is no source"
-    return port.law
 
 
 def _supply_name(given: str) -> str:
@@ -265,13 +258,13 @@ def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequ
     inputs = tuple(tuple(ONE if name == given else ZERO for given in system.inputs) for name in held)
     matrices: dict[HamiltonianName, Matrix] = {
         "J": _bordered(m["J"], ties, tied),
-        "R": _bordered(m["R"], _zeros(n, k), _zeros(k, n)),
+        "R": _bordered(m["R"], zeros(n, k), zeros(k, n)),
         "g": (*_picked(m["g"], columns), *inputs),
-        "P": (*_picked(m["P"], columns), *_zeros(k, len(columns))),
+        "P": (*_picked(m["P"], columns), *zeros(k, len(columns))),
         "S": _spread(m["S"], columns),
         "N": _spread(m["N"], columns),
-        "E": _bordered(m["E"], _zeros(n, k), _zeros(k, n)),
-        "E_1": _bordered(m["E_1"], _zeros(n, k), _zeros(k, n)),
+        "E": _bordered(m["E"], zeros(n, k), zeros(k, n)),
+        "E_1": _bordered(m["E_1"], zeros(n, k), zeros(k, n)),
     }
     whole = replace(
         form,
@@ -306,21 +299,15 @@ def _state_names(system: EquationSystem, held: Sequence[str]) -> dict[str, str]:
         if isinstance(law, SourceLaw) and law.input in held:
             letter = DOMAINS[port.domain].power(law.side).symbol
             name = same.get(symbol(law.input), named_after(letter, port.element))
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            found[law.input] = name
+            found[law.input] = unused(name, taken)
+            taken.add(found[law.input])
     return found
-
-
-def _zeros(rows: int, columns: int) -> Matrix:
-    return ((ZERO,) * columns,) * rows
 
 
 def _bordered(matrix: Matrix, right: Matrix, below: Matrix) -> Matrix:
     """[[matrix, right], [below, 0]]."""
     k = len(below)
-    return (*((*a, *b) for a, b in zip(matrix, right, strict=True)), *((*row, *_zeros(1, k)[0]) for row in below))
+    return (*((*a, *b) for a, b in zip(matrix, right, strict=True)), *((*row, *zeros(1, k)[0]) for row in below))
 
 
 def _picked(matrix: Matrix, columns: Iterable[int | None]) -> Matrix:
@@ -367,18 +354,15 @@ def energy_names(system: EquationSystem) -> tuple[str, ...]:
         taken |= {name for port in system.origin.graph.ports for name in (port.across, port.through)}
     names = []
     for state, port in zip(system.states, _state_ports(system), strict=True):
-        name = _energy_name(state, port)
-        while name in taken and name != state:
-            name += "_"
-        taken.add(name)
-        names.append(name)
+        names.append(unused(_energy_name(state, port), taken - {state}))
+        taken.add(names[-1])
     return tuple(names)
 
 
 def _energy_name(state: str, port: Port | None) -> str:
     if port is None:
         return named_after("p", state)
-    law = storage_law(port)
+    law = port.storage
     letter = DOMAINS[port.domain].energy(law.side).symbol
     return state if law.keeps_energy_variable else named_after(letter, port.element)
 
@@ -387,12 +371,6 @@ def _state_ports(system: EquationSystem) -> list[Port | None]:
     if system.origin is None:
         return [None] * len(system.states)
     return [system.origin.graph.ports[k] for k in system.origin.integral]
-
-
-def storage_law(port: Port) -> StorageLaw:
-    """The law of a storage port."""
-    assert isinstance(port.law, StorageLaw), f"'{port.element}' stores nothing"
-    return port.law
 
 
 def by_co_energy(system: EquationSystem) -> EquationSystem:
@@ -412,7 +390,7 @@ def _keeps(port: Port | None) -> bool:
 
 
 def _plain_storage(port: Port) -> Port:
-    side = storage_law(port).side
+    side = port.storage.side
     return replace(port, law=StorageLaw(side, ONE), state=port.variable(side))
 
 
@@ -478,27 +456,23 @@ class _Conversion:
             return tuple(tuple(ONE / e if i == j else ZERO for j, e in enumerate(row)) for i, row in enumerate(L))
         n = len(L)
         arithmetic = NamedEntries(self.plain.parameters, [*self.variables, *self.plain.where], prefix="h")
-        rows = [{j: arithmetic.entry(e) for j, e in enumerate(row) if e is not ZERO} for row in L]
-        found, left = solve(rows, [{n + i: arithmetic.entry(ONE)} for i in range(n)], range(n), arithmetic)
-        assert not left, "an energy matrix of independent storages is regular"
-        entries = [[found[i].get(n + j) for j in range(n)] for i in range(n)]
-        inverse = tuple(
-            tuple(ZERO if e is None else shortened(with_definitions(e.expression, arithmetic.where)) for e in row)
-            for row in entries
-        )
+        identity = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+        found = solved(L, identity, n, arithmetic)
+        assert found is not None, "an energy matrix of independent storages is regular"
+        inverse = tuple(tuple(shortened(with_definitions(e, arithmetic.where)) for e in row) for row in found)
         return inverse if all(leaf_count(e) <= LONGEST_INVERSE for row in inverse for e in row) else None
 
     def _offset(self, k: int) -> Expression:
         """The content of a storage whose output is zero: the flux of a magnet."""
         port = self.ports[k]
-        law = None if port is None else storage_law(port)
+        law = None if port is None else port.storage
         return ZERO if law is None or law.content is None else law.content.substitute({ARGUMENT: ZERO})
 
     def _output(self, k: int, name: str, inverse: Matrix | None, names: tuple[str, ...]) -> Expression:
         """The co-energy variable of a storage, in terms of the states of the form."""
         port = self.ports[k]
         if port is not None and _keeps(port):
-            law = storage_law(port)
+            law = port.storage
             assert law.output is not None, "a law that keeps its energy variable gives the output"
             return law.output.substitute({ARGUMENT: symbol(name)})
         if inverse is None:
@@ -512,7 +486,7 @@ class _Conversion:
             if _is_heat(port) != heat:
                 continue
             if port is not None and _keeps(port):
-                shares.append(energy_of_law(storage_law(port), symbol(name)))
+                shares.append(energy_of_law(port.storage, symbol(name)))
             else:
                 shares.append(HALF * (symbol(name) - self._offset(k)) * gradient[k])
         return _total_of(shares)
@@ -528,7 +502,7 @@ class _Conversion:
         """What capacities of heat add to the form, as if temperature times heat flow were a power; zero for most models."""
         if by_energy is not None:
             return self._energy(*by_energy, heat=True)
-        return _total_of(energy_of_law(storage_law(port), at) for port, at in self._heats())
+        return _total_of(energy_of_law(port.storage, at) for port, at in self._heats())
 
     def _heats(self) -> Iterable[tuple[Port, Expression]]:
         """The storages of heat, each with its state or, where it follows others, its output."""
@@ -539,7 +513,7 @@ class _Conversion:
         yield from ((ports[k], symbol(ports[k].state)) for k in origin.integral if _is_heat(ports[k]))
         for k in origin.derivative:
             if _is_heat(ports[k]):
-                yield ports[k], self.given.dependent[ports[k].variable(storage_law(ports[k]).side)]
+                yield ports[k], self.given.dependent[ports[k].variable(ports[k].storage.side)]
 
     def _definitions(self, names: tuple[str, ...]) -> dict[str, Expression]:
         """What the energy variables are in the power variables of the POG form."""

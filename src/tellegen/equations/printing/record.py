@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, final
 
-from tellegen.core.names import identifier
+from tellegen.core.names import identifier, unused
 from tellegen.equations.matrices import Matrix, Sparse, Vector
 from tellegen.equations.printing import explanation as shown
 from tellegen.equations.printing.explanation import Sign, vanishes
@@ -276,11 +276,8 @@ class _Writer:
         self._formulas: dict[Expression, str] = {}  # most entries of a large matrix are the same zero
         taken: set[str] = set()
         for name in dict.fromkeys(names):
-            written = identifier(name)
-            while written in taken:
-                written += "_"
-            taken.add(written)
-            self._written[name] = written
+            self._written[name] = unused(identifier(name), taken)
+            taken.add(self._written[name])
         self._changed: dict[str, Expression] = {
             name: symbol(written) for name, written in self._written.items() if written != identifier(name)
         }
