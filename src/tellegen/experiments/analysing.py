@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tellegen.analysis import Analysis, ClosedLoop, PowerSplit, linear_model, split_power, steady_state
+from tellegen.analysis import Analysis, ClosedLoop, PowerSplit, linear_model, steady_state
 from tellegen.analysis.poles import loop_poles
 from tellegen.core.errors import EquationError, SimulationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
@@ -19,17 +20,17 @@ from tellegen.experiments.initial_values import initial_states
 from tellegen.experiments.input_signals import InputSignal
 from tellegen.experiments.quantities import Quantity, value_of
 from tellegen.experiments.setup import Setup, end_of_experiment, set_up, with_experiment, with_parameters
+from tellegen.experiments.steady_state import power_at_rest
 from tellegen.graph import PowerGraph, lower
 from tellegen.graph.signal_lowering import drive_given_inputs
 from tellegen.model.model import Model
 from tellegen.model.signals import Signal
 from tellegen.model.variables import input_name
 from tellegen.notations.loading import AnyModel, as_model
-from tellegen.results.element_variables import sources_of
 from tellegen.results.units import variable_units
 from tellegen.simulation.problem import Problem
+from tellegen.simulation.solvers.stretch import StatePoint
 from tellegen.simulation.starting import find_equilibrium
-from tellegen.simulation.starting import find_equilibrium as equilibrium
 
 
 def closed_loop(system: EquationSystem, at: Mapping[str, float]) -> ClosedLoop | None:
@@ -51,17 +52,24 @@ def closed_loop(system: EquationSystem, at: Mapping[str, float]) -> ClosedLoop |
 
 def loop_at_rest(ready: Setup, problem: Problem) -> dict[str, float]:
     """The steady state of the model with its controllers, signals included; empty where there is none."""
+    found = _observed_at_rest(ready, problem)
+    if found is None:
+        return {}
+    point, observed = found
+    numeric = ready.numeric
+    signals = {o.name: float(v) for o, v in zip(numeric.observables, observed, strict=True) if o.kind == "signal"}
+    return {**signals, **dict(zip(numeric.names, map(float, point.y), strict=True)), TIME: point.t}
+
+
+def _observed_at_rest(ready: Setup, problem: Problem) -> tuple[StatePoint, NDArray[np.float64]] | None:
+    """The steady state, and what is observed there; None where there is none."""
     numeric = ready.numeric
     try:
         found = find_equilibrium(problem)
         context = numeric.new_context(None, dict(ready.inputs))
-        observed = numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
+        return found, numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
     except (SimulationError, FloatingPointError):
-        return {}
-    signals = {
-        o.name: float(value) for o, value in zip(numeric.observables, observed, strict=True) if o.kind == "signal"
-    }
-    return {**signals, **dict(zip(numeric.names, map(float, found.y), strict=True)), TIME: found.t}
+        return None
 
 
 FINE = 1e-10
@@ -167,7 +175,7 @@ def _rest(
         return steady_state(system, held, start)
     except EquationError:
         try:
-            found = equilibrium(_problem(ready, start)).y
+            found = find_equilibrium(_problem(ready, start)).y
         except SimulationError:
             found = None
         if found is None:
@@ -183,20 +191,8 @@ def _problem(ready: Setup, start: Mapping[str, float]) -> Problem:
 
 def _steady_power(ready: Setup, rest: Mapping[str, float]) -> PowerSplit | None:
     """The powers of all elements in steady state; None where there is none."""
-    numeric = ready.numeric
-    try:
-        found = equilibrium(_problem(ready, rest))
-        context = numeric.new_context(None, dict(ready.inputs))
-        observed = numeric.observe(found.t, found.y, np.zeros(numeric.size), context)
-    except (SimulationError, FloatingPointError):
-        return None
-    sources = sources_of(ready.graph)
-    powers: dict[str, float] = {}
-    for observable, value in zip(numeric.observables, observed, strict=True):
-        if observable.kind == "power":
-            into = -float(value) if observable.element in sources else float(value)
-            powers[observable.element] = powers.get(observable.element, 0.0) + into
-    return split_power(powers)
+    found = _observed_at_rest(ready, _problem(ready, rest))
+    return None if found is None else power_at_rest(ready.graph, ready.numeric, lambda k: float(found[1][k]))
 
 
 def _is_driven(model: Model, name: str) -> bool:

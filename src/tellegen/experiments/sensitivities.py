@@ -16,9 +16,14 @@ from tellegen.experiments import rules
 from tellegen.experiments.initial_values import independent_start, initial_states
 from tellegen.experiments.input_signals import InputSignal, with_input_signals
 from tellegen.experiments.quantities import Quantity
-from tellegen.experiments.setup import duration_of, initial_values_of_dependents, longest_input_step, with_parameters
+from tellegen.experiments.setup import (
+    duration_of,
+    initial_values_of_dependents,
+    longest_input_step,
+    soften_laws,
+    with_parameters,
+)
 from tellegen.experiments.simulating import DEFAULT_RTOL
-from tellegen.experiments.softening import soften_laws
 from tellegen.expressions import Expression, number
 from tellegen.graph import PowerGraph, drive, lower
 from tellegen.notations.loading import AnyModel, as_model

@@ -12,7 +12,7 @@ from tellegen.cli.options import OfModel, as_json, command, force, settings
 from tellegen.cli.pictures import check_picture, show_figure
 from tellegen.core.names import identifier
 from tellegen.core.options import option
-from tellegen.experiments.equilibria import equilibrium
+from tellegen.experiments.steady_state import equilibrium
 from tellegen.experiments.setup import sort_settings
 from tellegen.experiments.simulating import Start
 from tellegen.experiments.simulating import simulate as simulated
