@@ -147,7 +147,8 @@ def _finish(
         refused = {d.port: _overruled(graph, d) for d in dependent if _deciding_laws(graph, d)}
     if refused:
         dependent = [d for d in dependent if d.port not in refused]
-        return CausalGraph(graph, decides, tuple(dependent), (), method, tuple(refused.values()), tuple(refused))
+        errors = tuple(refused.values())
+        return CausalGraph(graph, decides, tuple(dependent), (), method, errors, conflicts=tuple(refused))
     paths = [*_storage_paths(graph, dependent), *_resistive_paths(graph, blocks)]
     findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks), *idle_notices(graph, idle)]
     return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))

@@ -70,12 +70,7 @@ class Finding:
         record: dict[str, object] = {"code": self.code, "severity": self.severity, "what": self.what}
         record |= {key: value for key in ("where", "why", "fix") if (value := getattr(self, key))}
         if self.place is not None:
-            record["place"] = {
-                "file": self.place.file,
-                "line": self.place.line,
-                "column": self.place.column,
-                "text": self.place.text,
-            }
+            record["place"] = self.place._asdict()
         if self.members:
             record["members"] = list(self.members)
         return record
@@ -255,8 +250,16 @@ class Rule:
         members: Iterable[str] = (),
     ) -> Finding:
         """A finding under this rule; `why` defaults to the rule's own reason."""
-        reason = self.why if why is None else why
-        return Finding(self.code, self.severity, what, where, reason, fix, place, tuple(members))
+        return Finding(
+            code=self.code,
+            severity=self.severity,
+            what=what,
+            where=where,
+            why=self.why if why is None else why,
+            fix=fix,
+            place=place,
+            members=tuple(members),
+        )
 
     def error(
         self,
@@ -294,6 +297,6 @@ class Rulebook:
         """Declare a rule; its code starts with the layer's letter and is used once."""
         assert code.startswith(self.layer), f"{code} does not belong to layer {self.layer}"
         assert code not in self.rules, f"code {code} is used twice"
-        made = Rule(code, title, meaning, why, example, instead, severity)
+        made = Rule(code, title, meaning=meaning, why=why, example=example, instead=instead, severity=severity)
         self.rules[code] = made
         return made

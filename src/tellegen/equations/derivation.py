@@ -21,7 +21,6 @@ from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, product
 from tellegen.equations.outputs import (
     PortVariables,
-    RateEquations,
     Readings,
     VariableSubstitution,
     detected_names,
@@ -181,15 +180,10 @@ def with_read_variables_written_out(
     def change(e: Expression) -> Expression:
         return e if known.keys().isdisjoint(e.free_symbols) else e.substitute(known)
 
-    changed = system.with_entries(change)
+    changed = system.everywhere(change)
     residuals = tuple(symbol(name) - formulas[name].substitute(written) for name in torn)
     loops = changed.algebraic
-    return replace(
-        changed,
-        where={name: change(e) for name, e in system.where.items()},
-        displacements={name: change(e) for name, e in system.displacements.items()},
-        algebraic=Algebraic((*loops.unknowns, *torn), (*loops.residuals, *residuals)),
-    )
+    return replace(changed, algebraic=Algebraic((*loops.unknowns, *torn), (*loops.residuals, *residuals)))
 
 
 def _formulas(read: Sequence[str], settled: VariableSubstitution) -> dict[str, Expression]:
@@ -325,12 +319,10 @@ class _Assembly:
         return self._without_followers(self._with_measured(made, moving) if self.measured else made, settled)
 
     def _with_measured(self, system: EquationSystem, moving: _Moving) -> EquationSystem:
-        m = system.matrices
-        L, A_N = m["L"], plus(m["A"], m["N"])
-        balance = RateEquations(
-            L, A_N, m["B"], m["B_1"], system.vectors["f"], lambda rows: self._times_inverse(rows, L)
-        )
-        reading = Readings(self.structure, self.told, moving.shared, moving.moved, balance)
+        def times_inverse(rows: Matrix) -> Matrix:
+            return self._times_inverse(rows, system.matrices["L"])
+
+        reading = Readings(self.structure, self.told, moving.shared, moving.moved, times_inverse)
         known = replace(system, where={**system.where, **self.field.where})
         made = replace(known, measured=reading.measured(known, self.measured))
         return replace(made, where={**made.where, **self.field.where})
@@ -357,12 +349,12 @@ class _Assembly:
         motion = ParameterRates(graph.moving, rates | slopes)
         stored = StoredEnergy(graph, storages.outputs)
         energy, curved = stored.matrix(), stored.curved()
-        shared = congruence(storages.T, storages.T_u, energy, motion, n, m, curved)
+        shared = congruence(storages.T, storages.T_u, energy, motion, states=n, inputs=m, curved=curved)
         moved = stored.moved(motion)
         followed = self._state_rates(shared, moved)
         if followed is not None:  # moduli read states, so the rates of these are among the rates of the transformation
             motion = ParameterRates(graph.moving, {**rates, **slopes, **followed.symbols})
-            shared = congruence(storages.T, storages.T_u, energy, motion, n, m, curved)
+            shared = congruence(storages.T, storages.T_u, energy, motion, states=n, inputs=m, curved=curved)
             shared = replace(shared, carried=followed.carried)
         if moving_names(graph):
             shared = shared.shortened(lambda e: self.field.named(joined_sines(e)))

@@ -5,7 +5,7 @@ replaced from the equations, as they are in the outputs of sources that such sto
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import final
 
 from tellegen.causality import CausalGraph
@@ -212,21 +212,8 @@ def port_readings(causal: CausalGraph, names: Iterable[str]) -> dict[str, Expres
 
 
 @final
-@dataclass(frozen=True)
-class RateEquations:
-    """`L x' = -A_N x + B u + B_1 u' - f`, with A_N = A + N, and a function that gives the rows of P L^-1."""
-
-    L: Matrix
-    A_N: Matrix
-    B: Matrix
-    B_1: Matrix
-    f: Vector
-    times_inverse: Callable[[Matrix], Matrix]
-
-
-@final
 class Readings:
-    """Writes what is measured as rows."""
+    """Writes what is measured as rows; `times_inverse` gives the rows of P L^-1."""
 
     def __init__(
         self,
@@ -234,13 +221,13 @@ class Readings:
         told: ResistiveSolution,
         shared: Congruence,
         moved: Mapping[int, Expression],
-        balance: RateEquations,
+        times_inverse: Callable[[Matrix], Matrix],
     ) -> None:
         self.causal = structure.causal
         self.variables = PortVariables(structure, told, rates=True)
         self.shared = shared
         self.moved = moved
-        self.balance = balance
+        self.times_inverse = times_inverse
         ports = self.causal.graph.ports
         order = [*self.causal.integral, *self.causal.derivative]
         self.rates = {ports[k].variable(self.causal.decides[k]): order.index(k) for k in self.causal.derivative}
@@ -261,7 +248,7 @@ class Readings:
         D_1: Matrix = tuple((ZERO,) * len(system.inputs) for _ in linear)
         gains = [gains for _, gains in parts.values()]
         if any(gains):
-            C, D, D_1, rest = self._with_rates(gains, (C, D, D_1, rest))
+            return self._with_rates(system, gains, Measured(tuple(names), C, D, D_1, rest))
         return Measured(tuple(names), C, D, D_1, rest)
 
     def _written(self, name: str, signal: str, known: set[str]) -> Expression:
@@ -287,20 +274,21 @@ class Readings:
         return expression.substitute(dict.fromkeys(rates, ZERO)), gains
 
     def _with_rates(
-        self, gains: list[dict[int, Expression]], rows: tuple[Matrix, Matrix, Matrix, Vector]
-    ) -> tuple[Matrix, Matrix, Matrix, Vector]:
+        self, system: EquationSystem, gains: Sequence[Mapping[int, Expression]], rows: Measured
+    ) -> Measured:
         """Rows to which the rates of dependent contents are added: the transformation T_u with the gains in its place."""
-        (C, D, D_1, rest), b, shared = rows, self.balance, self.shared
+        m, f, shared = system.matrices, system.vectors["f"], self.shared
         taken = tuple(tuple(row.get(i, ZERO) for row in gains) for i in range(len(shared.T)))
         view = shared.read_by(taken, len(gains))
-        Z = b.times_inverse(view.P)
-        states, inputs = shared.states, shared.inputs
-        C = plus(C, plus(view.C, negative(product(Z, b.A_N, states))))
-        D = plus(D, plus(view.D, product(Z, b.B, inputs)))
-        D_1 = plus(D_1, plus(view.D_1, product(Z, b.B_1, inputs)))
+        Z = self.times_inverse(view.P)  # the rates of the states are replaced from L x' = -(A + N) x + B u + B_1 u' - f
         moved = [total(row[i] * e for i, e in self.moved.items() if i in row) for row in gains]
-        rest = tuple(r + m - dot(z, b.f) for r, m, z in zip(rest, moved, Z, strict=True))
-        return C, D, D_1, rest
+        return Measured(
+            rows.names,
+            plus(rows.C, plus(view.C, negative(product(Z, plus(m["A"], m["N"]), shared.states)))),
+            plus(rows.D, plus(view.D, product(Z, m["B"], shared.inputs))),
+            plus(rows.D_1, plus(view.D_1, product(Z, m["B_1"], shared.inputs))),
+            tuple(r + more - dot(z, f) for r, more, z in zip(rows.rest, moved, Z, strict=True)),
+        )
 
 
 def _not_measured(name: str, why: str) -> Exception:

@@ -7,7 +7,7 @@ paths that cross no integrator.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from tellegen.causality import CausalGraph
@@ -39,43 +39,28 @@ from tellegen.graph.power_graph import ARGUMENT
 
 
 @final
-@dataclass(frozen=True)
-class StepContext:
+class _Lesson:
     """What is explained: a system with its causal graph, the sign it is told in, and the finder of paths."""
 
-    system: EquationSystem
-    causal: CausalGraph
-    sign: Sign
-    energy_names: tuple[str, ...]
-    taken: frozenset[str]
-    finder: PathFinder
+    def __init__(self, system: EquationSystem, causal: CausalGraph, sign: Sign) -> None:
+        self.system, self.causal, self.sign = system, causal, sign
+        self.energy_names = energy_names(system)
+        variables = [name for p in causal.graph.ports for name in (p.across, p.through, p.state)]
+        self.taken = frozenset({*system.parameters, *system.where, *variables, *self.energy_names})
+        self.finder = PathFinder(causal, self.taken)
 
 
-def step_context(system: EquationSystem, causal: CausalGraph, sign: Sign) -> StepContext:
-    """The lesson about a system."""
-    names = energy_names(system)
-    variables = [name for p in causal.graph.ports for name in (p.across, p.through, p.state)]
-    taken = {*system.parameters, *system.where, *variables, *names}
-    finder = PathFinder(causal, taken)
-    return StepContext(system, causal, sign, tuple(names), frozenset(taken), finder)
-
-
-class AbstractSectionWriter:
+class _AbstractWriter:
     """Writes sections of a lesson."""
 
-    def __init__(self, lesson: StepContext) -> None:
+    def __init__(self, lesson: _Lesson) -> None:
         self.system, self.causal, self.sign = lesson.system, lesson.causal, lesson.sign
         self.ports = lesson.causal.graph.ports
         self.energy_names, self.taken, self.finder = lesson.energy_names, lesson.taken, lesson.finder
 
 
-def choice_section(lesson: StepContext) -> ExplanationSection:
-    """Section 1: states, inputs and outputs."""
-    return _ChoiceWriter(lesson).choice()
-
-
 @final
-class _ChoiceWriter(AbstractSectionWriter):
+class _ChoiceWriter(_AbstractWriter):
     """Tells which variables are states, inputs and outputs, and what else the equations read."""
 
     def choice(self) -> ExplanationSection:
@@ -170,13 +155,8 @@ class _ChoiceWriter(AbstractSectionWriter):
             yield NamedFormula(name, value)
 
 
-def energy_section(lesson: StepContext) -> ExplanationSection:
-    """Section 2: the energy matrix."""
-    return _EnergyWriter(lesson).energy()
-
-
 @final
-class _EnergyWriter(AbstractSectionWriter):
+class _EnergyWriter(_AbstractWriter):
     """Tells the constitutive relations, and the energy matrix that they make."""
 
     def energy(self) -> ExplanationSection:
@@ -251,14 +231,8 @@ MOST_STATES_SHOWN = 6
 """The matrices of models with more states are not written out once more."""
 
 
-def entry_sections(lesson: StepContext) -> tuple[ExplanationSection, ExplanationSection]:
-    """Sections 3 and 4: the entries of A and B, and those of C and D."""
-    teller = _EntryWriter(lesson)
-    return teller.state_entries(), teller.output_entries()
-
-
 @final
-class _EntryWriter(AbstractSectionWriter):
+class _EntryWriter(_AbstractWriter):
     """Tells each entry by the paths that make it."""
 
     def state_entries(self) -> ExplanationSection:
@@ -343,7 +317,7 @@ class _EntryWriter(AbstractSectionWriter):
         if self.sign == "-" or entry.matrix != "A":
             return entry
         paths = tuple(_scaled(path, -1) for path in entry.paths)
-        return ExplainedEntry(entry.matrix, entry.row, entry.column, -entry.value, paths)
+        return replace(entry, value=-entry.value, paths=paths)
 
     def _explained(self, name: str, told: int, decided: int, value: Expression, sign: int) -> tuple[CausalPath, ...]:
         """The paths of an entry, with what remains for loops solved by elimination or for rates of storages; they add up to it."""
@@ -423,8 +397,7 @@ class _EntryWriter(AbstractSectionWriter):
 
 
 def _scaled(path: CausalPath, sign: int) -> CausalPath:
-    forward = path.forward if sign > 0 else -path.forward
-    return CausalPath(forward, path.stops, path.cofactor, path.delta, path.eliminated)
+    return replace(path, forward=path.forward if sign > 0 else -path.forward)
 
 
 def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Expression:
@@ -434,16 +407,11 @@ def _over_states(law: Expression, known: PortVariables, states: set[str]) -> Exp
 
 
 def _placed(path: CausalPath, start: str, end: str) -> CausalPath:
-    return CausalPath(path.forward, (start, *path.stops, end), path.cofactor, path.delta, path.eliminated)
-
-
-def check_section(lesson: StepContext) -> ExplanationSection:
-    """Section 5: checks."""
-    return _CheckWriter(lesson).checks()
+    return replace(path, stops=(start, *path.stops, end))
 
 
 @final
-class _CheckWriter(AbstractSectionWriter):
+class _CheckWriter(_AbstractWriter):
     """Tells what the matrices must be, and are."""
 
     def checks(self) -> ExplanationSection:
@@ -551,25 +519,27 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
     """
     if system.origin is None:
         raise ValueError("a system without its causal graph cannot be explained: derive it from a model")
-    return _derivation(step_context(system, system.origin, sign))
-
-
-def _derivation(lesson: StepContext) -> Explanation:
-    """All sections."""
-    system = lesson.system
-    sections = [choice_section(lesson), energy_section(lesson), *entry_sections(lesson), check_section(lesson)]
+    lesson = _Lesson(system, system.origin, sign)
+    entries = _EntryWriter(lesson)
+    sections = [
+        _ChoiceWriter(lesson).choice(),
+        _EnergyWriter(lesson).energy(),
+        entries.state_entries(),
+        entries.output_entries(),
+        _CheckWriter(lesson).checks(),
+    ]
     where = {**system.where, **lesson.finder.where}
     shown = [e for section in sections for item in section.items for e in _formulas(item)]
     needed = used_names(shown, where)
     return Explanation(
-        system.name,
-        lesson.sign,
-        system.states,
-        system.inputs,
-        system.outputs,
-        system.parameters,
-        tuple(section for section in sections if section.items),
-        {name: e for name, e in where.items() if name in needed},
+        name=system.name,
+        sign=sign,
+        states=system.states,
+        inputs=system.inputs,
+        outputs=system.outputs,
+        parameters=system.parameters,
+        sections=tuple(section for section in sections if section.items),
+        where={name: e for name, e in where.items() if name in needed},
     )
 
 

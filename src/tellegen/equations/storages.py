@@ -125,6 +125,7 @@ def congruence(
     T_u: Sequence[Sequence[Expression]],
     energy: Sparse,
     motion: "ParameterRates",
+    *,
     states: int,
     inputs: int,
     curved: Collection[tuple[int, int]] = (),
@@ -135,7 +136,16 @@ def congruence(
     whole_u = (*zeros(states, inputs), *map(tuple, T_u))
     rates = {place: motion.rate_of(entry) for place, entry in energy.items() if place not in curved}
     energy_rate = {place: rate for place, rate in rates.items() if rate is not ZERO}
-    return Congruence(whole, whole_u, motion.rate(whole), motion.rate(whole_u), energy, energy_rate, states, inputs)
+    return Congruence(
+        T=whole,
+        T_u=whole_u,
+        T_rate=motion.rate(whole),
+        T_u_rate=motion.rate(whole_u),
+        energy=energy,
+        energy_rate=energy_rate,
+        states=states,
+        inputs=inputs,
+    )
 
 
 class ParameterRates:

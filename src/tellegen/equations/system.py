@@ -292,6 +292,12 @@ class EquationSystem:
             dissipated_power=change(self.dissipated_power),
         )
 
+    def everywhere(self, change: Callable[[Expression], Expression]) -> "EquationSystem":
+        """The same, and rates of displacements and the meanings of names too."""
+        where = {name: change(e) for name, e in self.where.items()}
+        displacements = {name: change(rate) for name, rate in self.displacements.items()}
+        return replace(self.with_entries(change), where=where, displacements=displacements)
+
     def entries(self) -> list[Expression]:
         """Every expression of the equations."""
         flat = [e for m in self.matrices.values() for row in m for e in row]

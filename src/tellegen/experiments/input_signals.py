@@ -70,7 +70,8 @@ def trapezoid(
     period: Quantity | None = None,
 ) -> Signal:
     """Zero until `start`, up to `height` in the time `rise`, there for the time `hold`, back in the time `fall` (as `rise`)."""
-    return _shape("trapezoid", height, start, rise, hold, rise if fall is None and period is not None else fall, period)
+    given = (height, start, rise, hold, rise if fall is None and period is not None else fall, period)
+    return _shape("trapezoid", *given)
 
 
 def quintic(first: Quantity, last: Quantity, begin: Quantity, end: Quantity) -> Signal:

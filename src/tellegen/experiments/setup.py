@@ -32,7 +32,7 @@ from tellegen.experiments.quantities import SECOND, Quantity, computed, expressi
 from tellegen.expressions import ZERO, Call, Expression, call, derivative, number, postorder, relation, symbol
 from tellegen.expressions.nodes import Mul, Number, Pow
 from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, drive, lower
-from tellegen.graph.power_graph import ARGUMENT, argument
+from tellegen.graph.power_graph import ARGUMENT, PortLaw, argument
 from tellegen.graph.switching import put_into_mode
 from tellegen.model.model import Experiment, Model
 from tellegen.notations.parameters import check_physics
@@ -68,17 +68,14 @@ def soften_laws(
     The width of each is a parameter of the graph, so that another tolerance needs no other program. `start` and `inputs` are
     initial values and constant inputs by name.
     """
-    sizes: dict[tuple[str, Side], float] = {}
+    rooted = [k for k, port in enumerate(graph.ports) if _has_roots(port.law)]
+    sizes = _sizes(graph, values, start, inputs, until) if rooted else {}
     widths: dict[str, Expression | None] = {}
     ports = list(graph.ports)
-    for k, port in enumerate(ports):
-        law = port.law
-        if not isinstance(law, ResistiveLaw) or law.expression is None or not _has_roots(law.expression):
-            continue
-        side = other_side(law.side)
-        if (port.domain, side) not in sizes:
-            sizes[port.domain, side] = _size(graph, port.domain, side, values, start, inputs, until)
-        size = sizes[port.domain, side]
+    for k in rooted:
+        port, law = ports[k], ports[k].resistive
+        assert law.expression is not None, "roots stand in a formula"
+        size = sizes.get((port.domain, other_side(law.side)), LEAST_SIZE)
         if is_steep(law.expression, values, size):
             name = unused(f"softness_{identifier(port.element)}", graph.parameters)
             widths[name] = number(rtol * size)
@@ -111,9 +108,9 @@ def _rise(law: Expression, known: Mapping[str, float], middle: float, x: float) 
     return max(abs(law.evaluate({**known, ARGUMENT: at}) - middle) for at in (x, -x))
 
 
-def _has_roots(law: Expression) -> bool:
-    """Whether a law holds a power below one of something: nothing else is steep where it is continuous."""
-    for node in postorder(law):
+def _has_roots(law: PortLaw) -> bool:
+    """Whether a static law holds a power below one of something: nothing else is steep where it is continuous."""
+    for node in postorder(law.expression) if isinstance(law, ResistiveLaw) and law.expression is not None else ():
         if isinstance(node, Mul) and any(0 < q < 1 for _, q in node.factors):
             return True
         if isinstance(node, Pow) and not (isinstance(node.exponent, Number) and not 0 < node.exponent.value < 1):
@@ -121,26 +118,22 @@ def _has_roots(law: Expression) -> bool:
     return False
 
 
-def _size(
+def _sizes(
     graph: PowerGraph,
-    domain: str,
-    side: Side,
     values: Mapping[str, float],
     start: Mapping[str, float],
     inputs: Mapping[str, float],
     until: float,
-) -> float:
-    """The largest value that initial values and sources give to a kind of variable."""
-    found = [LEAST_SIZE]
+) -> dict[tuple[str, Side], float]:
+    """The largest values that initial values and sources give to power variables, by domain and side."""
+    found: dict[tuple[str, Side], list[float]] = {}
     for port in graph.ports:
         law = port.law
-        if port.domain != domain or isinstance(law, ResistiveLaw) or law.side != side:
-            continue
         if isinstance(law, StorageLaw) and not law.keeps_energy_variable:
-            found.append(abs(start.get(port.state, 0.0)))
+            found.setdefault((port.domain, law.side), [LEAST_SIZE]).append(abs(start.get(port.state, 0.0)))
         elif isinstance(law, SourceLaw):
-            found += _course(law, values, inputs, until)
-    return max(x for x in found if math.isfinite(x))
+            found.setdefault((port.domain, law.side), [LEAST_SIZE]).extend(_course(law, values, inputs, until))
+    return {kind: max(x for x in sizes if math.isfinite(x)) for kind, sizes in found.items()}
 
 
 def _course(law: SourceLaw, values: Mapping[str, float], inputs: Mapping[str, float], until: float) -> Iterator[float]:

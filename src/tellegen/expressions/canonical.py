@@ -163,11 +163,6 @@ def _unit(product: Mul) -> Expression:
     return _power_of(*factors[0]) if len(factors) == 1 else intern_mul(1, dict(factors))
 
 
-def add(*terms: Expression) -> Expression:
-    """The sum of all terms."""
-    return total(terms)
-
-
 def total(terms: Iterable[Expression]) -> Expression:
     """The sum of all terms; much faster than adding them one by one."""
     constant: Rational = 0

@@ -155,18 +155,18 @@ def port_of(
     law = _law(element, names, parameters)
     across, through, state = names.of(element, law)
     return Port(
-        element.name,
-        element.kind.domains[0],
-        ends[0],
-        ends[1],
-        law,
-        across,
-        through,
-        state,
-        element.initial,
-        element.prefer,
-        element.forced,
-        element.place,
+        element=element.name,
+        domain=element.kind.domains[0],
+        plus=ends[0],
+        minus=ends[1],
+        law=law,
+        across=across,
+        through=through,
+        state=state,
+        initial=element.initial,
+        prefer=element.prefer,
+        forced=element.forced,
+        place=element.place,
         part_of=element.notes.get(PART_OF, ""),
     )
 

@@ -77,9 +77,7 @@ def hold_signals(system: EquationSystem, at: Mapping[str, float]) -> EquationSys
     left = [law for law in signals.others if any(law.name in e.substitute(held).free_symbols for e in entries)]
     if left:
         raise _not_continuous("the model reads", left)
-    where = {name: e.substitute(held) for name, e in system.where.items()}
-    rates = {name: e.substitute(held) for name, e in system.displacements.items()}
-    return replace(power.with_entries(lambda e: e.substitute(held)), where=where, displacements=rates)
+    return power.everywhere(lambda e: e.substitute(held))
 
 
 def _not_continuous(reads: str, laws: Sequence[Sampled | Delayed | Table | External]) -> TellegenError:
@@ -148,9 +146,6 @@ class _Closing:
             else:
                 self.written[definition.name] = expression
 
-    def _closed(self, expression: Expression) -> Expression:
-        return expression.substitute(self.written)
-
     def system(self, time: Expression) -> EquationSystem:
         """The finished loop."""
         m, v = self.open.matrices, self.open.vectors
@@ -187,13 +182,7 @@ class _Closing:
             signals=NO_SIGNALS,
             measured=NOTHING_MEASURED,
         )
-
-        def settled(expression: Expression) -> Expression:
-            return self._closed(expression).substitute({TIME: time})
-
-        rates = {name: settled(rate) for name, rate in whole.displacements.items()}
-        where = {name: settled(e) for name, e in whole.where.items()}
-        return replace(whole.with_entries(settled), displacements=rates, where=where)
+        return whole.everywhere(lambda e: e.substitute(self.written).substitute({TIME: time}))
 
     def _is_shown(self, name: str) -> bool:
         """Signals whose value follows from the closed loop."""

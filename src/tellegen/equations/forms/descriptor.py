@@ -136,9 +136,19 @@ class _Writer:
         )
         h = {row: self._written(e) for row, e in self.h.items() if e is not ZERO}
         signals = tuple(signal.name for signal in self.graph.signals)
-        names, inputs, outputs = tuple(self.names), tuple(self.inputs), tuple(self.outputs)
         return DescriptorSystem(
-            self.graph.name, names, inputs, outputs, self.graph.parameters, E, F, G, H, D, h, signals
+            name=self.graph.name,
+            unknowns=tuple(self.names),
+            inputs=tuple(self.inputs),
+            outputs=tuple(self.outputs),
+            parameters=self.graph.parameters,
+            E=E,
+            F=F,
+            G=G,
+            H=H,
+            D=D,
+            h=h,
+            signals=signals,
         )
 
     def _written(self, expression: Expression) -> Expression:

@@ -7,6 +7,7 @@ from tellegen.equations import rules
 from tellegen.equations.matrices import Matrix, Vector, dot, negative, plus, zeros
 from tellegen.equations.system import NOTHING_MEASURED, Algebraic, EquationSystem, number_of
 from tellegen.expressions import ONE, ZERO, Expression, number, symbol
+from tellegen.expressions.elimination import resolved_definitions
 
 Point = Mapping[str, float]
 
@@ -165,13 +166,8 @@ class _Point:
 
 def _written_out(system: EquationSystem) -> EquationSystem:
     """The system with the names of `where` replaced, so that derivatives see through them."""
-    written: dict[str, Expression] = {}
-    for name, expression in system.where.items():
-        written[name] = expression.substitute(written)
-    if not written:
-        return system
-    rates = {name: e.substitute(written) for name, e in system.displacements.items()}
-    return replace(system.with_entries(lambda e: e.substitute(written)), where={}, displacements=rates)
+    written = resolved_definitions(system.where)
+    return replace(system.everywhere(lambda e: e.substitute(written)), where={}) if written else system
 
 
 def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[float]]:
