@@ -12,8 +12,8 @@ from tellegen.core.errors import EquationError, SimulationError, TellegenError
 from tellegen.core.names import TIME, did_you_mean, listing
 from tellegen.core.units import Dimension, parse_unit
 from tellegen.equations.derivation import measured_equations
-from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals, linearise_loop
-from tellegen.equations.forms.linearisation import linearise_equations
+from tellegen.equations.forms.closed_loop import close_loop, following_inputs, hold_signals
+from tellegen.equations.forms.linearisation import linearise_equations, linearise_loop
 from tellegen.equations.system import EquationSystem, parameter_values
 from tellegen.experiments import rules
 from tellegen.experiments.initial_values import initial_states
