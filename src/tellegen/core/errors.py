@@ -81,6 +81,7 @@ class TellegenError(Exception):
 
     def __init__(self, findings: Finding | Iterable[Finding]) -> None:
         self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
+        # An error without a reason could not be told to anybody.
         assert self.findings, "an error needs at least one finding"
         super().__init__("\n".join(map(str, self.findings)))
 
@@ -188,6 +189,7 @@ LONGEST_LINE = 160
 def sentence(text: str) -> str:
     """The words of a text on one line, with a capital and a full stop."""
     line = " ".join(text.split())
+    # Not `capitalize`, which would make `POG` into `Pog`.
     line = line[:1].upper() + line[1:]
     return line if line.endswith((".", "!", "?", ":")) else line + "."
 
@@ -198,6 +200,7 @@ def cut_lines(text: str) -> str:
 
 
 def _cut(line: str) -> str:
+    # A quarter from each end leaves room for the words in between.
     half = LONGEST_LINE // 4
     return f"{line[:half]} ... {len(line) - 2 * half} more characters ... {line[-half:]}"
 
@@ -273,6 +276,7 @@ class Rule:
     ) -> TellegenError:
         """The exception that carries one finding under this rule."""
         finding = self.finding(what, where=where, why=why, fix=fix, place=place, members=members)
+        # The letter of the code decides the class, so that a rule cannot be raised as an error of another layer.
         return ERROR_OF_LAYER[self.code[0]](finding)
 
 
@@ -296,6 +300,7 @@ class Rulebook:
     ) -> Rule:
         """Declare a rule; its code starts with the layer's letter and is used once."""
         assert code.startswith(self.layer), f"{code} does not belong to layer {self.layer}"
+        # Pages, messages and people refer to a code for ever.
         assert code not in self.rules, f"code {code} is used twice"
         made = Rule(code, title, meaning=meaning, why=why, example=example, instead=instead, severity=severity)
         self.rules[code] = made

@@ -193,6 +193,7 @@ class _Reader:
         self.kind, self.token = "", ""
 
     def read(self) -> Measure:
+        # Recursion and the size of numbers are bounded by the length of the text.
         if len(self.text) > _MAX_LENGTH:
             raise self.malformed(
                 f"a unit of {len(self.text)} characters is too long", f"use at most {_MAX_LENGTH} characters"
@@ -217,6 +218,7 @@ class _Reader:
 
     def product(self) -> Measure:
         measure = self.power()
+        # From the left, as in formulas: W/m*K is (W/m)*K; write W/(m*K).
         while self.token in _TIMES or self.token == "/":
             sign = -1 if self.token == "/" else 1
             self.advance()
@@ -266,6 +268,7 @@ class _Reader:
                 self.advance()
                 if self.token != ")":
                     raise self.malformed("a ')' is missing after the exponent", "close the parenthesis")
+        # The length first: int() of a long text takes the square of its length.
         if len(digits) > 4 or abs(int(digits)) > _MAX_EXPONENT:
             raise self.malformed(f"the exponent {digits} is too large", f"use exponents up to {_MAX_EXPONENT}")
         self.advance()
@@ -286,6 +289,7 @@ class _Reader:
         return measure
 
     def unknown(self) -> UnitError:
+        # 20 degC inside a product could be 20 K or 293.15 K.
         if self.token in SCALES:
             fix = "use K for temperature differences"
             return UnitError(OFFSET_UNIT, f"'{self.token}' stands inside a product of units", fix, self.at, self.token)
@@ -330,6 +334,7 @@ def unit_table() -> dict[str, Measure]:
         measure = read_measure(text, lambda part: look_up_word(part, table))
         table[word] = (factor * measure[0], measure[1])
 
+    # In the order of the table, each from words above it; a ring cannot be written.
     for word, text in PREFIXABLE.items():
         if text:
             define(word, Fraction(1), text)
@@ -346,6 +351,7 @@ def look_up_word(word: str, table: dict[str, Measure]) -> Measure | None:
         return whole
     for length in (2, 1):  # `da` before `d`
         prefix, rest = word[:length], word[length:]
+        # Minutes, inches and percents take no prefixes: `mmin` would be read as a unit by chance.
         if prefix in PREFIXES and rest in table and (rest in PREFIXABLE or rest in PREFIXABLE_FACTORS):
             factor, dimension = table[rest]
             return Fraction(10) ** PREFIXES[prefix] * factor, dimension
@@ -356,6 +362,7 @@ def unit_suggestion(word: str) -> str:
     """What to do about a word that is no unit: the unit that was probably meant."""
     if (hint := HINTS.get(word) or HINTS.get(word.lower()) or HINTS.get(word.lower().removesuffix("s"))) is not None:
         return f"did you mean '{hint}'?"
+    # Only letters that begin products of units: `kg` must not become k*g.
     if word[0] in "NVAWJ" and all(is_unit(letter) for letter in word):
         return f"did you mean '{'*'.join(word)}'?"  # `Nm` is how a catalogue prints it
     if word.startswith("kg") and is_unit(word[2:]):
@@ -369,6 +376,7 @@ def unit_advice(name: str) -> str:
     if is_unit(name):
         return f"as a unit, '{name}' stands behind its number, after a space: 1 {name}, or 1 {name}^-1"
     word, digit = name[:-1], name[-1:]
+    # m2 and m3 are how people write areas and volumes.
     return f"as a unit, write {word}^{digit}" if digit in "23" and is_unit(word) else ""
 
 
@@ -380,18 +388,9 @@ def _words_with_prefix_of(word: str) -> list[str]:
 
 
 __all__ = [
-    "DIMENSIONLESS",
-    "OFFSET_UNIT",
-    "Dimension",
-    "Exponent",
-    "Unit",
-    "convert",
-    "describe",
-    "dimension_of",
-    "is_unit",
-    "parse_unit",
-    "unit_words",
-]
+    "DIMENSIONLESS", "OFFSET_UNIT", "Dimension", "Exponent", "Unit", "convert", "describe", "dimension_of", "is_unit",
+    "parse_unit", "unit_words",
+]  # fmt: skip
 
 
 @final
@@ -443,8 +442,10 @@ def convert(value: float, source: str, target: str, place: Place | None = None) 
             fix=f"give the value in a unit of {describe(b.dimension)}",
             place=place,
         )
+    # An infinite limit is infinite in every unit, and no Fraction.
     if not math.isfinite(value):
         return value
+    # Exact until the last step, so that there and back is the same number wherever a double can say so.
     return float((Fraction(value) * a.factor + a.offset - b.offset) / b.factor)
 
 
@@ -495,9 +496,5 @@ def _parse(text: str) -> Unit:
     if stripped in SCALES:
         factor, offset = SCALES[stripped]
         return Unit(factor, Dimension(K=1), text, offset)
-    factor, dimension = read_measure(text, _factor_of_word)
+    factor, dimension = read_measure(text, lambda word: look_up_word(word, unit_table()))
     return Unit(factor, dimension, text)
-
-
-def _factor_of_word(word: str) -> Measure | None:
-    return look_up_word(word, unit_table())

@@ -163,7 +163,8 @@ class _EnergyWriter(_AbstractWriter):
         if not self.causal.integral and not self.causal.dependent:
             return ExplanationSection("Energy matrix", ())
         items: list[Item] = [Sentence("The constitutive relations link energy variables to outputs:")]
-        items += [self._content(self.ports[k], name, symbol(self.ports[k].state)) for k, name in self._contents()]
+        for k, name in zip(self.causal.integral, self.energy_names, strict=True):
+            items.append(self._content(self.ports[k], name, symbol(self.ports[k].state)))
         for k, name in zip(self.causal.derivative, self.system.dependent, strict=True):
             items.append(self._content(self.ports[k], self._free_name(self.ports[k]), symbol(name)))
         if self.causal.dependent:
@@ -179,9 +180,6 @@ class _EnergyWriter(_AbstractWriter):
             )
             items.append(ShownMatrix("N", self.system.matrices["N"]))
         return ExplanationSection("Energy matrix", tuple(items))
-
-    def _contents(self) -> Iterator[tuple[int, str]]:
-        return zip(self.causal.integral, self.energy_names, strict=True)
 
     def _free_name(self, port: Port) -> str:
         letter = DOMAINS[port.domain].energy(port.storage.side).symbol

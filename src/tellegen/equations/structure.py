@@ -90,12 +90,10 @@ class NonlinearLaws:
 
     def _value(self, k: int) -> Expression:
         """What a law gives, once all that it reads is known."""
-        others = {self._argument_name(j): self._argument(j) for j in self.together.get(k, ())}
+        together = [(self.ports[j], j) for j in self.together.get(k, ())]
+        others = {port.variable(other_side(port.resistive.side)): self._argument(j) for port, j in together}
         found = self.ports[k].resistive.value_at(self._argument(k))
         return found.substitute(others) if others else found
-
-    def _argument_name(self, k: int) -> str:
-        return self.ports[k].variable(other_side(self.ports[k].resistive.side))
 
     def residuals(self) -> list[Expression]:
         """One for each unknown."""

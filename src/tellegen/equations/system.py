@@ -97,9 +97,16 @@ def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | Non
         return system
     system = _with_displacements(system)
     measured = system.measured
-    rows = {name: _measured_row(measured, k) for k, name in enumerate(measured.names)}
-    rows |= {name: _state_row(system, k) for k, name in enumerate(system.states)}
-    rows |= {name: _own_row(system, k) for k, name in enumerate(system.outputs)}  # the same row, where it is a state
+    m, n = system.matrices, len(system.states)
+    nothing = (ZERO,) * len(system.inputs)
+    rows = {
+        name: _Row(measured.C[k], measured.D[k], measured.D_1[k], measured.rest[k])
+        for k, name in enumerate(measured.names)
+    }
+    for k, name in enumerate(system.states):
+        rows[name] = _Row(tuple(ONE if j == k else ZERO for j in range(n)), nothing, nothing)
+    for k, name in enumerate(system.outputs):  # the same row, where it is a state
+        rows[name] = _Row(m["C"][k], m["D"][k], m["D_1"][k], system.vectors["f_y"][k])
     new = [name for name in measured.names if name not in system.outputs]
     wanted = [*system.outputs, *new] if outputs is None else list(dict.fromkeys(outputs))
     for name in wanted:
@@ -137,20 +144,6 @@ class _Row:
     D: Vector
     D_1: Vector
     rest: Expression = ZERO
-
-
-def _measured_row(measured: Measured, k: int) -> _Row:
-    return _Row(measured.C[k], measured.D[k], measured.D_1[k], measured.rest[k])
-
-
-def _state_row(system: "EquationSystem", k: int) -> _Row:
-    nothing = (ZERO,) * len(system.inputs)
-    return _Row(tuple(ONE if j == k else ZERO for j in range(len(system.states))), nothing, nothing)
-
-
-def _own_row(system: "EquationSystem", k: int) -> _Row:
-    m = system.matrices
-    return _Row(m["C"][k], m["D"][k], m["D_1"][k], system.vectors["f_y"][k])
 
 
 def _with_displacements(system: "EquationSystem") -> "EquationSystem":

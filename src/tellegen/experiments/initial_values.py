@@ -20,7 +20,7 @@ from tellegen.core.units import Dimension, parse_unit
 from tellegen.experiments import rules
 from tellegen.experiments.quantities import Quantity, computed, value_of
 from tellegen.expressions import Expression, number, total
-from tellegen.graph import Port, PowerGraph, StorageLaw
+from tellegen.graph import Port, PowerGraph
 from tellegen.graph.power_graph import ARGUMENT
 from tellegen.model.kinematics import solve_positions
 from tellegen.model.model import Closure, Model
@@ -36,23 +36,13 @@ def with_drift_control(graph: PowerGraph, closures: Sequence[Closure]) -> PowerG
     rates = dict(graph.displacements)
     for closure in closures:
         for name, step in zip(closure.solves, _newton_step(closure), strict=True):
-            rates[name] = rates[name] - step / _decimal(TIME)
+            rates[name] = rates[name] - step / number(TIME)
     return replace(graph, displacements=rates)
-
-
-def _decimal(value: float) -> Expression:
-    """A number as a formula, by its decimal digits."""
-    return number(round(value * 1000)) / 1000
-
-
-def _loop_jacobian(closure: Closure) -> list[list[Expression]]:
-    """The derivatives of the equations of a loop by the displacements that follow from it."""
-    return [[equation.derivative(name) for name in closure.solves] for equation in closure.equations]
 
 
 def _newton_step(closure: Closure) -> list[Expression]:
     """G^-1 g by Cramer's rule: loops have one, two or three equations."""
-    G = _loop_jacobian(closure)
+    G = [[equation.derivative(name) for name in closure.solves] for equation in closure.equations]
     whole = _determinant(G)
     steps = []
     for k in range(len(closure.solves)):
@@ -131,7 +121,7 @@ def initial_names(graph: PowerGraph, model: Model) -> dict[str, InitialName]:
         side = port.law.side
         content = domain.energy(side)
         for name in (port.state, port.variable(side)):
-            is_content = name == port.state and _keeps_content(port)
+            is_content = name == port.state and port.storage.keeps_energy_variable
             found.setdefault(
                 name, InitialName(port, is_content, _dimension(content.unit if is_content else domain.power(side).unit))
             )
@@ -228,10 +218,6 @@ def _solved(formula: Expression, wanted: float, parameters: Mapping[str, float],
     except (ArithmeticError, ValueError):
         pass
     raise rules.BAD_SETTING.error(f"{subject} is not reached by the law of the storage", fix="give the state itself")
-
-
-def _keeps_content(port: Port) -> bool:
-    return isinstance(port.law, StorageLaw) and port.law.keeps_energy_variable
 
 
 def _dimension(unit: str) -> Dimension:

@@ -60,6 +60,8 @@ class _C(AbstractPrinter):
         return "M_PI"
 
     def power(self, base: PrintedPiece, exponent: PrintedPiece) -> PrintedPiece:
+        # Small powers of a name are products, which are far quicker than `pow`; of anything longer the text would be
+        # evaluated again for each factor.
         count = _SMALL.get(exponent.text, 0)
         if count and base.size == 1 and base.holds == ATOM:
             return PrintedPiece("*".join([base.text] * count), PRODUCT, base.size + 1)
@@ -68,10 +70,12 @@ class _C(AbstractPrinter):
     def quotient(self, coefficient: Rational, factors: Factors, pieces: dict[Expression, PrintedPiece]) -> PrintedPiece:
         """As for all printers, but a reciprocal that has a name is multiplied by: a division takes as long as ten products."""
         counts = {base: self._reciprocals_in(base, q) for base, q in factors} if self.reciprocals else {}
+        # A quotient without a base that is divided by elsewhere gains nothing from a name.
         if not any(counts.values()):
             return super().quotient(coefficient, factors, pieces)
         rest = super().quotient(coefficient, tuple(f for f in factors if not counts[f[0]]), pieces)
         named = [self.reciprocals[base][0] for base, _ in factors for _ in range(counts[base])]
+        # One times something would be written as a product that the compiler may not drop.
         known = [] if rest.text == "1.0" else [self.enclosed(rest, PRODUCT)]
         return PrintedPiece("*".join([*known, *named]), PRODUCT, rest.size + len(named))
 
@@ -95,6 +99,7 @@ class _C(AbstractPrinter):
             text = f"({self.enclosed(condition, COMPARISON)} ? {yes.text} : {no.text})"
             return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
         function = FUNCTIONS[name]
+        # In C `fmin` and `fmax` have two arguments; longer ones are nested.
         if function.most is not None:
             return listed(function.c, args)
         result = args[0]
@@ -108,12 +113,14 @@ _SMALL = {f"{n}.0": n for n in range(2, _MOST_FACTORS + 1)}
 
 def _double(text: str, q: Rational) -> str:
     """A literal of type double. Raises OverflowError when no double can hold it."""
+    # Raises beyond the range of double: inf in the text of a program would be found out far from its cause.
     float(q)
     return text if any(mark in text for mark in ".en") else f"{text}.0"
 
 
 def _shortest(n: int) -> str | None:
     """A whole number as an exact double, or None where it would be rounded."""
+    # Up to here every whole number is a double, so that a fraction of two of them is rounded once alone.
     return f"{n}.0" if n < 2**53 else None
 
 
@@ -148,6 +155,7 @@ class CWriter:
         for root in expressions:
             new = root not in self._uses
             self._uses[root] += 1
+            # What is inside a known expression has been counted with it.
             stack = [root] if new else []
             while stack:
                 node = stack.pop()
@@ -161,6 +169,7 @@ class CWriter:
         for base, q in _powers(node):
             if q != 1:
                 self._raised.add(base)
+            # Names and numbers are divided by as they are; only what is computed is worth a reciprocal of its own.
             if q < 0 and q.denominator <= 2 and base.args:
                 self._divisors.setdefault(base, []).append(-q)
 
@@ -177,9 +186,11 @@ class CWriter:
     def _is_shared(self, node: Expression) -> bool:
         if isinstance(node, Symbol | Number | Constant | Condition):
             return False
+        # A base that is raised would be written once for every factor of the power.
         return self._uses[node] > 1 or node in self._raised
 
     def _declare_reciprocal(self, base: Expression) -> None:
+        # With a root among the powers the reciprocal of the root is named, and its square is that of the base.
         unit = Fraction(1, max(q.denominator for q in self._divisors[base]))
         down = self._printer.factor(base, unit, self._pieces)
         self._printer.reciprocals[base] = self._declared(PrintedPiece(f"1.0/{down.text}", PRODUCT, 1)).text, unit

@@ -56,6 +56,7 @@ def substitute_all(
     stack = list(expressions)
     while stack:
         node = stack[-1]
+        # A stack of our own: formulas of a ladder are nested deeper than Python's recursion goes.
         waiting = [] if node in new else [arg for arg in _needed(node, new) if arg not in new]
         if waiting:
             stack.extend(waiting)
@@ -71,6 +72,8 @@ def _needed(node: Expression, new: Mapping[Expression, Expression]) -> tuple[Exp
     if not (isinstance(node, nodes.Call) and node.name == "if"):
         return node.args
     condition, yes, no = node.args
+    # The branch that does not count may divide by zero at the values put in, so the condition is decided before it is
+    # made.
     if condition not in new:
         return (condition,)
     decided = new[condition]
@@ -89,6 +92,7 @@ def _substituted(
         return new[needed[0]]
     old = node.args
     args = tuple([new[arg] for arg in old])
+    # Unchanged parts stay the same objects, with the residues they know.
     return node if args == old else rebuild(node, args)
 
 
@@ -122,6 +126,7 @@ def _recipe(node: Expression) -> tuple[Callable[..., Expression], tuple[object, 
     return nodes.intern_logic, (node.operator, node.arguments)
 
 
+# Set here, not in the class: the methods of a node are told in modules that import its class.
 nodes.ENGINE.substitute = substitute
 nodes.ENGINE.rebuild = _recipe
 
@@ -143,6 +148,7 @@ def derivative(expression: Expression, name: str) -> Expression:
 def _slope(node: Expression, name: str, slopes: Slopes) -> Expression:
     if isinstance(node, nodes.Symbol):
         return ONE if node.name == name else ZERO
+    # Most parts of a formula do not read the name; they are passed over without building anything.
     if all(slopes[arg] is ZERO for arg in node.args):
         return ZERO
     if isinstance(node, nodes.Add):
@@ -159,6 +165,8 @@ def _slope_of_product(node: nodes.Mul, slopes: Slopes) -> Expression:
     for i, (base, q) in enumerate(node.factors):
         if slopes[base] is not ZERO:
             others = [power(b, number(e)) for k, (b, e) in enumerate(node.factors) if k != i]
+            # q x^(q-1) is infinite at zero for a root; where the base rests there (max(x, 0)) its slope is zero, and
+            # the product is no number.
             own = _kept_finite(base, q, product([power(base, number(q - 1)), slopes[base]]))
             terms.append(product([number(node.coefficient * q), own, *others]))
     return total(terms)
@@ -169,6 +177,8 @@ def _slope_of_power(node: nodes.Pow, slopes: Slopes) -> Expression:
     if isinstance(exponent, nodes.Number):
         own = product([power(base, exponent - 1), slopes[base]])
         return product([exponent, _kept_finite(base, exponent.rational, own)])
+    # Without this case x^n with a symbolic n would have the logarithm of x in its slope, which a negative x does not
+    # have.
     by_exponent = ZERO if slopes[exponent] is ZERO else product([node, call("log", base), slopes[exponent]])
     return by_exponent + product([exponent, power(base, exponent - 1), slopes[base]])
 
@@ -185,6 +195,7 @@ def _slope_of_call(node: nodes.Call, slopes: Slopes) -> Expression:
     args = node.arguments
     if node.name == "if":
         return call("if", args[0], slopes[args[1]], slopes[args[2]])
+    # One `if` for both slopes: compiled, the comparison is made once, and symbols print as a person writes them.
     if node.name in ("min", "max") and len(args) == 2:
         first = FUNCTIONS[node.name].partials(args)[0]
         assert isinstance(first, nodes.Call), "the share of an argument is decided by a condition"

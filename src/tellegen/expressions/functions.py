@@ -71,6 +71,7 @@ def _number_of(x: Expression) -> Rational | None:
 
 def _at(point: int, result: Expression) -> Callable[[Arguments], Expression | None]:
     """The rule that a function of one argument has an exact value at one point."""
+    # Other exact values, such as sin(pi/6), are left as they are: formulas of a file seldom have them.
     return lambda args: result if _number_of(args[0]) == point else None
 
 
@@ -115,6 +116,7 @@ def _fold_hypot(args: Arguments) -> Expression | None:
     a, b = args
     if isinstance(a, Number) and isinstance(b, Number):
         return sqrt(number(a.rational**2 + b.rational**2))
+    # Symmetric, so one order is chosen.
     return intern_call("hypot", (b, a)) if b._digest < a._digest else None
 
 
@@ -170,6 +172,8 @@ def _extreme(name: str, pick: Callable[..., Any], beats: Literal["<", ">"]) -> F
     def partials(args: Arguments) -> Sequence[Expression]:
         gains = []
         for i, arg in enumerate(args):
+            # Strict against those before it, not strict against those behind: of equal arguments exactly one has the
+            # slope 1.
             before = [relation(beats, arg, other) for other in args[:i]]
             after = [relation(holds, arg, other) for other in args[i + 1 :]]
             gains.append(call("if", logic("and", *before, *after), ONE, ZERO))
@@ -179,6 +183,7 @@ def _extreme(name: str, pick: Callable[..., Any], beats: Literal["<", ">"]) -> F
         """Nested ones flattened, numbers folded, the same argument kept once, in a fixed order."""
         flat = [inner for arg in args for inner in _same_call(name, arg)]
         numbers = [x.rational for x in flat if isinstance(x, Number)]
+        # In an order of its own, so that min(a, b) and min(b, a) are one object.
         rest = sorted({x for x in flat if not isinstance(x, Number)}, key=lambda x: x._digest)
         if numbers:
             rest.append(number(pick(numbers)))
@@ -270,6 +275,7 @@ def call(name: str, *args: Expression | Scalar) -> Expression:
         raise TypeError(f"{name} takes {row.arity}, not {len(args)}")
     arguments = tuple([as_expression(arg) for arg in args])
     for position, arg in enumerate(arguments):
+        # A condition where a number belongs would be counted as 0 or 1 by some printers and refused by others.
         if isinstance(arg, Condition) != (row.name == "if" and position == 0):
             raise TypeError(
                 f"argument {position + 1} of {name} must {'not ' * isinstance(arg, Condition)}be a condition: {arg!r}"

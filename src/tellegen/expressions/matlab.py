@@ -48,6 +48,7 @@ class _Matlab(AbstractPrinter):
         return ((term, 1),) if pieces[term].holds == ATOM else factors_of(term)
 
     def call(self, name: str, args: Sequence[PrintedPiece]) -> PrintedPiece:
+        # Nested, as these functions take two arguments.
         if name in ("min", "max") and len(args) > 2:
             inner = self.call(name, args[1:])
             return listed(name, [args[0], inner])
@@ -59,6 +60,7 @@ def matlab_name(name: str) -> str:
     found = checked_identifier(identifier(name))
     if found in KEYWORDS or found in CALLED or found.startswith(OWN):
         found = f"{found}_"
+    # A checksum of the whole name keeps long paths apart that begin alike.
     return found if len(found) <= LONGEST else f"{found[: LONGEST - 9]}_{crc32(found.encode()):08x}"
 
 
@@ -92,6 +94,7 @@ class MatlabLines:
     def text(self, expression: Expression) -> str:
         """The formula in one line, behind the lines that it needs."""
         pieces: dict[Expression, PrintedPiece] = {}
+        # First, for what stands before them must hold their variables.
         for choice in _outer_choices(expression):
             pieces[choice] = PrintedPiece(self._chosen(choice), ATOM, 1)
         for node in postorder(expression):
@@ -105,6 +108,7 @@ class MatlabLines:
 
     def _kept(self, node: Expression, piece: PrintedPiece) -> PrintedPiece:
         """A piece, or the variable that has its value. Inside a branch nothing is kept: the other one would not have it."""
+        # Only outside of branches does a line run always.
         if node not in self._common or self._indent:
             return piece
         name = f"{OWN}s{len(self._known) + 1}"
@@ -119,6 +123,7 @@ class MatlabLines:
         condition, yes, no = choice.arguments
         outer, test = self._indent, self.text(condition)
         self.lines.append(f"{outer}if {test}")
+        # The lines of a branch stand between the words around it.
         for word, branch in (("else", yes), ("end", no)):
             self._indent = f"{outer}  "
             self.assign(name, branch)

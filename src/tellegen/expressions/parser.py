@@ -43,6 +43,7 @@ def decimal(text: str) -> Rational | None:
         return int(text)
     mantissa, _, exponent = text.replace("E", "e").partition("e")
     before, _, after = mantissa.partition(".")
+    # Refused before it is a number: 1e999999999 must not be computed.
     if len(exponent) > 6:
         return None
     shift = int(exponent) if exponent else 0
@@ -104,6 +105,7 @@ def parse(
 
     Raises: DescriptionError with a code from D001 on, naming the column, what stands there and what should.
     """
+    # Most formulas of a file are a number with its unit, or a name: read by one expression, without a parser.
     match = _PLAIN.fullmatch(text) if len(text) <= LONGEST else None
     if match is not None:
         digits, word, name = match.groups()
@@ -111,6 +113,7 @@ def parse(
             if name not in RESERVED_WORDS and name not in indices:
                 return intern_symbol(name)
         elif word is None or (unit is not None and word not in indices and word not in KEYWORDS):
+            # Longer ones get their message from the parser.
             value = decimal(digits) if len(digits) < 300 else None
             if value is not None and (word is None or unit is None):
                 return intern_number(value)
@@ -185,6 +188,7 @@ class _Parser(AbstractTokens):
         left = self.value()
         if self.kind == "sign" and self.word in COMPARE:
             left = self.compared(left, start)
+        # After the value is read, because `not` binds less tightly than a comparison.
         if negations and not isinstance(left, Condition):
             self.fail(CONDITION, start, f"'not' needs a condition, found the value '{left}'", "compare it: not x > 0")
         return logic("not", left) if negations % 2 else left
@@ -216,9 +220,11 @@ class _Parser(AbstractTokens):
             if operator == "*":
                 factors.append(operand)
             elif operator == "/":
+                # Division is a power, so that the column of a division by zero is that of its sign.
                 factors.append(self.build(offset, power, operand, MINUS_ONE))
             else:
                 terms.append(self.build(offset, product, factors))
+                # Terms are collected and added once: a sum of ten thousand terms takes linear time.
                 factors = [operand] if operator == "+" else [MINUS_ONE, operand]
         if not terms and len(factors) == 1:
             return factors[0]
@@ -228,6 +234,7 @@ class _Parser(AbstractTokens):
         """A power, with its sign before it: -x^2 is -(x^2)."""
         start, negative = self.start, False
         while self.kind == "sign" and self.word in ("+", "-"):
+            # The sign stands before the power: -x^2 is -(x^2), as in mathematics.
             negative ^= self.word == "-"
             self.advance()
         inner = self.start
@@ -244,6 +251,7 @@ class _Parser(AbstractTokens):
         self.enter()
         self.advance()
         exponent_start = self.start
+        # From the right: a^b^c is a^(b^c).
         exponent = self.factor()
         self.depth -= 1
         self.refuse_condition(exponent, exponent_start)
@@ -278,12 +286,14 @@ class _Parser(AbstractTokens):
         """Read a number, and its unit where one follows."""
         start, text = self.start, self.word
         value = decimal(text) if len(text) <= MOST_DIGITS else None
+        # Texts of many digits are cut in the message, which would else fill a screen.
         if value is None:
             what = f"the number '{clipped(text)}' is out of range"
             self.fail(
                 OUT_OF_RANGE, start, what, f"the power of ten lies between -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"
             )
         result = self.build(start, number, value)
+        # A word behind a number can only be its unit; products are written with a star.
         match = AFTER_NUMBER.match(self.text, self.end)
         if match is None or match[2] in ("and", "or"):
             self.advance()
@@ -294,6 +304,7 @@ class _Parser(AbstractTokens):
 
     def _read_unit(self, gap: str, word: str, start: int) -> Expression:
         follows = self.text[start + len(word) : start + len(word) + 1]
+        # 2 i is meant as a product where i counts, 2 sin(x) wherever it stands.
         if word in self.indices or follows == "(":
             self.fail(
                 SYNTAX, start, f"found '{word}' after a number, expected an operator", f"write *{word} for a product"
@@ -304,8 +315,11 @@ class _Parser(AbstractTokens):
         if self.unit is None:
             fix = f"leave the unit out, or write *{word} for a product"
             self.fail(UNIT, start, f"found '{word}' after a number, expected an operator; no unit is read here", fix)
+        # `1 e-3` would be read as one of a unit e, less three.
         if _POWER_OF_TEN.match(self.text, start):
             self.fail(SYNTAX, start, f"found '{word}' after a space", "write a power of ten without a space: 1e-3")
+        # A unit goes on over * and / as long as unit words follow: in `2 V/R` the R is a parameter, in `2 V/A` the A a
+        # unit.
         self.end = unit_end(self.text, start + len(word), self._is_unit_word)
         if (power := _POWER_OF_UNIT.match(self.text, self.end)) is not None:
             what = f"found '{power[0]}' directly after a unit: a power of the unit, or a difference?"
@@ -327,6 +341,7 @@ class _Parser(AbstractTokens):
         """Read what a name stands for: a constant, the counter of a repetition, a function or a symbol."""
         start, name = self.start, self.word
         follows = self.text[self.end : self.end + 1]
+        # The token took plain indices with it; what follows now holds a counter, as in x[i+1].
         if follows == "[" or (follows == "." and _SUFFIX.match(self.text, self.end)):
             return self._indexed(name, start)
         self.advance()
@@ -371,6 +386,7 @@ class _Parser(AbstractTokens):
         self.advance()
         self.enter()
         outer, self.in_index = self.in_index, True
+        # An index counts and measures nothing.
         outer_unit, self.unit = self.unit, None
         numbers = []
         while True:
@@ -399,6 +415,7 @@ class _Parser(AbstractTokens):
         known = ALIASES.get(name, name)
         if known not in FUNCTIONS and name not in self.macros:
             self.unknown_function(name, start)
+        # `if` is a keyword, so its word is still ahead; the name of any other function has been read.
         if name == "if":
             self.advance()
         self.take("(", f"after '{name}'")
@@ -409,6 +426,8 @@ class _Parser(AbstractTokens):
             if args or named:
                 self.take(",", f"or ')' after an argument of {name}")
             offset = self.start
+            # A name before `=` is looked for in the text itself: `==` is a comparison, and no token for a single =
+            # exists.
             word = self._keyword(name, offset)
             if word is None and named:
                 self.fail(ARGUMENTS, offset, f"an argument of '{name}' without a name follows one with a name")
@@ -448,6 +467,7 @@ class _Parser(AbstractTokens):
         missing = [word for word, value in zip(macro.names[: macro.least], values, strict=False) if value is None]
         if missing or len(values) > macro.most:
             self.fail(ARGUMENTS, start, f"'{name}' lacks its {listing(missing)}", f"expected {_span(macro)}")
+        # Arguments left out at the end take the defaults of what is built.
         while values and values[-1] is None:
             values.pop()
         return self.build(start, macro.build, *values)

@@ -64,6 +64,7 @@ def in_reading_order(pieces: Iterable[PrintedPiece]) -> list[PrintedPiece]:
 
 
 def _reading_key(piece: PrintedPiece) -> tuple[object, ...]:
+    # Told from the text, so that every language says so the same way.
     is_function = piece.holds == ATOM and "(" in piece.text
     return piece.holds == SUM, piece.size > 0, is_function, natural(piece.text)
 
@@ -76,10 +77,12 @@ def terms_in_reading_order(terms: Iterable[PrintedTerm]) -> list[PrintedTerm]:
 def decimal_text(q: Rational) -> str | None:
     """A positive number as a decimal of at most 17 digits, or None where it has no such decimal."""
     shift = _decimals(q.denominator)
+    # What the parser would refuse must not be written: files are read back.
     if shift is None or shift > LARGEST_EXPONENT:
         return None
     digits = str(q.numerator * 10**shift // q.denominator)
     bare = digits.rstrip("0") or "0"
+    # A double has no more digits; beyond them the fraction is shorter and exact.
     if len(bare) > MOST_DIGITS:
         return None
     shift -= len(digits) - len(bare)
@@ -91,6 +94,7 @@ def _placed(digits: str, shift: int) -> str | None:
     exponent = len(digits) - 1 - shift
     if abs(exponent) > LARGEST_EXPONENT:
         return None
+    # In this range people read decimals, beyond it powers of ten.
     if -4 <= exponent < 0:
         return f"0.{'0' * (-exponent - 1)}{digits}"
     if 0 <= exponent < 7:
@@ -112,6 +116,7 @@ def _decimals(denominator: int) -> int | None:
 
 def written_number(q: Rational) -> tuple[str, str]:
     """A positive number as papers write it, 1/2, 0.15, 1e9: numerator and denominator, empty when there is none."""
+    # Halves, quarters and eighths stand in formulas of books as fractions; 0.15 was a decimal before it came here.
     if q.denominator in (2, 4, 8):
         return str(q.numerator), str(q.denominator)
     text = decimal_text(q)
@@ -204,6 +209,7 @@ class AbstractPrinter(ABC):
         if node.constant:
             last = PrintedTerm(self.quotient(magnitude(node.constant), (), pieces), node.constant < 0)
             positives = sum(not term.negative for term in ordered)
+            # The number comes last among its sign: x + y + 1 - z reads as it is meant.
             ordered.insert(len(ordered) if last.negative else positives, last)
         first, *rest = ordered
         text = f"-{first.piece.text}" if first.negative else first.piece.text
@@ -227,6 +233,7 @@ class AbstractPrinter(ABC):
     def product(self, factors: Iterable[PrintedPiece], number: str) -> PrintedPiece | None:
         """Factors joined by stars after a number, or None where there is neither."""
         ordered = in_reading_order(factors)
+        # One is written only where nothing else is.
         if number and not (ordered and number in ("1", "1.0")):
             ordered.insert(0, PrintedPiece(number, ATOM, 1))
         if not ordered:
@@ -239,6 +246,7 @@ class AbstractPrinter(ABC):
         """A power with a positive rational exponent."""
         if q == 1:
             return pieces[base]
+        # Of all fractional powers only the square root has a sign of its own.
         if q.denominator == 2 and q.numerator == 1:
             return PrintedPiece(self.root(pieces[base]), ATOM, pieces[base].size + 1)
         if q.denominator == 1 and is_symbolic_power(base):
@@ -269,6 +277,7 @@ class AbstractPrinter(ABC):
             return PrintedPiece(f"{word}{self.fence(args[0].text)}", NOT, size)
         if not args:
             return PrintedPiece(word, ATOM, 1)
+        # One tighter than itself: `(a or b) and c` keeps its parentheses, `a and b and c` needs none.
         level = AND if node.operator == "and" else OR
         return PrintedPiece(f" {word} ".join(self.enclosed(arg, level + 1) for arg in args), level, size)
 
@@ -301,12 +310,14 @@ class _Python(AbstractPrinter):
         if name != "if":
             return listed(name, args)
         condition, yes, no = args
+        # In parentheses whatever stands around: a conditional holds less tightly than anything else in Python.
         text = f"({self.enclosed(yes, NOT)} if {self.enclosed(condition, COMPARISON)} else {no.text})"
         return PrintedPiece(text, ATOM, 1 + sum(arg.size for arg in args))
 
 
 def checked_identifier(name: str) -> str:
     """The name, if a program can hold it; whatever a file says, no other text may reach a compiler."""
+    # Names come from files of anybody, and what is printed here is compiled and run.
     if not (name.isascii() and name.isidentifier()):
         raise ValueError(f"not an identifier: {name!r}")
     return name
@@ -352,7 +363,9 @@ def latex_name(name: str) -> str:
     found = _WORDS.fullmatch(last)
     if found is None:
         return _upright(name)
+    # A subscript of a subscript: V_R_a is the voltage at R_a.
     head, *words = [word for word in found["own"].split("_") if word]
+    # x2 is meant as x_2.
     letters = head.rstrip("0123456789") or head
     owned = [part for owner in owners for part in owner.replace("[", "_").rstrip("]").split("_") if part]
     index = [found["index"]] if found["index"] else []
@@ -376,6 +389,7 @@ def _subscript(word: str) -> str:
     """Greek letters, single letters, letters with a number and numbers as they are, other words upright."""
     if word in GREEK:
         return rf"\{word}"
+    # A word in italics reads as a product of its letters.
     return word if word[1:].isdigit() or len(word) == 1 or word[:1].isdigit() else rf"\text{{{word}}}"
 
 
@@ -390,6 +404,7 @@ def _joined(subscripts: list[str]) -> str:
 def _nested(words: list[str]) -> list[str]:
     """Subscripts that name an element with a subscript of its own stand one under the other."""
     first, *rest = [_subscript(word) for word in words] or [""]
+    # Only a letter can carry a subscript of its own; words stand behind one another.
     is_letter = bool(first) and not first.startswith(r"\text") and not first.isdigit()
     if rest and is_letter and (_is_index(rest[0]) or first[0].isupper() or first[0] == "\\"):
         return [f"{first}_{{{rest[0]}}}", *rest[1:]]

@@ -35,6 +35,7 @@ _COMPARE: Final[Mapping[str, Callable[[], ast.cmpop]]] = {
 def _real_power(base: float, exponent: float) -> float:
     """A power that is a real number. Raises ValueError where there is none."""
     found: float | complex = base**exponent
+    # Python's power of a negative number is complex; compiled C gives not a number, and so do we.
     if isinstance(found, complex):
         raise ValueError(f"{base:g} has no real power {exponent:g}")
     return found
@@ -116,6 +117,7 @@ class PythonWriter:
         for node in postorder(expression):
             if node not in self._pieces:
                 piece = self._piece(node)
+                # Deep trees are cut by names: `compile` follows them by recursion and would overflow its stack.
                 needs_name = self._is_shared(node) or piece.depth > _DEEPEST
                 self._pieces[node] = self._named(piece) if needs_name else piece
         return self._pieces[expression]
@@ -134,6 +136,8 @@ class PythonWriter:
     def _assign(self, word: str, piece: _Piece) -> None:
         line = assigned(word, piece.tree)
         if piece.may_fail:
+            # What has no value becomes not a number, as in C, so that a solver retries with a shorter step instead of
+            # ending.
             lost = [assigned(word, ast.Constant(float("nan")))]
             line = ast.Try([line], [ast.ExceptHandler(name("NO_VALUE"), None, lost)], [], [])
         self.lines.append(line)
@@ -171,6 +175,7 @@ class PythonWriter:
         if not down:
             return above
         below = _joined(down, ast.Mult(), "product_of")
+        # Division may fail, so its line is guarded; sums and products of floats never raise.
         return _Piece(ast.BinOp(above.tree, ast.Div(), below.tree), True, 1 + max(above.depth, below.depth))
 
     def _raised(self, base: Expression, q: Rational) -> _Piece:
@@ -197,6 +202,7 @@ class PythonWriter:
         depth = 1 + max(arg.depth for arg in args)
         if node.name == "if":
             condition, yes, no = (arg.tree for arg in args)
+            # Branches are not named before, so the one that does not count is not evaluated.
             return _Piece(ast.IfExp(condition, yes, no), any(arg.may_fail for arg in args), depth)
         return _Piece(called(node.name, *(arg.tree for arg in args)), True, depth)
 
@@ -222,6 +228,7 @@ def _placed(place: Place) -> ast.expr:
 
 
 def _times(coefficient: float, piece: _Piece) -> _Piece:
+    # A sign is quicker than a product.
     if coefficient == -1.0:
         return _Piece(ast.UnaryOp(ast.USub(), piece.tree), piece.may_fail, piece.depth + 1)
     return _Piece(ast.BinOp(ast.Constant(coefficient), ast.Mult(), piece.tree), piece.may_fail, piece.depth + 1)
@@ -231,6 +238,7 @@ def _joined(parts: Sequence[_Piece], join: ast.operator, function: str) -> _Piec
     """Parts joined by an operator, or given to a function where they are many."""
     may_fail, depth = any(part.may_fail for part in parts), max(part.depth for part in parts)
     trees = [part.tree for part in parts]
+    # As one call with a tuple: a chain of additions would be as deep as it is long.
     if len(parts) > _LONGEST:
         return _Piece(called(function, ast.Tuple(trees, ast.Load())), may_fail, depth + 1)
     joined = reduce(lambda left, right: ast.BinOp(left, join, right), trees)

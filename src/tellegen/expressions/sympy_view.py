@@ -85,6 +85,7 @@ def _their_function(sympy: Any, node: Expression, args: list[Any]) -> Any:
     if node.name == "if":
         condition, yes, no = args
         return sympy.Piecewise((yes, condition), (no, True))
+    # SymPy has no such function.
     if node.name == "hypot":
         return sympy.sqrt(args[0] ** 2 + args[1] ** 2)
     return getattr(sympy, _NAMES.get(node.name, node.name))(*args)
@@ -99,6 +100,7 @@ def from_sympy(obj: Any) -> Expression:
         return nodes.intern_symbol(obj.name)
     if obj.is_Rational:
         return number(Fraction(int(obj.p), int(obj.q)))
+    # By its shortest decimal, as everywhere.
     if obj.is_Float:
         return number(float(obj))
     if obj.is_Number or obj.is_NumberSymbol or obj.is_Boolean:
@@ -139,6 +141,7 @@ def _our_function(obj: Any, args: list[Expression]) -> Expression:
 
 def _our_cases(obj: Any) -> Expression:
     *cases, (last, condition) = obj.args
+    # Our `if` has a value in every case.
     if condition != _sympy().true:
         raise ValueError("a Piecewise without a last case that always holds has no value everywhere")
     result = from_sympy(last)
@@ -159,6 +162,8 @@ def rational_functions(
     matrices = [sympy.polys.matrices.DomainMatrix.from_Matrix(_dense(sympy, m)) for m in (pencil, right, left, direct)]
     total_of = matrices[3]
     if pencil:
+        # Over a field of fractions the pencil is solved exactly, and common factors cancel by polynomial arithmetic
+        # rather than by `simplify`.
         p, r, c, d = sympy.polys.matrices.DomainMatrix.unify(*(m.to_field() for m in matrices), fmt="sparse")
         total_of = c * p.to_dense().lu_solve(r.to_dense()).to_sparse() + d
     s = sympy.Symbol(name)

@@ -62,6 +62,8 @@ class VariableNames:
         through = chosen.get("through") or (
             element.name if _imposes(element, "through") else self._default(domain.through.symbol, element)
         )
+        # Only storages have a state; its name is that of the variable they decide, or of the energy variable where the
+        # law keeps that.
         if not isinstance(law, StorageLaw):
             return across, through, ""
         if law.keeps_energy_variable:
@@ -97,6 +99,8 @@ def _imposes(element: Element, side: str) -> bool:
     return element.kind.role == "source" and element.kind.side == side
 
 
+# From 1e-4 to 1e3 on both sides: wide enough for laws in SI units to show where they saturate, few enough for thousands
+# of elements.
 _PROBES = [sign * 10.0**k for sign, ks in ((-1, range(3, -5, -1)), (1, range(-4, 4))) for k in ks]
 _JUMP = 1e-9
 
@@ -107,14 +111,18 @@ def is_invertible(expression: Expression, parameters: Mapping[str, Expression | 
     Coulomb friction jumps and a diode saturates: neither can be solved for its argument. A probe is enough here because a wrong
     yes only turns the law into an algebraic equation that Newton's method solves, and a wrong no only fixes its causality.
     """
+    # A law is judged at its values: whether a friction a + b*v^2 turns back depends on a and b.
     numbers = _numbers(expression.free_symbols - {ARGUMENT}, parameters)
     try:
+        # Rising or falling everywhere, never level: a diode law is level to the last bit on one side, so it is found
+        # out here.
         values = [expression.evaluate(numbers | {ARGUMENT: x}) for x in _PROBES]
         left, right = (expression.evaluate(numbers | {ARGUMENT: x}) for x in (-_JUMP, _JUMP))
     except (ArithmeticError, ValueError):
         return False
     steps = [b - a for a, b in pairwise(values)]
     monotonic = all(s > 0 for s in steps) or all(s < 0 for s in steps)
+    # The law is compared with its own size, so that units do not decide.
     scale = max(map(abs, values))
     # A square root rises by 6e-5 over the jump interval; a jump by a fixed share of the scale.
     return monotonic and math.isfinite(scale) and abs(right - left) < 1e-3 * scale
@@ -127,6 +135,8 @@ def _numbers(names: frozenset[str], parameters: Mapping[str, Expression | None])
     def value(name: str) -> float:
         if name not in found:
             expression = parameters.get(name)
+            # A parameter without a value counts as one: then the form of the law decides, not a number that is not
+            # there yet.
             found[name] = (
                 1.0 if expression is None else expression.evaluate({n: value(n) for n in expression.free_symbols})
             )
@@ -174,6 +184,7 @@ def port_of(
 def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expression | None]) -> PortLaw:
     kind = element.kind
     if kind.role == "switching":
+        # The graph holds the laws of the mode in which a run begins; `in_mode` puts others in.
         law = switching_law(element, parameters)
         return law.modes[law.start]
     if kind.role == "source":
@@ -181,14 +192,17 @@ def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expres
     if element.law is not None:
         if kind.role == "storage":
             return _storage_law(element.law, element)
+        # Laws are over one argument whatever letter the user took, so that two equal laws are one object.
         expression = _of_argument(element.law, element.law.expression)
         return ResistiveLaw(element.law.gives, None, expression, is_invertible(expression, parameters))
+    # A body without inertia still has a speed, which constraints may need: it is a storage of zero.
     if kind.weightless:
         return StorageLaw(kind.side, ZERO)
     assert element.value is not None, f"'{element.name}' has neither a value nor a law"
     if kind.energy:
         return storage_of_energy(kind, element.value)
     if kind.role == "storage":
+        # A spring is given by its stiffness, and energy variable = inertia * output needs the compliance.
         return StorageLaw(kind.side, ONE / element.value if kind.inverse else element.value)
     # What is zero by its nature (an ideal sensor) can only be told the other variable.
     return ResistiveLaw(kind.side, element.value, invertible=element.value is not ZERO)
@@ -207,8 +221,11 @@ def _storage_law(law: Law, element: Element) -> StorageLaw:
         )
     if law.form == "output":
         return StorageLaw(side, output=written, energy=None if law.table is None else energy_of_output_table(law.table))
+    # Co-energy is a function of the output, and its slope is the energy variable (Legendre's transformation).
     if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
         return StorageLaw(side, content=written.derivative(ARGUMENT))
+    # With the letter of the energy variable its slope is the output; with that of the output only dq/dx = E'(x)/x is
+    # known.
     if _is_energy_letter(law, element):
         return StorageLaw(side, output=written.derivative(ARGUMENT), energy=written)
     return StorageLaw(side, slope=slope_of_energy(written), energy=written)
@@ -226,6 +243,7 @@ def coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
         return _multiport(element, element.multiport, ends)
     assert kind.coupling is not None, "a coupling says which variables it relates"
     modulus = element.value if element.value is not None else symbol(element.name)
+    # A gyrator is a transformer between an across and a through variable; so one matrix K writes both.
     one, two = ACTS_ON[kind.coupling, kind.reciprocal]
     side_1 = Branch(ends[0], ends[1], kind.domains[0], one)
     side_2 = Branch(ends[2], ends[3], kind.domains[1], two)
@@ -264,6 +282,7 @@ def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
         law = ports[k].law
         assert isinstance(law, StorageLaw), "only storages have an energy"
         assert law.output is not None, "the law of such a port gives its output"
+        # The energy of a field is one number for all its ports; held by each it would be counted as often.
         share = field.energy.substitute({**others, letter: argument()}) if k == members[0] else ZERO
         ports[k] = replace(ports[k], law=replace(law, output=law.output.substitute(others), energy=share))
     return Field(field.name, tuple(members), field.matrix, field.energy.substitute(states))
@@ -271,6 +290,8 @@ def _field(field: MatrixField, members: list[int], ports: list[Port]) -> Field:
 
 def _read_each_other(field: MatrixField, members: list[int], ports: list[Port]) -> None:
     """Laws of a resistive field get the names of what the other ports are told."""
+    # A law of a resistive field reads what the other ports are told: their names stand in the formula as those of any
+    # measured variable do.
     told = {
         letter: symbol(ports[k].variable(other_side(ports[k].law.side)))
         for letter, k in zip(field.letters, members, strict=True)
@@ -289,6 +310,8 @@ def _couple(field: MatrixField, members: list[int], ports: list[Port]) -> None:
     """Tell the laws of resistive ports that their variable also follows other ports."""
     for i, (k, row) in enumerate(zip(members, field.matrix, strict=True)):
         law = ports[k].law
+        # With something beside the diagonal a coefficient of zero does not make the variable zero, and the row may be
+        # solved for its argument.
         if isinstance(law, ResistiveLaw) and any(e is not ZERO for j, e in enumerate(row) if j != i):
             ports[k] = replace(ports[k], law=replace(law, invertible=True, coupled=True))
 
@@ -312,7 +335,6 @@ class NodeTable:
         return tuple([self._node(name, domains[k // 2], element) for k, name in enumerate(element.nodes)])
 
     def _node(self, name: str, domain: str, element: Element) -> int:
-        # Two domains may share the word of their reference (frame), never the node.
         key = (domain, name) if name in REFERENCES else name
         number = self._number.get(key)
         if number is None:
@@ -410,10 +432,14 @@ def references_of(terminals: list[tuple[int, ...]], nodes: NodeTable) -> tuple[s
     references = {k for k, name in enumerate(nodes.names) if name in REFERENCES}
     settled = {groups.find(k) for k in references}
     notices = []
+    # The second node of the first element met is taken: people draw a source from reference to node or node to
+    # reference, and read answers against its far end.
     last_of: dict[int, int] = {}
     for plus, minus in _branches(terminals):
         last_of.setdefault(groups.find(plus), minus)
     for root, node in last_of.items():
+        # Any node of the part would do, for across variables are differences; the choice changes no equation between
+        # elements.
         if root not in settled:
             references.add(node)
             domain = nodes.domains[node]
@@ -451,13 +477,17 @@ def unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int
             for member in coupled.members[1:]:
                 groups.join(first[coupled.members[0]], first[member])
     bodies = [ends[0] for element, ends in zip(elements, terminals, strict=True) if MECHANISM in element.notes]
+    # Bodies of one mechanism hang together by their joints even where no bond is left between them, as in a fixed
+    # joint.
     for node in bodies[1:]:
         groups.join(bodies[0], node)
+    # Heat carried by a signal joins parts without a bond: a motor and the thermal model of its housing are one system.
     for one, two in joined_by_heat(elements):
         groups.join(terminals[one][0], terminals[two][0])
     members: dict[int, list[Element]] = {}
     for element, ends in zip(elements, terminals, strict=True):
         members.setdefault(groups.find(ends[0]), []).append(element)
+    # The part of the first element is what the model is about; the others are told against it.
     for part in list(members.values())[1:]:
         names = [element.name for element in part]
         yield rules.UNCONNECTED.finding(
@@ -485,6 +515,7 @@ def _lowered(model: Model) -> PowerGraph:
     nodes = NodeTable()
     terminals = [nodes.terminals_of(element) for element in model.elements]
     names = VariableNames(model)
+    # Parameters that read displacements are no parameters of a run: they change while it goes on.
     moving = _moving_parameters(model)
     parameters = {name: p.expression for name, p in model.parameters.items() if name not in moving}
     ports: list[Port] = []
@@ -500,6 +531,7 @@ def _lowered(model: Model) -> PowerGraph:
             ports.append(port_of(element, ends, names, parameters))
     findings = [*nodes.findings, *names.findings, *dangling_nodes(model, terminals, nodes)]
     references, notices = references_of(terminals, nodes)
+    # All findings are collected before one is raised, so that a file is mended in one go.
     findings += unconnected_parts(model, terminals, len(nodes.names))
     if any(finding.severity == "error" for finding in findings):
         raise GraphError([finding for finding in findings if finding.severity == "error"])
@@ -507,6 +539,7 @@ def _lowered(model: Model) -> PowerGraph:
         Node(name, domain, k in references)
         for k, (name, domain) in enumerate(zip(nodes.names, nodes.domains, strict=True))
     )
+    # Moduli of temperatures can be written once ports are there to measure them at.
     couplings = with_heat_conduction(couplings, model, listed, ports)
     fields = power_fields(model, ports)
     graph = PowerGraph(
@@ -532,6 +565,8 @@ def _moving_parameters(model: Model) -> dict[str, Expression]:
     waiting = {name: p.expression for name, p in model.parameters.items() if p.expression is not None}
     found = bool(model.displacements)
     while found:
+        # Each round finds those one step further from the displacements, which puts every parameter behind those it
+        # uses.
         reach = moving.keys() | model.displacements.keys()
         new = {name: e for name, e in waiting.items() if reach & e.free_symbols and name not in moving}
         moving |= new

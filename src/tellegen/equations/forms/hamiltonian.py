@@ -203,7 +203,10 @@ def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationS
             fix="derive the form from the model",
         )
     graph = origin.graph
-    ports = [_without_source(port) if _holds(port, held) else port for port in graph.ports]
+    ports = [
+        replace(p, law=StorageLaw(p.source.side, ZERO), state=p.source.input) if _holds(p, held) else p
+        for p in graph.ports
+    ]
     if not _moves(system):
         return derive_equations(replace(origin, graph=replace(graph, ports=tuple(ports))))
     # The rate of a modulus that reads a state contains what the source supplies: it is an input, until the constraint is back.
@@ -214,10 +217,6 @@ def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationS
 
 def _holds(port: Port, held: Sequence[str]) -> bool:
     return isinstance(port.law, SourceLaw) and port.law.input in held
-
-
-def _without_source(port: Port) -> Port:
-    return replace(port, law=StorageLaw(port.source.side, ZERO), state=port.source.input)
 
 
 def _moves(system: EquationSystem) -> bool:

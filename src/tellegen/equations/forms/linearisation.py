@@ -136,7 +136,8 @@ class _Point:
         if not unknowns:
             return tuple(tuple(number(e) for e in row) for row in direct)
         through = self._derivatives(functions, unknowns)
-        follow = _solve(self._derivatives(self.system.algebraic.residuals, unknowns), self._residual_jacobian(names))
+        residuals = self.system.algebraic.residuals
+        follow = _solve(self._derivatives(residuals, unknowns), self._derivatives(residuals, names))
         return tuple(
             tuple(number(d - sum(t * follow[k][j] for k, t in enumerate(row_w))) for j, d in enumerate(row))
             for row, row_w in zip(direct, through, strict=True)
@@ -161,9 +162,6 @@ class _Point:
             for row in L
         )
         return (*terms, *moved)
-
-    def _residual_jacobian(self, names: Sequence[str]) -> list[list[float]]:
-        return self._derivatives(self.system.algebraic.residuals, names)
 
     def _derivatives(self, functions: Vector, names: Sequence[str]) -> list[list[float]]:
         return [[self.number(function.derivative(name)) for name in names] for function in functions]

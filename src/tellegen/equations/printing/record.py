@@ -65,7 +65,8 @@ def hamiltonian_to_record(form: "HamiltonianSystem", *, numeric: bool = False) -
     """
     variables = (*form.states, *form.inputs, *form.outputs, *form.algebraic.unknowns, *form.displacements)
     variables = (*variables, *sorted(form.signals.names))
-    writer = _Writer([*form.parameters, *variables, *_power_variables(form), *form.where], numeric)
+    power_variables = sorted({name for e in form.energy_variables.values() for name in e.free_symbols})
+    writer = _Writer([*form.parameters, *variables, *power_variables, *form.where], numeric)
     m = form.matrices
     record: dict[str, object] = {
         "x": writer.names(form.states),
@@ -167,10 +168,6 @@ def _path(path: shown.CausalPath, writer: "_Writer") -> dict[str, object]:
     if path.eliminated:
         found["eliminated"] = list(map(identifier, path.eliminated))
     return found | {"through": [identifier(stop) for stop in path.stops if not stop.startswith("(")]}
-
-
-def _power_variables(form: "HamiltonianSystem") -> list[str]:
-    return sorted({name for e in form.energy_variables.values() for name in e.free_symbols})
 
 
 def transfer_to_record(form: "TransferMatrix", values: Mapping[str, float]) -> dict[str, object]:
