@@ -55,6 +55,7 @@ Sparse = Mapping[tuple[int, int], Expression]
 
 def congruent(left: Matrix, middle: Sparse, right: Matrix, rows: int, columns: int) -> Matrix:
     """left^T middle right, by the few nonzero entries of each."""
+    # T has about one entry a row, so the product of three matrices is written by its few terms, in linear time.
     filled_left = [[(i, e) for i, e in enumerate(row) if e is not ZERO] for row in left]
     filled_right = [[(j, e) for j, e in enumerate(row) if e is not ZERO] for row in right]
     terms: dict[tuple[int, int], list[Expression]] = {}

@@ -31,6 +31,7 @@ SENSOR = "across"
 
 def measurable_names(model: Model) -> tuple[str, ...]:
     """Variables of elements, inputs, displacements, signals and powers."""
+    # An energy is no function of states and inputs alone that a row could hold: it is a square.
     energies = {f"energy.{element.name}" for element in model.elements}
     variables = (name for name in known_variables(model.elements) if name not in energies)
     return tuple(dict.fromkeys((*variables, *model.displacements, *model.signals)))
@@ -62,6 +63,8 @@ def with_measured_signals(model: Model, names: Sequence[str]) -> tuple[Model, di
     signals = dict(model.signals)
     found: dict[str, str] = {}
     for name in names:
+        # As a signal, a variable of a coupling or a difference of nodes is lowered like any other, and needs no case
+        # here.
         found[name] = name if name in model.signals else _measured_name(name, model, signals)
         if found[name] not in signals:
             signals[found[name]] = SignalDefinition(found[name], FORMULA, {FORMULA: symbol(name)})
@@ -87,6 +90,8 @@ class PortVariables:
         self.rates = rates
         self.places = {}
         for k, port in enumerate(self.causal.graph.ports):
+            # Every variable of a port is decided or told: those decided are known by the law, those told by the
+            # interconnection.
             self.places[port.variable(self.causal.decides[k])] = (k, True)
             self.places[port.variable(self.causal.follows(k))] = (k, False)
 
@@ -99,12 +104,14 @@ class PortVariables:
         for name in names:
             if name in self.places:
                 known = self._variable(*self.places[name])
+                # A variable that stands for itself would be replaced by itself for ever.
                 if known is not None and known is not symbol(name):
                     found[name] = known
         return found
 
     def _variable(self, port: int, decided: bool) -> Expression | None:
         if decided:
+            # It is the rate of a content: only the finished equations can say what it is.
             return None if port in self.following else self._decided(port)
         gains = self.structure.gains[port]
         if any(j in self.following for j in gains) and not self.rates:
@@ -115,6 +122,7 @@ class PortVariables:
 
     def _decided(self, k: int) -> Expression:
         port = self.causal.graph.ports[k]
+        # Nonlinear laws first: they are written out already, over whatever they read.
         if k in self.told.decided:
             return self.told.decided[k]
         if k in self.following:
@@ -147,6 +155,7 @@ class VariableSubstitution:
         self.known = PortVariables(structure, told)
         self.where = where
         self.unknowns = frozenset(told.unknowns)
+        # A dependent storage has a state by name and none in the equations.
         following = {ports[k].state for k in structure.causal.derivative}
         self.given = {p.law.input if isinstance(p.law, SourceLaw) else p.state for p in ports} - following - {""}
         variables = {name for p in ports for name in (p.across, p.through, p.state)} - {""}
@@ -156,6 +165,7 @@ class VariableSubstitution:
     def written(self, expression: Expression) -> Expression:
         """The expression with everything replaced that follows from states and inputs; a circle of names is left as it is."""
         found = with_definitions(expression, self.where)
+        # A formula cannot be longer than there are names, unless they form a circle; that is left as it stands.
         for _ in range(len(self.names)):
             wanted = self.unsettled(found)
             formulas = {name: self.formulas[name] for name in wanted & self.formulas.keys()}
@@ -187,6 +197,7 @@ def _reading(signals: SignalEquations, variables: Set[str]) -> dict[str, Express
     """Signals that are smooth formulas of power variables, themselves or through each other."""
     found: dict[str, Expression] = {}
     for name, expression in signals.values.items():
+        # A formula that jumps has no rate where it does, so it keeps its name, and a modulus that reads it is refused.
         if expression.free_symbols & (variables | found.keys()) and not jumps(expression):
             found[name] = expression
     return found
@@ -206,6 +217,7 @@ def port_readings(causal: CausalGraph, names: Iterable[str]) -> dict[str, Expres
     nothing: dict[str, Expression] = {}
     for k in causal.derivative:
         law = graph.ports[k].law
+        # What has no content takes nothing, however it is moved.
         if isinstance(law, StorageLaw) and law.inertia is ZERO:
             nothing[graph.ports[k].variable(causal.decides[k])] = ZERO
     return {name: with_definitions(e, field.where).substitute(nothing) for name, e in found.items()}
@@ -229,6 +241,7 @@ class Readings:
         self.moved = moved
         self.times_inverse = times_inverse
         ports = self.causal.graph.ports
+        # The order of the rows of T.
         order = [*self.causal.integral, *self.causal.derivative]
         self.rates = {ports[k].variable(self.causal.decides[k]): order.index(k) for k in self.causal.derivative}
         self.formulas = {law.name: law.expression for law in self.causal.graph.signals if isinstance(law, Value)}
@@ -256,6 +269,7 @@ class Readings:
         found = self.formulas.get(signal)
         if found is None:
             raise _not_measured(name, f"the signal '{signal}' has a memory, a table or a function of its own")
+        # Formulas read formulas, so this goes on while something still changes; what never does is refused by name.
         left: frozenset[str] = frozenset()
         while (open_names := found.free_symbols - known - self.rates.keys()) and open_names != left:
             left = open_names
@@ -268,6 +282,7 @@ class Readings:
     def _without_rates(self, name: str, expression: Expression) -> tuple[Expression, dict[int, Expression]]:
         """The part without rates, and the factor of each rate by the place of its storage."""
         rates = [rate for rate in self.rates if rate in expression.free_symbols]
+        # A row is linear in rates of states, which the equations then replace; a product of two rates is none.
         gains = {self.rates[rate]: expression.derivative(rate) for rate in rates}
         if any(e.free_symbols & self.rates.keys() for e in gains.values()):
             raise _not_measured(name, f"it is not linear in {listing(rates)}, which rates of states decide")
@@ -278,6 +293,7 @@ class Readings:
     ) -> Measured:
         """Rows to which the rates of dependent contents are added: the transformation T_u with the gains in its place."""
         m, f, shared = system.matrices, system.vectors["f"], self.shared
+        # A sum of rates of contents has the form of what a source sees, gains^T (L x)', so the same formulas serve.
         taken = tuple(tuple(row.get(i, ZERO) for row in gains) for i in range(len(shared.T)))
         view = shared.read_by(taken, len(gains))
         Z = self.times_inverse(view.P)  # the rates of the states are replaced from L x' = -(A + N) x + B u + B_1 u' - f

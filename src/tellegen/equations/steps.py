@@ -47,6 +47,7 @@ class _Lesson:
         self.energy_names = energy_names(system)
         variables = [name for p in causal.graph.ports for name in (p.across, p.through, p.state)]
         self.taken = frozenset({*system.parameters, *system.where, *variables, *self.energy_names})
+        # Made once for all sections: it solves the interconnection again, with every coupling marked.
         self.finder = PathFinder(causal, self.taken)
 
 
@@ -191,6 +192,7 @@ class _EnergyWriter(_AbstractWriter):
             return NamedFormula(port.variable(law.side), law.output.substitute({ARGUMENT: symbol(name)}))
         if law.content is not None:
             return NamedFormula(name, law.content.substitute({ARGUMENT: output}))
+        # An energy function of the output tells dq/dx, and its integral may have no closed form.
         if law.inertia is None:  # the slope is all that is known
             return NamedFormula(f"d{name}/d{output}", law.inertia_at(output))
         return NamedFormula(name, self._coupled_content(port, law.inertia * output))
@@ -210,6 +212,7 @@ class _EnergyWriter(_AbstractWriter):
         n = len(states)
         followers = tuple(self.system.dependent.values())
         T: Matrix = tuple(tuple(ONE if i == j else ZERO for j in range(n)) for i in range(n))
+        # Followers are linear in states and inputs, so their slopes are the rows of T.
         T += tuple(tuple(e.derivative(x) for x in states) for e in followers)
         T_u: Matrix = zeros(n, len(inputs))
         T_u += tuple(tuple(e.derivative(u) for u in inputs) for e in followers)
@@ -236,6 +239,7 @@ class _EntryWriter(_AbstractWriter):
     def state_entries(self) -> ExplanationSection:
         if not self.causal.integral:
             return ExplanationSection("Matrices A and B", ())
+        # With L x' = -A x + B u the gains of paths stand in A with the opposite sign.
         minus = "minus the gain" if self.sign == "-" else "the gain"
         items: list[Item] = [
             Sentence(
@@ -249,6 +253,7 @@ class _EntryWriter(_AbstractWriter):
         items += self._entries("B", self.system.matrices["B"], self.causal.integral, self.causal.sources, 1)
         items += self._curved("f", self.causal.integral)
         items.append(Sentence("All other entries are zero."))
+        # Larger matrices would be read nowhere; their entries stand above.
         if self.system.inputs and len(self.system.states) <= MOST_STATES_SHOWN:
             shown = A if self.sign == "-" else negative(A)
             items += [Sentence("So the matrices are:"), ShownMatrix("A", shown, explained=True)]
@@ -272,6 +277,7 @@ class _EntryWriter(_AbstractWriter):
     def output_entries(self) -> ExplanationSection:
         if not self.causal.sources:
             return ExplanationSection("Matrices C and D", ())
+        # Without states there was no section on A, and the loops have not been told.
         items: list[Item] = [] if self.causal.integral else list(self._loops())
         items.insert(
             0,
@@ -322,6 +328,8 @@ class _EntryWriter(_AbstractWriter):
         start, end = self._name_of(decided), self._end_of(told)
         found = self.finder.between(told, decided)
         paths = [_placed(_scaled(path, sign), start, end) for path in found]
+        # Paths must add up to the entry. What is left goes through a loop that was eliminated, or is the rate of a
+        # storage; anything else means that the system is not that of this graph.
         rest = value - total(path.gain for path in paths)
         if is_zero(self.finder.written(rest, self.system.where)):
             return tuple(paths)
@@ -329,8 +337,10 @@ class _EntryWriter(_AbstractWriter):
         if not members and not self._sees_rates(name, told):
             raise ValueError(f"{name} from '{start}' to '{end}' is not what its paths give: was the system changed?")
         if not members:
+            # A source that moves a dependent storage sees its inertia, which no path without integrator explains.
             members = tuple(self.ports[d.port].element for d in self.causal.dependent if told in d.on)
             return (*paths, CausalPath(rest, (start, *members, end), eliminated=members))
+        # Without a path of its own the entry is all elimination's.
         rest = value if not paths else rest
         return (*paths, CausalPath(rest, (start, f"({', '.join(members)})", end), eliminated=members))
 
@@ -375,6 +385,7 @@ class _EntryWriter(_AbstractWriter):
             for path in self.finder.between(told, k):
                 placed = _placed(_scaled(path, -1), start, end)
                 rest = rest - placed.gain * law
+                # In f the path carries the variable that a law decides, not a state: it is a factor of the gain.
                 paths.append(CausalPath(placed.forward * symbol(start), placed.stops, placed.cofactor, placed.delta))
         if is_zero(self.finder.written(rest, self.system.where)):
             return tuple(paths)
@@ -386,6 +397,7 @@ class _EntryWriter(_AbstractWriter):
 
     def _nonlinear(self) -> dict[int, Expression]:
         """What the ports with nonlinear laws decide."""
+        # Solved once more, because the system keeps only what its rows need.
         arithmetic = NamedEntries(self.system.parameters, self.taken, prefix="c")
         structure = causal_structure(self.causal, arithmetic)
         told = solve_resistive(structure, arithmetic)
@@ -434,11 +446,13 @@ class _CheckWriter(_AbstractWriter):
 
     def _parts(self) -> Iterator[Item]:
         """The parts of A; where a storage is given by its output, f holds some of their entries."""
+        # There A acts on outputs that are functions of the state, so its symmetric part says nothing about losses.
         if any(self.ports[k].storage.keeps_energy_variable for k in self.causal.integral):
             return
         if self.system.is_zero("A"):
             yield Sentence("$A$ is zero: the states neither lose power nor exchange it.", listed=True)
             return
+        # A skew matrix takes no power: x^T A x = 0.
         if self._equal(self.system.matrices["A"], -1):
             yield Sentence("$A$ is skew: power is redistributed and not lost between the states.", listed=True)
             return
@@ -459,6 +473,7 @@ class _CheckWriter(_AbstractWriter):
     def _reciprocity(self) -> str:
         B, C = self.system.matrices["B"], self.system.matrices["C"]
         pairs = [(B[i][j], C[j][i]) for i in range(len(B)) for j in range(len(C))]
+        # The same path leads there and back, with the same gain, because the interconnection is skew.
         if all(is_zero(self.finder.written(b - c, self.system.where)) for b, c in pairs):
             return "$C = B^T$: each output answers its input along the same paths."
         return "$C$ is not $B^T$: elements at a source take power from it on paths that cross no integrator."
@@ -528,6 +543,7 @@ def derivation_steps(system: EquationSystem, *, sign: Sign = "-") -> Explanation
     ]
     where = {**system.where, **lesson.finder.where}
     shown = [e for section in sections for item in section.items for e in _formulas(item)]
+    # Of names that no shown formula reads, nothing is said.
     needed = used_names(shown, where)
     return Explanation(
         name=system.name,

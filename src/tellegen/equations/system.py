@@ -75,10 +75,12 @@ def linear_part(
     varying = set(variables)
     moving: dict[str, Expression] = {}
     for name, meaning in where.items():
+        # A name may stand for something that varies; it has to be written out to be differentiated.
         if meaning.free_symbols & (varying | moving.keys()):
             moving[name] = meaning
     written = with_definitions(expression, moving)
     row, row_u = (tuple(written.derivative(name) for name in names) for names in (states, inputs))
+    # Coefficients that vary with the state would make C move; the whole expression goes into the rest then.
     if any(e.free_symbols & varying for e in (*row, *row_u)):
         return LinearPart((ZERO,) * len(row), (ZERO,) * len(row_u), expression)
     at_rest: dict[str, Expression] = dict.fromkeys((*states, *inputs), ZERO)
@@ -93,6 +95,7 @@ def with_measured_outputs(system: "EquationSystem", outputs: Sequence[str] | Non
     Raises: EquationError (E132) for a name that is neither an output, a state nor measured.
     """
     measured = system.measured
+    # Most models have no detectors, and stay the object they were.
     if outputs is None and not measured.names:
         return system
     system = _with_displacements(system)
@@ -150,6 +153,7 @@ def _with_displacements(system: "EquationSystem") -> "EquationSystem":
     """The system with the displacements that measured rows read as states, if it is linear and so are they."""
     measured = system.measured
     names = [n for n in system.displacements if any(n in e.free_symbols for e in measured.rest)]
+    # As states of a nonlinear model they would change nothing: its rows may read displacements as they are.
     if not names or not replace(system, measured=NOTHING_MEASURED).linear:
         return system
     variables = (*system.states, *system.inputs, *system.displacements)
@@ -234,6 +238,7 @@ class EquationSystem:
     def linear(self) -> bool:
         """Whether the matrices hold neither states nor inputs and no further terms are left."""
         variables = {*self.states, *self.inputs, *self.displacements, *self.algebraic.unknowns, *self.signals.names}
+        # First what is cheap to see: a large linear model passes in one walk over its entries.
         if self.algebraic.unknowns or any(e is not ZERO for vector in self.vectors.values() for e in vector):
             return False
         entries = (e for matrix in self.matrices.values() for row in matrix for e in row)
@@ -370,7 +375,9 @@ def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, f
     values: dict[str, float] = {}
     waiting = {name: e for name, e in parameters.items() if e is not None}
     while waiting:
+        # Parameters may stand in any order in a file.
         ready = [name for name, e in waiting.items() if e.free_symbols <= values.keys()]
+        # What is left waits for parameters without a value, and has none itself.
         if not ready:
             break
         for name in ready:
@@ -381,11 +388,13 @@ def parameter_values(parameters: Mapping[str, Expression | None]) -> dict[str, f
 def _computed(name: str, expression: Expression, values: Mapping[str, float]) -> float:
     try:
         value = expression.evaluate(values)
+    # Python says "math range error", which tells an engineer nothing.
     except OverflowError:
         reason = "it is too large for a number"
     except (ArithmeticError, ValueError) as problem:
         reason = str(problem)
     else:
+        # An infinite parameter would run through a whole simulation before anything noticed.
         if isfinite(value):
             return value
         reason = f"the result is {value}"
@@ -434,6 +443,7 @@ def with_values(system: EquationSystem) -> EquationSystem:
     Raises: EquationError naming a parameter without a value.
     """
     values = system.values()
+    # By shortest decimals: 0.1 stays 0.1 in the printout.
     numbers: dict[str, Expression] = {name: number(value) for name, value in values.items()}
     variables = {*system.states, *system.inputs, *system.displacements, *system.algebraic.unknowns}
     variables |= {*system.signals.names, TIME}
@@ -457,10 +467,12 @@ def with_values(system: EquationSystem) -> EquationSystem:
 
 def with_short_names_inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
     """The system with temporary names inlined that are short or used once, and short fractions brought together."""
+    # Names that a user gave keep the form that he wrote.
     joined_where = {name: joined_sines(e) if name in temporary else e for name, e in system.where.items()}
     system = _inlined(replace(system, where=joined_where), temporary)
     known: dict[Expression, Expression] = {}
     meshed = any(name in temporary for name in system.where)
+    # Bringing fractions together takes polynomials of all the symbols in them, which a mesh has many of.
     longest = 8 if meshed else 2 * LONGEST  # a mesh keeps its names, and its entries as elimination left them
 
     def shorter(expression: Expression) -> Expression:
@@ -478,6 +490,7 @@ def with_short_names_inlined(system: EquationSystem, temporary: Collection[str])
 def _inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSystem:
     where = dict(system.where)
     entries = system.entries()
+    # Inlining one name may leave another short, or used once, so it goes on while it finds one.
     while where:
         uses = used_names(entries, where)
         short = {
@@ -491,6 +504,7 @@ def _inlined(system: EquationSystem, temporary: Collection[str]) -> EquationSyst
         where = {name: with_definitions(e, short) for name, e in where.items() if name not in short}
         entries = [with_definitions(e, short) for e in entries]
         system = system.with_entries(lambda e, short=short: with_definitions(e, short))  # type: ignore[misc]
+        # Several short names together can make an entry as long as those that were given names; then it is enough.
         if any(leaf_count(e) > 2 * LONGEST for e in entries):
             break
     return replace(system, where=where)

@@ -44,8 +44,10 @@ def closed_loop(system: EquationSystem, at: Mapping[str, float]) -> ClosedLoop |
     try:
         loop = close_loop(system, float(at.get(TIME, 0.0)))
         known = {name: at[name] for name in (*loop.states, *loop.displacements, *loop.inputs) if name in at}
+        # With symbols where that is possible; numbers always are.
         linear = linearise_loop(loop, known) or linearise_equations(loop, known)
         return ClosedLoop(driven, loop_poles(linear_model(linear)))
+    # An analysis of the plant is worth having though its controller is sampled; the reason is told beside it.
     except TellegenError as error:
         return ClosedLoop(driven, None, error.finding.what)
 
@@ -100,6 +102,7 @@ def analyse(
     def prepared(found: PowerGraph) -> PowerGraph:
         return drive_given_inputs(with_parameters(found, described, parameters or {}), follows)
 
+    # The same graph twice: with names for what is measured, and without for units and starts.
     graph = prepared(lower(described))
     system = measured_equations(described, outputs, prepared)
     values = parameter_values(graph.parameters)
@@ -113,7 +116,9 @@ def analyse(
         return Analysis(linear_model(plain, there), units, closed_loop=closed_loop(system, there), modes=graph.mode)
     start = initial_states(graph, described, described.experiment.initial, values)
     ready = _with_held_inputs(described, held, start, parameters or {}, follows)
+    # At the end of the experiment steps and ramps are over, so what they hold is constant.
     plain = hold_signals(system, {TIME: end_of_experiment(described, values)})
+    # A linear model has the same matrices everywhere.
     rest = {**start, **held} if plain.linear else _rest(plain, held, start, ready)
     power = _steady_power(ready, rest)
     loop = None
@@ -143,6 +148,7 @@ def _dimension(units: Mapping[str, str], name: str) -> Dimension | None:
 
 def _in_the_end(signal: Signal, model: Model, values: Mapping[str, float]) -> float:
     """What a shape has come to at the end of the experiment; of a sine, what it swings about."""
+    # A steady state swings about the offset.
     if signal.shape == "sine":
         return signal.arguments[3].evaluate(values) if len(signal.arguments) > 3 else 0.0
     if signal.shape == "chirp" or signal.expression is None:
@@ -173,6 +179,7 @@ def _rest(
     """The steady state by Newton's method; where that fails, by following the motion until it has died away."""
     try:
         return steady_state(system, held, start)
+    # Newton's method finds nothing where slopes vanish; a motion still ends somewhere.
     except EquationError:
         try:
             found = find_equilibrium(_problem(ready, start)).y

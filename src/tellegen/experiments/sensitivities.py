@@ -181,6 +181,7 @@ def _start_slope(
     starts: Callable[[str, float], Mapping[str, float]], variables: Sequence[str], name: str, value: float
 ) -> Array:
     """How the initial values change with a parameter, by central differences."""
+    # The start may be found by Newton's method, of which there is no formula to differentiate.
     step = difference_step(value)
     up, down = (starts(name, value + by) for by in (step, -step))
     return np.array([(up.get(v, 0.0) - down.get(v, 0.0)) / (2.0 * step) for v in variables])

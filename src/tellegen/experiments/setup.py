@@ -97,6 +97,8 @@ def is_steep(law: Expression, values: Mapping[str, float], size: float) -> bool:
     known = {name: values.get(name, 1.0) for name in law.free_symbols}
     try:
         middle = law.evaluate({**known, ARGUMENT: 0.0})
+        # A secant that keeps growing towards zero is a root; one that falls by half at most is a jump, which is an
+        # event and no steep place.
         far, near = (_rise(law, known, middle, share * size) for share in (NEAR, NEARER))
     except (ArithmeticError, ValueError):
         return False
@@ -194,6 +196,7 @@ def default_rows(graph: PowerGraph, values: Mapping[str, float], until: float, v
     """Rows for a run until a time. Models with modes have rows at every change beside these."""
     if graph.switching or not math.isfinite(until):
         return DEFAULT_ROWS
+    # Rows follow the fastest input: a thousand of them over fifty thousand periods would show a wave that is not there.
     turns = max((abs(rate) * until for rate in _frequencies(graph, values, until)), default=0.0)
     most = min(MOST_ROWS, MOST_VALUES // max(variables, 1))
     return max(DEFAULT_ROWS, min(math.ceil(turns * ROWS_A_PERIOD) + 1, most))
@@ -225,6 +228,7 @@ def _frequencies(graph: PowerGraph, values: Mapping[str, float], until: float) -
     for node in (node for formula in _formulas(graph) for node in postorder(formula)):
         if isinstance(node, Call) and node.name in _TURN and TIME in node.free_symbols and node.free_symbols <= known:
             rate = derivative(node.arguments[0], TIME)
+            # A chirp is slowest at one end and fastest at the other.
             for t in (0.0, until):
                 try:
                     found = rate.evaluate({**values, TIME: t})
@@ -298,11 +302,14 @@ def set_up(
         graph = with_parameters(lower(model), model, parameters or {})
         values = parameter_values(graph.parameters)
         doubts = _doubts_about(model, values) if parameters else ()
+        # What is given wins over the experiment.
         graph, courses = with_input_signals(graph, {**model.experiment.inputs, **(inputs or {})})
+        # As numbers of the run, not of the program: a sweep over a constant input compiles once.
         graph, constants = _without_constants(drive(graph, courses), values)
         graph = with_drift_control(put_into_mode(graph, mode or {}), model.closures)
         start = initial_states(graph, model, {**model.experiment.initial, **(initial or {})}, values)
         duration = duration_of(model, until, values)
+        # Softening is a matter of solvers; equations that are printed keep the law as it was written.
         if rtol is not None:
             graph = soften_laws(graph, values, start, constants, duration, rtol)
         causal = assign_causality(graph)

@@ -190,6 +190,7 @@ def _met(run: Run, closures: Iterable[Closure]) -> Iterator[tuple[float, str, tu
         if closure.name + MARGIN not in run.described_signals or not run.t.size:
             continue
         margin = run.values(closure.name + MARGIN)
+        # A solver may step over a singular position without noticing; the sign of the margin has changed behind it.
         turned = np.flatnonzero((np.sign(margin) != np.sign(margin[0])) | (np.abs(margin) < STUCK))
         if turned.size:
             yield float(run.t[turned[0]]), closure.name, closure.solves
@@ -241,6 +242,7 @@ def _without_inertia(run: Run, model: Model) -> dict[str, float]:
 
 
 def _lightest(mass: NDArray[np.float64], names: tuple[str, ...]) -> dict[str, float]:
+    # Scaled by what each speed has for itself, because angles and lengths have other units.
     own = np.sqrt(np.diag(mass))
     if not own.size or not own.all():
         return {}
@@ -248,6 +250,7 @@ def _lightest(mass: NDArray[np.float64], names: tuple[str, ...]) -> dict[str, fl
     if shares[0] > NEARLY_NONE:
         return {}
     motion = motions[:, 0] / own
+    # The largest speed counts as one, so that the message can be read.
     motion = motion / motion[np.argmax(np.abs(motion))]
     return {name: float(part) for name, part in zip(names, motion, strict=True) if abs(part) > PART}
 
@@ -296,6 +299,7 @@ def simulate(
     Raises: SimulationError when the run cannot start or ends early; its `run` then holds what was finished, unless `on_failure` is
     "return", which gives that back. Errors of other layers for a model that cannot be compiled.
     """
+    # Solvers are compiled beside the work that follows, so that they are ready when it is done.
     build_solvers_ahead()
     _check_word(start, ("initial", "steady"), "start")
     _check_word(on_failure, ("raise", "return"), "on_failure")
@@ -329,6 +333,7 @@ def simulate(
         inputs=dict(ready.inputs),
         rows_at_changes=times is None and samples is None,
     )
+    # A wrong unit is found before the run, not after an hour of it.
     run_of_trajectory(ready, problem, _nothing(ready)).in_units(units)
     if start == "steady":
         ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
@@ -380,6 +385,7 @@ def _from_rest(
     mode: Mapping[str, str] | None,
 ) -> tuple[Setup, Problem]:
     """The problem that begins at the equilibrium under the inputs at t = 0, in the modes that agree with it."""
+    # Without modes and memories the states say all there is about rest.
     if not (ready.graph.switching or has_memory(ready.numeric)):
         return ready, replace(problem, y0=find_equilibrium(problem).y)
     given = {"parameters": parameters, "inputs": inputs, "initial": initial, "mode": mode}
@@ -396,6 +402,7 @@ def run_problem(
     """The run of a problem that was set up."""
     made = _watched(ready, problem, progress)
     made = replace(made, setup_s=made.setup_s + ready.seconds)
+    # A function that gave no number is the cause; what the solver says of it is only the consequence.
     if made.status == "failed":
         made = replace(made, finding=function_finding(ready.graph) or made.finding)
     run = run_of_trajectory(ready, problem, made, shown)
@@ -433,6 +440,7 @@ def _finished(run: Run, on_failure: OnFailure) -> Run:
 
 def _first(*values: float | None) -> float:
     """The first that is given."""
+    # Zero is a value that may be given.
     return next(value for value in values if value is not None)
 
 

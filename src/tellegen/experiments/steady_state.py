@@ -82,6 +82,7 @@ def _lasting_rest(problem: Problem, past: ConstantPast) -> StatePoint:
         held = x[n:held_to].copy()
         for number, group in enumerate(model.sample_groups):
             members = list(group.members)
+            # Sampled once more at rest: a controller at rest gives again what it holds.
             held[members] = model.sample(t, x[:n], np.zeros(n), number, context)[members]
         now = model.observe(t, x[:n], np.zeros(n), context)[sources] if sources else np.zeros(0)
         residual = model.residual(t, x[:n], np.zeros(n), context)
@@ -90,7 +91,9 @@ def _lasting_rest(problem: Problem, past: ConstantPast) -> StatePoint:
     x = np.concatenate([problem.start(), model.initial_memory, [delay.initial for delay in model.delays]])
     for _ in range(MOST_STEPS):
         here, sizes = missing(x), NUDGE * (1.0 + np.abs(x))
+        # Differences, because what a sampled controller does is no formula of the states.
         moves = [(missing(x + e) - missing(x - e)) / 2.0 for e in np.diag(sizes)]
+        # Least squares, as a controller that sums up errors leaves a direction in which any value is right.
         step = sizes * np.linalg.lstsq(np.column_stack(moves), -here, rcond=1e-12)[0]
         x = x + step
         if np.all(np.abs(step) <= SAME * (1e-6 + np.abs(x))):
@@ -160,12 +163,15 @@ def find_rest(model: Model, at: Quantity | None, given: Mapping[str, Any]) -> Re
     Raises: SimulationError (S119) where there is none.
     """
     first: SimulationError | None = None
+    # The mode of the start first: a switch that is open stays open unless nothing rests so.
     for mode in (given["mode"], *_other_modes(model)):
         try:
             found = _in_mode(model, at, {**given, "mode": mode})
+            # A steady state of a mode may be none of the model: a body may rest where its friction would not hold it.
             if not found.ready.graph.switching or _stays(found):
                 return found
         except SimulationError as error:
+            # The mode that the model starts in is the one a reader thinks of.
             first = first or error
         except CausalityError:  # elements that cannot be in these modes together
             continue
@@ -214,6 +220,7 @@ def _stays(found: RestingModel) -> bool:
     at, graph, start = found.standing, found.ready.graph, found.values()
     if not _fits(found):
         return False
+    # A moment of the real run decides whether it stays, with all its transitions.
     problem = Problem(found.ready.numeric, at.t + AHEAD, at.t, y0=start, inputs=dict(found.ready.inputs), times=2)
     first = {graph.ports[k].element: law.start for k, law in graph.switching.items()}
     try:
@@ -235,6 +242,7 @@ def _fits(found: RestingModel) -> bool:
         for transition in (t for found in law.transitions.values() for t in found):
             if transition.gap is not None and transition.gap.free_symbols <= known.keys():
                 gap, size = transition.gap.evaluate(known), STILL * (1.0 + max(map(abs, at.y), default=0.0))
+                # In contact the gap is closed, apart from each other bodies do not overlap.
                 if gap < -size or (graph.mode_of(k) == transition.to and gap > size):
                     return False
     return True
@@ -247,13 +255,16 @@ def _where_it_ends(model: Model, at: Quantity | None, given: Mapping[str, Any]) 
     """Where the motion under inputs that stay as they are comes to rest; None where it does not."""
     ready = _ready(model, given)
     numeric, graph, t = ready.numeric, ready.graph, _time(ready, at)
+    # A smooth model without a steady state has none in its motion either.
     if not (graph.switching or numeric.sample_groups or numeric.events):
         return None
     span = end_of_experiment(model, ready.parameters) if model.experiment.until is not None else 1.0
+    # Under a sine a motion never ends.
     if not _inputs_stay(ready, t, span):
         return None
     start: Mapping[str, float] = ready.start
     now = graph
+    # Longer and longer, each from where the last one ended: most motions are over soon.
     for longer in LONGER:
         problem = Problem(numeric, t + longer * span, t, y0=start, rtol=FOLLOWED, inputs=dict(ready.inputs))
         try:
@@ -307,6 +318,7 @@ def _standing(made: Trajectory, ready: Setup, t: float) -> RestingModel:
 
 def _is_over(made: Trajectory) -> bool:
     """Whether nothing has changed in the last part of a motion."""
+    # The last quarter, and of it what lies in the last mode.
     first = max(made.segments[-1].start, int(0.75 * len(made.t)))
     rows = made.y[first:, : made.segments[-1].model.size]
     if len(rows) < 3 or (made.events and made.events[-1].t > made.t[first]):

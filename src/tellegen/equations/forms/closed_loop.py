@@ -28,11 +28,13 @@ from tellegen.model.signals import Signal, SignalDefinition, order_signals
 
 def references(signals: SignalEquations, constants: Iterable[str]) -> tuple[str, ...]:
     """The signals that depend on time alone."""
+    # In the order of evaluation, a signal that reads references alone is one itself.
     known = {*constants, TIME}
     found: list[str] = []
     for law in signals.laws:
         if isinstance(law, Value | Table):
             read = law.expression.free_symbols if isinstance(law, Value) else law.argument.free_symbols
+            # A signal of constants does not change, and is no input of anything.
             if read <= known and not read <= set(constants):
                 known.add(law.name)
                 found.append(law.name)
@@ -52,6 +54,7 @@ def following_inputs(model: Model, given: Container[str] = ()) -> dict[str, Sign
 def algebraic_unknowns(signals: SignalEquations) -> tuple[str, ...]:
     """The signals and driven inputs that decide themselves at the same time, one for each loop that has to be cut."""
     formulas = {**signals.values, **signals.drivers}
+    # The order of evaluation tears where signals read each other at the same time: each tear is an unknown.
     return order_signals(SignalDefinition(name, "formula", {"formula": e}) for name, e in formulas.items()).torn
 
 
@@ -65,9 +68,11 @@ def hold_signals(system: EquationSystem, at: Mapping[str, float]) -> EquationSys
     signals = system.signals
     power = replace(system, signals=NO_SIGNALS)
     entries = [*power.entries(), *system.displacements.values(), *system.where.values()]
+    # Signals that only drive sources leave the power equations as they are.
     if not any(signals.names & e.free_symbols for e in entries):
         return system
     held: dict[str, Expression] = {TIME: number(at.get(TIME, 0.0))}
+    # A state of a controller is where the point says, else where it starts.
     held |= {name: number(at[name]) if name in at else e for name, e in signals.initial.items()}
     for name, expression in signals.values.items():
         held[name] = expression.substitute(held)
@@ -106,6 +111,7 @@ class _Closing:
         self.open = system
         self.signals = system.signals
         self.given = references(self.signals, system.parameters)
+        # References are inputs of the loop, so their formulas are not written in.
         self.values = {n: e for n, e in self.signals.values.items() if n not in self.given}
         self.drivers = self.signals.drivers
         self.used = self._used()
@@ -118,6 +124,7 @@ class _Closing:
         """The signals that reach the power equations."""
         found: set[str] = set()
         power = replace(self.open, signals=NO_SIGNALS)
+        # Backwards from the power equations: a signal that only a plot reads has no part in the loop.
         waiting = [*power.entries(), *power.displacements.values(), *power.where.values(), *self.drivers.values()]
         laws = {law.name: law for law in self.signals.laws}
         while waiting:
@@ -147,6 +154,7 @@ class _Closing:
         """The finished loop."""
         m, v = self.open.matrices, self.open.vectors
         kept = [j for j, name in enumerate(self.open.inputs) if name not in self.drivers]
+        # Columns of driven inputs leave B and D; what drives them goes into f and f_y.
         driven = [j for j in range(len(self.open.inputs)) if j not in kept]
         given = [name for name in self.given if name in self.used]
         shown = [name for name in self.values if self._is_shown(name)]
@@ -172,6 +180,7 @@ class _Closing:
             algebraic=Algebraic(
                 (*self.open.algebraic.unknowns, *self.unknowns), (*self.open.algebraic.residuals, *residuals)
             ),
+            # The loop has states that store nothing, and its inputs are no sources: the books of energy do not apply.
             stored_energy=None,
             dissipated_power=ZERO,
             dependent={},
@@ -194,6 +203,7 @@ class _Closing:
         """What driven inputs bring to each row."""
         names = [self.open.inputs[j] for j in driven]
         values = [symbol(name) for name in names]
+        # Rates are asked for only where they count: most drivers have none that is known.
         needed = [any(row[j] is not ZERO for row in of_rates) for j in driven]
         rates = [self._rate(name) if needs else ZERO for name, needs in zip(names, needed, strict=True)]
         return tuple(

@@ -48,6 +48,7 @@ class DescriptorSystem:
         """
         values = parameter_values(self.parameters)
         variables = {*self.unknowns, *self.signals}
+        # Each expression once: a network of equal elements has few different ones.
         used = {e for matrix in (self.E, self.F, self.G, self.H, self.D) for e in matrix.values()} | set(
             self.h.values()
         )
@@ -206,6 +207,8 @@ class _Writer:
         x = symbol(port.state)
         inertia = ONE if law.keeps_energy_variable else law.inertia_at(x)
         output = law.output.substitute({ARGUMENT: x}) if law.output is not None else None
+        # A capacitor gives its current as the rate of its content, so it needs no row for its law but one that ties its
+        # state to the nodes.
         if law.side == "across":
             self._leaves_with_rate(port.plus, port.minus, state, inertia)
             self._across(self.F, row, port.plus, port.minus, ONE)
@@ -228,12 +231,14 @@ class _Writer:
     def _resistive(self, port: Port, law: ResistiveLaw) -> None:
         if law.side == "through":
             if law.coefficient is not None:
+                # A conductance goes into the balances of its two nodes, as in nodal analysis, and needs no unknown.
                 for node, sign in ((port.plus, -ONE), (port.minus, ONE)):
                     if node in self.node:
                         self._across(self.F, self.node[node], port.plus, port.minus, sign * law.coefficient)
             else:
                 self._leaves_curved(port.plus, port.minus, law.value_at(self._difference(port)))
             return
+        # A resistance may be zero, so its current stays an unknown and its law a row: nothing is divided.
         through, row = self._own(port.through), self._row()
         self._leaves(self.F, port.plus, port.minus, through, ONE)
         self._across(self.F, row, port.plus, port.minus, -ONE)
@@ -250,6 +255,7 @@ class _Writer:
             self._across(self.H, y, port.plus, port.minus, -ONE)
             self.outputs.append(port.across)
             return
+        # What a source of an across variable supplies follows from the network alone (modified nodal analysis).
         supplied, row = self._own(port.through), self._row()
         self._leaves(self.F, port.plus, port.minus, supplied, -ONE)
         self._across(self.F, row, port.plus, port.minus, ONE)

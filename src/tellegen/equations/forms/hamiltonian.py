@@ -183,6 +183,7 @@ SUPPLY = "#supply"
 
 def held_inputs(system: EquationSystem) -> tuple[str, ...]:
     """The inputs whose rates the equations contain: each decides the output of a storage."""
+    # A source whose rate counts holds the output of a storage: that is what rates of inputs mean.
     rows = (*system.matrices["B_1"], *system.matrices["D_1"])
     return tuple(name for j, name in enumerate(system.inputs) if any(row[j] is not ZERO for row in rows))
 
@@ -207,10 +208,12 @@ def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationS
         replace(p, law=StorageLaw(p.source.side, ZERO), state=p.source.input) if _holds(p, held) else p
         for p in graph.ports
     ]
+    # With a constant transformation a storage of no inertia in place of the source says it all.
     if not _moves(system):
         return derive_equations(replace(origin, graph=replace(graph, ports=tuple(ports))))
     # The rate of a modulus that reads a state contains what the source supplies: it is an input, until the constraint is back.
     supplies = [_supply(port, system) for port in graph.ports if _holds(port, held)]
+    # Causality is not assigned anew: every other port keeps what it decides.
     decides = (*origin.decides, *(port.source.side for port in supplies))
     return derive_equations(replace(origin, graph=replace(graph, ports=(*ports, *supplies)), decides=decides))
 
@@ -252,6 +255,7 @@ def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequ
     columns = [form.inputs.index(name) if name in form.inputs else None for name in system.inputs]
     n, k = len(form.states), len(held)
     m = form.matrices
+    # 0 = u - v below, and its transpose with the other sign beside it: J stays skew.
     tied = tuple(tuple(MINUS_ONE if j == place else ZERO for j in range(n)) for place in places)
     ties = tuple(tuple(ONE if i == place else ZERO for place in places) for i in range(n))
     inputs = tuple(tuple(ONE if name == given else ZERO for given in system.inputs) for name in held)
@@ -290,6 +294,7 @@ def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequ
 def _state_names(system: EquationSystem, held: Sequence[str]) -> dict[str, str]:
     """A name for the output that each source holds: that of a storage that has it too, else the letter and the source."""
     assert system.origin is not None, "freed models have a graph"
+    # A storage that follows the source has the same output, and its name tells more than that of the source.
     same = {e: name for name, e in system.dependent.items()}
     taken = {*system.parameters, *system.states, *system.inputs, *system.outputs, *system.where, *system.displacements}
     found: dict[str, str] = {}
@@ -339,6 +344,7 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     >>> form.states
     ('phi_L_a', 'p_J_m', 'V_C_0')
     """
+    # Without such sources the form is an ordinary one; with them E is singular.
     held = held_inputs(system)
     if not held:
         return _Conversion(system).system()
@@ -405,6 +411,7 @@ class _Conversion:
 
     def system(self) -> HamiltonianSystem:
         """The form in energy variables where they exist, else in co-energy variables."""
+        # Energy variables need x = L^-1 p; where that is long, or L moves, the co-energy form is the readable one.
         inverse = self._inverse() if self.by_energy and self._has_energy_form() else None
         names = self.given.states if inverse is None else energy_names(self.given)
         gradient = tuple(self._output(k, name, inverse, names) for k, name in enumerate(names))
@@ -439,6 +446,7 @@ class _Conversion:
     def _has_energy_form(self) -> bool:
         """Whether p = L x can be solved for x: L constant, and no dependent storage couples two states."""
         L = self.plain.matrices["L"]
+        # With an L that moves H would depend on displacements, and its gradient on more than x.
         constant = all(self._is_constant(e) for row in L for e in row)
         return constant and (not self.plain.dependent or self._is_diagonal())
 
@@ -451,6 +459,7 @@ class _Conversion:
     def _inverse(self) -> Matrix | None:
         """L^-1; None where the inverse of a field is too long to be read."""
         L = self.plain.matrices["L"]
+        # Storages without fields: their reciprocals, without an elimination.
         if self._is_diagonal():
             return tuple(tuple(ONE / e if i == j else ZERO for j, e in enumerate(row)) for i, row in enumerate(L))
         n = len(L)
@@ -465,6 +474,7 @@ class _Conversion:
         """The content of a storage whose output is zero: the flux of a magnet."""
         port = self.ports[k]
         law = None if port is None else port.storage
+        # A permanent magnet has flux at zero current: p = p_0 + L x.
         return ZERO if law is None or law.content is None else law.content.substitute({ARGUMENT: ZERO})
 
     def _output(self, k: int, name: str, inverse: Matrix | None, names: tuple[str, ...]) -> Expression:
@@ -533,6 +543,8 @@ class _Conversion:
     def _structure(self) -> tuple[dict[HamiltonianName, Matrix], Vector]:
         m = self.plain.matrices
         C_t = transposed(m["C"], len(self.plain.states))
+        # What A dissipates is R, what it redistributes J. The skew part of N joins J; its symmetric part is half of L',
+        # and stands left as E_1.
         R, f = self._with_laws(self._half(m["A"], 1))
         J = plus(negative(self._half(m["A"], -1)), negative(self._half(m["N"], -1)))
         found: dict[HamiltonianName, Matrix] = {
@@ -565,6 +577,7 @@ class _Conversion:
             return ZERO
         if is_zero(with_definitions(a - b, where)):
             return a
+        # Halves of equal entries are told apart by residues, as B and C^T are written by different paths.
         mean = HALF * (a + b)
         return shortened(mean) if leaf_count(mean) <= LONGEST else mean
 
@@ -573,6 +586,7 @@ class _Conversion:
         rest = list(self.plain.vectors["f"])
         rows = [list(row) for row in R]
         for i, name in enumerate(self.plain.states):
+            # A law of its own variable alone, f = r(x) x, dissipates on the diagonal, so it may join R.
             alone = self.variables & with_definitions(rest[i], self.plain.where).free_symbols == {name}
             rate = _divided(rest[i], name) if alone else None
             if rate is not None:
@@ -598,6 +612,7 @@ def _divided(expression: Expression, name: str) -> Expression | None:
         if expression.constant or any(share is None for share in shares):
             return None
         return total(c * share for (_, c), share in zip(expression.terms, shares, strict=True) if share is not None)
+    # At least one whole power: sqrt(x)/x is infinite at rest.
     if isinstance(expression, Mul) and dict(expression.factors).get(symbol(name), 0) >= 1:
         return expression * symbol(name) ** MINUS_ONE
     return None

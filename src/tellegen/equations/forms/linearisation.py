@@ -35,11 +35,13 @@ def linearise_equations(system: EquationSystem, at: Point) -> EquationSystem:
     written = point.system
     states = (*system.states, *system.displacements)
     forces, rates, outputs = _right_sides(written)
+    # Where L moves with the state, L x' has a slope of its own beside L dx': it counts against the forces.
     A = plus(negative(point.jacobian(rates, states)), point.inertial_term(forces, states))
     B = plus(point.jacobian(rates, system.inputs), negative(point.inertial_term(forces, system.inputs)))
     C, D = point.jacobian(outputs, states), point.jacobian(outputs, system.inputs)
     numbers: dict[MatrixName, Matrix] = {name: point.numbers(written.matrices[name]) for name in ("L", "B_1", "D_1")}
     found = _with_jacobians(replace(system, matrices={**system.matrices, **numbers}), A, B, C, D)
+    # Only outputs conjugate to the inputs make y^T u a power, of which a part may be lost.
     conjugate = len(system.outputs) == len(system.inputs)
     return replace(
         found,
@@ -56,6 +58,7 @@ def linearise_loop(closed: EquationSystem, at: Point) -> EquationSystem | None:
     if not _is_constant(closed):
         return None
     states = (*closed.states, *closed.displacements)
+    # Variables get numbers and parameters stay symbols: so poles can be told as formulas of gains.
     tangent = _Tangent(closed, {name: number(at.get(name, 0.0)) for name in (*states, *closed.inputs)})
     _, rates, outputs = _right_sides(closed)
     found = [tangent.of(part, names) for part in (rates, outputs) for names in (states, closed.inputs)]
@@ -81,6 +84,7 @@ def _with_jacobians(system: EquationSystem, A: Matrix, B: Matrix, C: Matrix, D: 
     """The linear system whose states are those of the system and its displacements, with these derivatives."""
     m, n, moved = system.matrices, len(system.states), len(system.displacements)
     count, inputs = n + moved, len(system.inputs)
+    # Displacements have their rates by themselves, L x' = ... with ones.
     ones = tuple(tuple(ONE if j == n + k else ZERO for j in range(count)) for k in range(moved))
     matrices: dict[MatrixName, Matrix] = {
         "L": (*((*row, *(ZERO,) * moved) for row in m["L"]), *ones),
@@ -137,6 +141,7 @@ class _Point:
             return tuple(tuple(number(e) for e in row) for row in direct)
         through = self._derivatives(functions, unknowns)
         residuals = self.system.algebraic.residuals
+        # Implicit functions: r(z, w) = 0 gives dw/dz = -(dr/dw)^-1 dr/dz.
         follow = _solve(self._derivatives(residuals, unknowns), self._derivatives(residuals, names))
         return tuple(
             tuple(number(d - sum(t * follow[k][j] for k, t in enumerate(row_w))) for j, d in enumerate(row))
@@ -150,6 +155,7 @@ class _Point:
         """
         L = self.system.matrices["L"]
         moved = zeros(len(self.system.displacements), len(names))
+        # L is constant for most models, and then nothing has to be solved.
         if not any(set(names) & e.free_symbols for row in L for e in row):
             return (*zeros(len(L), len(names)), *moved)
         inertia = [[self.number(e) for e in row] for row in L]
@@ -169,6 +175,7 @@ class _Point:
     def _solve_unknowns(self) -> None:
         """Newton's method with halved steps, from zero."""
         unknowns, residuals = self.system.algebraic.unknowns, self.system.algebraic.residuals
+        # From rest: the solution that a motion from zero would have followed.
         self.values |= dict.fromkeys(unknowns, 0.0)
         for _ in range(_STEPS if unknowns else 0):
             now = [self.number(r) for r in residuals]
@@ -186,6 +193,8 @@ class _Point:
     def _advance(self, unknowns: Sequence[str], step: Sequence[float], residual: float) -> None:
         start = {w: self.values[w] for w in unknowns}
         share = 1.0
+        # Halved until the residual does not grow: a full step of Newton's method overshoots at laws like that of a
+        # diode.
         while share > 1e-6:
             self.values |= {w: start[w] - share * s for w, s in zip(unknowns, step, strict=True)}
             if max(abs(self.number(r)) for r in self.system.algebraic.residuals) <= residual:
@@ -204,6 +213,7 @@ def _solve(matrix: list[list[float]], right: list[list[float]]) -> list[list[flo
     n = len(matrix)
     rows = [[*a, *b] for a, b in zip(matrix, right, strict=True)]
     for k in range(n):
+        # The largest pivot: units differ by many powers of ten from row to row.
         best = max(range(k, n), key=lambda i: abs(rows[i][k]))
         if rows[best][k] == 0.0:
             raise rules.NO_OPERATING_POINT.error(
@@ -258,6 +268,8 @@ class _Tangent:
         free = set(self.closed.algebraic.unknowns)
         for row in rows:
             for e in row:
+                # A tangent that depends on what only a solver finds, or on a branch that only numbers choose, has no
+                # symbols.
                 if free & e.free_symbols or any(isinstance(node, Condition) for node in postorder(e)):
                     return None
         return rows
@@ -273,6 +285,8 @@ class _Tangent:
     def _decided(self, call: Call) -> Expression:
         """The branch that the values of parameters choose, where they are known."""
         tested = call.arguments[:1] if call.name == "if" else call.arguments
+        # A limit that is not reached at the point is no part of the tangent; whether it is, the values of parameters
+        # tell.
         if call.name not in ("if", "min", "max") or any(e.free_symbols - self.values.keys() for e in tested):
             return call
         if call.name == "if":

@@ -76,6 +76,7 @@ def transfer_matrix(system: EquationSystem) -> TransferMatrix:
         arithmetic.where.update(system.where)
         found = solved(pencil, right, len(system.inputs), arithmetic)
         assert found is not None, "the pencil of a model is regular"
+        # Named entries are sums of fractions in s: correct, quick, and not one quotient of polynomials.
         entries, where = plus(direct, product(m["C"], found, len(system.inputs))), arithmetic.where
     return TransferMatrix(
         name=system.name,
@@ -95,6 +96,7 @@ def _is_small(system: EquationSystem) -> bool:
     size = sum(map(leaf_count, entries))
     if any(isinstance(node, Call) for node in postorder(*entries)):  # to polynomials, each sine is one more unknown
         return False
+    # Beyond this the polynomials of one entry fill a page, and SymPy's time for cancelling them grows without bound.
     return (
         not system.where and len(system.states) <= MOST_STATES and len(symbols) <= MOST_SYMBOLS and size <= MOST_LEAVES
     )

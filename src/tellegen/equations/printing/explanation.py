@@ -171,6 +171,7 @@ def matrix_sum(
 
     Matrices of zeros are left out, but for the first one where it is `kept` because it makes the form.
     """
+    # By identity with ZERO: what is zero in hiding would be shown as the formula that it is.
     shown = [share for k, share in enumerate(shares) if (kept and k == 0) or not vanishes(share[1])]
     signed = tuple(SignedMatrix(letter.startswith("-"), letter.removeprefix("-"), rows) for letter, rows in shown)
     return MatrixSum(signed, vector, tuple(symbol(f) if isinstance(f, str) else f for f in factors), negative)
@@ -272,6 +273,7 @@ def signal_lines(signals: "SignalEquations") -> Iterator[tuple[str, bool, str, t
         yield name, False, "", (value,)
     for name, rate in signals.states.items():
         yield name, True, "", (rate,)
+    # Signals with a memory have no formula of the same instant; a word tells what they are.
     for law in signals.others:
         if isinstance(law, Sampled):
             yield law.name, False, "sample", (law.expression, law.period)
@@ -309,6 +311,7 @@ HEAT_NOTE = "J*K; temperature times heat flow is no power, so H_heat falls as he
 
 def energy_label(form: "HamiltonianSystem") -> str:
     """H, or H(x) where H is a name of the model."""
+    # A magnetic field or a height is called H, too.
     return "H(x)" if "H" in {*form.parameters, *form.states, *form.inputs, *form.where} else "H"
 
 

@@ -32,6 +32,7 @@ LONGEST_PART = 60
 
 def equation_lines(left: str, right: Expression) -> list[str]:
     """`left &= right`, a long sum over several lines: the next ones begin with `&\\qquad`."""
+    # Only sums can be broken: a line may begin with a plus, not inside a fraction.
     whole = to_latex(right)
     if len(whole) <= LONGEST_LINE or not isinstance(right, Add):
         return [f"{left} &= {whole}"]
@@ -122,6 +123,7 @@ def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:
     """What the names in the lines stand for."""
     wanted: dict[str, list[str]] = {}
     text = "\n".join(lines)
+    # Backwards, since a definition reads earlier ones: what no line shows need not be told.
     for name, e in reversed(list(short.definitions.items())):
         if latex_name(name) in text:
             wanted[name] = equation_lines(latex_name(name), e)
@@ -155,6 +157,7 @@ def _equations(form: "EquationSystem | HamiltonianSystem", state: EquationSides,
 
 
 def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
+    # Numbers are short; a large matrix is nearly all of them.
     entries = (e for rows in matrices.values() for row in rows for e in row if not isinstance(e, Number))
     return sum(len(to_latex(e)) for e in entries) > LONGEST_MATRICES
 
@@ -366,6 +369,7 @@ def _column(cells: Iterable[str]) -> str:
 def _bracketed(cells: list[list[str]]) -> str:
     body = r" \\ ".join(" & ".join(row) for row in cells)
     columns = max((len(row) for row in cells), default=0)
+    # amsmath stops at ten columns with an error; an array has to be told how many it has.
     if columns <= MOST_COLUMNS:
         return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
     return rf"\left[\begin{{array}}{{{'c' * columns}}} {body} \end{{array}}\right]"

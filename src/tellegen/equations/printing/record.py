@@ -32,6 +32,7 @@ def equations_to_record(equations: "EquationSystem", sign: Sign = "-", *, numeri
     """
     variables = (*equations.states, *equations.inputs, *equations.outputs, *equations.algebraic.unknowns)
     variables = (*variables, *equations.displacements, *(law for law in sorted(equations.signals.names)))
+    # Parameters first: they keep their identifier where two names meet.
     names = [*equations.parameters, *variables, *equations.dependent, *equations.where, *equations.measured.names]
     writer = _Writer(names, numeric)
     record: dict[str, object] = {
@@ -48,6 +49,7 @@ def equations_to_record(equations: "EquationSystem", sign: Sign = "-", *, numeri
     further = [*equations.algebraic.residuals, *equations.dependent.values(), *equations.signals.entries()]
     measured = equations.measured
     further += [e for m in (measured.C, measured.D, measured.D_1, (measured.rest,)) for row in m for e in row]
+    # A program that reads the record should find no name that nothing uses.
     needed = used_names([*entries, *further], equations.where)
     if needed:
         record["where"] = writer.definitions({name: e for name, e in equations.where.items() if name in needed})
@@ -298,6 +300,7 @@ class _Writer:
         return found
 
     def _formula(self, expression: Expression) -> str:
+        # Substituting walks through the whole formula; nearly none holds a name that was changed.
         if self._changed and not self._changed.keys().isdisjoint(expression.free_symbols):
             expression = expression.substitute(self._changed)
         return to_python(expression)

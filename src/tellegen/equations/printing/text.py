@@ -105,10 +105,12 @@ def _with_term(text: str, entry: Expression, factor: str, negative: bool) -> str
     written = to_text(entry)
     if isinstance(entry, Add) and (factor or negative):
         written = f"({written})"
+    # The sign of an entry joins that of its term: `- -a*x` is not written.
     elif written.startswith("-"):
         written, negative = written[1:], not negative
     if factor and entry in (ONE, MINUS_ONE):
         written = factor
+    # x/C reads better than 1/C*x.
     elif factor and written.startswith("1/"):
         written = f"{factor}{written[1:]}"
     elif factor:
@@ -143,9 +145,12 @@ def equation_text(sides: EquationSides, names: Sequence[str], width: int, unicod
     `names` stand left where no matrix does.
     """
     sums = [*sides.left, *sides.right]
+    # Blocks of large matrices are made entry by entry and then thrown away for being too wide; so they are counted
+    # first.
     if max([len(names), *(len(each.factors) for each in sums)]) <= MOST_STATES:
         left = _blocks(sides.left, unicode) if sides.left else [_vector(names, unicode)]
         whole = _beside([*left, _word(" = "), *_blocks(sides.right, unicode)])
+        # Three layouts, from the one a paper would choose to the one that always fits.
         if whole.width + 2 <= width:
             return _indented(_text_of(whole))
         # g^T and P^T stand among the matrices already, as g and P.
@@ -225,6 +230,7 @@ def _word(text: str) -> TextBlock:
 def _beside(blocks: Sequence[TextBlock]) -> TextBlock:
     """Blocks beside each other, their middles in one line."""
     height = max(len(block.lines) for block in blocks)
+    # Signs and names stand beside the middle row of tall brackets.
     middle = (height - 1) // 2
     columns = []
     for block in blocks:
@@ -406,6 +412,7 @@ def _matrix_lines(item: shown.ShownMatrix, width: int, unicode: bool) -> list[st
     block = _named_matrix(name, rows, unicode)
     if block.width + 4 <= width and len(rows) <= MOST_STATES:
         return [f"    {line.rstrip()}" for line in block.lines]
+    # Its entries stand above, one by one.
     if item.explained:
         return [f"    {name} has the entries above; it is wider than this page."]
     filled = [(i, j, e) for i, row in enumerate(rows, 1) for j, e in enumerate(row, 1) if e is not ZERO]
