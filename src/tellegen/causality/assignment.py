@@ -35,7 +35,7 @@ from tellegen.graph import Coupling, PowerGraph, ResistiveLaw, SourceLaw, Storag
 from tellegen.graph.interconnection import Interconnection, column
 
 
-def without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
+def _without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
     """The graph in which ideal ports that repeat others take no share."""
     if not idle:
         return graph
@@ -45,7 +45,7 @@ def without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
     return replace(graph, ports=tuple(ports))
 
 
-def idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
+def _idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
     """A notice for each port that takes no share."""
     for k in idle:
         port = graph.ports[k]
@@ -59,7 +59,7 @@ def idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
         )
 
 
-def mode_conflict(graph: PowerGraph, port: int, others: Sequence[str], variable: str) -> Finding:
+def _mode_conflict(graph: PowerGraph, port: int, others: Sequence[str], variable: str) -> Finding:
     """The error for a mode in which an element would impose what others decide."""
     me = graph.ports[port]
     mode = graph.mode_of(port)
@@ -118,7 +118,7 @@ def _by_elimination(graph: PowerGraph, order: Sequence[Demand]) -> CausalGraph:
     generic = exact_causality(graph, order, generic_residue)
     given = exact_causality(graph, order, given_residue(graph))
     # A rigid loop comes first: where a variable is left open, partners and conflicts have no meaning.
-    loop = rigid_loop(graph, generic, given)
+    loop = _rigid_loop(graph, generic, given)
     if loop is not None:
         # The figure of a refused model shows the assignment in which the loop was found.
         decides = given.decides if given.circulates else generic.decides
@@ -153,7 +153,7 @@ def _finish(
         refused = {k: _conflict(graph, k, found[k], decides) for k in denied if k not in idle}
         # From here on the idle port has the other ideal law, so that what it is told is determined and equations
         # follow.
-        graph = without_idle_shares(graph, idle)
+        graph = _without_idle_shares(graph, idle)
     dependent = _dependent(graph, decides, partners)
     if not refused:
         # Only where nothing else is wrong: a law that cannot follow is then the first cause, else it would be a
@@ -166,7 +166,7 @@ def _finish(
         return CausalGraph(graph, decides, tuple(dependent), (), method, errors, conflicts=tuple(refused))
     paths = [*_storage_paths(graph, dependent)]
     paths += [ZeroOrderPath("resistor-resistor", tuple(_names(graph, block))) for block in blocks]
-    findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks), *idle_notices(graph, idle)]
+    findings = [*_dependence_notices(graph, dependent), *_loop_notices(graph, blocks), *_idle_notices(graph, idle)]
     return CausalGraph(graph, decides, tuple(dependent), tuple(paths), method, (*graph.findings, *findings))
 
 
@@ -255,7 +255,7 @@ def _conflict(graph: PowerGraph, port: int, partners: Sequence[int], decides: Se
     decide = "decides" if len(others) == 1 else "decide"
     # With modes the contradiction belongs to the mode, not to the model: a run may never enter it.
     if port in graph.switching and others:
-        return mode_conflict(graph, port, others, variable)
+        return _mode_conflict(graph, port, others, variable)
     if not others:
         what = f"'{me.element}' cannot decide its {variable}: the network leaves it at zero"
         fix = f"check how '{me.element}' is joined"
@@ -453,7 +453,7 @@ def _in_order_of_names(graph: PowerGraph, decides: Sequence[Side]) -> tuple[Powe
     return replace(graph, nodes=nodes, ports=tuple(moved), couplings=tuple(turned)), [decides[k] for k in ports]
 
 
-def rigid_loop(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> Finding | None:
+def _rigid_loop(graph: PowerGraph, generic: ExactCausality, given: ExactCausality) -> Finding | None:
     """The couplings that lock a storage, or leave open what circulates between them; None where there are none."""
     # What circulates with the given values may be determined in general position: two gears of equal ratio side by
     # side.

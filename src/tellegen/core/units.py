@@ -175,7 +175,7 @@ _TIMES = frozenset("*·⋅×")
 _ONE: Measure = (Fraction(1), DIMENSIONLESS)
 
 
-def read_measure(text: str, look_up: Callable[[str], Measure | None]) -> Measure:
+def _read_measure(text: str, look_up: Callable[[str], Measure | None]) -> Measure:
     """What a unit text measures: the words are those that `look_up` knows.
 
     Raises: UnitError.
@@ -314,24 +314,24 @@ class _Reader:
 @lru_cache(maxsize=4096)
 def is_unit(word: str) -> bool:
     """Whether a single word, such as `mH` or `rpm`, is a unit (no products, no powers)."""
-    return word in SCALES or look_up_word(word, unit_table()) is not None
+    return word in SCALES or _look_up_word(word, _unit_table()) is not None
 
 
 def unit_words() -> Iterator[str]:
     """Every unit word that the table lists, without prefixes."""
-    yield from unit_table()
+    yield from _unit_table()
     yield from SCALES
 
 
 @lru_cache(maxsize=1)
-def unit_table() -> dict[str, Measure]:
+def _unit_table() -> dict[str, Measure]:
     """Every word without prefix; built on first use, each definition from the words above it."""
     base = {name: Dimension(**{name: 1}) for name in Dimension._fields}
     table: dict[str, Measure] = {name: (Fraction(1), dimension) for name, dimension in base.items()}
     table["g"] = (Fraction(1, 1000), base["kg"])
 
     def define(word: str, factor: Fraction, text: str) -> None:
-        measure = read_measure(text, lambda part: look_up_word(part, table))
+        measure = _read_measure(text, lambda part: _look_up_word(part, table))
         table[word] = (factor * measure[0], measure[1])
 
     # In the order of the table, each from words above it; a ring cannot be written.
@@ -345,7 +345,7 @@ def unit_table() -> dict[str, Measure]:
     return table
 
 
-def look_up_word(word: str, table: dict[str, Measure]) -> Measure | None:
+def _look_up_word(word: str, table: dict[str, Measure]) -> Measure | None:
     """The word, or a prefix and a word. The whole word wins: `min` is a minute, `cd` a candela, `ft` a foot."""
     if (whole := table.get(word)) is not None:
         return whole
@@ -358,7 +358,7 @@ def look_up_word(word: str, table: dict[str, Measure]) -> Measure | None:
     return None
 
 
-def unit_suggestion(word: str) -> str:
+def _unit_suggestion(word: str) -> str:
     """What to do about a word that is no unit: the unit that was probably meant."""
     if (hint := HINTS.get(word) or HINTS.get(word.lower()) or HINTS.get(word.lower().removesuffix("s"))) is not None:
         return f"did you mean '{hint}'?"
@@ -423,7 +423,7 @@ def parse_unit(text: str, place: Place | None = None) -> Unit:
         return _parse(text)
     except UnitError as problem:
         spot = place._replace(column=place.column + problem.at, text=problem.word) if place else None
-        fix = problem.fix or unit_suggestion(problem.word)
+        fix = problem.fix or _unit_suggestion(problem.word)
         raise problem.rule.error(problem.what, fix=fix, place=spot) from None
 
 
@@ -496,5 +496,5 @@ def _parse(text: str) -> Unit:
     if stripped in SCALES:
         factor, offset = SCALES[stripped]
         return Unit(factor, Dimension(K=1), text, offset)
-    factor, dimension = read_measure(text, lambda word: look_up_word(word, unit_table()))
+    factor, dimension = _read_measure(text, lambda word: _look_up_word(word, _unit_table()))
     return Unit(factor, dimension, text)

@@ -55,7 +55,7 @@ from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.model.model import Model
 
 
-def refuse_denied_states(structure: CausalStructure) -> None:
+def _refuse_denied_states(structure: CausalStructure) -> None:
     """Refuse dependent storages that would follow anything but storages and sources.
 
     Raises: EquationError (E101).
@@ -169,7 +169,7 @@ class DependentStorages:
         return {name: rate.substitute(follow) for name, rate in self.causal.graph.displacements.items()}
 
 
-def with_read_variables_written_out(
+def _with_read_variables_written_out(
     system: EquationSystem, read: Iterable[str], settled: VariableSubstitution
 ) -> EquationSystem:
     """The system without those of the names in `read` that follow from states, inputs and unknowns.
@@ -266,7 +266,7 @@ def _derived(causal: CausalGraph, measured: Mapping[str, str]) -> EquationSystem
     field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, *signals, TIME))
     structure = causal_structure(causal, field)
     # Before resistors are solved: their equations would be singular without saying why.
-    refuse_denied_states(structure)
+    _refuse_denied_states(structure)
     told = solve_resistive(structure, field)
     return with_short_names_inlined(_Assembly(structure, told, field, measured).system(), field.where)
 
@@ -356,7 +356,7 @@ class _Assembly:
             shown = (*system.entries(), *system.where.values(), *system.displacements.values())
             # Most of what laws read is gone by now: replaced when resistors were solved.
             wanted &= frozenset().union(*(e.free_symbols for e in shown))
-        return with_read_variables_written_out(system, sorted(wanted), settled) if wanted else system
+        return _with_read_variables_written_out(system, sorted(wanted), settled) if wanted else system
 
     # -- storages that move ----------------------------------------------------------------------------------------------------
 

@@ -285,14 +285,14 @@ def energy_of_law(law: StorageLaw, at: Expression) -> Expression | None:
     if law.energy is not None:
         return law.energy.substitute({ARGUMENT: at})
     if law.output is not None:
-        found = antiderivative(law.output)
+        found = _antiderivative(law.output)
     else:
         assert law.content is not None, "a nonlinear law gives content, output or energy"
-        found = antiderivative(argument() * law.content.derivative(ARGUMENT))
+        found = _antiderivative(argument() * law.content.derivative(ARGUMENT))
     return None if found is None else found.substitute({ARGUMENT: at})
 
 
-def antiderivative(expression: Expression) -> Expression | None:
+def _antiderivative(expression: Expression) -> Expression | None:
     """The integral over ARGUMENT of a sum of its powers, zero at zero; None for anything else."""
     powers = powers_of(expression, ARGUMENT)
     # 1/x has a logarithm for its integral, which is no number at rest.

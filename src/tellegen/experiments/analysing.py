@@ -52,7 +52,7 @@ def closed_loop(system: EquationSystem, at: Mapping[str, float]) -> ClosedLoop |
         return ClosedLoop(driven, None, error.finding.what)
 
 
-def loop_at_rest(ready: Setup, problem: Problem) -> dict[str, float]:
+def _loop_at_rest(ready: Setup, problem: Problem) -> dict[str, float]:
     """The steady state of the model with its controllers, signals included; empty where there is none."""
     found = _observed_at_rest(ready, problem)
     if found is None:
@@ -123,7 +123,7 @@ def analyse(
     power = _steady_power(ready, rest)
     loop = None
     if system.signals.drivers:
-        loop = closed_loop(system, {**rest, **loop_at_rest(ready, _problem(ready, rest))})
+        loop = closed_loop(system, {**rest, **_loop_at_rest(ready, _problem(ready, rest))})
     return Analysis(linear_model(plain, rest), variable_units(graph), power, loop, graph.mode)
 
 

@@ -65,7 +65,7 @@ def _determinant(rows: list[list[Expression]]) -> Expression:
     return total(terms)
 
 
-def assembled_positions(
+def _assembled_positions(
     closures: Sequence[Closure], positions: Mapping[str, float], parameters: Mapping[str, float]
 ) -> dict[str, float]:
     """Positions in which all loops fit, those that follow from others changed as little as possible.
@@ -179,7 +179,7 @@ def _positions_first(
     if displacements:
         # What is not given starts at zero, and loops move it from there as little as they can.
         positions = {**dict.fromkeys(displacements, 0.0), **{n: v for n, v in found.items() if n in displacements}}
-        positions = assembled_positions(model.closures, positions, read)
+        positions = _assembled_positions(model.closures, positions, read)
         found |= {name: value for name, value in positions.items() if value or name in found}
         read |= positions
     for name, value in given.items():

@@ -104,7 +104,7 @@ class ProgressLine:
     def __init__(self, name: str, until: float) -> None:
         self.name, self.until = name, until
         self.began = time.perf_counter()
-        self._notebook = NotebookLine(name, until, self.began) if in_notebook() else None
+        self._notebook = NotebookLine(name, until, self.began) if _in_notebook() else None
         self._bar: Any = None
         self._task: Any = None
         self._steps = 0
@@ -152,10 +152,10 @@ class ProgressLine:
 
 def is_watched() -> bool:
     """Whether somebody looks at stderr: a terminal, or a notebook."""
-    return sys.stderr.isatty() or in_notebook()
+    return sys.stderr.isatty() or _in_notebook()
 
 
-def in_notebook() -> bool:
+def _in_notebook() -> bool:
     """Whether a notebook shows what is displayed."""
     return "ipykernel" in sys.modules
 
@@ -170,7 +170,7 @@ NEAR = 0.05
 """A run that failed with a margin below this failed because of the loop."""
 
 
-def with_singular_position(run: Run, closures: Iterable[Closure]) -> Run:
+def _with_singular_position(run: Run, closures: Iterable[Closure]) -> Run:
     """The run, which failed where the margin of a loop changed its sign or vanished on the way; rows are kept."""
     met = min(_met(run, closures), default=None)
     if met is None:
@@ -208,7 +208,7 @@ PART = 0.05
 """Speeds that are a smaller part of a motion are not named."""
 
 
-def with_missing_inertia(run: Run, model: Model) -> Run:
+def _with_missing_inertia(run: Run, model: Model) -> Run:
     """The run, whose message names the motion without inertia where a mechanism failed for want of it; rows are kept.
 
     `model` is the one that was described, before its storages were conditioned.
@@ -339,7 +339,7 @@ def simulate(
         ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
     run = replace(run, described=None if form is None else form.found.causal.graph, removed=removed)
-    return _finished(with_missing_inertia(run, described if form is None else form.base), on_failure)
+    return _finished(_with_missing_inertia(run, described if form is None else form.base), on_failure)
 
 
 def _number(value: Quantity, wanted: Dimension | None, subject: str) -> float:
@@ -407,7 +407,7 @@ def run_problem(
         made = replace(made, finding=function_finding(ready.graph) or made.finding)
     run = run_of_trajectory(ready, problem, made, shown)
     if ready.model.closures:
-        run = with_singular_position(run, ready.model.closures)
+        run = _with_singular_position(run, ready.model.closures)
     return run.in_units({name: unit for name, unit in ready.model.experiment.units.items() if name in run})
 
 

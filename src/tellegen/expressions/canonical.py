@@ -42,7 +42,7 @@ LARGEST_BITS = 13_287
 _SMALL_ENOUGH = 1 << 62
 
 
-def exact_number(q: Rational) -> Rational:
+def _exact_number(q: Rational) -> Rational:
     """A number in its final form; small whole ones, which are most, take no time.
 
     Raises: OverflowError beyond 4000 digits.
@@ -62,7 +62,7 @@ def bounded(q: Rational) -> Rational:
     return q
 
 
-def integer_power(value: Rational, n: int) -> Rational:
+def _integer_power(value: Rational, n: int) -> Rational:
     """A number to a whole power.
 
     Raises: ZeroDivisionError, OverflowError for a result beyond 4000 digits.
@@ -73,18 +73,18 @@ def integer_power(value: Rational, n: int) -> Rational:
     # Estimated before it is computed: the power itself is what must not be made.
     if size > 1 and abs(n) * (size.bit_length() - 1) > LARGEST_BITS:
         raise OverflowError("a power with more than 4000 digits")
-    return exact_number(Fraction(value) ** n if n < 0 else value**n)
+    return _exact_number(Fraction(value) ** n if n < 0 else value**n)
 
 
-def exact_power(value: Rational, q: Rational) -> Rational | None:
+def _exact_power(value: Rational, q: Rational) -> Rational | None:
     """A positive number to a fractional power where the result is rational, else None."""
-    up, down = exact_root(value.numerator, q.denominator), exact_root(value.denominator, q.denominator)
+    up, down = _exact_root(value.numerator, q.denominator), _exact_root(value.denominator, q.denominator)
     if up is None or down is None:
         return None
-    return integer_power(as_integer(Fraction(up, down)), q.numerator)
+    return _integer_power(as_integer(Fraction(up, down)), q.numerator)
 
 
-def exact_root(n: int, k: int) -> int | None:
+def _exact_root(n: int, k: int) -> int | None:
     """The whole number whose k-th power is n (n >= 0), or None."""
     if n < 2:
         return n
@@ -178,9 +178,9 @@ def total(terms: Iterable[Expression]) -> Expression:
         if isinstance(term, Symbol):
             collected[term] = collected.get(term, 0) + 1
         elif isinstance(term, Number):
-            constant = exact_number(constant + term.rational)
+            constant = _exact_number(constant + term.rational)
         elif isinstance(term, Add):
-            constant = exact_number(constant + term.constant)
+            constant = _exact_number(constant + term.constant)
             for base, c in term.terms:
                 collected[base] = collected.get(base, 0) + c
         elif isinstance(term, Mul):
@@ -195,7 +195,7 @@ def total(terms: Iterable[Expression]) -> Expression:
 
 
 def _sum_of(constant: Rational, collected: dict[Expression, Rational]) -> Expression:
-    kept = {term: exact_number(c) for term, c in collected.items() if c}
+    kept = {term: _exact_number(c) for term, c in collected.items() if c}
     if not kept:
         return intern_number(constant)
     # A sum of one term is that term; two forms of one thing would not be the same object.
@@ -271,9 +271,9 @@ def product(factors: Iterable[Expression]) -> Expression:
             collected[factor] = collected.get(factor, 0) + 1
         elif isinstance(factor, Number):
             # Bounded at each step, as a long product of large numbers would otherwise grow unseen.
-            coefficient = exact_number(coefficient * factor.rational)
+            coefficient = _exact_number(coefficient * factor.rational)
         elif isinstance(factor, Mul):
-            coefficient = exact_number(coefficient * factor.coefficient)
+            coefficient = _exact_number(coefficient * factor.coefficient)
             for base, q in factor.factors:
                 collected[base] = collected.get(base, 0) + q
         else:
@@ -293,7 +293,7 @@ def _product_of(coefficient: Rational, collected: dict[Expression, Rational]) ->
         if not q:
             continue
         if _issettled(base, q):
-            kept[base] = exact_number(q)
+            kept[base] = _exact_number(q)
         else:
             again.append(power(base, intern_number(q)))
     # What was collected may collapse further, as 2^(1/2) * 2^(1/2) does, and join with factors that were settled
@@ -307,7 +307,7 @@ def _issettled(base: Expression, q: Rational) -> bool:
     """Whether base^q, met when exponents were collected, is already in canonical form."""
     if isinstance(base, Number):
         # Numbers keep fractional exponents below one alone: 2^(3/2) is 2*2^(1/2), so that equal numbers are one object.
-        return 0 < q < 1 and (base.rational < 0 or exact_power(base.rational, q) is None)
+        return 0 < q < 1 and (base.rational < 0 or _exact_power(base.rational, q) is None)
     if isinstance(base, Mul):
         return type(q) is not int and (base.coefficient == 1 or _root_of_coefficient(base, q) is None)
     if isinstance(base, Pow) and type(q) is int:
@@ -325,8 +325,8 @@ def _settled_product(coefficient: Rational, factors: dict[Expression, Rational])
         # A number times a sum is distributed, so that e + e and 2*e are one; sums of sums are never multiplied out,
         # which would explode.
         if isinstance(base, Add) and q == 1:
-            constant = exact_number(base.constant * coefficient)
-            return intern_add(constant, {term: exact_number(c * coefficient) for term, c in base.terms})
+            constant = _exact_number(base.constant * coefficient)
+            return intern_add(constant, {term: _exact_number(c * coefficient) for term, c in base.terms})
     return intern_mul(coefficient, factors)
 
 
@@ -359,7 +359,7 @@ def _rational_power(base: Expression, q: Rational) -> Expression:
 
 def _product_power(base: Mul, q: Rational) -> Expression:
     if type(q) is int:
-        coefficient = integer_power(base.coefficient, q)
+        coefficient = _integer_power(base.coefficient, q)
         return _product_of(coefficient, {b: bounded(e * q) for b, e in base.factors})
     root = _root_of_coefficient(base, q)
     # The coefficient leaves a root where its own root is exact: sqrt(4*x) is 2*sqrt(x), which like terms need to be
@@ -370,23 +370,23 @@ def _product_power(base: Mul, q: Rational) -> Expression:
 
 
 def _root_of_coefficient(base: Mul, q: Rational) -> Rational | None:
-    return exact_power(base.coefficient, q) if base.coefficient > 0 else None
+    return _exact_power(base.coefficient, q) if base.coefficient > 0 else None
 
 
 def _number_power(value: Rational, q: Rational) -> Expression:
     if type(q) is int:
-        return intern_number(integer_power(value, q))
+        return intern_number(_integer_power(value, q))
     if not value:
         if q < 0:
             raise ZeroDivisionError("division by zero")
         return ZERO
-    exact = exact_power(value, q) if value > 0 else None
+    exact = _exact_power(value, q) if value > 0 else None
     if exact is not None:
         return intern_number(exact)
     # The exponent lies between zero and one afterwards.
     below = math.floor(q)  # 2^(3/2) is 2*2^(1/2): the exponent of a number lies between 0 and 1
     rest = intern_pow(intern_number(value), intern_number(q - below))
-    return mul(intern_number(integer_power(value, below)), rest) if below else rest
+    return mul(intern_number(_integer_power(value, below)), rest) if below else rest
 
 
 def sqrt(x: Expression) -> Expression:

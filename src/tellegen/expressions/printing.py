@@ -58,7 +58,7 @@ def natural(text: str) -> tuple[object, ...]:
     return *[(1, int(part), "") if part.isdigit() else (0, 0, part) for part in head], (2, 0, text)
 
 
-def in_reading_order(pieces: Iterable[PrintedPiece]) -> list[PrintedPiece]:
+def _in_reading_order(pieces: Iterable[PrintedPiece]) -> list[PrintedPiece]:
     """Factors in the order of papers: pi, then names, then functions, then sums."""
     return sorted(pieces, key=_reading_key)
 
@@ -69,7 +69,7 @@ def _reading_key(piece: PrintedPiece) -> tuple[object, ...]:
     return piece.holds == SUM, piece.size > 0, is_function, natural(piece.text)
 
 
-def terms_in_reading_order(terms: Iterable[PrintedTerm]) -> list[PrintedTerm]:
+def _terms_in_reading_order(terms: Iterable[PrintedTerm]) -> list[PrintedTerm]:
     """Terms in the order of papers: positive before negative, short before long, then by name."""
     return sorted(terms, key=lambda term: (term.negative, term.piece.size, natural(term.piece.text)))
 
@@ -114,7 +114,7 @@ def _decimals(denominator: int) -> int | None:
     return max(twos, fives) if rest == 1 else None
 
 
-def written_number(q: Rational) -> tuple[str, str]:
+def _written_number(q: Rational) -> tuple[str, str]:
     """A positive number as papers write it, 1/2, 0.15, 1e9: numerator and denominator, empty when there is none."""
     # Halves, quarters and eighths stand in formulas of books as fractions; 0.15 was a decimal before it came here.
     if q.denominator in (2, 4, 8):
@@ -205,7 +205,7 @@ class AbstractPrinter(ABC):
     def sum(self, node: nodes.Add, pieces: Pieces) -> PrintedPiece:
         """A sum; its number comes last, or first where all the rest is negative."""
         terms = [PrintedTerm(self.quotient(magnitude(c), self.parts(t, pieces), pieces), c < 0) for t, c in node.terms]
-        ordered = terms_in_reading_order(terms)
+        ordered = _terms_in_reading_order(terms)
         if node.constant:
             last = PrintedTerm(self.quotient(magnitude(node.constant), (), pieces), node.constant < 0)
             positives = sum(not term.negative for term in ordered)
@@ -232,7 +232,7 @@ class AbstractPrinter(ABC):
 
     def product(self, factors: Iterable[PrintedPiece], number: str) -> PrintedPiece | None:
         """Factors joined by stars after a number, or None where there is neither."""
-        ordered = in_reading_order(factors)
+        ordered = _in_reading_order(factors)
         # One is written only where nothing else is.
         if number and not (ordered and number in ("1", "1.0")):
             ordered.insert(0, PrintedPiece(number, ATOM, 1))
@@ -292,7 +292,7 @@ class _Text(AbstractPrinter):
     words = {"and": "and", "or": "or", "not": "not ", "true": "true", "false": "false"}  # noqa: RUF012
 
     def number(self, q: Rational) -> tuple[str, str]:
-        return written_number(q)
+        return _written_number(q)
 
     def name(self, name: str) -> str:
         return name
@@ -436,7 +436,7 @@ class _Latex(AbstractPrinter):
         return self.names(name)
 
     def number(self, q: Rational) -> tuple[str, str]:
-        up, down = written_number(q)
+        up, down = _written_number(q)
         mantissa, _, exponent = up.partition("e")
         if not exponent:
             return up, down
@@ -463,7 +463,7 @@ class _Latex(AbstractPrinter):
         return rf"\frac{{{up.text}}}{{{down.text}}}"
 
     def product(self, factors: Iterable[PrintedPiece], number: str) -> PrintedPiece | None:
-        ordered = in_reading_order(factors)
+        ordered = _in_reading_order(factors)
         if not ordered:
             return PrintedPiece(number, PRODUCT if "cdot" in number else ATOM, 1) if number else None
         number = "" if number == "1" else number

@@ -105,7 +105,7 @@ _PROBES = [sign * 10.0**k for sign, ks in ((-1, range(3, -5, -1)), (1, range(-4,
 _JUMP = 1e-9
 
 
-def is_invertible(expression: Expression, parameters: Mapping[str, Expression | None]) -> bool:
+def _is_invertible(expression: Expression, parameters: Mapping[str, Expression | None]) -> bool:
     """Whether the law is continuous at zero and strictly monotonic where probed.
 
     Coulomb friction jumps and a diode saturates: neither can be solved for its argument. A probe is enough here because a wrong
@@ -148,17 +148,17 @@ def _numbers(names: frozenset[str], parameters: Mapping[str, Expression | None])
         return dict.fromkeys(names, 1.0)
 
 
-def energy_of_output_table(table: LawTable) -> Expression:
+def _energy_of_output_table(table: LawTable) -> Expression:
     """The energy of the energy variable: the integral of the output."""
     return interpolated_integral(table.points, argument(), smooth=table.smooth)
 
 
-def energy_of_content_table(table: LawTable, content: Expression) -> Expression:
+def _energy_of_content_table(table: LawTable, content: Expression) -> Expression:
     """The energy of the output x: x q(x) less the integral of q, which is the co-energy."""
     return argument() * content - interpolated_integral(table.points, argument(), smooth=table.smooth)
 
 
-def port_of(
+def _port_of(
     element: Element, ends: tuple[int, ...], names: VariableNames, parameters: Mapping[str, Expression | None]
 ) -> Port:
     """The port of an element, with its law and the names of its variables."""
@@ -194,7 +194,7 @@ def _law(element: Element, names: VariableNames, parameters: Mapping[str, Expres
             return _storage_law(element.law, element)
         # Laws are over one argument whatever letter the user took, so that two equal laws are one object.
         expression = _of_argument(element.law, element.law.expression)
-        return ResistiveLaw(element.law.gives, None, expression, is_invertible(expression, parameters))
+        return ResistiveLaw(element.law.gives, None, expression, _is_invertible(expression, parameters))
     # A body without inertia still has a speed, which constraints may need: it is a storage of zero.
     if kind.weightless:
         return StorageLaw(kind.side, ZERO)
@@ -217,10 +217,12 @@ def _storage_law(law: Law, element: Element) -> StorageLaw:
     written = _of_argument(law, law.expression)
     if law.form == "content":
         return StorageLaw(
-            side, content=written, energy=None if law.table is None else energy_of_content_table(law.table, written)
+            side, content=written, energy=None if law.table is None else _energy_of_content_table(law.table, written)
         )
     if law.form == "output":
-        return StorageLaw(side, output=written, energy=None if law.table is None else energy_of_output_table(law.table))
+        return StorageLaw(
+            side, output=written, energy=None if law.table is None else _energy_of_output_table(law.table)
+        )
     # Co-energy is a function of the output, and its slope is the energy variable (Legendre's transformation).
     if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
         return StorageLaw(side, content=written.derivative(ARGUMENT))
@@ -236,7 +238,7 @@ def _is_energy_letter(law: Law, element: Element) -> bool:
     return law.variable in domain.energy(element.kind.side).letters or law.variable == element.variables.get("energy")
 
 
-def coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
+def _coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
     """The coupling of an element of two ports or more."""
     kind = element.kind
     if element.multiport is not None:
@@ -262,7 +264,7 @@ def _multiport(element: Element, relation: Multiport, ends: tuple[int, ...]) -> 
     return Coupling(element.name, side_1, side_2, relation.K, element.place)
 
 
-def power_fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
+def _power_fields(model: Model, ports: list[Port]) -> tuple[Field, ...]:
     """The fields of a model; the ports that belong to them are changed where their laws read each other."""
     at = {port.element: k for k, port in enumerate(ports)} if model.fields else {}
     return tuple(_field(f, [at[member] for member in f.members], ports) for f in model.fields)
@@ -380,7 +382,7 @@ MOST_COMPARED = 200
 """The names of nodes are compared in networks of so many at most: larger ones are seldom written by hand."""
 
 
-def dangling_nodes(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -> Iterable[Finding]:
+def _dangling_nodes(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -> Iterable[Finding]:
     """Errors for nodes that join one terminal only."""
     degree = [0] * len(nodes.names)
     for ends in terminals:
@@ -424,7 +426,7 @@ def _branches(terminals: list[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
             yield ends[k], ends[k + 1]
 
 
-def references_of(terminals: list[tuple[int, ...]], nodes: NodeTable) -> tuple[set[int], list[Finding]]:
+def _references_of(terminals: list[tuple[int, ...]], nodes: NodeTable) -> tuple[set[int], list[Finding]]:
     """The reference nodes: those named so, and one for each part that has none (the node met first), with a notice."""
     groups = UnionFind(len(nodes.names))
     for plus, minus in _branches(terminals):
@@ -464,7 +466,7 @@ def _misnamed(nodes: NodeTable, references: set[int]) -> Iterable[Finding]:
             )
 
 
-def unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
+def _unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
     """Errors for parts that share no power with the rest."""
     elements = model.elements
     groups = UnionFind(count)
@@ -524,15 +526,15 @@ def _lowered(model: Model) -> PowerGraph:
     commands = [command_signal(e, parameters) for e in model.elements if e.switching is not None]
     for element, ends in zip(model.elements, terminals, strict=True):
         if element.kind.role == "coupling":
-            couplings.append(coupling_of(element, ends))
+            couplings.append(_coupling_of(element, ends))
         else:
             if element.switching is not None:
                 switching[len(ports)] = switching_law(element, parameters)
-            ports.append(port_of(element, ends, names, parameters))
-    findings = [*nodes.findings, *names.findings, *dangling_nodes(model, terminals, nodes)]
-    references, notices = references_of(terminals, nodes)
+            ports.append(_port_of(element, ends, names, parameters))
+    findings = [*nodes.findings, *names.findings, *_dangling_nodes(model, terminals, nodes)]
+    references, notices = _references_of(terminals, nodes)
     # All findings are collected before one is raised, so that a file is mended in one go.
-    findings += unconnected_parts(model, terminals, len(nodes.names))
+    findings += _unconnected_parts(model, terminals, len(nodes.names))
     if any(finding.severity == "error" for finding in findings):
         raise GraphError([finding for finding in findings if finding.severity == "error"])
     listed = tuple(
@@ -541,7 +543,7 @@ def _lowered(model: Model) -> PowerGraph:
     )
     # Moduli of temperatures can be written once ports are there to measure them at.
     couplings = with_heat_conduction(couplings, model, listed, ports)
-    fields = power_fields(model, ports)
+    fields = _power_fields(model, ports)
     graph = PowerGraph(
         name=model.name,
         nodes=listed,

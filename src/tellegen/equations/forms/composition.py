@@ -25,7 +25,7 @@ def invert_ports(system: EquationSystem, inputs: Iterable[str] | None = None) ->
     Raises: EquationError (E104) for a system that is not linear, E130 for a name that is no input, for rates of inputs, and where
     an output does not answer its input at once.
     """
-    check_ports(system)
+    _check_ports(system)
     wanted = list(system.inputs) if inputs is None else list(inputs)
     for name in wanted:
         if name not in system.inputs:
@@ -37,7 +37,7 @@ def invert_ports(system: EquationSystem, inputs: Iterable[str] | None = None) ->
     return _exchanged(system, chosen, others)
 
 
-def check_ports(system: EquationSystem) -> None:
+def _check_ports(system: EquationSystem) -> None:
     """Raises: EquationError (E104, E130) for a system that is not linear or contains rates of inputs."""
     if not system.linear:
         fix = "linearise it at an operating point first"
@@ -163,8 +163,8 @@ def side_by_side(one: EquationSystem, two: EquationSystem, ports: Mapping[str, s
 
 def _beside(one: EquationSystem, two: EquationSystem) -> EquationSystem:
     """Both systems as one that nothing joins."""
-    check_ports(one)
-    check_ports(two)
+    _check_ports(one)
+    _check_ports(two)
     _check_names(one, two)
     matrices: dict[MatrixName, Matrix] = {
         name: _diagonal(one.matrices[name], two.matrices[name], *_widths(one, two, name)) for name in one.matrices

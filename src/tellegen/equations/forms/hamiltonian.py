@@ -181,14 +181,14 @@ SUPPLY = "#supply"
 """Ends the name of what a source supplies while it is an input: no name of a model has it."""
 
 
-def held_inputs(system: EquationSystem) -> tuple[str, ...]:
+def _held_inputs(system: EquationSystem) -> tuple[str, ...]:
     """The inputs whose rates the equations contain: each decides the output of a storage."""
     # A source whose rate counts holds the output of a storage: that is what rates of inputs mean.
     rows = (*system.matrices["B_1"], *system.matrices["D_1"])
     return tuple(name for j, name in enumerate(system.inputs) if any(row[j] is not ZERO for row in rows))
 
 
-def with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationSystem:
+def _with_sources_freed(system: EquationSystem, held: Sequence[str]) -> EquationSystem:
     """The model with storages of no inertia in place of the sources that hold the output of a storage.
 
     Their outputs are then states under the names of the inputs, and the storages that follow them share in the energy matrix.
@@ -242,7 +242,7 @@ def _supply_name(given: str) -> str:
     return f"{given}{SUPPLY}"
 
 
-def rate_name(state: str) -> str:
+def _rate_name(state: str) -> str:
     """What equations call the rate of a state that a modulus reads."""
     return f"{state}_rate"
 
@@ -280,7 +280,7 @@ def with_constraints(form: HamiltonianSystem, system: EquationSystem, held: Sequ
     )
     own: dict[str, Expression] = {name: symbol(new) for name, new in names.items()}
     own |= {_supply_name(name): -symbol(y) for name, y in zip(held, supplied, strict=True)}
-    rates = {rate_name(name): rate_name(new) for name, new in names.items() if rate_name(name) in form.where}
+    rates = {_rate_name(name): _rate_name(new) for name, new in names.items() if _rate_name(name) in form.where}
     own |= {old: symbol(new) for old, new in rates.items()}
     return replace(
         whole.with_entries(lambda e: e.substitute(own)),
@@ -345,10 +345,10 @@ def port_hamiltonian(system: EquationSystem) -> HamiltonianSystem:
     ('phi_L_a', 'p_J_m', 'V_C_0')
     """
     # Without such sources the form is an ordinary one; with them E is singular.
-    held = held_inputs(system)
+    held = _held_inputs(system)
     if not held:
         return _Conversion(system).system()
-    return with_constraints(_Conversion(with_sources_freed(system, held), by_energy=False).system(), system, held)
+    return with_constraints(_Conversion(_with_sources_freed(system, held), by_energy=False).system(), system, held)
 
 
 def energy_names(system: EquationSystem) -> tuple[str, ...]:
@@ -378,7 +378,7 @@ def _state_ports(system: EquationSystem) -> list[Port | None]:
     return [system.origin.graph.ports[k] for k in system.origin.integral]
 
 
-def by_co_energy(system: EquationSystem) -> EquationSystem:
+def _by_co_energy(system: EquationSystem) -> EquationSystem:
     """The same model with the output of every storage as its state, whatever the law of the storage.
 
     A storage that keeps its energy variable is replaced by one of inertia 1, so that A, B, C and D act on its output.
@@ -405,7 +405,7 @@ class _Conversion:
     def __init__(self, system: EquationSystem, *, by_energy: bool = True) -> None:
         self.given = system
         self.by_energy = by_energy
-        self.plain = by_co_energy(system)
+        self.plain = _by_co_energy(system)
         self.ports = _state_ports(system)
         self.variables = {*self.plain.states, *system.inputs, *system.algebraic.unknowns, *system.displacements}
 

@@ -309,7 +309,7 @@ def measured_formulas(equations: "EquationSystem") -> dict[str, Expression]:
 HEAT_NOTE = "J*K; temperature times heat flow is no power, so H_heat falls as heat spreads but is no energy"
 
 
-def energy_label(form: "HamiltonianSystem") -> str:
+def _energy_label(form: "HamiltonianSystem") -> str:
     """H, or H(x) where H is a name of the model."""
     # A magnetic field or a height is called H, too.
     return "H(x)" if "H" in {*form.parameters, *form.states, *form.inputs, *form.where} else "H"
@@ -319,7 +319,7 @@ def energy_functions(form: "HamiltonianSystem") -> list[tuple[str, str, Expressi
     """H with its name, and what capacities of heat add with a word about it; a model of heat alone has no H."""
     shown: list[tuple[str, str, Expression | None]] = []
     if form.H is not ZERO or form.H_heat is ZERO:
-        shown.append((energy_label(form), "", form.H))
+        shown.append((_energy_label(form), "", form.H))
     if form.H_heat is not ZERO:
         shown.append(("H_heat", HEAT_NOTE, form.H_heat))
     return shown

@@ -30,7 +30,7 @@ LONGEST_PART = 60
 """Characters of a part without a name, written as text."""
 
 
-def equation_lines(left: str, right: Expression) -> list[str]:
+def _equation_lines(left: str, right: Expression) -> list[str]:
     """`left &= right`, a long sum over several lines: the next ones begin with `&\\qquad`."""
     # Only sums can be broken: a line may begin with a plus, not inside a fraction.
     whole = to_latex(right)
@@ -78,7 +78,7 @@ class ShortEntries:
         return self._parts.short(expression)
 
 
-def names_in(expressions: Iterable[Expression]) -> set[str]:
+def _names_in(expressions: Iterable[Expression]) -> set[str]:
     """Every name in the expressions."""
     return set().union(*(e.free_symbols for e in expressions))
 
@@ -126,7 +126,7 @@ def _parts(short: ShortEntries, lines: Iterable[str]) -> list[str]:
     # Backwards, since a definition reads earlier ones: what no line shows need not be told.
     for name, e in reversed(list(short.definitions.items())):
         if latex_name(name) in text:
-            wanted[name] = equation_lines(latex_name(name), e)
+            wanted[name] = _equation_lines(latex_name(name), e)
             text += "\n".join(wanted[name])
     return [line for name in reversed(wanted) for line in wanted[name]]
 
@@ -136,10 +136,10 @@ def _lines(given: "EquationSystem", sign: Sign, entry: Change, formula: Change) 
     brief = given.with_entries(entry)
     lines = _equations(brief, shown.state_equation(brief, sign), shown.output_equation(brief))
     lines += _definitions(shown.measured_formulas(given), formula)
-    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
+    lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]
     energies = {_NAMES_OF_SUMMARIES[name]: e for name, e in shown.summaries(given)}
     rates = {dotted(name): e for name, e in given.displacements.items()}
-    lines += [line for name, e in {**energies, **rates}.items() for line in equation_lines(name, formula(e))]
+    lines += [line for name, e in {**energies, **rates}.items() for line in _equation_lines(name, formula(e))]
     lines += _definitions(given.dependent, formula)
     lines += _signals(given.signals)
     return lines + _definitions(given.where, formula)
@@ -164,7 +164,7 @@ def _is_wide(matrices: Mapping[Any, Matrix]) -> bool:
 
 def _names_of(form: "EquationSystem | HamiltonianSystem") -> set[str]:
     entries = [e for rows in form.matrices.values() for row in rows for e in row]
-    names = names_in([*entries, *form.where.values(), *form.displacements.values()])
+    names = _names_in([*entries, *form.where.values(), *form.displacements.values()])
     return {*names, *form.parameters, *form.states, *form.inputs, *form.outputs, *form.where}
 
 
@@ -188,12 +188,12 @@ def _hamiltonian_lines(given: "HamiltonianSystem", entry: Change, formula: Chang
     """The lines: matrices with their entries changed, all else with its formulas changed."""
     brief = given.with_entries(entry)
     lines = _equations(brief, shown.hamiltonian_state(brief), shown.hamiltonian_output(brief))
-    lines += [line for e in given.algebraic.residuals for line in equation_lines("0", formula(e))]
+    lines += [line for e in given.algebraic.residuals for line in _equation_lines("0", formula(e))]
     for name, note, e in shown.energy_functions(given):
-        lines += [] if e is None else equation_lines(latex_name(name) if note else name, formula(e))
+        lines += [] if e is None else _equation_lines(latex_name(name) if note else name, formula(e))
     lines += _definitions(given.energy_variables, formula)
     for name, rate in given.displacements.items():
-        lines += equation_lines(dotted(name), formula(rate))
+        lines += _equation_lines(dotted(name), formula(rate))
     lines += _signals(given.signals)
     return lines + _definitions(given.where, formula)
 
@@ -318,7 +318,7 @@ def _environment(name: str, lines: Iterable[str]) -> str:
 
 
 def _definitions(names: Mapping[str, Expression], formula: Change = _itself) -> list[str]:
-    return [line for name, e in names.items() for line in equation_lines(latex_name(name), formula(e))]
+    return [line for name, e in names.items() for line in _equation_lines(latex_name(name), formula(e))]
 
 
 def _sums(sums: Iterable[MatrixSum]) -> str:

@@ -56,7 +56,7 @@ def _signals(signals: "SignalEquations", width: int) -> str:
     for name, is_rate, word, inside in shown.signal_lines(signals):
         texts = ", ".join(map(to_text, inside))
         left = f"{name}'" if is_rate else name
-        lines.append(wrapped(f"{left} = {f'{word}({texts})' if word else texts}", width))
+        lines.append(_wrapped(f"{left} = {f'{word}({texts})' if word else texts}", width))
     return "\n".join(["signals", *lines]) if lines else ""
 
 
@@ -67,7 +67,7 @@ def _variables(form: "EquationSystem | HamiltonianSystem", units: Mapping[str, s
     for title, names in titles.items():
         if names:
             listed = ", ".join(f"{name} [{units[name]}]" if units.get(name) else name for name in names)
-            lines.append(wrapped(f"{title.ljust(11)}  {listed}", WIDTH, ""))
+            lines.append(_wrapped(f"{title.ljust(11)}  {listed}", WIDTH, ""))
     return "\n".join(lines)
 
 
@@ -75,10 +75,10 @@ def _named(title: str, names: Mapping[str, Expression], width: int) -> str:
     """Names with their formulas under a title; nothing without names."""
     if not names:
         return ""
-    return "\n".join([title, *(wrapped(f"{name} = {to_text(e)}", width) for name, e in names.items())])
+    return "\n".join([title, *(_wrapped(f"{name} = {to_text(e)}", width) for name, e in names.items())])
 
 
-def wrapped(text: str, width: int, indent: str = "  ", hanging: int = 6) -> str:
+def _wrapped(text: str, width: int, indent: str = "  ", hanging: int = 6) -> str:
     """Lines no wider than asked where spaces allow it; what follows the first is set in."""
     return textwrap.fill(
         text,
@@ -139,7 +139,7 @@ class TextBlock(NamedTuple):
         return len(self.lines[0]) if self.lines else 0
 
 
-def equation_text(sides: EquationSides, names: Sequence[str], width: int, unicode: bool) -> str:
+def _equation_text(sides: EquationSides, names: Sequence[str], width: int, unicode: bool) -> str:
     """The equation with matrices; with each matrix by itself where that is too wide; row by row where even that is.
 
     `names` stand left where no matrix does.
@@ -161,7 +161,7 @@ def equation_text(sides: EquationSides, names: Sequence[str], width: int, unicod
         if all(block.width + 2 <= width for block in single):
             return _indented("\n\n".join(_text_of(_beside(group)) for group in _fitting_groups(single, width - 2)))
     rows = ((_row(sides.left, k) if sides.left else name, _row(sides.right, k)) for k, name in enumerate(names))
-    return "\n".join(wrapped(f"{left} = {right}", width) for left, right in rows)
+    return "\n".join(_wrapped(f"{left} = {right}", width) for left, right in rows)
 
 
 def _blocks(sums: Iterable[MatrixSum], unicode: bool) -> list[TextBlock]:
@@ -276,7 +276,7 @@ def equations_to_text(
     )
     parts.append(_named("measured", shown.measured_formulas(equations), width))
     parts.append(_variables(equations, units))
-    parts.append("\n".join(wrapped(f"{name} = {to_text(e)}", width, "") for name, e in shown.summaries(equations)))
+    parts.append("\n".join(_wrapped(f"{name} = {to_text(e)}", width, "") for name, e in shown.summaries(equations)))
     parts.append(_rates(equations.displacements, width))
     parts.append(_named("dependent storages", equations.dependent, width))
     return _joined([*parts, *_ending(equations, units, width)])
@@ -286,7 +286,7 @@ def relation_to_text(
     names: Sequence[str], terms: Iterable[MatrixSum], *, width: int = WIDTH, unicode: bool = True
 ) -> str:
     """Variables as a sum of matrices times vectors: `x = T z + T_u u`."""
-    return equation_text(EquationSides((), tuple(terms)), names, width, unicode)
+    return _equation_text(EquationSides((), tuple(terms)), names, width, unicode)
 
 
 def descriptor_to_text(form: "DescriptorSystem", *, width: int = WIDTH) -> str:
@@ -299,8 +299,8 @@ def descriptor_to_text(form: "DescriptorSystem", *, width: int = WIDTH) -> str:
     lines = [f"{_sum(left.get(k, ()))} = {_sum(right.get(k, ()), form.h.get(k, ZERO))}" for k in range(last + 1)]
     lines += [f"{name} = {_sum(reading.get(k, ()))}" for k, name in enumerate(form.outputs)]
     names = [("unknowns (w)", w), ("inputs (u)", u), ("outputs (y)", form.outputs)]
-    listed = "\n".join(wrapped(f"{title}  {', '.join(given)}", width, "") for title, given in names if given)
-    body = "\n".join(wrapped(line, width) for line in lines)
+    listed = "\n".join(_wrapped(f"{title}  {', '.join(given)}", width, "") for title, given in names if given)
+    body = "\n".join(_wrapped(line, width) for line in lines)
     return "\n\n".join([form.name, _indented(general), body, listed]) + "\n"
 
 
@@ -318,7 +318,7 @@ def transfer_to_text(form: "TransferMatrix", *, width: int = WIDTH) -> str:
     s = form.variable
     parts = [form.name, _indented(f"y({s}) = G({s}) u({s})")]
     lines = [
-        wrapped(f"{output}/{given} = {to_text(e)}", width)
+        _wrapped(f"{output}/{given} = {to_text(e)}", width)
         for output, row in zip(form.outputs, form.entries, strict=True)
         for given, e in zip(form.inputs, row, strict=True)
     ]
@@ -335,10 +335,10 @@ def _equations(
     if form.states:
         rates = _letters(state.left) or "x'"
         letters.append(f"{rates} = {_letters(state.right)}")
-        parts.append(equation_text(state, [f"{name}'" for name in form.states], width, unicode))
+        parts.append(_equation_text(state, [f"{name}'" for name in form.states], width, unicode))
     if form.outputs:
         letters.append(f"y = {_letters(output.right)}".replace("(g^T + P^T)", "(g + P)^T"))
-        parts.append(equation_text(output, form.outputs, width, unicode))
+        parts.append(_equation_text(output, form.outputs, width, unicode))
     return [form.name, _indented(",   ".join(letters)), *parts]
 
 
@@ -358,7 +358,7 @@ def _ending(form: "EquationSystem | HamiltonianSystem", units: Mapping[str, str]
     parts = []
     if form.algebraic.unknowns:
         parts.append(f"unknowns  {', '.join(form.algebraic.unknowns)}")
-        parts.append("\n".join(wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
+        parts.append("\n".join(_wrapped(f"0 = {to_text(e)}", width, "") for e in form.algebraic.residuals))
     parts += [_signals(form.signals, width), _named("where", form.where, width)]
     return [*parts, parameters_to_text(form.parameters, form.values(), units)]
 
@@ -377,10 +377,10 @@ def hamiltonian_to_text(
     parts = _equations(form, shown.hamiltonian_state(form), shown.hamiltonian_output(form), width, unicode)
     parts.append(_variables(form, units))
     if form.multipliers:
-        parts.append(wrapped(f"multipliers  {', '.join(form.multipliers)}  ({MULTIPLIER_NOTE})", width, ""))
+        parts.append(_wrapped(f"multipliers  {', '.join(form.multipliers)}  ({MULTIPLIER_NOTE})", width, ""))
     for name, note, e in shown.energy_functions(form):
         written = f"{name} = {'no closed form' if e is None else to_text(e)}"
-        parts.append(wrapped(f"{written}   ({note})" if note else written, width, ""))
+        parts.append(_wrapped(f"{written}   ({note})" if note else written, width, ""))
     parts.append(_named("energy variables", form.energy_variables, width))
     parts.append(_rates(form.displacements, width))
     return _joined([*parts, *_ending(form, units, width)])
@@ -397,9 +397,9 @@ def steps_to_text(steps: "Explanation", *, width: int = WIDTH, unicode: bool = T
 
 def _item_lines(item: shown.Item, width: int, unicode: bool) -> list[str]:
     if isinstance(item, shown.Sentence):
-        return [wrapped(item.plain, width, "    " if item.listed else "  ", hanging=2 * item.listed)]
+        return [_wrapped(item.plain, width, "    " if item.listed else "  ", hanging=2 * item.listed)]
     if isinstance(item, shown.NamedFormula):
-        return [wrapped(f"{item.name} = {to_text(item.value)}", width, "      ")]
+        return [_wrapped(f"{item.name} = {to_text(item.value)}", width, "      ")]
     if isinstance(item, shown.ExplainedEntry):
         return list(_entry_lines(item, width))
     if isinstance(item, shown.AlgebraicLoop):
@@ -416,17 +416,17 @@ def _matrix_lines(item: shown.ShownMatrix, width: int, unicode: bool) -> list[st
     if item.explained:
         return [f"    {name} has the entries above; it is wider than this page."]
     filled = [(i, j, e) for i, row in enumerate(rows, 1) for j, e in enumerate(row, 1) if e is not ZERO]
-    return [wrapped(f"{name}[{i},{j}] = {to_text(e)}", width, "    ") for i, j, e in filled]
+    return [_wrapped(f"{name}[{i},{j}] = {to_text(e)}", width, "    ") for i, j, e in filled]
 
 
 def _entry_lines(entry: shown.ExplainedEntry, width: int) -> Iterable[str]:
     value = to_text(entry.value)
     if len(entry.paths) == 1 and to_text(entry.paths[0].gain) == value:
-        yield wrapped(f"{entry.place} = {value}: {_route(entry.paths[0])}", width, "    ")
+        yield _wrapped(f"{entry.place} = {value}: {_route(entry.paths[0])}", width, "    ")
         return
-    yield wrapped(f"{entry.place} = {value}", width, "    ")
+    yield _wrapped(f"{entry.place} = {value}", width, "    ")
     for path in entry.paths:
-        yield wrapped(f"{to_text(path.gain)}: {_route(path)}", width, "      ")
+        yield _wrapped(f"{to_text(path.gain)}: {_route(path)}", width, "      ")
 
 
 def _route(path: shown.CausalPath) -> str:
@@ -435,5 +435,5 @@ def _route(path: shown.CausalPath) -> str:
 
 def _loop_lines(loop: shown.AlgebraicLoop, width: int) -> Iterable[str]:
     for path in loop.rounds:
-        yield wrapped(f"loop {_route(path)}: {to_text(path.gain)}", width, "    ")
-    yield wrapped(f"{loop.name} = {to_text(loop.determinant)}", width, "    ")
+        yield _wrapped(f"loop {_route(path)}: {to_text(path.gain)}", width, "    ")
+    yield _wrapped(f"{loop.name} = {to_text(loop.determinant)}", width, "    ")
