@@ -147,33 +147,23 @@ class ExportError(TellegenError):
     """A file for another tool cannot be written (codes X)."""
 
 
-ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {
-    "D": DescriptionError,
-    "M": MechanismError,
-    "G": GraphError,
-    "K": CausalityError,
-    "E": EquationError,
-    "T": ReductionError,
-    "C": ConditioningError,
-    "N": CompilerError,
-    "S": SimulationError,
-    "F": FigureError,
-    "X": ExportError,
+_LAYERS: Mapping[str, tuple[type[TellegenError], str]] = {
+    "D": (DescriptionError, "Description: what the user wrote"),
+    "M": (MechanismError, "Mechanisms: bodies and joints"),
+    "G": (GraphError, "Graph: how it is connected"),
+    "K": (CausalityError, "Causality: who decides what"),
+    "E": (EquationError, "Equations: which equations follow"),
+    "T": (ReductionError, "Reduction: limits and other coordinates"),
+    "C": (ConditioningError, "Conditioning: forms for dependent storages"),
+    "N": (CompilerError, "Compiler: from equations to machine code"),
+    "S": (SimulationError, "Simulation: time advancing"),
+    "F": (FigureError, "Figures: what is drawn"),
+    "X": (ExportError, "Exporting: files for other tools"),
 }
 
-LAYERS: Mapping[str, str] = {
-    "D": "Description: what the user wrote",
-    "M": "Mechanisms: bodies and joints",
-    "G": "Graph: how it is connected",
-    "K": "Causality: who decides what",
-    "E": "Equations: which equations follow",
-    "T": "Reduction: limits and other coordinates",
-    "C": "Conditioning: forms for dependent storages",
-    "N": "Compiler: from equations to machine code",
-    "S": "Simulation: time advancing",
-    "F": "Figures: what is drawn",
-    "X": "Exporting: files for other tools",
-}
+ERROR_OF_LAYER: Mapping[str, type[TellegenError]] = {letter: kind for letter, (kind, _) in _LAYERS.items()}
+
+LAYERS: Mapping[str, str] = {letter: words for letter, (_, words) in _LAYERS.items()}
 """What the first letter of a code stands for."""
 
 SEVERITIES: Mapping[Severity, str] = {

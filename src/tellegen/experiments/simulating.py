@@ -45,48 +45,6 @@ PAUSE_S: Final = 0.2
 """A page is not written more often than this."""
 
 
-@final
-class NotebookLine:
-    """Shows a name, the share done, some words and how long it will still take."""
-
-    def __init__(self, name: str, until: float, began: float) -> None:
-        self.name, self.until, self.began = name, until, began
-        self._shown = -PAUSE_S
-        self._place: Any = None
-
-    def show(self, reached: float, words: str) -> None:
-        """Show the time reached."""
-        now = time.perf_counter()
-        if now - self._shown < PAUSE_S:
-            return
-        self._shown = now
-        self._write(f"{self.name} {self._share(reached):.0%}, {words}{self._left(reached, now)}")
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self._place is not None:
-            self._write("")
-
-    def _share(self, reached: float) -> float:
-        return min(max(reached / self.until, 0.0), 1.0) if self.until > 0.0 else 0.0
-
-    def _left(self, reached: float, now: float) -> str:
-        share = self._share(reached)
-        if not 0.0 < share < 1.0:
-            return ""
-        seconds = (now - self.began) * (1.0 - share) / share
-        return f", {int(seconds // 60)}:{int(seconds % 60):02} left"
-
-    def _write(self, text: str) -> None:
-        from IPython.display import HTML, display  # noqa: PLC0415  there only in a notebook
-
-        shown = HTML(f"<pre>{html.escape(text)}</pre>" if text else "")  # type: ignore[no-untyped-call]
-        if self._place is None:
-            self._place = display(shown, display_id=True)  # type: ignore[no-untyped-call]
-        else:
-            self._place.update(shown)
-
-
 PATIENCE_S = 0.5
 """Nothing is shown of shorter runs."""
 
@@ -104,7 +62,9 @@ class ProgressLine:
     def __init__(self, name: str, until: float) -> None:
         self.name, self.until = name, until
         self.began = time.perf_counter()
-        self._notebook = NotebookLine(name, until, self.began) if _in_notebook() else None
+        self._in_notebook = _in_notebook()
+        self._page: Any = None
+        self._shown = -PAUSE_S
         self._bar: Any = None
         self._task: Any = None
         self._steps = 0
@@ -115,27 +75,38 @@ class ProgressLine:
 
     def __call__(self, reached: float) -> None:
         """Show the time reached."""
-        if self._bar is None and time.perf_counter() - self.began < PATIENCE_S:
+        now = time.perf_counter()
+        if self._bar is None and now - self.began < PATIENCE_S:
             return
-        if self._notebook is not None:
-            self._notebook.show(reached, self._words(reached))
-            return
-        if self._bar is None:
-            self._open()
-        self._bar.update(self._task, completed=reached, reached=self._words(reached))
-
-    def _words(self, reached: float) -> str:
         steps = f", {self._steps} steps" if self._steps else ""
-        return f"t = {reached:.4g} of {self.until:g} s{steps}"
+        words = f"t = {reached:.4g} of {self.until:g} s{steps}"
+        if not self._in_notebook:
+            self._open()
+            self._bar.update(self._task, completed=reached, reached=words)
+        elif now - self._shown >= PAUSE_S:
+            self._shown = now
+            share = min(max(reached / self.until, 0.0), 1.0) if self.until > 0.0 else 0.0
+            self._write(f"{self.name} {share:.0%}, {words}{_time_left(share, now - self.began)}")
 
     def close(self) -> None:
         """Take the line away."""
-        if self._notebook is not None:
-            self._notebook.close()
+        if self._page is not None:
+            self._write("")
         if self._bar is not None:
             self._bar.stop()
 
+    def _write(self, text: str) -> None:
+        from IPython.display import HTML, display  # noqa: PLC0415  there only in a notebook
+
+        shown = HTML(f"<pre>{html.escape(text)}</pre>" if text else "")  # type: ignore[no-untyped-call]
+        if self._page is None:
+            self._page = display(shown, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._page.update(shown)
+
     def _open(self) -> None:
+        if self._bar is not None:
+            return
         from rich.console import Console  # noqa: PLC0415  not needed by the many runs that are over at once
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
@@ -148,6 +119,13 @@ class ProgressLine:
         self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task(self.name, total=self.until, reached="")
         self._bar.start()
+
+
+def _time_left(share: float, passed: float) -> str:
+    if not 0.0 < share < 1.0:
+        return ""
+    seconds = passed * (1.0 - share) / share
+    return f", {int(seconds // 60)}:{int(seconds % 60):02} left"
 
 
 def is_watched() -> bool:
@@ -308,18 +286,16 @@ def simulate(
     if isinstance(model, Conditioned):
         solver = model.solver if solver == "auto" else solver
 
-        def forces_of(rigid: Conditioned) -> dict[str, float]:
-            return _forces_at_start(rigid, inputs, initial, parameters)
-
-        model, initial = model_at_start(model, initial, parameters, inputs, forces_of), None
+        asked = {"inputs": inputs, "initial": initial, "parameters": parameters}
+        model = model_at_start(model, initial, parameters, inputs, lambda rigid: _forces_at_start(rigid, asked))
+        initial = None
     described = as_model(model)
     given = described.experiment
     tolerance = _first(
         None if rtol is None else _number(rtol, DIMENSIONLESS, "the relative tolerance"), given.rtol, DEFAULT_RTOL
     )
-    ready = set_up(
-        described, until=until, inputs=inputs, initial=initial, parameters=parameters, mode=mode, rtol=tolerance
-    )
+    settings: dict[str, Any] = {"inputs": inputs, "initial": initial, "parameters": parameters, "mode": mode}
+    ready = set_up(described, until=until, rtol=tolerance, **settings)
     problem = Problem(
         ready.numeric,
         ready.until,
@@ -336,7 +312,7 @@ def simulate(
     # A wrong unit is found before the run, not after an hour of it.
     run_of_trajectory(ready, problem, _nothing(ready)).in_units(units)
     if start == "steady":
-        ready, problem = _from_rest(ready, problem, parameters, inputs, initial, mode)
+        ready, problem = _from_rest(ready, problem, settings)
     run = run_problem(ready, problem, tuple(outputs), progress).in_units(units)
     run = replace(run, described=None if form is None else form.found.causal.graph, removed=removed)
     return _finished(_with_missing_inertia(run, described if form is None else form.base), on_failure)
@@ -353,43 +329,21 @@ def _absolute(given: Mapping[str, Quantity] | Quantity) -> float | dict[str, flo
     return {name: _number(value, None, f"the absolute tolerance of {name}") for name, value in given.items()}
 
 
-def _forces_at_start(
-    rigid: Conditioned,
-    inputs: Mapping[str, InputSignal] | None,
-    initial: Mapping[str, Quantity] | None,
-    parameters: Mapping[str, Quantity] | None,
-) -> dict[str, float]:
+def _forces_at_start(rigid: Conditioned, settings: Mapping[str, Any]) -> dict[str, float]:
     """What the constraints of a rigid model carry in the first instant; nothing where it does not start."""
     try:
-        run = simulate(
-            rigid,
-            INSTANT,
-            inputs=inputs,
-            initial=initial,
-            parameters=parameters,
-            samples=1,
-            progress=False,
-            on_failure="return",
-        )
+        run = simulate(rigid, INSTANT, **settings, samples=1, progress=False, on_failure="return")
     except TellegenError:
         return {}  # the elastic model may start all the same
     return {name: float(run.values(name)[0]) for name in rigid.forces} if len(run.t) else {}
 
 
-def _from_rest(
-    ready: Setup,
-    problem: Problem,
-    parameters: Mapping[str, Quantity] | None,
-    inputs: Mapping[str, InputSignal] | None,
-    initial: Mapping[str, Quantity] | None,
-    mode: Mapping[str, str] | None,
-) -> tuple[Setup, Problem]:
+def _from_rest(ready: Setup, problem: Problem, settings: Mapping[str, Any]) -> tuple[Setup, Problem]:
     """The problem that begins at the equilibrium under the inputs at t = 0, in the modes that agree with it."""
     # Without modes and memories the states say all there is about rest.
     if not (ready.graph.switching or has_memory(ready.numeric)):
         return ready, replace(problem, y0=find_equilibrium(problem).y)
-    given = {"parameters": parameters, "inputs": inputs, "initial": initial, "mode": mode}
-    found = find_rest(ready.model, 0.0, given)
+    found = find_rest(ready.model, 0.0, settings)
     numeric, causal = found.ready.numeric, found.ready.causal
     start = {name: v for name, v in found.values().items() if ready.graph.switching or name in numeric.places}
     settled = replace(problem, model=numeric, y0=start, before=found.before())

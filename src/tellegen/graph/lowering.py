@@ -35,7 +35,7 @@ from tellegen.graph.power_graph import (
 )
 from tellegen.graph.signal_lowering import with_signals
 from tellegen.graph.switching import command_signal, switching_law
-from tellegen.model.laws import Law, LawTable, MatrixField, Multiport
+from tellegen.model.laws import Law, MatrixField, Multiport
 from tellegen.model.model import MECHANISM, PART_OF, Element, Model
 
 
@@ -148,16 +148,6 @@ def _numbers(names: frozenset[str], parameters: Mapping[str, Expression | None])
         return dict.fromkeys(names, 1.0)
 
 
-def _energy_of_output_table(table: LawTable) -> Expression:
-    """The energy of the energy variable: the integral of the output."""
-    return interpolated_integral(table.points, argument(), smooth=table.smooth)
-
-
-def _energy_of_content_table(table: LawTable, content: Expression) -> Expression:
-    """The energy of the output x: x q(x) less the integral of q, which is the co-energy."""
-    return argument() * content - interpolated_integral(table.points, argument(), smooth=table.smooth)
-
-
 def _port_of(
     element: Element, ends: tuple[int, ...], names: VariableNames, parameters: Mapping[str, Expression | None]
 ) -> Port:
@@ -215,14 +205,12 @@ def _of_argument(law: Law, expression: Expression) -> Expression:
 def _storage_law(law: Law, element: Element) -> StorageLaw:
     side = element.kind.side
     written = _of_argument(law, law.expression)
+    integral = interpolated_integral(law.table.points, argument(), smooth=law.table.smooth) if law.table else None
     if law.form == "content":
-        return StorageLaw(
-            side, content=written, energy=None if law.table is None else _energy_of_content_table(law.table, written)
-        )
+        # x q(x) less the integral of q, which is the co-energy.
+        return StorageLaw(side, content=written, energy=None if integral is None else argument() * written - integral)
     if law.form == "output":
-        return StorageLaw(
-            side, output=written, energy=None if law.table is None else _energy_of_output_table(law.table)
-        )
+        return StorageLaw(side, output=written, energy=integral)
     # Co-energy is a function of the output, and its slope is the energy variable (Legendre's transformation).
     if law.form == "coenergy":  # the derivative of the co-energy with respect to the output is the energy variable
         return StorageLaw(side, content=written.derivative(ARGUMENT))
