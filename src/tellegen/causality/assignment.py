@@ -46,7 +46,6 @@ def _without_idle_shares(graph: PowerGraph, idle: Sequence[int]) -> PowerGraph:
 
 
 def _idle_notices(graph: PowerGraph, idle: Iterable[int]) -> Iterable[Finding]:
-    """A notice for each port that takes no share."""
     for k in idle:
         port = graph.ports[k]
         word = graph.domain_of(k).power(port.law.side).word

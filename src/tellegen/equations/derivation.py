@@ -52,6 +52,7 @@ from tellegen.expressions import ONE, ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import Entry, NamedEntries, leaf_count, solve_definite, with_definitions
 from tellegen.expressions.simplification import joined_sines
 from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
+from tellegen.graph.signal_lowering import taken_names
 from tellegen.model.model import Model
 
 
@@ -259,11 +260,8 @@ def _without_measured(causal: CausalGraph) -> EquationSystem:
 
 
 def _derived(causal: CausalGraph, measured: Mapping[str, str]) -> EquationSystem:
-    graph = causal.graph
-    variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
-    signals = (signal.name for signal in graph.signals)
     # All names of the model are taken, so that no entry is called like a variable.
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, *signals, TIME))
+    field = NamedEntries(causal.graph.parameters, (*taken_names(causal.graph), TIME))
     structure = causal_structure(causal, field)
     # Before resistors are solved: their equations would be singular without saying why.
     _refuse_denied_states(structure)
@@ -437,7 +435,6 @@ class _Assembly:
     # -- rows ------------------------------------------------------------------------------------------------------------------
 
     def _rows(self, moving: _Moving) -> tuple[dict[MatrixName, Matrix], dict[VectorName, Vector]]:
-        """The matrices and vectors of the system."""
         n, m, shared = len(self.states), len(self.sources), moving.shared
         L, N = shared.L(), shared.N()
         A, B, f = self._balance(shared, moving.moved)

@@ -19,6 +19,7 @@ from tellegen.equations.system import EquationSystem, Measured, linear_part
 from tellegen.expressions import ZERO, Expression, symbol, total
 from tellegen.expressions.elimination import NamedEntries, with_definitions
 from tellegen.graph import SourceLaw, StorageLaw
+from tellegen.graph.signal_lowering import taken_names
 from tellegen.graph.signals import Value
 from tellegen.model.model import Element, Model
 from tellegen.model.signals import SignalDefinition
@@ -209,9 +210,7 @@ def port_readings(causal: CausalGraph, names: Iterable[str]) -> dict[str, Expres
     What a dependent storage takes follows from rates and keeps its name; one without inertia takes nothing.
     """
     graph = causal.graph
-    variables = (name for p in graph.ports for name in (p.across, p.through, p.state))
-    signals = (signal.name for signal in graph.signals)
-    field = NamedEntries(graph.parameters, (*variables, *graph.moving, *graph.displacements, *signals, TIME))
+    field = NamedEntries(graph.parameters, (*taken_names(graph), TIME))
     structure = causal_structure(causal, field)
     found = PortVariables(structure, solve_resistive(structure, field), rates=True).replacements(names)
     nothing: dict[str, Expression] = {}

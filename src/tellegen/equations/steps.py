@@ -317,7 +317,6 @@ class _EntryWriter(_AbstractWriter):
                     yield self._signed(ExplainedEntry(name, i + 1, j + 1, value, paths))
 
     def _signed(self, entry: ExplainedEntry) -> ExplainedEntry:
-        """The entry in the sign that was asked for."""
         if self.sign == "-" or entry.matrix != "A":
             return entry
         paths = tuple(_scaled(path, -1) for path in entry.paths)

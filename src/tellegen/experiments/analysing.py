@@ -142,7 +142,6 @@ def _inputs(
 
 
 def _dimension(units: Mapping[str, str], name: str) -> Dimension | None:
-    """The dimension of a variable; None where it is not known."""
     return parse_unit(units[name]).dimension if units.get(name) else None
 
 

@@ -134,7 +134,6 @@ def is_watched() -> bool:
 
 
 def _in_notebook() -> bool:
-    """Whether a notebook shows what is displayed."""
     return "ipykernel" in sys.modules
 
 
@@ -393,7 +392,6 @@ def _finished(run: Run, on_failure: OnFailure) -> Run:
 
 
 def _first(*values: float | None) -> float:
-    """The first that is given."""
     # Zero is a value that may be given.
     return next(value for value in values if value is not None)
 

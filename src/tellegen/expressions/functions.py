@@ -155,8 +155,6 @@ def _row(
     c: str = "",
     latex: str = "",
 ) -> Function:
-    """A function of one argument."""
-
     def partials(args: Arguments) -> Sequence[Expression]:
         return (slope(args[0]),)
 

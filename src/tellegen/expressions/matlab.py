@@ -117,7 +117,6 @@ class MatlabLines:
         return self._known[node]
 
     def _chosen(self, choice: nodes.Call) -> str:
-        """The variable that has the value of an `if`."""
         self._count += 1
         name = f"{OWN}if{self._count}"
         condition, yes, no = choice.arguments

@@ -145,7 +145,6 @@ class PythonWriter:
     # -- nodes -----------------------------------------------------------------------------------------------------------------
 
     def _piece(self, node: Expression) -> _Piece:
-        """One node, whose arguments are already written."""
         if isinstance(node, nodes.Symbol):
             return _Piece(_placed(self._places[node.name]), False, 0)
         if isinstance(node, nodes.Number):

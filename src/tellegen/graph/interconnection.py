@@ -93,7 +93,6 @@ class Interconnection:
             yield row
 
     def _add(self, row: dict[int, Expression], branch: Branch, through: int, side: Side, factor: Expression) -> None:
-        """Add `factor` times a power variable of a branch to a row."""
         if side == "through":
             _put(row, through, factor)
             return

@@ -227,7 +227,6 @@ def _is_energy_letter(law: Law, element: Element) -> bool:
 
 
 def _coupling_of(element: Element, ends: tuple[int, ...]) -> Coupling:
-    """The coupling of an element of two ports or more."""
     kind = element.kind
     if element.multiport is not None:
         return _multiport(element, element.multiport, ends)
@@ -371,7 +370,6 @@ MOST_COMPARED = 200
 
 
 def _dangling_nodes(model: Model, terminals: list[tuple[int, ...]], nodes: NodeTable) -> Iterable[Finding]:
-    """Errors for nodes that join one terminal only."""
     degree = [0] * len(nodes.names)
     for ends in terminals:
         for node in ends:
@@ -455,7 +453,6 @@ def _misnamed(nodes: NodeTable, references: set[int]) -> Iterable[Finding]:
 
 
 def _unconnected_parts(model: Model, terminals: list[tuple[int, ...]], count: int) -> Iterable[Finding]:
-    """Errors for parts that share no power with the rest."""
     elements = model.elements
     groups = UnionFind(count)
     for ends in terminals:

@@ -200,7 +200,6 @@ def drive_given_inputs(graph: PowerGraph, inputs: Mapping[str, Signal | Expressi
 
 
 def _sources(graph: PowerGraph) -> dict[str, Port]:
-    """The ports of sources, by the names of their inputs."""
     return {port.law.input: port for port in graph.ports if isinstance(port.law, SourceLaw)}
 
 

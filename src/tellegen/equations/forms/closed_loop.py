@@ -212,7 +212,6 @@ class _Closing:
         )
 
     def _rate(self, name: str) -> Expression:
-        """The rate of what drives an input."""
         whole = Value(name, self.drivers[name])
         signals = SignalEquations((*self.signals.laws, whole))
         known = SignalRates(signals, self.open.displacements, {}, self.open.parameters)

@@ -79,7 +79,6 @@ class ShortEntries:
 
 
 def _names_in(expressions: Iterable[Expression]) -> set[str]:
-    """Every name in the expressions."""
     return set().union(*(e.free_symbols for e in expressions))
 
 

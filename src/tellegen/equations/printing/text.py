@@ -91,7 +91,6 @@ def _wrapped(text: str, width: int, indent: str = "  ", hanging: int = 6) -> str
 
 
 def _sum(terms: Iterable[tuple[Expression, str]], rest: Expression = ZERO) -> str:
-    """A sum of entries times names."""
     text = ""
     for entry, factor in terms:
         text = _with_term(text, entry, factor, False)
@@ -223,7 +222,6 @@ def _bracketed(cells: Sequence[Sequence[str]], unicode: bool) -> TextBlock:
 
 
 def _word(text: str) -> TextBlock:
-    """A text of one line."""
     return TextBlock((text,))
 
 
@@ -254,7 +252,6 @@ def _fitting_groups(blocks: Iterable[TextBlock], width: int) -> list[list[TextBl
 
 
 def _text_of(block: TextBlock) -> str:
-    """The lines of a block as one text."""
     return "\n".join(line.rstrip() for line in block.lines)
 
 
