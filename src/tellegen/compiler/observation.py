@@ -14,7 +14,7 @@ from tellegen.compiler.program import BookVariables, Program
 from tellegen.compiler.scheduling import ScheduledItem
 from tellegen.compiler.steps import LawGroup, Step, TemplateInstance, coefficient, slot, split_steps, variable
 from tellegen.core.domains import DOMAINS
-from tellegen.equations.energy import energy_of_law
+from tellegen.equations.storages import energy_of_law
 from tellegen.expressions import HALF, ZERO, Call, Expression, Relation, call, number, postorder, substitute_all, total
 from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.graph.power_graph import ACROSS, ARGUMENT, THROUGH, argument, heat_taken

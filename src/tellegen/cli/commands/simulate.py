@@ -11,9 +11,9 @@ from tellegen.cli.options import OfModel, as_json, command, force, settings
 from tellegen.cli.pictures import check_picture, show_figure
 from tellegen.core.names import identifier
 from tellegen.core.options import keywords, option
-from tellegen.experiments.equilibria import equilibrium
 from tellegen.experiments.setup import sort_settings
 from tellegen.experiments.simulating import simulate as simulated
+from tellegen.experiments.steady_state import equilibrium
 from tellegen.notations.loading import as_model
 from tellegen.results.files import check_folder
 from tellegen.results.records import writer_for
