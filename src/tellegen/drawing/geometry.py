@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 from typing import final
 
 Point = tuple[float, float]
@@ -74,3 +74,9 @@ def hull(points: Iterable[Point]) -> Box:
 def union(boxes: Iterable[Box]) -> Box:
     """The smallest box that holds all boxes."""
     return hull(point for box in boxes for point in ((box.left, box.top), (box.right, box.bottom)))
+
+
+def ceil_to(value: float, step: float = 10.0) -> float:
+    """The next multiple of a step; by default of the grid on which figures stand."""
+    # Less a hair: rounding must not push what is on the grid to the next place.
+    return ceil(value / step - 1e-9) * step

@@ -4,7 +4,7 @@ A layout makes a scene; back ends only draw it. Every shape carries its `Origin`
 stands for. One unit is one CSS pixel at 100 %; y runs downwards.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, final
@@ -265,6 +265,12 @@ def tidy(scene: Scene) -> Scene:
         return _rounded(old[0]), _rounded(old[1])
 
     return replace(scene, box=box(scene.box), shapes=tuple(mapped(shape, point, box) for shape in scene.shapes))
+
+
+def cornered(title: str, about: str, frame: Box, shapes: Iterable[Shape]) -> Scene:
+    """The scene of shapes within a frame whose upper left corner becomes the origin."""
+    box = Box(0, 0, frame.width, frame.height)
+    return tidy(Scene(title, about, box, tuple(moved(shape, -frame.left, -frame.top) for shape in shapes)))
 
 
 def _rounded(value: float) -> float:

@@ -22,10 +22,12 @@ from tellegen.drawing.options import Options
 from tellegen.drawing.scene import Align, Label, Origin, label_box
 
 STEP = 10.0
+# Beyond the ink a few lines can run beside each other; farther round nobody would follow them.
 MARGIN = 80.0
 TEXT_MARGIN = 6.0
 STUB = 30.0
 """The straight piece at either end, for barb and stroke."""
+# Where there is no other way, a line rather goes through labels, which can find other places, than through items.
 LABEL_COST, WALL_COST = 10.0, 60.0
 
 
@@ -42,6 +44,8 @@ class RouteCosts:
     haste: float
 
 
+# The way that is left, times the haste, is what A* adds to a cost (Hart, Nilsson and Raphael 1968). Above one it may miss the best
+# way, and looks at far fewer cells.
 PATIENT, QUICK, HASTY, HEADLONG = (
     RouteCosts(10.0, 8.0, 1.15),
     RouteCosts(8.0, 8.0, 1.6),
@@ -113,7 +117,7 @@ class Router:
             return
         (x, y), (u, v) = ink.start, ink.end
         if max(abs(x - u), abs(y - v)) <= 20:
-            self._fill(ink.box.grown(5), WALL)  # barbs and strokes
+            self._fill(ink.box.grown(5), WALL)  # barbs and strokes: a line across them would change what they say
         elif abs(y - v) < 0.01:
             self._fill(ink.box.grown(4), LEVEL)
         elif abs(x - u) < 0.01:
@@ -125,14 +129,10 @@ class Router:
                 self._fill(Box(*point, *point).grown(5), SLANTED)
 
     def _fill(self, box: Box, what: int) -> None:
-        first, last = (
-            max(0, ceil(box.left / STEP) - self.left),
-            min(self.width - 1, floor(box.right / STEP) - self.left),
-        )
-        for j in range(
-            max(0, ceil(box.top / STEP) - self.top), min(self.height - 1, floor(box.bottom / STEP) - self.top) + 1
-        ):
-            for i in range(first, last + 1):
+        first, last = max(0, ceil(box.left / STEP) - self.left), floor(box.right / STEP) - self.left
+        above, below = max(0, ceil(box.top / STEP) - self.top), floor(box.bottom / STEP) - self.top
+        for j in range(above, min(self.height - 1, below) + 1):
+            for i in range(first, min(self.width - 1, last) + 1):
                 self.grid[j * self.width + i] |= what
 
     def reserve(self, point: Point, side: Side) -> None:
@@ -155,9 +155,11 @@ class Router:
         first, last = _off(start, start_side), _off(end, end_side)
         ends = self._cell(first), LEAVING[start_side], self._cell(last), (LEAVING[end_side] + 2) % 4
         cells = self._search(*ends)
+        # Walls are not merely dear from the start: the search would then look at cells behind every wall.
         forced = not cells
         cells = cells or self._search(*ends, through_walls=True)
         assert cells, "there is a way through walls"
+        # Ports lie where texts end, not on the grid; the first and the last piece are moved to be in line with them.
         way = _aligned([self._point(cell) for cell in cells], start, LEAVING[start_side])
         way = _aligned(way[::-1], end, LEAVING[end_side])[::-1]
         points = _corners([start, *way, end])
@@ -205,12 +207,14 @@ class _Search:
             return [start]
         origin = start, leaving % 2
         self._follow(origin, self._line(start, leaving, 0.0))
+        # It may turn at once where its first piece ends, unless a corner there would lie on another line.
         if not self.grid[start] & LINE:
             turn = self.care.corner
             heappush(self.queue, ((turn, turn, start, 1 - leaving % 2), origin, iter(())))
         queue, done = self.queue, self.done
         while queue:
             (_, cost, cell, axis), parent, rest = heappop(queue)
+            # Its line gives the next candidate only now, so the queue never holds more than one corner of each line.
             self._follow(parent, rest)
             if axis == ARRIVED:
                 return self._traced(parent)
@@ -232,6 +236,7 @@ class _Search:
         axis, grid, end = way % 2, self.grid, self.end
         corner, crossing, haste = self.care.corner, self.care.crossing, self.care.haste
         along, across = self.done[axis], self.done[1 - axis]
+        # Along a line of its own direction a way would lie on it, and nobody could tell the two apart; across it may go.
         blocked = WALL | RESERVED | EDGE | LABEL | (UPRIGHT if axis else LEVEL)
         (dx, dy), (far_x, far_y) = WAYS[way], self.goal
         x, y = cell % self.width, cell // self.width
@@ -299,6 +304,7 @@ def _aligned(points: list[Point], port: Point, way: int) -> list[Point]:
 def _corners(points: list[Point]) -> tuple[Point, ...]:
     """The points at which the direction changes, and the ends."""
     kept = [points[0]]
+    # Two pieces may be in line after they were moved to their ports, within rounding.
     for before, point, after in zip(points, points[1:], points[2:], strict=False):
         same_x = abs(before[0] - point[0]) < 0.01 and abs(point[0] - after[0]) < 0.01
         same_y = abs(before[1] - point[1]) < 0.01 and abs(point[1] - after[1]) < 0.01
@@ -307,6 +313,7 @@ def _corners(points: list[Point]) -> tuple[Point, ...]:
     return (*kept, points[-1])
 
 
+# About a screen wide: a bond whose ends are not seen together has to be looked up anyhow.
 FAR = 1200.0
 """Ends further apart than this are out of each other's sight."""
 STEPS, BACK = (5.0, 10.0, 16.0), (-8.0, 0.0, 8.0, 16.0)
@@ -325,6 +332,7 @@ def is_far(start: Point, end: Point) -> bool:
 
 def cut_bond(pen: BondPen, plan: BondPlan, link: BondLink, ends: tuple[End, End], options: Options) -> None:
     """Draw the two ends of a bond, from tail to head, with half arrow and stroke; its labels stand where there is room."""
+    # Both pieces are whole bonds of their own, with half arrow and stroke, so that neither end has to be read from the other.
     tail, head = ends
     for (_, point, side), other in ((tail, head), (head, tail)):
         dx, dy = WAYS[LEAVING[side]]
@@ -382,6 +390,7 @@ def ends_from_above(plan: BondPlan, links: tuple[BondLink, ...], layout: BondLay
 
 def reading_effort(layout: BondLayout) -> float:
     """How much the eye has to follow in the bonds that close meshes."""
+    # Of two layouts the one with fewer labels left out is better unless lines become longer by whole figures.
     effort = LEFT_OUT_COST * layout.pen.left_out
     for points in layout.routes.values():
         effort += CORNER_COST * (len(points) - 2)

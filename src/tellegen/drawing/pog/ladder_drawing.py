@@ -7,24 +7,7 @@ from typing import Literal, final
 
 from tellegen.drawing.geometry import Box, Point, box_about
 from tellegen.drawing.options import Options
-from tellegen.drawing.pog.measures import (
-    ARROW_BELOW,
-    ARROW_LENGTH,
-    BRANCH_OVERHANG,
-    LEAD,
-    LOWER_LABEL,
-    NOTE,
-    PORT_HALF,
-    SECTION_OVERHANG,
-    SIDE_WIRE,
-    SMALL,
-    STUB,
-    SUM_RADIUS,
-    TEXT,
-    UPPER_LABEL,
-    box_size,
-    text_size,
-)
+from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
 from tellegen.drawing.pog.plan import (
     LINES,
@@ -40,6 +23,7 @@ from tellegen.drawing.pog.plan import (
     SectionPlan,
 )
 from tellegen.drawing.scene import Block, Dot, Label, Origin, Ring, Section, Shape, Sum, Tone, Weight, Wire
+from tellegen.drawing.strokes import SUM_RADIUS
 from tellegen.expressions import latex_name
 
 NodeSide = Literal["left", "right", "up", "down"]
@@ -165,14 +149,21 @@ def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) ->
     """A section at a place on the upper line, down to the lower line."""
     x, upper = at
     origin = Origin(part="section", port=section.name, domain=section.domain)
-    pen.add(Section((x, upper - SECTION_OVERHANG), (x, lower + SECTION_OVERHANG), origin))
+    pen.add(Section((x, upper - measures.SECTION_OVERHANG), (x, lower + measures.SECTION_OVERHANG), origin))
     named = Origin(part="variable", port=section.name, domain=section.domain)
-    pen.add(Label(section.upper, (x, upper - UPPER_LABEL), size=TEXT, level="baseline", origin=named))
-    pen.add(Label(section.lower, (x, lower + LOWER_LABEL), size=TEXT, level="baseline", origin=named))
+    pen.add(Label(section.upper, (x, upper - measures.UPPER_LABEL), size=measures.TEXT, level="baseline", origin=named))
+    pen.add(Label(section.lower, (x, lower + measures.LOWER_LABEL), size=measures.TEXT, level="baseline", origin=named))
     if pen.options.section_numbers:
         number = Origin(part="number", port=section.name)
         pen.add(
-            Label(section.name, (x, upper - UPPER_LABEL - 22), size=11, level="baseline", tone="quiet", origin=number)
+            Label(
+                section.name,
+                (x, upper - measures.UPPER_LABEL - 22),
+                size=11,
+                level="baseline",
+                tone="quiet",
+                origin=number,
+            )
         )
     if pen.options.dimensions and section.size > 1:
         _tick(pen, section, (x, upper), -1)
@@ -193,20 +184,27 @@ def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
 
 def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> None:
     """An arrow in the direction in which power counts as positive."""
-    half = ARROW_LENGTH / 2 if section.direction == "right" else -ARROW_LENGTH / 2
-    y = lower + ARROW_BELOW
+    half = measures.ARROW_LENGTH / 2 if section.direction == "right" else -measures.ARROW_LENGTH / 2
+    y = lower + measures.ARROW_BELOW
     origin = Origin(part=LEAD_PART, port=section.name, domain=section.domain)
     pen.add(Wire(((x - half, y), (x + half, y)), True, "hair", "power", origin))
     label = Origin(part="power", port=section.name, domain=section.domain)
     pen.add(
-        Label(latex_name(f"P_{section.name}"), (x, y + 14), size=SMALL - 2, level="middle", tone="power", origin=label)
+        Label(
+            latex_name(f"P_{section.name}"),
+            (x, y + 14),
+            size=measures.SMALL - 2,
+            level="middle",
+            tone="power",
+            origin=label,
+        )
     )
 
 
 def _draw_link(pen: PogPen, section: SectionPlan, x: float, y: float, *, right: bool) -> None:
     """The letter under which a ladder goes on elsewhere, at the outer end of the wires of a section."""
     radius = _link_radius(section.link)
-    away = LEAD + radius + 4
+    away = measures.LEAD + radius + 4
     _mark_link(pen, section, (x + away if right else x - away, y))
 
 
@@ -219,22 +217,24 @@ def _mark_link(pen: PogPen, section: SectionPlan, at: Point) -> None:
     """The letters of a link in a ring."""
     origin = Origin(part="link", port=section.name)
     ring = Ring(at, _link_radius(section.link), origin=origin)
-    pen.add(ring, Label(section.link, at, size=NOTE, math=False, origin=origin))
+    pen.add(ring, Label(section.link, at, size=measures.NOTE, math=False, origin=origin))
 
 
 def _draw_integral(pen: PogPen, plan: IntegralPlan, node: WireNode) -> None:
     """The blocks to the right of a node, one after the other, and the name of what comes out."""
     start = node.edge("right")
     for box in plan.boxes:
-        width, height = box_size(box.text)
-        left = start[0] + LEAD
+        width, height = measures.box_size(box.text)
+        left = start[0] + measures.LEAD
         frame = box_about((left + width / 2, node.y), width, height)
         pen.wire((start, (left, node.y)), True, plan.weight, Origin(part="wire"))
-        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, text_size(box.text))
+        pen.box(Block(frame, origin=Origin(part=box.part)), box.text, measures.text_size(box.text))
         start = (frame.right, node.y)
-    end = start[0] + LEAD
+    end = start[0] + measures.LEAD
     pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD_PART))
-    pen.add(Label(plan.label, (end + 6, node.y), size=SMALL, align="left", origin=Origin(part="displacements")))
+    pen.add(
+        Label(plan.label, (end + 6, node.y), size=measures.SMALL, align="left", origin=Origin(part="displacements"))
+    )
 
 
 Nodes = dict[Line, WireNode]
@@ -295,8 +295,8 @@ class LadderDrawing:
     ) -> None:
         """The wire through a section on one line, in the direction of its signal."""
         y = self.y(line)
-        left: list[Point] = [(at - LEAD, y)] if before is None else [before[line].edge("right")]
-        right: Point = (at + LEAD, y) if after is None else after[line].edge("left")
+        left: list[Point] = [(at - measures.LEAD, y)] if before is None else [before[line].edge("right")]
+        right: Point = (at + measures.LEAD, y) if after is None else after[line].edge("left")
         left_head = before is None or before[line].takes_head
         if elbows is not None:
             elbow = elbows[line]
@@ -347,7 +347,7 @@ class LadderDrawing:
 
     def _element(self, element: ElementPlan, nodes: Nodes, x: float) -> None:
         """The boxes of an elaboration block between the lines, with equal free gaps, and the wires between them."""
-        sizes = [box_size(box.text) for box in element.boxes]
+        sizes = [measures.box_size(box.text) for box in element.boxes]
         gap = (self.ladder.height - sum(h for _, h in sizes)) / (len(sizes) + 1)
         down = element.way == "down"
         first, last = (nodes["upper"], nodes["lower"]) if down else (nodes["lower"], nodes["upper"])
@@ -370,20 +370,20 @@ class LadderDrawing:
 
     def _energy(self, element: ElementPlan, at: Point) -> None:
         origin = Origin(element.element, "energy", domain=element.domain)
-        self.pen.add(Label(element.energy, at, size=SMALL, align="left", origin=origin))
+        self.pen.add(Label(element.energy, at, size=measures.SMALL, align="left", origin=origin))
 
     def _box(self, element: str, box: BoxPlan, frame: Box, domain: str, tone: Tone = "ink") -> None:
         origin = Origin(element, box.part, domain=domain)
-        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, text_size(box.text))
+        self.pen.box(Block(frame, tone=tone, origin=origin), box.text, measures.text_size(box.text))
         y = frame.centre[1]
         if box.side:
-            start = frame.right + SIDE_WIRE
+            start = frame.right + measures.SIDE_WIRE
             self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD_PART, domain=domain))
             label = Origin(element, "further inputs", domain=domain)
-            self.pen.add(Label(box.side, (start + 4, y), size=SMALL, align="left", origin=label))
+            self.pen.add(Label(box.side, (start + 4, y), size=measures.SMALL, align="left", origin=label))
         if box.value:
             label = Origin(element, "value", domain=domain)
-            self.pen.add(Label(box.value, (frame.right + 5, y), size=SMALL, align="left", origin=label))
+            self.pen.add(Label(box.value, (frame.right + 5, y), size=measures.SMALL, align="left", origin=label))
 
     # -- connection blocks -----------------------------------------------------------------------------------------------------
 
@@ -391,14 +391,14 @@ class LadderDrawing:
         found: Nodes = {}
         for line in LINES:
             box = connection.box(line)
-            width, height = box_size(box.text, connection=True)
+            width, height = measures.box_size(box.text, connection=True)
             frame = box_about((x, self.y(line)), width, height)
             origin = Origin(connection.element, box.part, domain=column.wire_domain)
-            self.pen.box(Block(frame, origin=origin), box.text, text_size(box.text))
+            self.pen.box(Block(frame, origin=origin), box.text, measures.text_size(box.text))
             if box.value:
                 inwards = frame.bottom + 12 if line == "upper" else frame.top - 12
                 label = Origin(connection.element, "value", domain=column.wire_domain)
-                self.pen.add(Label(box.value, (x, inwards), size=SMALL, origin=label))
+                self.pen.add(Label(box.value, (x, inwards), size=measures.SMALL, origin=label))
             found[line] = WireNode(x, self.y(line), "box", width / 2)
         return found
 
@@ -412,7 +412,7 @@ class LadderDrawing:
         x: dict[Line, float] = {}
         for line in LINES:
             right = branch.line_there(line) == near if branch.ladder.columns else column.node_kind(line) != "dot"
-            x[line] = middle + (PORT_HALF if right else -PORT_HALF)
+            x[line] = middle + (measures.PORT_HALF if right else -measures.PORT_HALF)
         if x["upper"] == x["lower"]:
             x["upper"] = 2 * middle - x["lower"]
         nodes = self._nodes(column, x, {"upper": side, "lower": side})
@@ -431,7 +431,7 @@ class LadderDrawing:
             return
         y = self.upper - self.space.raised_section if placed.above else self.lower + self.space.branch_section
         left, right = sorted(x.values())
-        start, end = left - BRANCH_OVERHANG, right + BRANCH_OVERHANG
+        start, end = left - measures.BRANCH_OVERHANG, right + measures.BRANCH_OVERHANG
         origin = Origin(part="section", port=section.name, domain=section.domain)
         self.pen.add(Section((start, y), (end, y), origin))
         for line in LINES:
@@ -439,13 +439,13 @@ class LadderDrawing:
             at_left = x[line] == left
             label = Origin(part="variable", port=section.name, domain=section.domain)
             place = (start - 6, y) if at_left else (end + 6, y)
-            self.pen.add(Label(text, place, size=TEXT, align="right" if at_left else "left", origin=label))
+            self.pen.add(Label(text, place, size=measures.TEXT, align="right" if at_left else "left", origin=label))
 
     def _stubs(self, branch: BranchPlan, placed: PlacedBranch, nodes: Nodes, side: Literal["up", "down"]) -> None:
         """The wires of a source at a branch."""
         section = branch.ladder.entry
         weight: Weight = "thin" if section is None else section.weight
-        far = self.upper + placed.y + (0 if placed.above else STUB)
+        far = self.upper + placed.y + (0 if placed.above else measures.STUB)
         origin = Origin(part=LEAD_PART, port="" if section is None else section.name)
         if section is not None and section.link:
             radius = _link_radius(section.link)

@@ -1,8 +1,8 @@
 """Measures of POG figures, in units, and the sizes of texts, columns and ladders."""
 
 from collections.abc import Iterable
-from math import ceil
 
+from tellegen.drawing.geometry import ceil_to
 from tellegen.drawing.pog.plan import BoxPlan, BranchPlan, ColumnPlan, ConnectionPlan, ElementPlan, SectionPlan
 from tellegen.drawing.typesetting import set_math, set_words
 
@@ -19,7 +19,6 @@ BAND_MARGIN, CAPTION_MARGIN = 22, 8
 PLAIN_MARGIN, PLAIN_BOTTOM = 4, 10
 """Margins above and below the room that ladders ask for, with bands, with captions, and with neither."""
 TEXT, FRACTION, SMALL, NOTE = 17.0, 15.0, 14.0, 12.0
-SUM_RADIUS = 9
 PORT_HALF = 14
 """From the middle of a branch column to each of its two wires."""
 PORT_WIDTH = 110
@@ -38,11 +37,6 @@ LINK_SPACE = 34
 """Room for the letter of a link beyond a lead."""
 SIDE_WIRE = 26
 """The wire of a further input of a block."""
-
-
-def ceil_to(value: float, step: float) -> float:
-    """The next multiple of a step."""
-    return ceil(value / step - 1e-9) * step
 
 
 def text_size(latex: str) -> float:
@@ -79,7 +73,7 @@ def column_width(column: ColumnPlan) -> float:
             widest = max(box_size(box.text, connection=True)[0] for box in boxes)
             values = (width_of(box.value, SMALL) + 16 for box in boxes)
             # A tall block reaches to the level of the labels, which stand half in this column.
-            own = max(100, widest + 60, widest + _widest_label(column) + 8, *values)
+            own = max(100, widest + 60, widest + label_width(column.left, column.right) + 8, *values)
         case BranchPlan(ladder=ladder):
             own = _port_width(ladder.entry)
         case None:
@@ -101,15 +95,15 @@ def _element_width(element: ElementPlan) -> float:
 
 
 def _port_width(entry: SectionPlan | None) -> float:
-    if entry is None:
-        return PORT_WIDTH
-    label = max(width_of(entry.upper, TEXT), width_of(entry.lower, TEXT))
-    return max(PORT_WIDTH, 2 * (PORT_HALF + BRANCH_OVERHANG + 6 + label + 5))
+    return (
+        PORT_WIDTH if entry is None else max(PORT_WIDTH, 2 * (PORT_HALF + BRANCH_OVERHANG + 6 + label_width(entry) + 5))
+    )
 
 
-def _widest_label(column: ColumnPlan) -> float:
-    sections = [section for section in (column.left, column.right) if section is not None]
-    return max((width_of(text, TEXT) for section in sections for text in (section.upper, section.lower)), default=0)
+def label_width(*sections: SectionPlan | None) -> float:
+    """The width of the widest variable at some sections."""
+    texts = (text for section in sections if section is not None for text in (section.upper, section.lower))
+    return max((width_of(text, TEXT) for text in texts), default=0)
 
 
 def _label_width(column: ColumnPlan, *, upper: bool) -> float:

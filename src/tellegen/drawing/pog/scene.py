@@ -15,26 +15,10 @@ from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
+from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.ladder_drawing import LadderDrawing, PogPen
 from tellegen.drawing.pog.ladders import FEW_CUTS, LinkedLadders, ScalarPlanner, linked_ladders
 from tellegen.drawing.pog.lanes import LanePlanner, has_lanes
-from tellegen.drawing.pog.measures import (
-    ARROW_SPACE,
-    BAND_ABOVE,
-    BAND_BELOW,
-    BAND_MARGIN,
-    BRANCH_SHIFT,
-    CAPTION_BELOW,
-    CAPTION_MARGIN,
-    FRACTION,
-    LEAD,
-    NOTE,
-    NUMBER_SPACE,
-    PLAIN_BOTTOM,
-    PLAIN_MARGIN,
-    TEXT,
-    words_width,
-)
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedLadder, place_ladder, rows_of, stack
 from tellegen.drawing.pog.plan import BranchPlan, FigurePlan, LadderPlan, elements_along_ladders
 from tellegen.drawing.pog.texts import PogTexts
@@ -60,14 +44,14 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
     found: list[Shape] = []
     y = box.bottom + 12
     room = max(box.width, min(options.room, 700))
-    shown = [text for text in plan.legend if set_math(text, FRACTION).box.width <= max(room, options.room)]
+    shown = [text for text in plan.legend if set_math(text, measures.FRACTION).box.width <= max(room, options.room)]
     for row in _rows(shown, room):
-        height = max(set_math(text, FRACTION).box.height for text in row)
+        height = max(set_math(text, measures.FRACTION).box.height for text in row)
         x = box.left
         for text in row:
             origin = Origin(part="legend")
-            found.append(Label(text, (x, y + height / 2), size=FRACTION, align="left", origin=origin))
-            x += set_math(text, FRACTION).box.width + SPACE
+            found.append(Label(text, (x, y + height / 2), size=measures.FRACTION, align="left", origin=origin))
+            x += set_math(text, measures.FRACTION).box.width + SPACE
         y += height + ROW
     notes = plan.notes if len(shown) == len(plan.legend) or LEFT_OUT in plan.notes else (*plan.notes, LEFT_OUT)
     return [*found, *_note_lines(notes, (box.left, y), room)]
@@ -82,15 +66,17 @@ def _note_lines(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]
     x, y = at
     origin = Origin(part="note")
     for line in (line for note in notes for line in _lines(note, room)):
-        y += TEXT
-        yield Label(line, (x, y), NOTE, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
+        y += measures.TEXT
+        yield Label(
+            line, (x, y), measures.NOTE, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin
+        )
 
 
 def _rows(texts: Iterable[str], room: float) -> Iterator[list[str]]:
     row: list[str] = []
     used = 0.0
     for text in texts:
-        width = set_math(text, FRACTION).box.width
+        width = set_math(text, measures.FRACTION).box.width
         if row and used + width > room:
             yield row
             row, used = [], 0.0
@@ -105,7 +91,7 @@ def _lines(note: str, room: float) -> Iterator[str]:
     line = ""
     for word in note.split():
         longer = f"{line} {word}".strip()
-        if line and set_words(longer, NOTE).box.width * 1.05 > room:
+        if line and set_words(longer, measures.NOTE).box.width * 1.05 > room:
             yield line
             line = word
         else:
@@ -302,8 +288,8 @@ class _DomainSpan:
 def _domain_spans(ladder: PlacedLadder, *, side: bool = False) -> list[_DomainSpan]:
     """The domains along a ladder; a transducer belongs to both of its sides, so that they meet in its middle."""
     sections, borders = ladder.plan.sections(), ladder.borders
-    left = (-LEAD if not side else -BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
-    right = borders[-1] + (LEAD if sections[-1] is not None else 0)
+    left = (-measures.LEAD if not side else -measures.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
+    right = borders[-1] + (measures.LEAD if sections[-1] is not None else 0)
     found: list[_DomainSpan] = []
     domain = ""
     for k, column in enumerate(ladder.plan.columns):
@@ -325,14 +311,14 @@ def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = Fa
         return
     x, y = at
     options = pen.options
-    top = y - BAND_ABOVE - (NUMBER_SPACE if options.section_numbers else 0)
-    bottom = y + ladder.height + BAND_BELOW + (ARROW_SPACE if options.power_directions else 0)
+    top = y - measures.BAND_ABOVE - (measures.NUMBER_SPACE if options.section_numbers else 0)
+    bottom = y + ladder.height + measures.BAND_BELOW + (measures.ARROW_SPACE if options.power_directions else 0)
     for stretch in _domain_spans(ladder, side=side):
         box = Box(x + stretch.left, top, x + stretch.right, bottom)
         if stretch.domain in DOMAINS:
             pen.add(Band(box, stretch.domain, Origin(part="band", domain=stretch.domain)))
         if options.shows_captions:
-            _caption(pen, ladder, stretch, x, bottom + CAPTION_BELOW - BAND_BELOW)
+            _caption(pen, ladder, stretch, x, bottom + measures.CAPTION_BELOW - measures.BAND_BELOW)
     for branch in ladder.branches:
         _draw_bands(pen, branch.ladder, (x + branch.x, y + branch.y), side=True)
 
@@ -341,7 +327,7 @@ def _caption(pen: PogPen, ladder: PlacedLadder, stretch: _DomainSpan, x: float, 
     """The name of a domain where it fits between the wires that lead to side ladders; a short one where a long one does not."""
     free = _free(ladder, stretch)
     for text in (caption_of(stretch.domain), stretch.domain):
-        width = words_width(text, CAPTION) * 1.06 + 6
+        width = measures.words_width(text, CAPTION) * 1.06 + 6
         room = next((piece for piece in free if piece[1] - piece[0] >= width), None)
         if room is not None:
             pen.add(caption_label(text, (x + (room[0] + room[1]) / 2, y), stretch.domain))
@@ -427,8 +413,14 @@ def _without_crowded_captions(shapes: list[Shape]) -> list[Shape]:
 def _framed(title: str, about: str, shapes: list[Shape], box: Box, options: Options) -> Scene:
     """Shapes moved to where margins are free on all sides; `box` is the room that ladders ask for."""
     full = _whole(union([box, *ink_boxes(shapes)]))
-    top = BAND_MARGIN if options.shows_bands else PLAIN_MARGIN
-    bottom = CAPTION_MARGIN if options.shows_captions else BAND_MARGIN if options.shows_bands else PLAIN_BOTTOM
+    top = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_MARGIN
+    bottom = (
+        measures.CAPTION_MARGIN
+        if options.shows_captions
+        else measures.BAND_MARGIN
+        if options.shows_bands
+        else measures.PLAIN_BOTTOM
+    )
     dx, dy = MARGIN - full.left, top - full.top
     frame = Box(0, 0, full.right + dx + MARGIN, full.bottom + dy + bottom)
     return tidy(Scene(title, about, frame, tuple(moved(shape, dx, dy) for shape in shapes)))
