@@ -90,9 +90,10 @@ def inks(shape: Shape) -> Iterator[Ink]:
             return
 
 
-def ink_box(shapes: Iterable[Shape]) -> Box:
-    """The extent of the ink of some shapes, and of the areas behind them."""
-    return union(ink.box for shape in shapes for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape)))
+def ink_box(shapes: Iterable[Shape], *around: Box) -> Box:
+    """The extent of the ink of some shapes, of the areas behind them, and of further boxes."""
+    found = (ink.box for shape in shapes for ink in ((shape.box,) if isinstance(shape, Band) else inks(shape)))
+    return union((*around, *found))
 
 
 def strokes_through(points: tuple[Point, ...]) -> Iterator[Stroke]:

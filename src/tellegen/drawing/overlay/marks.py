@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from tellegen.core.domains import DOMAINS
 from tellegen.drawing.geometry import Box, Point, hull
-from tellegen.drawing.ink import Pen
-from tellegen.drawing.pog.ladder_drawing import LEAD_PART
+from tellegen.drawing.ink import LEAD, Pen
 from tellegen.drawing.pog.measures import ARROW_BELOW, SECTION_OVERHANG
 from tellegen.drawing.pog.vector_blocks import BEHIND, BEHIND_N, DRIVEN, INPUT
 from tellegen.drawing.scene import Block, Bond, Curve, Label, Origin, Scene, Section, Shape, Tone, Wire, label_box
@@ -349,7 +348,7 @@ def _leads_down(scene: Scene, section: Section) -> bool:
         if isinstance(shape, Section) and shape is not section and shape.origin.port == name:
             return shape.start[1] > y
     # A source has no ladder; its wires are longer on the side of the trunk.
-    stubs = [s for s in scene.shapes if isinstance(s, Wire) and s.origin.port == name and s.origin.part == LEAD_PART]
+    stubs = [s for s in scene.shapes if isinstance(s, Wire) and s.origin.port == name and s.origin.part == LEAD]
     middles = [(stub.points[0][1] + stub.points[-1][1]) / 2 for stub in stubs]
     return not middles or sum(middles) / len(middles) < y
 

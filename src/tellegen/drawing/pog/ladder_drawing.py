@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Literal, final
 
 from tellegen.drawing.geometry import Box, Point, box_about
+from tellegen.drawing.ink import LEAD
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog import measures
 from tellegen.drawing.pog.placement import LadderSpacing, PlacedBranch, PlacedLadder
@@ -28,8 +29,8 @@ from tellegen.expressions import latex_name
 
 NodeSide = Literal["left", "right", "up", "down"]
 STEP: dict[NodeSide, Point] = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
-ZERO_RADIUS = 9.0
-LEAD_PART = "lead"
+# The figure 0 at the start of a wire has as much air as the circle of a summation.
+ZERO_RADIUS = SUM_RADIUS
 
 
 @final
@@ -75,6 +76,7 @@ class PogPen:
 
     def wire(self, points: Iterable[Point], head: bool, weight: Weight, origin: Origin) -> None:
         """A piece of a wire in the direction of its signal."""
+        # Blocks may stand so close that nothing is left between them: a wire of no length would still have an arrowhead.
         found = tuple(points)
         if found[0] != found[-1]:
             self._wires.append(Wire(found, head, self.weight(weight), origin=origin))
@@ -91,7 +93,7 @@ class PogPen:
                 self.add(Label("0", at, size=14, origin=replace(origin, part="zero")))
             case "bend":
                 self._bends.add(at)
-            case _:
+            case "end" | "none" | "box":
                 pass
 
     def box(self, block: Block, text: str, size: float) -> None:
@@ -106,6 +108,7 @@ class PogPen:
 
 def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
     """Wires that meet in a bend as one."""
+    # Columns draw their own pieces, each in the direction of its signal, so the end of one piece is the start of the next.
     after = {wire.points[0]: k for k, wire in enumerate(wires) if wire.points[0] in bends}
     found: list[Wire] = []
     gone: set[int] = set(after.values())
@@ -119,14 +122,13 @@ def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
             gone.discard(k)
             after.pop(wire.points[0], None)
         while not wire.head and (next_ := after.pop(wire.points[-1], None)) is not None:
-            wire = _one(wire, wires[next_])
+            second = wires[next_]
+            # A wire that leads outside has a free end, whatever its first piece is.
+            origin = second.origin if second.origin.part == LEAD else wire.origin
+            points = _straightened((*wire.points, *second.points[1:]))
+            wire = Wire(points, second.head, wire.weight, origin=origin)
         found.append(wire)
     return found
-
-
-def _one(first: Wire, second: Wire) -> Wire:
-    origin = second.origin if second.origin.part == LEAD_PART else first.origin
-    return Wire(_straightened((*first.points, *second.points[1:])), second.head, first.weight, origin=origin)
 
 
 def _straightened(points: tuple[Point, ...]) -> tuple[Point, ...]:
@@ -176,7 +178,7 @@ def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
     """A slash through a wire beside its section, with the number of variables on the outer side."""
     x, y = at
     slash = (x + TICK - TICK_HALF, y + TICK_HALF), (x + TICK + TICK_HALF, y - TICK_HALF)
-    pen.add(Wire(slash, False, "hair", origin=Origin(part=LEAD_PART, port=section.name, domain=section.domain)))
+    pen.add(Wire(slash, False, "hair", origin=Origin(part=LEAD, port=section.name, domain=section.domain)))
     origin = Origin(part="dimension", port=section.name, domain=section.domain)
     place = x + TICK + (TICK_HALF + 2 if outwards < 0 else 2), y + outwards * TICK_NUMBER
     pen.add(Label(str(section.size), place, size=11, align="left", origin=origin))
@@ -186,7 +188,7 @@ def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> N
     """An arrow in the direction in which power counts as positive."""
     half = measures.ARROW_LENGTH / 2 if section.direction == "right" else -measures.ARROW_LENGTH / 2
     y = lower + measures.ARROW_BELOW
-    origin = Origin(part=LEAD_PART, port=section.name, domain=section.domain)
+    origin = Origin(part=LEAD, port=section.name, domain=section.domain)
     pen.add(Wire(((x - half, y), (x + half, y)), True, "hair", "power", origin))
     label = Origin(part="power", port=section.name, domain=section.domain)
     pen.add(
@@ -199,13 +201,6 @@ def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> N
             origin=label,
         )
     )
-
-
-def _draw_link(pen: PogPen, section: SectionPlan, x: float, y: float, *, right: bool) -> None:
-    """The letter under which a ladder goes on elsewhere, at the outer end of the wires of a section."""
-    radius = _link_radius(section.link)
-    away = measures.LEAD + radius + 4
-    _mark_link(pen, section, (x + away if right else x - away, y))
 
 
 def _link_radius(letters: str) -> float:
@@ -231,7 +226,7 @@ def _draw_integral(pen: PogPen, plan: IntegralPlan, node: WireNode) -> None:
         pen.box(Block(frame, origin=Origin(part=box.part)), box.text, measures.text_size(box.text))
         start = (frame.right, node.y)
     end = start[0] + measures.LEAD
-    pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD_PART))
+    pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD))
     pen.add(
         Label(plan.label, (end + 6, node.y), size=measures.SMALL, align="left", origin=Origin(part="displacements"))
     )
@@ -276,7 +271,9 @@ class LadderDrawing:
             at = self.x + self.ladder.borders[k]
             _draw_section(self.pen, section, (at, self.upper), self.lower)
             if section.link and (k == len(nodes) or (k == 0 and elbows is None)):
-                _draw_link(self.pen, section, at, (self.upper + self.lower) / 2, right=k > 0)
+                # At the outer end of its two wires, between them: the letter stands for both.
+                away = measures.LEAD + _link_radius(section.link) + 4
+                _mark_link(self.pen, section, (at + away if k else at - away, (self.upper + self.lower) / 2))
             before = nodes[k - 1] if k else None
             after = nodes[k] if k < len(nodes) else None
             for line in LINES:
@@ -303,9 +300,10 @@ class LadderDrawing:
             left = [(elbow.node.x, y), elbow.node.edge(elbow.side)]
             left_head = elbow.node.takes_head
         right_head = after is None or after[line].takes_head
+        # Where nothing is drawn at an end, the end is meant to be free: its part says so to the checks of figures.
         outside = (before is None and elbows is None) or after is None
         outside = outside or any(nodes is not None and nodes[line].kind == "end" for nodes in (before, after))
-        origin = Origin(part=LEAD_PART if outside else "wire", port=section.name, domain=section.domain)
+        origin = Origin(part=LEAD if outside else "wire", port=section.name, domain=section.domain)
         points = [*reversed(left), right]
         if section.goes_right(line):
             self.pen.wire(points, right_head, section.weight, origin)
@@ -348,6 +346,7 @@ class LadderDrawing:
     def _element(self, element: ElementPlan, nodes: Nodes, x: float) -> None:
         """The boxes of an elaboration block between the lines, with equal free gaps, and the wires between them."""
         sizes = [measures.box_size(box.text) for box in element.boxes]
+        # All columns of a ladder have its height, so short stacks of boxes are spread out rather than pushed to one line.
         gap = (self.ladder.height - sum(h for _, h in sizes)) / (len(sizes) + 1)
         down = element.way == "down"
         first, last = (nodes["upper"], nodes["lower"]) if down else (nodes["lower"], nodes["upper"])
@@ -365,7 +364,7 @@ class LadderDrawing:
             self._box(element.element, box, frame, element.domain, element.tone)
             y, start = far, (x, far)
         if last.kind == "end":
-            origin = replace(origin, part=LEAD_PART)
+            origin = replace(origin, part=LEAD)
         self.pen.wire((start, last.edge(back)), last.takes_head, element.weight, origin)
 
     def _energy(self, element: ElementPlan, at: Point) -> None:
@@ -378,7 +377,7 @@ class LadderDrawing:
         y = frame.centre[1]
         if box.side:
             start = frame.right + measures.SIDE_WIRE
-            self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD_PART, domain=domain))
+            self.pen.wire(((start, y), (frame.right, y)), True, "bold", Origin(element, LEAD, domain=domain))
             label = Origin(element, "further inputs", domain=domain)
             self.pen.add(Label(box.side, (start + 4, y), size=measures.SMALL, align="left", origin=label))
         if box.value:
@@ -446,7 +445,7 @@ class LadderDrawing:
         section = branch.ladder.entry
         weight: Weight = "thin" if section is None else section.weight
         far = self.upper + placed.y + (0 if placed.above else measures.STUB)
-        origin = Origin(part=LEAD_PART, port="" if section is None else section.name)
+        origin = Origin(part=LEAD, port="" if section is None else section.name)
         if section is not None and section.link:
             radius = _link_radius(section.link)
             middle = (nodes["upper"].x + nodes["lower"].x) / 2

@@ -20,16 +20,15 @@ from tellegen.drawing.pog.plan import (
     LadderPlan,
     Line,
     SectionPlan,
+    other_line,
 )
 from tellegen.drawing.pog.texts import (
     DERIVATIVE,
     INTEGRATOR,
-    MOST_ENTRIES,
     PogTexts,
     bold,
     entries_latex,
-    formula_size,
-    is_too_long,
+    is_too_large,
     matrix_latex,
     raised_letter,
     with_arguments,
@@ -60,6 +59,7 @@ class _LaneSignals:
     rightward: tuple[Side, ...]
     upper: tuple[Side, ...]
 
+    # A bold wire has one arrow: lanes whose signals run against each other cannot be drawn as one vector.
     @property
     def upper_goes_right(self) -> bool:
         """Whether the upper line goes to the right; all lanes must agree.
@@ -111,11 +111,6 @@ def _row_of(item: BlockItem[Expression]) -> _LaneRow:
     return _LaneRow({j: piece for j, piece in enumerate(item) if piece is not None})
 
 
-def _all_storages(row: _LaneRow, scheme: PogScheme) -> bool:
-    """Whether every piece stores energy."""
-    return all(isinstance(scheme.elements[piece.name].port.law, StorageLaw) for piece in row.cells.values())
-
-
 @final
 class _LaneTexts:
     """The texts of one vector ladder. Vectors come first in the legend, then matrices, then what moves in them."""
@@ -139,14 +134,13 @@ class _LaneTexts:
         if self.texts.options.matrices == "named":
             return
         for letter, matrix in self._matrices.items():
+            # Zeros off the diagonal cost a reader nothing, so they do not count.
             entries = [entry for row in matrix for entry in row if entry is not ZERO]
-            wide = max(len(matrix), len(matrix[0])) > MOST_ENTRIES
-            if wide or any(map(is_too_long, entries)) or sum(map(formula_size, entries)) > LONGEST_MATRIX:
+            if is_too_large(matrix, entries, LONGEST_MATRIX):
                 self.texts.left_out[letter] = None
             else:
-                self.texts.legend[letter] = _diagonal(matrix, self.texts.entry) or matrix_latex(
-                    matrix, self.texts.entry
-                )
+                entry = self.texts.entry
+                self.texts.legend[letter] = _diagonal(matrix, entry) or matrix_latex(matrix, entry)
         self.texts.explain_moving(entry for matrix in self._matrices.values() for row in matrix for entry in row)
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
@@ -160,27 +154,25 @@ class _LaneTexts:
         Raises: NoLanesError for laws that no matrix says.
         """
         blocks = {j: self.scheme.blocks[piece.name] for j, piece in row.cells.items()}
-        if width == 1:
+        if width == 1:  # a single lane is written as in a scalar ladder
             return self.texts.boxes(blocks[0]), self.texts.names.energy(blocks[0])
         kinds = {block.kind for block in blocks.values()}
         if len(kinds) == 1 and kinds <= {"storage", "derivative"}:
             matrix = self._filled(row, width, {j: self._energy(block) for j, block in blocks.items()})
             letter = self._matrix("L", matrix)
+            boxes = BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", raised_letter(letter, "-1"))
             if kinds == {"derivative"}:
-                return (BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)), self.vector(bold("q"))
-            return (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", raised_letter(letter, "-1"))), self.vector(
-                bold("q")
-            )
+                boxes = BoxPlan("gain", letter), BoxPlan("derivative", DERIVATIVE)
+            return boxes, self.vector(bold("q"))
         if not kinds & {"storage", "derivative"}:
             for piece in row.cells.values():
-                law = self.scheme.elements[piece.name].port.law
-                if (
-                    row.fields
-                    and isinstance(law, ResistiveLaw)
-                    and law.side != self.scheme.elements[piece.name].decides
-                ):
+                item = self.scheme.elements[piece.name]
+                law = item.port.law
+                if row.fields and isinstance(law, ResistiveLaw) and law.side != item.decides:
                     raise NoLanesError  # the matrix of a field, asked the other way
-            return (BoxPlan("gain", self._matrix("R", self._filled(row, width, _gains(blocks)))),), ""
+            gains = {j: _linear(block) for j, block in blocks.items()}
+            return (BoxPlan("gain", self._matrix("R", self._filled(row, width, gains))),), ""
+        # Storages and resistors side by side have one matrix of transfer functions, which a field with its own matrix is not.
         if row.fields:
             raise NoLanesError
         letter = self._matrix("G", self._filled(row, width, _transfers(blocks)), "(s)")
@@ -226,10 +218,6 @@ class _LaneTexts:
         return raised_letter(letter, "-1"), raised_letter(letter, r"-\mathrm{T}")
 
 
-def _gains(blocks: dict[int, Block]) -> dict[int, Expression]:
-    return {j: _linear(block) for j, block in blocks.items()}
-
-
 def _linear(block: Block) -> Expression:
     if block.gain is None:
         raise NoLanesError
@@ -271,6 +259,7 @@ class LanePlanner:
         self.boxes = _LaneTexts(scheme, texts)
         self.columns: list[ColumnPlan] = []
         self.count = 0
+        # Labels are given last, since numbers count from left to right and what decides a variable may stand at its right.
         self.variables: dict[str, _LaneVariable] = {}
         self.beyond: tuple[str, ...] = ()
         """The sources behind the last column."""
@@ -281,6 +270,7 @@ class LanePlanner:
         Raises: NoLanesError where the model has none, or where their signals go different ways.
         """
         written = lane_ladder(self.scheme)
+        # The figure begins at sources: what they give decides which way each line runs, and everything else follows from there.
         first = written.parts[0]
         if not isinstance(first, LadderSection) or first.sources is None or None in first.sources:
             raise NoLanesError
@@ -356,14 +346,9 @@ class LanePlanner:
                         variable.entries[0] if named else self.boxes.vector(variable.letter, variable.entries)
                     )
 
-        def said(section: SectionPlan | None) -> SectionPlan | None:
-            return (
-                None if section is None else replace(section, upper=labels[section.upper], lower=labels[section.lower])
-            )
-
+        # Matrices come behind all vectors in the legend.
         self.boxes.explain()
-        columns = tuple(replace(c, left=said(c.left), right=said(c.right)) for c in ladder.columns)
-        return LadderPlan(columns, said(ladder.entry))
+        return ladder.with_sections(lambda one: replace(one, upper=labels[one.upper], lower=labels[one.lower]))
 
     def _section(self, lanes: _LaneSignals, labels: dict[Line, str]) -> SectionPlan:
         self.count += 1
@@ -394,6 +379,7 @@ class LanePlanner:
         rows = self._rows(block, shared)
         for k, (row, decides) in enumerate(rows):
             last = closed and k == len(rows) - 1
+            # What decides the shared variable must do so in every lane, else the others would be left without one.
             if decides and len(row.cells) < len(ways):
                 raise NoLanesError
             after = replace(lanes, rightward=shared) if decides else lanes
@@ -403,7 +389,7 @@ class LanePlanner:
                 self._name(shared_token, self._names(pieces, shared))
             behind = None
             if not last:
-                labels = {line: shared_token, _other(line): self._variable(lanes, _other(line))}
+                labels = {line: shared_token, other_line(line): self._variable(lanes, other_line(line))}
                 behind = self._section(after, labels)
             self.columns.append(self._column(row, ways, decides, line, section, behind))
             lanes = after
@@ -426,7 +412,11 @@ class LanePlanner:
             else:
                 other, way = found[free]
                 found[free] = (_LaneRow(other.cells | row.cells, other.fields + row.fields), way)
-        return sorted(found, key=lambda pair: (not pair[1], not _all_storages(pair[0], self.scheme)))
+
+        def stores(row: _LaneRow) -> bool:
+            return all(isinstance(self.scheme.elements[one.name].port.law, StorageLaw) for one in row.cells.values())
+
+        return sorted(found, key=lambda pair: (not pair[1], not stores(pair[0])))
 
     def _column(
         self,
@@ -448,7 +438,7 @@ class LanePlanner:
             names, boxes, "down" if to_lower else "up", domain, energy, weight, "warning" if derived else "ink"
         )
         plan = ColumnPlan(left, right, element, wire_domain=domain)
-        return replace(plan, minus=_minus(plan, _other(line)))
+        return replace(plan, minus=_minus(plan, other_line(line)))
 
     # -- connections and ends --------------------------------------------------------------------------------------------------
 
@@ -457,6 +447,7 @@ class LanePlanner:
     ) -> tuple[_LaneSignals, SectionPlan]:
         """x_2 = K x_1 on the line of x_1, its transpose on the other line; asked backwards where signals go the other way."""
         line = lanes.line_of(part.takes)
+        # Asked backwards K has to be inverted, which only a square one can be.
         forward = section.goes_right(line)
         square = len(part.K) == len(part.K[0])
         if not forward and not square:
@@ -465,7 +456,7 @@ class LanePlanner:
         onwards = tuple(part.gives) if forward else tuple(map(other_side, part.gives))
         after = _LaneSignals(part.domains, onwards, upper)
         own, conjugate = self.boxes.connection(part.K, forward=forward)
-        boxes = {line: BoxPlan("K", own), _other(line): BoxPlan("transposed", conjugate)}
+        boxes = {line: BoxPlan("K", own), other_line(line): BoxPlan("transposed", conjugate)}
         behind = self._section(after, {at: self._variable(after, at) for at in LINES})
         content = ConnectionPlan(part.name.text, boxes["upper"], boxes["lower"])
         self.columns.append(ColumnPlan(section, behind, content, wire_domain=section.domain))
@@ -498,10 +489,6 @@ def _minus(plan: ColumnPlan, line: Line) -> frozenset[tuple[Line, End]]:
     if len(goes) != 1:
         return frozenset()
     return frozenset((line, end) for end in comes if counts[end] == counts[goes[0]])
-
-
-def _other(line: Line) -> Line:
-    return "lower" if line == "upper" else "upper"
 
 
 def _signed(text: str, sign: int) -> str:

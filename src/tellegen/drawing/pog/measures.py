@@ -3,16 +3,19 @@
 from collections.abc import Iterable
 
 from tellegen.drawing.geometry import ceil_to
-from tellegen.drawing.pog.plan import BoxPlan, BranchPlan, ColumnPlan, ConnectionPlan, ElementPlan, SectionPlan
+from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, ElementPlan, SectionPlan
 from tellegen.drawing.typesetting import set_math, set_words
 
+# Sections stand on this grid, so that ladders over each other can be compared.
 GRID = 10
 HEIGHT = 170
 """From the upper to the lower line of a ladder."""
+# A wire that comes from outside: long enough for its arrowhead and for the ring of a link letter to stand clear.
 LEAD = 34
 SECTION_OVERHANG = 16
 UPPER_LABEL, LOWER_LABEL = 25, 36
 """From a line to the baseline of its labels."""
+# Bands hold the labels over and under the lines; captions stand below the band, clear of the labels inside it.
 BAND_ABOVE, BAND_BELOW = 48, 46
 CAPTION_BELOW = 66
 BAND_MARGIN, CAPTION_MARGIN = 22, 8
@@ -22,6 +25,8 @@ TEXT, FRACTION, SMALL, NOTE = 17.0, 15.0, 14.0, 12.0
 PORT_HALF = 14
 """From the middle of a branch column to each of its two wires."""
 PORT_WIDTH = 110
+# A side ladder: its section lies across its two wires at the first distance from the line; its own upper line is at the drop,
+# below that section and its labels, and its first own section is shifted so that the elbows of the wires have room.
 BRANCH_SECTION, BRANCH_OVERHANG = 62, 22
 BRANCH_DROP = 118
 BRANCH_SHIFT = 60
@@ -56,6 +61,7 @@ def words_width(text: str, size: float) -> float:
 
 def box_size(latex: str, *, connection: bool = False) -> tuple[float, float]:
     """The width and height of the box round a text."""
+    # Even sizes, so that the middle of a box, where its wire comes in, is on a whole unit.
     size = text_size(latex)
     ink = set_math(latex, size).box
     width = max(40 if connection else 36, ceil_to(ink.width + 14, 2))
@@ -78,11 +84,13 @@ def column_width(column: ColumnPlan) -> float:
             own = _port_width(ladder.entry)
         case None:
             own = 60
+    # A label is centred on its section and stands half in each of the columns beside it.
     labels = max((_label_width(column, upper=upper) for upper in (True, False)), default=0)
     return ceil_to(max(own, labels), GRID)
 
 
 def _element_width(element: ElementPlan) -> float:
+    # The wire runs in the middle, so whatever stands only at its right takes the same room at its left.
     halves = [45.0, 8 + width_of(element.energy, SMALL) + 8]
     for box in element.boxes:
         half = box_size(box.text)[0] / 2
@@ -123,10 +131,8 @@ def ladder_height(columns: Iterable[ColumnPlan]) -> float:
         if isinstance(column.content, ElementPlan):
             tallest = max(tallest, _element_height(column.content))
         elif isinstance(column.content, ConnectionPlan):
+            # Boxes stand on the lines, half of each between them; values are written on their inner sides.
             boxes = (column.content.upper, column.content.lower)
-            tallest = max(tallest, sum(box_size(b.text, connection=True)[1] for b in boxes) / 2 + 60 + _values(boxes))
+            values = 24.0 * sum(1 for box in boxes if box.value)
+            tallest = max(tallest, sum(box_size(b.text, connection=True)[1] for b in boxes) / 2 + 60 + values)
     return ceil_to(tallest, GRID)
-
-
-def _values(boxes: Iterable[BoxPlan]) -> float:
-    return 24.0 * sum(1 for box in boxes if box.value)

@@ -31,6 +31,7 @@ class _RowCutter:
 
     def fitting(self, ladder: LadderPlan, x: float) -> LadderPlan:
         """The ladder as far as there is room to the right of x, and its side ladders likewise."""
+        # The room also has to hold the leads at both ends and the margins; where the ladder is cut, the letters of links too.
         widths = [measures.column_width(column) for column in ladder.columns]
         room = max(self.max_width - x - 2 * (measures.LEAD + MARGIN), NARROWEST)
         if sum(widths) > room:
@@ -39,21 +40,20 @@ class _RowCutter:
         columns: list[ColumnPlan] = []
         right = 0.0
         for column, width in zip(ladder.columns[:end], widths, strict=False):
-            columns.append(self._with_branch(column, x + right + width / 2))
+            content = column.content
+            if isinstance(content, BranchPlan):
+                start = x + right + width / 2 + measures.BRANCH_SHIFT
+                content = replace(content, ladder=self.fitting(content.ladder, start))
+            columns.append(replace(column, content=content))
             right += width
         if end < len(ladder.columns):
             return self._cut(ladder, columns, end)
         return replace(ladder, columns=tuple(columns))
 
-    def _with_branch(self, column: ColumnPlan, x: float) -> ColumnPlan:
-        if not isinstance(column.content, BranchPlan):
-            return column
-        fitting = self.fitting(column.content.ladder, x + measures.BRANCH_SHIFT)
-        return replace(column, content=replace(column.content, ladder=fitting))
-
     def _cut(self, ladder: LadderPlan, columns: list[ColumnPlan], k: int) -> LadderPlan:
         section = ladder.columns[k].left
         assert section is not None, "a ladder is cut at a section"
+        # The section is drawn twice, at the end of this row and at the start of the next: under K here and K' there.
         letter = next(self._letters)
         rest = list(ladder.columns[k:])
         start = replace(section, link=f"{letter}'")
@@ -68,6 +68,7 @@ def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
     starts = list(accumulate(widths, initial=0.0))
     cuts = [k for k, column in enumerate(ladder.columns) if k and column.left is not None]
     end = next((k for k in cuts if starts[k + 1] > room), len(widths))
+    # A rest of less than half a row would be one or two columns alone below a full row.
     left = starts[-1] - starts[end]
     if not 0 < left < starts[end] / 2:
         return end
@@ -82,6 +83,7 @@ def _earlier_end(ladder: LadderPlan, widths: Sequence[float], room: float, earli
     places = earlier_columns(ladder, earlier)
     starts = list(accumulate(widths, initial=0.0))
     end = len(widths)
+    # Where a column stands left of the one before it, the earlier figure began a new row between the two.
     for one, two in pairwise(places):
         if places[two][0] <= places[one][0]:
             cuts = [k for k in range(one + 1, two + 1) if ladder.columns[k].left is not None]
@@ -103,6 +105,7 @@ def rows_of(ladders: Iterable[LadderPlan], max_width: float, earlier: ItemPositi
     rows.waiting = list(ladders)
     found: list[LadderPlan] = []
     while rows.waiting:
+        # What is cut off a ladder comes directly below it, before the other ladders.
         ladder = rows.waiting.pop(0)
         ahead, rows.waiting = rows.waiting, []
         found.append(rows.fitting(ladder, 0))
@@ -180,6 +183,7 @@ def place_ladder(plan: LadderPlan, space: LadderSpacing, *, side: str = "") -> P
     last = plan.columns[-1].right if plan.columns else None
     right = borders[-1] + (0 if last is None else measures.LEAD + _link(last))
     bare = Box(left, -space.above, right, height + space.below)
+    # A source at a branch has no ladder, only two stubs beyond its section.
     if side and not plan.columns:
         return PlacedLadder(plan, tuple(borders), 0, (), Box(-1, 0, 1, measures.STUB), Box(-1, 0, 1, measures.STUB))
     branches = tuple(_branches(plan, borders, height, space, side))
@@ -204,6 +208,7 @@ def _branches(
         ladder = place_ladder(content.ladder, space, side="above" if above else "below")
         middle = (borders[k] + borders[k + 1]) / 2
         if not content.ladder.columns:
+            # Stubs stay next to the line, and ladders placed later go round them.
             y = -(space.branch_section + measures.STUB) if above else height + space.branch_section
             ring = _link(content.ladder.entry)
             taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + measures.STUB + ring))
@@ -225,11 +230,7 @@ def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: ItemPosi
 
 def _shift(entry: SectionPlan | None) -> float:
     """From the middle of a branch column to the first section of its side ladder, whose labels keep clear of the wires."""
-    label = (
-        max(measures.width_of(entry.upper, measures.TEXT), measures.width_of(entry.lower, measures.TEXT))
-        if entry is not None
-        else 0
-    )
+    label = measures.label_width(entry)
     return max(measures.BRANCH_SHIFT, measures.PORT_HALF + measures.GRID + label / 2)
 
 
@@ -244,6 +245,7 @@ def _free_level(
     """The y of a side ladder, as near to its parent as what is placed already allows."""
     box = _with_elbow(ladder, x, 0, middle)
     # What hangs on the near side of a side ladder needs room too.
+    # Then it is pushed away from the line past everything whose width it shares, however far apart the ladders are in height.
     near = -ladder.extent.top - space.above if not above else ladder.extent.bottom - ladder.height - space.below
     y = -(space.rise + near + ladder.height) if above else height + space.drop + near
     for other in taken:

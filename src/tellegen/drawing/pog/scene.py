@@ -11,7 +11,7 @@ from tellegen.core.domains import DOMAINS
 from tellegen.core.names import listing
 from tellegen.drawing import rules
 from tellegen.drawing.bands import CAPTION, caption_label, caption_of
-from tellegen.drawing.geometry import Box, Point, union
+from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
 from tellegen.drawing.options import DEFAULTS, Options
@@ -39,11 +39,17 @@ ROW = 14
 LEFT_OUT = "Expressions that are too long for a figure are in the equations of the model."
 
 
+def legend_room(box: Box, options: Options) -> float:
+    """How wide the words and equations under a figure may be: a small figure does not force them into a narrow column."""
+    return max(box.width, min(options.room, 700))
+
+
 def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
     """Equations in rows under the figure, then the notes."""
     found: list[Shape] = []
     y = box.bottom + 12
-    room = max(box.width, min(options.room, 700))
+    room = legend_room(box, options)
+    # An equation that is wider than the figure may be would be cut off at the edge of the page; the notes say that it is missing.
     shown = [text for text in plan.legend if set_math(text, measures.FRACTION).box.width <= max(room, options.room)]
     for row in _rows(shown, room):
         height = max(set_math(text, measures.FRACTION).box.height for text in row)
@@ -54,15 +60,11 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
             x += set_math(text, measures.FRACTION).box.width + SPACE
         y += height + ROW
     notes = plan.notes if len(shown) == len(plan.legend) or LEFT_OUT in plan.notes else (*plan.notes, LEFT_OUT)
-    return [*found, *_note_lines(notes, (box.left, y), room)]
+    return [*found, *note_shapes(notes, (box.left, y), room)]
 
 
-def note_shapes(notes: Iterable[str], box: Box, options: Options) -> list[Shape]:
-    """Notes under a figure."""
-    return list(_note_lines(notes, (box.left, box.bottom), max(box.width, min(options.room, 700))))
-
-
-def _note_lines(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
+def note_shapes(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
+    """Notes in words, from a point downwards, in lines that are not wider than the room."""
     x, y = at
     origin = Origin(part="note")
     for line in (line for note in notes for line in _lines(note, room)):
@@ -91,6 +93,7 @@ def _lines(note: str, room: float) -> Iterator[str]:
     line = ""
     for word in note.split():
         longer = f"{line} {word}".strip()
+        # Slanted words reach a little beyond the width that they have upright.
         if line and set_words(longer, measures.NOTE).box.width * 1.05 > room:
             yield line
             line = word
@@ -121,6 +124,8 @@ def _planned(scheme: PogScheme, options: Options) -> FigurePlan:
         return _figure(
             scheme, _split(scheme, texts, options), texts, ("Vector blocks that are told each other's states.",)
         )
+    # What a reader can follow best comes first: lanes of vectors, a star, a ladder cut at a few sections; one vector block, which
+    # hides how the model is made, only where none of them shows it.
     reason = "" if scheme.vector is None else _why_vectorial(scheme)
     # A vector block without a reason is one that was asked for.
     if options.lanes and (reason or (scheme.vector is None and has_lanes(scheme))):
@@ -149,6 +154,7 @@ def plan_model_pog(causal: CausalGraph, options: Options) -> tuple[FigurePlan, P
 
     Raises: FigureError (F150, F151), or F152 where the path gains of the scheme are not those of the model.
     """
+    # Dependent storages are first drawn as derivative blocks: from these it is seen which storages move together.
     together = bool(causal.derivative) and not options.vectorial and not options.derivative
     earlier = options.earlier.lines
     scheme = pog(causal, derivative=options.derivative or together, vectorial=options.vectorial, earlier=earlier)
@@ -156,6 +162,7 @@ def plan_model_pog(causal: CausalGraph, options: Options) -> tuple[FigurePlan, P
     plan = _merged(scheme, options) if together else None
     if plan is not None:
         return plan, scheme
+    # Where they cannot be brought together the model is drawn with integral causality, as one vector block.
     shown = pog(causal, earlier=earlier) if together and scheme.vector is None else scheme
     return _planned(shown, options) if shown is scheme else plan_pog(shown, options), shown
 
@@ -172,7 +179,7 @@ def star_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
 
 def _split(scheme: PogScheme, texts: PogTexts, options: Options) -> tuple[LadderPlan, ...]:
     """A ladder for each part of a vector block that was split; letters tell them apart."""
-    few = len(scheme.parts) <= len(ascii_lowercase)
+    few = len(scheme.parts) <= len(ascii_lowercase)  # then numbers, which cannot run out
     indices = ascii_lowercase if few else map(str, range(1, len(scheme.parts) + 1))
     return tuple(
         VectorPlanner(scheme, block, texts, options, part=index).ladder()
@@ -192,9 +199,7 @@ def _linked(linked: LinkedLadders, options: Options) -> FigurePlan:
 
 def _merged(scheme: PogScheme, options: Options) -> FigurePlan | None:
     """The plan with one block for the storages that move together; None where the rest of the model is no ladder."""
-    dependent = [scheme.causal.graph.ports[k].element for k in scheme.causal.derivative]
-    verb = "depends" if len(dependent) == 1 else "depend"
-    note = f"No scalar POG: {listing(dependent)} {verb} on other storages. One block stands for them together."
+    note = f"No scalar POG: {_dependent(scheme)} on other storages. One block stands for them together."
     if scheme.vector is None:  # a ladder whose dependent storages are derivative blocks; no vector block was needed
         merged = merged_ladders(scheme, options)
         return None if merged is None else _figure(scheme, *merged, (note,))
@@ -221,17 +226,19 @@ def lanes_plan(scheme: PogScheme, options: Options) -> FigurePlan | None:
 
 def _why_vectorial(scheme: PogScheme) -> str:
     """Why a model is drawn as one vector block."""
-    graph = scheme.causal.graph
-    dependent = [graph.ports[k].element for k in scheme.causal.derivative]
-    if dependent:
-        verb = "depends" if len(dependent) == 1 else "depend"
-        what = f"{listing(dependent)} {verb} on other storages, and a POG has integral causality"
+    if scheme.causal.derivative:
+        what = f"{_dependent(scheme)} on other storages, and a POG has integral causality"
         return f"No scalar POG: {what}. This is its vector form."
     if scheme.bond_graph is None:
         return "No scalar POG: its junctions admit no strokes. This is its vector form."
     if not all(part.is_tree() for part in connected_parts(scheme.bond_graph)):
         return "No scalar POG: its junctions close a mesh. This is its vector form."
     return ""
+
+
+def _dependent(scheme: PogScheme) -> str:
+    names = [scheme.causal.graph.ports[k].element for k in scheme.causal.derivative]
+    return f"{listing(names)} {'depends' if len(names) == 1 else 'depend'}"
 
 
 def _figure(scheme: PogScheme, ladders: tuple[LadderPlan, ...], texts: PogTexts, notes: tuple[str, ...]) -> FigurePlan:
@@ -265,6 +272,7 @@ def _check(scheme: PogScheme) -> None:
     """Refuse a scheme that would make power out of nothing. Transfer blocks hide what a check needs."""
     if any(block.kind == "transfer" for block in scheme.blocks.values()):
         return
+    # Better no figure than one of another system: with a wrong sign a passive model may have growing loops.
     check = check_signs(scheme)
     if not check.consistent:
         raise rules.WRONG_SIGNS.error(
@@ -291,6 +299,7 @@ def _domain_spans(ladder: PlacedLadder, *, side: bool = False) -> list[_DomainSp
     left = (-measures.LEAD if not side else -measures.BRANCH_SHIFT / 2) if sections[0] is not None else 0.0
     right = borders[-1] + (measures.LEAD if sections[-1] is not None else 0)
     found: list[_DomainSpan] = []
+    # Columns without a domain of their own belong to the one before them, so that there are no gaps between bands.
     domain = ""
     for k, column in enumerate(ladder.plan.columns):
         for section in (column.left, column.right):
@@ -319,6 +328,7 @@ def _draw_bands(pen: PogPen, ladder: PlacedLadder, at: Point, *, side: bool = Fa
             pen.add(Band(box, stretch.domain, Origin(part="band", domain=stretch.domain)))
         if options.shows_captions:
             _caption(pen, ladder, stretch, x, bottom + measures.CAPTION_BELOW - measures.BAND_BELOW)
+    # A side ladder begins in the middle of its elbow, where the band of its parent ends.
     for branch in ladder.branches:
         _draw_bands(pen, branch.ladder, (x + branch.x, y + branch.y), side=True)
 
@@ -327,6 +337,7 @@ def _caption(pen: PogPen, ladder: PlacedLadder, stretch: _DomainSpan, x: float, 
     """The name of a domain where it fits between the wires that lead to side ladders; a short one where a long one does not."""
     free = _free(ladder, stretch)
     for text in (caption_of(stretch.domain), stretch.domain):
+        # Slanted words lean beyond their width, and want some air to the wires beside them.
         width = measures.words_width(text, CAPTION) * 1.06 + 6
         room = next((piece for piece in free if piece[1] - piece[0] >= width), None)
         if room is not None:
@@ -386,13 +397,8 @@ def plan_scene(plan: FigurePlan, options: Options = DEFAULTS) -> Scene:
             _draw_bands(pen, ladder, (0, y))
         LadderDrawing(pen, ladder, space, (0, y)).draw()
     shapes = _without_crowded_captions(pen.finished())
-    box = union(
-        [
-            Box(0, 0, 1, 1),
-            *(ladder.extent.moved(0, y) for ladder, y in zip(ladders, levels, strict=True)),
-            *ink_boxes(shapes),
-        ]
-    )
+    extents = [ladder.extent.moved(0, y) for ladder, y in zip(ladders, levels, strict=True)]
+    box = ink_box(shapes, Box(0, 0, 1, 1), *extents)
     shapes += legend_shapes(plan, box, options)
     scene = _framed(plan.title, plan.about, shapes, box, options)
     return options.earlier.settle(replace(scene, notation="pog", lines=elements_along_ladders(plan)), options.places)
@@ -402,36 +408,19 @@ def _without_crowded_captions(shapes: list[Shape]) -> list[Shape]:
     """The shapes without names of domains that would lie on other labels: the colour of the band says the same."""
     labels = [(shape, label_box(shape)) for shape in shapes if isinstance(shape, Label)]
     others = [box for label, box in labels if label.origin.part != "caption"]
-    crowded = {
-        id(label)
-        for label, box in labels
-        if label.origin.part == "caption" and any(box.overlaps(other) for other in others)
-    }
+    captions = [(label, box) for label, box in labels if label.origin.part == "caption"]
+    crowded = {id(label) for label, box in captions if any(box.overlaps(other) for other in others)}
     return [shape for shape in shapes if id(shape) not in crowded]
 
 
 def _framed(title: str, about: str, shapes: list[Shape], box: Box, options: Options) -> Scene:
     """Shapes moved to where margins are free on all sides; `box` is the room that ladders ask for."""
-    full = _whole(union([box, *ink_boxes(shapes)]))
+    # In whole units, so that sections stay on the grid; strokes have a hair of width, which must not count as one.
+    ink, hair = ink_box(shapes, box), 0.02
+    full = Box(floor(ink.left + hair), floor(ink.top + hair), ceil(ink.right - hair), ceil(ink.bottom - hair))
     top = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_MARGIN
-    bottom = (
-        measures.CAPTION_MARGIN
-        if options.shows_captions
-        else measures.BAND_MARGIN
-        if options.shows_bands
-        else measures.PLAIN_BOTTOM
-    )
+    bottom = measures.BAND_MARGIN if options.shows_bands else measures.PLAIN_BOTTOM
+    bottom = measures.CAPTION_MARGIN if options.shows_captions else bottom
     dx, dy = MARGIN - full.left, top - full.top
     frame = Box(0, 0, full.right + dx + MARGIN, full.bottom + dy + bottom)
     return tidy(Scene(title, about, frame, tuple(moved(shape, dx, dy) for shape in shapes)))
-
-
-def ink_boxes(shapes: Iterable[Shape]) -> Iterator[Box]:
-    """The extents of what is drawn."""
-    return (ink_box([shape]) for shape in shapes)
-
-
-def _whole(box: Box) -> Box:
-    """The box in whole units, so that sections stay on the grid; strokes have a hair of width."""
-    hair = 0.02
-    return Box(floor(box.left + hair), floor(box.top + hair), ceil(box.right - hair), ceil(box.bottom - hair))

@@ -8,11 +8,12 @@ from typing import final
 
 from tellegen.drawing import rules
 from tellegen.drawing.formulas import figure_latex, name_latex
-from tellegen.drawing.geometry import Box, union
+from tellegen.drawing.geometry import Box
+from tellegen.drawing.ink import ink_box
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.pog.measures import NOTE, SMALL
 from tellegen.drawing.pog.plan import LadderPlan
-from tellegen.drawing.pog.scene import ink_boxes, note_shapes, plan_pog, plan_scene
+from tellegen.drawing.pog.scene import legend_room, note_shapes, plan_pog, plan_scene
 from tellegen.drawing.pog.texts import formula_size, is_null, matrix_latex
 from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, Shape, moved, tidy
 from tellegen.drawing.typesetting import set_math, set_words
@@ -42,23 +43,17 @@ class _Panel:
     """Whether it stands at the left, without an arrow from the one before."""
 
 
-def _scheme_panel(scheme: PogScheme, words: str, options: Options = DEFAULTS) -> _Panel:
-    """A whole scheme, with words under it."""
-    return _Panel(_panel_scene(scheme, options), words)
-
-
 def reduction_scene(pictures: ReductionPictures, options: Options = DEFAULTS) -> Scene:
     """The three pictures of a reduction: the loop, the inverted loop, what is left."""
     return _side_by_side(pictures.original.name, _reduction_panels(pictures, options), options)
 
 
-def _reduction_panels(
-    pictures: ReductionPictures, options: Options = DEFAULTS, *, starts_row: bool = False
-) -> list[_Panel]:
+def _reduction_panels(pictures: ReductionPictures, options: Options, *, starts_row: bool = False) -> list[_Panel]:
     """The pictures of a reduction with their captions.
 
     Only the columns of the loop are drawn where they stand next to each other in one ladder; where a link is cut, all of them.
     """
+    # An element that is no longer in the scheme, such as a connection, has no columns of its own: then all is drawn.
     stages = (pictures.original, pictures.inverted, pictures.simplified)
     ends = _ends(pictures) if pictures.element in pictures.original.elements else None
     scenes = [_panel_scene(scheme, options, ends) for scheme in stages]
@@ -106,6 +101,7 @@ def _ends(pictures: ReductionPictures) -> tuple[str, str] | None:
         ]
         if places:
             found.append((ladder, places))
+    # A piece can only be cut out of one main ladder; a side ladder alone would hang in the air.
     if len(found) != 1 or found[0][0] not in scheme.ladders:
         return None
     columns = found[0][0].columns
@@ -136,6 +132,7 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
     name = name_latex(pictures.element)
     if isinstance(law, ResistiveLaw):
         text = name if law.coefficient is None else figure_latex(law.coefficient)
+        # The inverted loop asks the element the other way: what it gives back then has to vanish, or to grow without bound.
         vanishes = law.side == pictures.inverted.elements[pictures.element].decides
         return text, rf"{text} \rightarrow {'0' if vanishes else INFINITY}"
     inertia = law.inertia if isinstance(law, StorageLaw) else None
@@ -144,6 +141,7 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
         return text, rf"{text} \rightarrow {INFINITY}"
     if inertia is None:
         return f"{name} > 0", rf"{name} \rightarrow 0"
+    # A capacity that is written as 1/k goes to zero when k grows: the limit is said of the parameter that people set.
     inverse = figure_latex(ONE / inertia)
     if len(inertia.args) and r"\frac" not in inverse:
         return rf"{inverse} < \infty", rf"{inverse} \rightarrow \infty"
@@ -186,20 +184,21 @@ def _side_by_side(
         row = max(row, panel.scene.box.height + CAPTION_ROOM)
     if beside:
         shapes += _beside(beside, x, y, row, options)
-    box = union([Box(0, 0, 1, y + row), *ink_boxes(shapes)])
+    box = ink_box(shapes, Box(0, 0, 1, y + row))
     if notes:
-        shapes += note_shapes(notes, Box(MARGIN, box.top, max(box.right, MARGIN + 1), box.bottom), options)
-        box = union([box, *ink_boxes(shapes)])
+        under = Box(MARGIN, box.top, max(box.right, MARGIN + 1), box.bottom)
+        shapes += note_shapes(notes, (under.left, under.bottom), legend_room(under, options))
+        box = ink_box(shapes, box)
     frame = Box(0, min(0, floor(box.top)), ceil(box.right - 0.02) + MARGIN, ceil(box.bottom) + 4)
     return tidy(Scene(title, f"steps of {title}", frame, tuple(shapes)))
 
 
 def _beside(text: str, x: float, y: float, row: float, options: Options) -> list[Shape]:
+    """An equation behind the last panel, or under it where there is no room."""
     ink = set_math(text, SMALL).box
-    origin = Origin(part="congruence")
-    if x + ink.width + MARGIN <= options.room:
-        return [Label(text, (x + MARGIN, y + row / 2), size=SMALL, align="left", origin=origin)]
-    return [Label(text, (MARGIN, y + row + 12 + ink.height / 2), size=SMALL, align="left", origin=origin)]
+    fits = x + ink.width + MARGIN <= options.room
+    at = (x + MARGIN, y + row / 2) if fits else (MARGIN, y + row + 12 + ink.height / 2)
+    return [Label(text, at, size=SMALL, align="left", origin=Origin(part="congruence"))]
 
 
 def _placed(panel: _Panel, k: int, dx: float, dy: float) -> list[Shape]:
@@ -266,21 +265,18 @@ def steps_scene(what: object, options: Options = DEFAULTS) -> Scene:
 def _steps(steps: Sequence[Step], options: Options) -> Scene:
     """Schemes, each with the account of the step that made it."""
     panels = [
-        _scheme_panel(step.scheme, step.account, options)
+        _Panel(_panel_scene(step.scheme, options), step.account)
         if isinstance(step, Rewriting)
-        else _scheme_panel(step, "" if k else "as it is", options)
+        else _Panel(_panel_scene(step, options), "" if k else "as it is")
         for k, step in enumerate(steps)
     ]
-    return _side_by_side(_scheme(steps[0]).name, panels, options)
-
-
-def _scheme(step: Step) -> PogScheme:
-    return step.scheme if isinstance(step, Rewriting) else step
+    first = steps[0].scheme if isinstance(steps[0], Rewriting) else steps[0]
+    return _side_by_side(first.name, panels, options)
 
 
 def _orientations(found: Sequence[Orientation], options: Options) -> Scene:
     """The orientations that may be drawn, each with the path that was inverted; of the others it is told why not."""
-    panels = [_scheme_panel(o.scheme, o.path, options) for o in found if o.scheme is not None]
+    panels = [_Panel(_panel_scene(o.scheme, options), o.path) for o in found if o.scheme is not None]
     notes = [f"Not drawn: {o.path}, because {o.why_not}." for o in found if o.scheme is None]
     name = next((o.scheme.name for o in found if o.scheme is not None), "orientations")
     return _side_by_side(name, panels, options, arrows=False, notes=notes)
