@@ -13,7 +13,7 @@ from typing import Protocol
 from tellegen.core.domains import DOMAINS
 from tellegen.core.errors import TellegenError
 from tellegen.core.units import describe, parse_unit
-from tellegen.drawing.geometry import Box
+from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.options import DEFAULTS, Options
 from tellegen.drawing.scene import MARGIN, Label, Origin, Scene, label_box, tidy
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
@@ -154,6 +154,14 @@ def quantity_latex(value: float, unit: str) -> str:
             number = float(digits) * 10 ** (int(exponent) - power)
             return rf"{number:.4g}\,{unit_latex(unit, _PREFIXES[power])}"
     return rf"{number_latex(value)}\,{unit_latex(unit)}" if unit else number_latex(value)
+
+
+def time_label(time: float, at: Point, size: float) -> Label:
+    """The time that a figure shows, `t = 2 ms`."""
+    # Four digits, since the times of frames are even parts of a run and have many more that say nothing.
+    return Label(
+        rf"t = {quantity_latex(float(f'{time:.4g}'), 's')}", at, size, "left", "baseline", origin=Origin(part="time")
+    )
 
 
 def unit_ratio(above: str, below: str) -> str:

@@ -1,16 +1,16 @@
-"""Mechanisms as scenes: bodies, joints, forces and torques, with labels where there is room."""
+"""Mechanisms as scenes: bodies, joints, forces and torques, with labels where there is room; at one time or in motion."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import ceil, cos, dist, hypot, pi, sin
+from math import ceil, cos, dist, pi, sin
 from typing import final
 
 import numpy as np
 
 from tellegen.core.domains import DOMAINS, REFERENCES
-from tellegen.drawing.formulas import name_latex, quantity_latex
+from tellegen.drawing.formulas import name_latex, time_label
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism import symbols as parts
@@ -60,6 +60,7 @@ def _around(at: Point) -> Iterator[Point]:
     """Places round a point, further and further out: above and below first, then beside."""
     radius = 14.0
     while True:
+        # In sixteenths of a turn. A text is wider than high, so places at its sides are farther out.
         for k in (-4, 4, -2, -6, 2, 6, 0, 8, -3, -5, 3, 5, -1, -7, 1, 7):
             angle = k * pi / 8
             yield at[0] + 1.4 * radius * cos(angle), at[1] + radius * sin(angle)
@@ -79,19 +80,14 @@ def mechanism_scene(model: Model, options: Options = DEFAULTS, coordinates: Mapp
     """
     start = MechanismPose(model)
     view = PageView(start)
-    picture = MechanismPicture(
-        model, start if coordinates is None else MechanismPose(model, coordinates), view, options
-    )
-    shapes = picture.shapes
+    pose = start if coordinates is None else MechanismPose(model, coordinates)
+    shapes = MechanismPicture(model, pose, view, options).shapes
     box = ink_box(shapes).grown(MARGIN)
     dx, dy = view.origin
     title = f"Mechanism: {model.name}" if model.name else "Mechanism"
-    return tidy(Scene(title, _words(start), box.moved(dx, dy), tuple(moved(shape, dx, dy) for shape in shapes)))
-
-
-def _words(pose: MechanismPose) -> str:
-    """The joints in words, for those who cannot see the figure."""
-    return "; ".join(f"{j.kind} {name}: {j.first}, {j.second}" for name, j in pose.mechanism.joints.items())
+    # The joints in words, for those who cannot see the figure.
+    about = "; ".join(f"{j.kind} {name}: {j.first}, {j.second}" for name, j in start.mechanism.joints.items())
+    return tidy(Scene(title, about, box.moved(dx, dy), tuple(moved(shape, dx, dy) for shape in shapes)))
 
 
 @final
@@ -137,12 +133,11 @@ class MechanismPicture:
             if slide is not None and slide.first.body == GROUND:
                 (x, y), (dx, dy) = self._at(slide.second), self._axis(slide)
                 points += [(x + side * 34 * dx, y + side * 34 * dy) for side in (-1, 1)]
+            # A body in which another long one slides has to be wider than that: a cylinder about its rod.
             is_barrel = any(not self._is_block(joint.second.body) for joint in carried)
-            outline, at, way = (
-                [parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK)],
-                (0.0, 0.0),
-                (1.0, 0.0),
-            )
+            outline = [parts.rounded_hull(points, parts.BARREL if is_barrel else parts.LINK)]
+            at, way = (0.0, 0.0), (1.0, 0.0)
+        # Twice: the face in the pale colour of its domain, and over it the line in ink, which seen from the side keeps its front.
         self.shapes += (
             replace(curve, tone="translational", pale=True) for curve in curves(outline, placed(at, way), origin)
         )
@@ -157,9 +152,8 @@ class MechanismPicture:
 
     def _beyond(self, joint: Joint) -> Point:
         """Behind a block that slides on a body: the body is at least that long."""
-        (x, y), (dx, dy) = self._at(joint.second), self._axis(joint)
-        start = self._at(joint.first)
-        sense = 1 if (x - start[0]) * dx + (y - start[1]) * dy >= 0 else -1
+        (x, y), (u, v), (dx, dy) = self._at(joint.second), self._at(joint.first), self._axis(joint)
+        sense = 1 if (x - u) * dx + (y - v) * dy >= 0 else -1
         return x + sense * 40 * dx, y + sense * 40 * dy
 
     def _joint(self, joint: Joint) -> None:
@@ -172,9 +166,8 @@ class MechanismPicture:
             case "fixed":
                 self._add(parts.weld(), at, (1, 0), origin)
             case "pad":
-                self._add(
-                    [*parts.pin(), *parts.elastic_support(), *(parts.support() if grounded else [])], at, (1, 0), origin
-                )
+                own = [*parts.pin(), *parts.elastic_support(), *(parts.support() if grounded else [])]
+                self._add(own, at, (1, 0), origin)
             case "prismatic" | "guide":
                 self._slide(joint, at, grounded, origin)
             case "spring":
@@ -213,9 +206,9 @@ class MechanismPicture:
 
     def _contact(self, joint: Joint, origin: Origin) -> None:
         radius = self.pose.size(joint, "radius") * self.view.scale
-        normal = self.view.way(
-            self.pose.along(self.pose.tree.poses[joint.second.body].angle.turned(joint.settings["direction"]))
-        )
+        # The wall belongs to the second body and turns with it.
+        angle = self.pose.tree.poses[joint.second.body].angle.turned(joint.settings["direction"])
+        normal = self.view.way(self.pose.along(angle))
         if radius > 1:
             x, y = self._at(joint.first)
             self._add([parts.rounded_hull([(0.0, 0.0)], radius)], (x, y), (1, 0), origin)
@@ -228,9 +221,8 @@ class MechanismPicture:
         at = self._at(self.pose.tree.base.get(joint.first.body, first))
         if lifts:
             slide = self.pose.mechanism.joints.get(joint.second.body)
-            self._add(
-                parts.cam(lifts), at, direction_between(at, follower) if slide is None else self._axis(slide), origin
-            )
+            towards = direction_between(at, follower) if slide is None else self._axis(slide)
+            self._add(parts.cam(lifts), at, towards, origin)
         self._add([line(at, follower, weight="hair", dashed=True)], (0, 0), (1, 0), origin)
 
     # -- what acts on the bodies -----------------------------------------------------------------------------------------------
@@ -250,6 +242,7 @@ class MechanismPicture:
         joint = self.pose.mechanism.joints.get(node)
         self._acted[element.name] = node.partition(".")[0] if joint is None else joint.second.body
         origin = Origin(element.name, "source")
+        # Several torques at one place are drawn round each other, each a little wider.
         if is_torque:
             self._add(parts.torque(-sense, 19.0 + 8.0 * self._turning[at]), at, (1, 0), origin)
             self._turning[at] += 1
@@ -336,15 +329,32 @@ def mechanism_motion(model: Model, run: Run, times: Array, options: Options) -> 
     """
     start = MechanismPose(model)
     view = PageView(start)
+    # The view is that of the start for all frames: a scale of their own would make bodies breathe.
     poses = [MechanismPose(model, coordinates) for coordinates in coordinates_at(start, run.resampled(times))]
-    pictures = [_moving(model, pose, view, options) for pose in poses]
+    pictures = [
+        [
+            shape
+            for shape in MechanismPicture(model, pose, view, options).shapes
+            if isinstance(shape, Curve) and shape.origin.part in MOVING
+        ]
+        for pose in poses
+    ]
     trails, between = _smooth_trails(start, view, run, times)
-    rails = _slides(start)
+    # What slides on the ground has rails under its whole way, which stay, in place of the short ones that it is drawn with.
+    joints = start.mechanism.joints
+    rails = {name: j.second for name, j in joints.items() if j.kind in SLIDING and j.first.body == GROUND}
     still = _drawn(trails, "quiet", "way")
     for name, mark in rails.items():
         laid = [s for s in pictures[0] if s.origin.part == "joint" and s.origin.element == name]
         still += _rails(laid, [view.page(pose.point(mark)) for pose in poses])
-    frames = [[*_recent(trails, between, k), *_without(rails, shapes)] for k, shapes in enumerate(pictures)]
+
+    def on_rails(shape: Shape) -> bool:
+        return shape.origin.part == "joint" and shape.origin.element in rails
+
+    frames = [
+        [*_recent(trails, between, k), *(shape for shape in shapes if not on_rails(shape))]
+        for k, shapes in enumerate(pictures)
+    ]
     return _framed(model, still, frames, times)
 
 
@@ -354,28 +364,13 @@ def coordinates_at(pose: MechanismPose, run: Run) -> list[dict[str, float]]:
     return [{**run.parameters, **dict(zip(names, row, strict=True))} for row in run.table(names).tolist()]
 
 
-def _moving(model: Model, pose: MechanismPose, view: PageView, options: Options) -> list[Shape]:
-    shapes = MechanismPicture(model, pose, view, options).shapes
-    return [shape for shape in shapes if isinstance(shape, Curve) and shape.origin.part in MOVING]
-
-
 # -- rails and trails ------------------------------------------------------------------------------------------------------------
-
-
-def _slides(pose: MechanismPose) -> dict[str, BodyPoint]:
-    """The joints that slide on the ground, with the point that slides."""
-    joints = pose.mechanism.joints
-    return {name: j.second for name, j in joints.items() if j.kind in SLIDING and j.first.body == GROUND}
-
-
-def _without(rails: Mapping[str, BodyPoint], shapes: list[Shape]) -> list[Shape]:
-    return [shape for shape in shapes if not (shape.origin.part == "joint" and shape.origin.element in rails)]
 
 
 def _rails(laid: list[Shape], path: Sequence[Point]) -> list[Shape]:
     """Rails under the whole way of a slide, made from those where it starts."""
     (x, y), first, last = path[0], min(path), max(path)
-    way = _apart(first, last)
+    way = dist(first, last)
     along = ((last[0] - first[0]) / way, (last[1] - first[1]) / way) if way else (1.0, 0.0)
     count = ceil(way / RAIL)
     begin = (way - count * RAIL) / 2  # whole rails, so that their hatching goes on evenly
@@ -385,17 +380,14 @@ def _rails(laid: list[Shape], path: Sequence[Point]) -> list[Shape]:
     return [moved(shape, u - x, v - y) for u, v in steps for shape in laid]
 
 
-def _apart(one: Point, two: Point) -> float:
-    return hypot(one[0] - two[0], one[1] - two[1])
-
-
 def _smooth_trails(pose: MechanismPose, view: PageView, run: Run, times: Array) -> tuple[list[tuple[Point, ...]], int]:
     """The trails of points, with so many pieces for each frame that what turns fast has no corners."""
     between = FEWEST_BETWEEN
     while True:
         dense = np.linspace(times[0], times[-1], between * (len(times) - 1) + 1)
         trails = _trails(pose, view, coordinates_at(pose, run.resampled(dense)))
-        longest = max((_apart(*piece) for trail in trails for piece in pairwise(trail)), default=0.0)
+        longest = max((dist(*piece) for trail in trails for piece in pairwise(trail)), default=0.0)
+        # Only a run of these pieces shows how fast its points turn, so it is sampled again where they came out too long.
         finer = ceil(between * longest / PIECE)
         if longest <= PIECE or finer * len(times) > MOST_POINTS:
             return trails, between
@@ -407,8 +399,9 @@ def _trails(pose: MechanismPose, view: PageView, rows: Sequence[Mapping[str, flo
     marks = [mark for body, found in shown_points(pose).items() if body != GROUND for mark in found]
     named = [mark for mark in marks if mark.point != CENTRE]
     for chosen in (named, marks):
+        # Points that a joint holds together have one way, and one trail; in an order that does not depend on their names.
         ways = {_way(pose, view, mark, rows) for mark in chosen}
-        moving = sorted(way for way in ways if _length(way) > MOVES)
+        moving = sorted(way for way in ways if max(dist(point, way[0]) for point in way) > MOVES)
         if moving:
             return moving
     return []
@@ -420,10 +413,6 @@ def _way(
     x, y = components(pose.tree.position(mark))
     points = (view.page((x.evaluate(row), y.evaluate(row))) for row in rows)
     return tuple((round(u, 2), round(v, 2)) for u, v in points)
-
-
-def _length(way: Sequence[Point]) -> float:
-    return max(_apart(point, way[0]) for point in way)
 
 
 def _recent(trails: Sequence[tuple[Point, ...]], between: int, frame: int) -> list[Shape]:
@@ -451,11 +440,6 @@ def _framed(model: Model, still: list[Shape], frames: list[list[Shape]], times: 
     def drawn(shapes: list[Shape]) -> tuple[Shape, ...]:
         return tidy(Scene(title, "", box, tuple(moved(s, -full.left, -full.top) for s in shapes))).shapes
 
-    told = [
-        Label(
-            rf"t = {quantity_latex(float(f'{t:.4g}'), 's')}", at, NOTE, "left", "baseline", origin=Origin(part="time")
-        )
-        for t in times
-    ]
+    told = [time_label(float(t), at, NOTE) for t in times]
     scene = Scene(title, f"{model.name} from {times[0]:g} s to {times[-1]:g} s", box, drawn(still))
     return MechanismMotion(scene, tuple((*drawn(shapes), label) for shapes, label in zip(frames, told, strict=True)))

@@ -1,11 +1,13 @@
-"""Symbols that mechanisms are drawn with: links, pins, slides, springs, wheels, cams, marks of centres of mass and of the
-ground.
+"""Symbols that mechanisms are drawn with, flat or with depth: links, pins, slides, springs, wheels, cams, centres of mass.
+
+Depth is an oblique projection: the front of a body keeps its shape, and what lies further back is moved along one direction of the
+page. Bodies that a joint holds together lie in different layers, so that links pass each other as those of a machine do.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import cos, hypot, pi, sin
+from math import cos, dist, hypot, pi, sin
 
 from tellegen.drawing.geometry import Point, union
 from tellegen.drawing.ink import inks
@@ -59,6 +61,7 @@ def rounded_hull(points: Iterable[Point], radius: float = LINK) -> SymbolOutline
 
 def _hull(points: Iterable[Point]) -> list[Point]:
     """The corners of the convex hull, clockwise on the page (Andrew 1979)."""
+    # Rounded to tenths: points that are one but for rounding would give corners without a direction.
     found = sorted({(round(x, 1), round(y, 1)) for x, y in points})
     if len(found) <= 2:
         return found
@@ -185,6 +188,8 @@ def weld() -> list[SymbolOutline]:
     return [closed_polygon((-4, -4), (4, -4), (4, 4), (-4, 4), filled=True)]
 
 
+# -- with depth --------------------------------------------------------------------------------------------------------------------
+
 BACKWARDS: Point = (0.55, -0.42)
 """Where a unit of depth goes on the page."""
 PLATE, GAP, PROUD = 18.0, 4.0, 5.0
@@ -217,6 +222,7 @@ def depth_layers(mechanism: Mechanism) -> dict[str, int]:
         if one != two:
             joined[one].append(two)
             joined[two].append(one)
+    # Outwards from the ground along the joints, as a machine is assembled; what nothing holds comes in the order of description.
     layers = {GROUND: 0}
     waiting = [GROUND, *(name for name in mechanism.bodies if name != GROUND)]
     for name in waiting:
@@ -266,6 +272,7 @@ def _with_depth(shape: Shape, depth: float) -> Iterator[Shape]:
 
 def _faces(front: Curve, depth: float) -> Iterator[Curve]:
     """The faces between the front of a plate and its back that look up or to the right, and the edge of the back."""
+    # The sign of the area tells on which side of its edges a front lies, so which way their normals point outwards.
     corners = polygon(front.outline)
     turn = sum(a[0] * b[1] - b[0] * a[1] for a, b in pairwise((*corners, corners[0])))
     sense = 1 if turn > 0 else -1
@@ -274,6 +281,7 @@ def _faces(front: Curve, depth: float) -> Iterator[Curve]:
         length = hypot(u - x, v - y)
         if length < 1e-6:
             continue
+        # A face that looks up is lit, one that looks to the right is in the shade, those between are in between.
         normal = sense * (v - y) / length, -sense * (u - x) / length
         if normal[0] * dx + normal[1] * dy <= 0:
             continue  # it looks away
@@ -296,11 +304,9 @@ def polygon(outline: Outline) -> list[Point]:
             found += (_cubic(start, one, two, end, k / PIECES) for k in range(1, PIECES + 1))
         elif letter == "Q":
             start, (control, end) = found[-1], points
-            found += (
-                _cubic(start, _third(start, control), _third(end, control), end, k / PIECES)
-                for k in range(1, PIECES + 1)
-            )
-    return found[:-1] if len(found) > 1 and _apart(found[0], found[-1]) < 1e-6 else found
+            one, two = _third(start, control), _third(end, control)
+            found += (_cubic(start, one, two, end, k / PIECES) for k in range(1, PIECES + 1))
+    return found[:-1] if len(found) > 1 and dist(found[0], found[-1]) < 1e-6 else found
 
 
 def _cubic(a: Point, b: Point, c: Point, d: Point, t: float) -> Point:
@@ -312,7 +318,3 @@ def _cubic(a: Point, b: Point, c: Point, d: Point, t: float) -> Point:
 
 def _third(end: Point, control: Point) -> Point:
     return end[0] / 3 + 2 * control[0] / 3, end[1] / 3 + 2 * control[1] / 3
-
-
-def _apart(one: Point, two: Point) -> float:
-    return hypot(one[0] - two[0], one[1] - two[1])

@@ -16,7 +16,7 @@ from tellegen.causality import assign_causality
 from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.scene import bond_scene
-from tellegen.drawing.formulas import name_latex, quantity_latex
+from tellegen.drawing.formulas import name_latex, quantity_latex, time_label
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, inks
 from tellegen.drawing.mechanism.pose import MechanismPose
@@ -309,7 +309,7 @@ class Overlay:
         """
         flows = self.measure(self.run.resampled(times))
         rows = [_rows(mark, flows) for mark in self.marks]
-        return [(*self._shapes([row[k] for row in rows], values), *self._time(t)) for k, t in enumerate(times)]
+        return [(*self._shapes([row[k] for row in rows], values), self._time(t)) for k, t in enumerate(times)]
 
     def at(self, time: float) -> Scene:
         """The figure at one time.
@@ -334,10 +334,9 @@ class Overlay:
         text = quantity_latex(_shown(value, self.most_power), "W")
         return Label(text, (x, y + 15), VALUE, tone=mark.tone, origin=origin)
 
-    def _time(self, time: float) -> list[Shape]:
-        at = (self.still.box.left + MARGIN, self.still.box.bottom - LEGEND / 2 + 4)
-        origin = Origin(part="time")
-        return [Label(rf"t = {quantity_latex(float(f'{time:.4g}'), 's')}", at, NOTE, "left", "baseline", origin=origin)]
+    def _time(self, time: float) -> Label:
+        box = self.still.box
+        return time_label(time, (box.left + MARGIN, box.bottom - LEGEND / 2 + 4), NOTE)
 
 
 def overlay_of(run: Run, notation: OverlaidNotation, options: Options, graph: PowerGraph | None = None) -> Overlay:
