@@ -1,4 +1,4 @@
-"""The marks of power, stored energy and losses in a finished figure: what is drawn for a value, and where there is room for it."""
+"""The flows of a run through the items of a figure, and their marks: what is drawn for a value, and where there is room for it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -55,12 +55,17 @@ def pog_flows(scheme: PogScheme, run: Run, carried: Mapping[str, tuple[str, ...]
     stored, lost = _by_item(scheme.elements, run)
     items = {item.port.element: name for name, item in scheme.elements.items()}
     if scheme.vectorial and not carried:
-        zero = np.zeros(len(run.t))
-        given = [run.power_values(element) for element in sorted(supplying(run.graph))]
-        return PowerFlows({SUPPLIED: sum(given, start=zero), LOST: sum(lost.values(), start=zero)}, stored, lost, items)
+        given = total_power(run, sorted(supplying(run.graph)))
+        taken_by_all: Array = sum(lost.values(), start=np.zeros(len(run.t)))
+        return PowerFlows({SUPPLIED: given, LOST: taken_by_all}, stored, lost, items)
     sections = SectionPowers(scheme, run.channels)
     known = {name: sections.power(name) for name in sections.names}
-    taken = _taken(run)
+    # The power that goes into each element; a run counts that of a source where it leaves.
+    giving = sources_of(run.graph)
+    taken = {
+        element: run.power_values(element) * (-1 if element in giving else 1)
+        for element in run.catalogue.elements("power")
+    }
     powers: dict[str, Array] = {}
     for shown, names in carried.items():
         through = [name for name in names if name in scheme.sections]
@@ -72,15 +77,6 @@ def pog_flows(scheme: PogScheme, run: Run, carried: Mapping[str, tuple[str, ...]
             ]
             powers[shown] = np.asarray(sum(rows, start=np.zeros(len(run.t))))
     return PowerFlows(powers, stored, lost, items)
-
-
-def _taken(run: Run) -> dict[str, Array]:
-    """The power that goes into each element: sources give theirs."""
-    giving = sources_of(run.graph)
-    return {
-        element: -run.power_values(element) if element in giving else run.power_values(element)
-        for element in run.catalogue.elements("power")
-    }
 
 
 def bond_flows(scheme: BondGraphScheme, run: Run) -> PowerFlows:
@@ -98,6 +94,7 @@ def bond_powers(scheme: BondGraphScheme, run: Run) -> dict[int, Array]:
     known = {bond.number: power for bond in scheme.bonds if (power := _at_element(bond, scheme, run)) is not None}
     inner = (*scheme.junctions, *scheme.two_ports)
     _balance(scheme, inner, known)
+    # One bond of a mesh is enough to find the others of its junctions, so the balance is asked again after each.
     for bond in scheme.bonds:
         if bond.number not in known and (power := _product(bond, run)) is not None:
             known[bond.number] = power
@@ -115,12 +112,13 @@ def _at_element(bond: PowerBond, scheme: BondGraphScheme, run: Run) -> Array | N
         if not all(run.catalogue.of("power", element) for element in elements):
             return None
         given = isinstance(item.port.law, SourceLaw)  # the power of a source counts where it leaves
-        total = sum((run.power_values(element) for element in elements), start=np.zeros(len(run.t)))
+        total = total_power(run, elements)
         return total if (end == bond.head) != given else -total
     return None
 
 
 def _product(bond: PowerBond, run: Run) -> Array | None:
+    # Bonds of heat carry a flow that is a power itself; elsewhere power is the product of both variables.
     if bond.size > 1 or bond.through not in run or bond.across not in run:
         return None
     through = run.values(bond.through)
@@ -129,6 +127,7 @@ def _product(bond: PowerBond, run: Run) -> Array | None:
 
 def _balance(scheme: BondGraphScheme, inner: Iterable[str], known: dict[int, Array]) -> None:
     """Complete what follows from the balance of items that conserve power, in place."""
+    # Power runs through the tree of junctions like water: what becomes known at one item may complete its neighbours.
     waiting = list(inner)
     while waiting:
         item = waiting.pop()
@@ -144,6 +143,16 @@ def _balance(scheme: BondGraphScheme, inner: Iterable[str], known: dict[int, Arr
             waiting.append(other)
 
 
+def total_power(run: Run, elements: Iterable[str]) -> Array:
+    """The power of some elements together, by rows of a run."""
+    return sum((run.power_values(element) for element in elements), start=np.zeros(len(run.t)))
+
+
+def total_energy(run: Run, elements: Iterable[str]) -> Array:
+    """The energy that some elements hold together, by rows of a run."""
+    return sum((run.values(f"energy.{element}") for element in elements), start=np.zeros(len(run.t)))
+
+
 def elements_of_item(item: OnePort) -> tuple[str, ...]:
     """The elements that an item stands for, as a run calls them."""
     return tuple(part.port.element for part in item.parts or (item,))
@@ -155,9 +164,9 @@ def _by_item(items: Mapping[str, OnePort], run: Run) -> tuple[dict[str, Array], 
     for name, item in items.items():
         elements = elements_of_item(item)
         if all(run.catalogue.of("energy", element) for element in elements):
-            stored[name] = sum((run.values(f"energy.{e}") for e in elements), start=np.zeros(len(run.t)))
+            stored[name] = total_energy(run, elements)
         elif isinstance(item.port.law, ResistiveLaw) and all(run.catalogue.of("power", e) for e in elements):
-            lost[name] = sum((run.power_values(e) for e in elements), start=np.zeros(len(run.t)))
+            lost[name] = total_power(run, elements)
     return stored, lost
 
 
@@ -246,9 +255,8 @@ def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
     points = [(0, half), (neck, half), (neck, half + HEAD_BESIDE), (mark.length, 0)]
     corners = [*points, *((forward, -right) for forward, right in reversed(points[:3]))]
     outline = polyline(tuple(along(tail, unit, forward, right) for forward, right in corners), closed=True)
-    return Curve(
-        outline, filled=True, closed=True, tone=mark.tone, origin=_origin(mark, "flow", 1 if value > 0 else -1)
-    )
+    origin = _origin(mark, "flow", 1 if value > 0 else -1)
+    return Curve(outline, filled=True, closed=True, tone=mark.tone, origin=origin)
 
 
 def _bar(mark: OverlayMark, share: float) -> Iterator[Shape]:
@@ -257,9 +265,8 @@ def _bar(mark: OverlayMark, share: float) -> Iterator[Shape]:
     full = min(1.0, max(0.0, share))
     filled = Box(box.left, box.bottom - full * box.height, box.right, box.bottom)
     if filled.height > 0:
-        yield Curve(
-            box_outline(filled), filled=True, closed=True, tone=mark.tone, origin=_origin(mark, "stored energy")
-        )
+        origin = _origin(mark, "stored energy")
+        yield Curve(box_outline(filled), filled=True, closed=True, tone=mark.tone, origin=origin)
     yield Curve(box_outline(box), "hair", closed=True, tone="quiet", origin=_origin(mark, "energy bar"))
 
 
@@ -270,17 +277,13 @@ def _loss(mark: OverlayMark, width: float, value: float) -> Iterator[Shape]:
     half, shaft = width / 2, mark.length - HEAD_LENGTH
     origin = _origin(mark, "loss", 1 if value > 0 else -1)
     step = shaft / LOSS_DOTS
-    for k in range(LOSS_DOTS):
-        yield _dot(along(tail, unit, k * step), unit, 0.55 * step, half, mark.tone, origin)
-    head = ((shaft, half + HEAD_BESIDE), (mark.length, 0), (shaft, -half - HEAD_BESIDE))
-    corners = tuple(along(tail, unit, forward, right) for forward, right in head)
-    yield Curve(polyline(corners, closed=True), filled=True, closed=True, tone=mark.tone, origin=origin)
-
-
-def _dot(start: Point, unit: Point, length: float, half: float, tone: Tone, origin: Origin) -> Curve:
-    corners = ((0, half), (length, half), (length, -half), (0, -half))
-    outline = polyline(tuple(along(start, unit, forward, right) for forward, right in corners), closed=True)
-    return Curve(outline, filled=True, closed=True, tone=tone, origin=origin)
+    # Dots fill a little more than half of their steps, so that a loss is told from an arrow at any width.
+    dot = ((0.0, half), (0.55 * step, half), (0.55 * step, -half), (0.0, -half))
+    head = ((shaft, half + HEAD_BESIDE), (mark.length, 0.0), (shaft, -half - HEAD_BESIDE))
+    for start, corners in (*((k * step, dot) for k in range(LOSS_DOTS)), (0.0, head)):
+        begin = along(tail, unit, start)
+        outline = polyline(tuple(along(begin, unit, forward, right) for forward, right in corners), closed=True)
+        yield Curve(outline, filled=True, closed=True, tone=mark.tone, origin=origin)
 
 
 BESIDE = 6.0
@@ -391,6 +394,7 @@ def _on_bond(bond: Bond, labels: list[Box]) -> OverlayMark | None:
     start, end = max(pairwise(bond.points), key=lambda piece: dist(*piece))
     unit, whole = direction(start, end), dist(start, end)
     origin = bond.origin
+    # As long as all others if there is any place for it; only then shorter ones, since lengths are compared too.
     for length in (LENGTH, (LENGTH + SHORT) / 2, SHORT):
         for place in ON_BOND:
             centre = along(start, unit, place * whole)
@@ -409,6 +413,7 @@ def _extent(mark: OverlayMark, half: float = HALF_HEAD) -> Box:
 def _text_marks(scene: Scene, flows: PowerFlows, pen: Pen) -> Iterator[OverlayMark]:
     for shape in scene.shapes:
         name = shape.origin.element
+        # A port is what the second, third, ... of several equal junctions has: an item is marked once.
         if not isinstance(shape, Label) or shape.origin.part not in ("name", "item") or shape.origin.port:
             continue
         if name in flows.stored:
@@ -459,9 +464,8 @@ def arrows_beside(label: Label) -> Iterator[tuple[OverlayMark, Box]]:
     text, origin = label_box(label), label.origin
     for gap in (BESIDE, 3 * BESIDE, 5 * BESIDE):
         for x in (text.right + gap + HALF_HEAD, text.left - gap - HALF_HEAD):
-            mark = OverlayMark(
-                "power", (origin.element,), (x, text.centre[1]), (0.0, -1.0), LENGTH, domain=origin.domain
-            )
+            centre = x, text.centre[1]
+            mark = OverlayMark("power", (origin.element,), centre, (0.0, -1.0), LENGTH, domain=origin.domain)
             yield mark, _extent(mark)
 
 

@@ -1,5 +1,4 @@
-"""A result as a figure: powers and energies of a run laid over a POG, a bond graph, a schematic or a mechanism, at one time or
-at many.
+"""A result as a figure: powers and energies of a run laid over another figure, at one time or at many, or as a Sankey diagram.
 
 A bar is the energy of a storage, or of all that a body holds; a dotted arrow is what a resistive element takes; a plain arrow
 beside a source points up where it gives power, down where it takes some. A mechanism is drawn where it is at that time.
@@ -8,7 +7,7 @@ beside a source points up where it gives power, down where it takes some. A mech
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, TypeGuard, final, get_args
+from typing import Literal, final, get_args
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from tellegen.core.names import did_you_mean, listing
 from tellegen.drawing import rules
 from tellegen.drawing.bond.scene import bond_scene
 from tellegen.drawing.formulas import name_latex, quantity_latex, time_label
-from tellegen.drawing.geometry import Box, Point, union
-from tellegen.drawing.ink import Pen, inks
+from tellegen.drawing.geometry import Box, Point, hull, union
+from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.drawing.mechanism.scene import coordinates_at, mechanism_scene
 from tellegen.drawing.options import Options, with_layout
@@ -38,16 +37,31 @@ from tellegen.drawing.overlay.marks import (
     mark_shapes,
     pog_flows,
     pog_marks,
+    total_energy,
+    total_power,
     without_power_directions,
 )
 from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
 from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
-from tellegen.drawing.scene import MARGIN, Align, Curve, Label, Origin, Scene, Shape, Tone, label_box, moved, tidy
+from tellegen.drawing.scene import (
+    MARGIN,
+    Align,
+    Curve,
+    Label,
+    Origin,
+    Scene,
+    Shape,
+    Tone,
+    cornered,
+    label_box,
+    moved,
+    tidy,
+)
 from tellegen.drawing.schematic.scene import schematic_scene
 from tellegen.drawing.strokes import box_outline
 from tellegen.experiments.quantities import SECOND, Quantity, value_of
 from tellegen.experiments.simulating import simulate
-from tellegen.graph import Port, PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
+from tellegen.graph import PowerGraph, ResistiveLaw, SourceLaw, StorageLaw, lower
 from tellegen.model.model import Model
 from tellegen.notations.loading import Modelled, as_model
 from tellegen.notations.network.builder import Network
@@ -89,6 +103,7 @@ def energy_streams(run: Run) -> tuple[EnergyStream, ...]:
 
 
 def _streams(run: Run) -> Iterator[EnergyStream]:
+    """The streams of the books, without those that are rounding only, and what the books do not close by."""
     streams = list(_all(run))
     least = ROUNDING * max(stream.energy for stream in streams)
     streams = [stream for stream in streams if stream.energy > least]
@@ -102,21 +117,19 @@ def _streams(run: Run) -> Iterator[EnergyStream]:
 def _all(run: Run) -> Iterator[EnergyStream]:
     taken = run.energy.by_element()
     for port in run.graph.ports:
+        # Heat that one element gives to another inside the system is counted at neither.
         if port.transferred or port.element not in taken:
             continue
         if isinstance(port.law, StorageLaw):
-            yield _signed_stream(port.element, -_gained(run, port), "stored", port.domain)
+            # By what it holds at the end and held at the start: the integral of its power has the errors of all steps.
+            rows = run.values(f"energy.{port.element}")
+            yield _signed_stream(port.element, -float(rows[-1] - rows[0]), "stored", port.domain)
         elif isinstance(port.law, SourceLaw):
             yield _signed_stream(port.element, taken[port.element], "supplied", port.domain)
         else:
             yield _signed_stream(port.element, -taken[port.element], "dissipated", port.domain)
     yield _signed_stream("", run.energy.modulation, "moved")
     yield _signed_stream("", -run.energy.impulsive, "impacts")
-
-
-def _gained(run: Run, port: Port) -> float:
-    rows = run.values(f"energy.{port.element}")
-    return float(rows[-1] - rows[0])
 
 
 def _signed_stream(name: str, given: float, manner: StreamKind, domain: str = "") -> EnergyStream:
@@ -129,6 +142,7 @@ def _few(streams: list[EnergyStream], least: float) -> list[EnergyStream]:
     small = [stream for stream in streams if stream.energy < least]
     if len(small) < 2:
         return streams
+    # Streams of several domains together have no colour of their own.
     domains = {stream.domain for stream in small}
     domain = domains.pop() if len(domains) == 1 else ""
     return [*large, EnergyStream("", sum(s.energy for s in small), small[0].gives, "others", domain)]
@@ -175,9 +189,10 @@ def sankey_scene(run: Run) -> Scene:
 
     Raises: FigureError (F206) where no energy moved.
     """
+    # What has a scale of its own is the bar in the middle: both sides are drawn to the height of the larger one.
     streams = energy_streams(run)
     given, taken = ([s for s in streams if s.gives == gives] for gives in (True, False))
-    total = max(sum(s.energy for s in given), sum(s.energy for s in taken))
+    total = max(_sum(streams, gives=True), _sum(streams, gives=False))
     if not total > 0:
         raise rules.NO_ENERGY.error(
             f"in the run of '{run.name}' no energy moved", where=run.name, fix="give it an input or an initial value"
@@ -186,8 +201,14 @@ def sankey_scene(run: Run) -> Scene:
     for side in (given, taken):
         for placed in _placed(side, HEIGHT / total):
             shapes += _stream_shapes(placed)
-    shapes += _middle(total)
-    return _energy_scene(run, streams, shapes)
+    bar = Box(-MIDDLE / 2, -HEIGHT / 2, MIDDLE / 2, HEIGHT / 2)
+    shapes.append(Curve(box_outline(bar), filled=True, closed=True, tone="quiet", origin=Origin(part="total")))
+    text, above = quantity_latex(float(f"{total:.3g}"), "J"), (0, -HEIGHT / 2 - 10)
+    shapes.append(Label(text, above, STREAM_NAME, level="baseline", origin=Origin(part="total energy")))
+    points = [point for shape in shapes if isinstance(shape, Curve) for _, ends in shape.outline for point in ends]
+    frame = union([hull(points), *(label_box(shape) for shape in shapes if isinstance(shape, Label))]).grown(MARGIN)
+    told = ", ".join(f"{s.name or s.manner} {'gave' if s.gives else 'took'} {s.energy:.3g} J" for s in streams)
+    return cornered(f"Energy: {run.name}", told, frame, shapes)
 
 
 def _placed(streams: list[EnergyStream], scale: float) -> Iterator[PlacedStream]:
@@ -207,22 +228,19 @@ def _stream_shapes(placed: PlacedStream) -> Iterator[Shape]:
     stream = placed.stream
     way = -1 if stream.gives else 1
     origin = _origin(stream, "stream")
-    tone = _tone(stream)
+    tone: Tone = domain_tone(stream.domain) if stream.domain else "quiet"
+    # A gap in the books is the fault of a solver or a model, and is shown as one.
+    tone = "warning" if stream.manner == "missing" else tone
     near, far = way * MIDDLE / 2, way * REACH
-    yield Curve(
-        _ribbon((far, placed.outer), (near, placed.inner), placed.height),
-        "hair",
-        tone=tone,
-        origin=origin,
-        closed=True,
-        pale=True,
-    )
+    ribbon = _ribbon((far, placed.outer), (near, placed.inner), placed.height)
+    yield Curve(ribbon, "hair", tone=tone, origin=origin, closed=True, pale=True)
     bar = Box(min(far, far + way * BAR), placed.outer, max(far, far + way * BAR), placed.outer + placed.height)
     yield Curve(box_outline(bar), filled=True, closed=True, tone=tone, origin=_origin(stream, "bar"))
     yield from _texts(stream, (far + way * (BAR + 8), placed.outer + placed.height / 2))
 
 
 def _ribbon(far: Point, near: Point, height: float) -> tuple[tuple[str, tuple[Point, ...]], ...]:
+    # Level at both ends, by a cubic whose inner points stand half-way: a stream then has its true width where it begins and ends.
     (x, y), (u, v) = far, near
     half = (x + u) / 2
     return (
@@ -248,41 +266,13 @@ def _texts(stream: EnergyStream, at: Point) -> Iterator[Shape]:
     yield Label(energy, (x, y + 13), STREAM_NOTE, align, "baseline", tone="quiet", origin=_origin(stream, "energy"))
 
 
-def _middle(total: float) -> Iterator[Shape]:
-    bar = Box(-MIDDLE / 2, -HEIGHT / 2, MIDDLE / 2, HEIGHT / 2)
-    yield Curve(box_outline(bar), filled=True, closed=True, tone="quiet", origin=Origin(part="total"))
-    text = quantity_latex(float(f"{total:.3g}"), "J")
-    yield Label(text, (0, -HEIGHT / 2 - 10), STREAM_NAME, level="baseline", origin=Origin(part="total energy"))
-
-
-def _energy_scene(run: Run, streams: tuple[EnergyStream, ...], shapes: list[Shape]) -> Scene:
-    boxes = [label_box(shape) for shape in shapes if isinstance(shape, Label)]
-    boxes += [_extent(shape) for shape in shapes if isinstance(shape, Curve)]
-    full = union(boxes).grown(MARGIN)
-    placed = tuple(moved(shape, -full.left, -full.top) for shape in shapes)
-    told = ", ".join(f"{s.name or s.manner} {'gave' if s.gives else 'took'} {s.energy:.3g} J" for s in streams)
-    return tidy(Scene(f"Energy: {run.name}", told, Box(0, 0, full.width, full.height), placed))
-
-
-def _extent(curve: Curve) -> Box:
-    points = [point for _, ends in curve.outline for point in ends]
-    return union([Box(x, y, x, y) for x, y in points])
-
-
 def _origin(stream: EnergyStream, part: str) -> Origin:
     side = "gives" if stream.gives else "takes"
     return Origin(stream.name, part, side if stream.name else f"{stream.manner} {side}", 1, stream.domain)
 
 
-def _tone(stream: EnergyStream) -> Tone:
-    if stream.manner == "missing":
-        return "warning"
-    return domain_tone(stream.domain) if stream.domain else "quiet"
-
-
 OverlaidNotation = Literal["pog", "bond"]
-OVERLAID_NOTATIONS: tuple[OverlaidNotation, ...] = get_args(OverlaidNotation)
-"""The notations that a result can be laid over."""
+"""The notations whose sections or bonds have a power each."""
 LEGEND, LEGEND_WIDTH = 26.0, 230.0
 """The row under a figure that tells the time and the scale."""
 NOTE, VALUE = 13.0, 11.0
@@ -360,6 +350,7 @@ def overlay_on(
     marks = places(scene, flows)
     rows = [_rows(mark, flows) for mark in marks]
     powers = [row for mark, row in zip(marks, rows, strict=True) if mark.kind != "stored"]
+    # One scale for all frames: an arrow that grew while its power falls would be a lie. Steps that failed have no numbers.
     most = max((float(np.nanmax(np.abs(row), initial=0.0)) for row in powers), default=0.0)
     spans = tuple(_span(row) if mark.kind == "stored" else (0.0, most) for mark, row in zip(marks, rows, strict=True))
     return Overlay(*_framed(scene, marks, most), run, measure, most, spans)
@@ -367,6 +358,7 @@ def overlay_on(
 
 def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
     """The ladder of a run, where it has one. A section of vector lanes shows the power of all lanes together."""
+    # Room is made as for the arrows that tell where power counts as positive; those of the run then take their places.
     wanted = replace(options, power_directions=True)
     plan, scheme = plan_model_pog(assign_causality(graph), wanted)
     sections = [section for ladder in plan.ladders for section in ladder.all_sections()]
@@ -398,9 +390,9 @@ def _span(row: Array) -> tuple[float, float]:
 
 def _framed(scene: Scene, marks: tuple[OverlayMark, ...], most: float) -> tuple[Scene, tuple[OverlayMark, ...]]:
     """Room for the marks, and a row under the figure: the time at its left, the scale of the arrows at its right."""
+    # Marks at their largest, so that the figure has one size for all times.
     shapes = [shape for mark in marks for shape in mark_shapes(mark, 1.0, 1.0)]
-    extents = [ink.box for shape in shapes for ink in inks(shape)]
-    full = union([scene.box, *(box.grown(2) for box in extents)])
+    full = union([scene.box, *([ink_box(shapes).grown(2)] if shapes else ())])
     dx, dy = -full.left, -full.top
     box = Box(0, 0, max(full.width, LEGEND_WIDTH), full.height + LEGEND)
     placed = tuple(moved(shape, dx, dy) for shape in scene.shapes)
@@ -443,10 +435,7 @@ def network_overlay(model: Model, run: Run, options: Options, time: float, *, bo
         scene = mechanism_scene(model, options, row)
     names = [s.origin.element for s in scene.shapes if isinstance(s, Label) and s.origin.part in NAMED]
 
-    def measure(at: Run) -> PowerFlows:
-        return _flows(names, at)
-
-    return overlay_on(scene, run, measure, _marks)
+    return overlay_on(scene, run, lambda at: _flows(names, at), _marks)
 
 
 def panel_overlay(model: Model, run: Run, options: Options) -> Overlay | None:
@@ -470,29 +459,23 @@ def panel_overlay(model: Model, run: Run, options: Options) -> Overlay | None:
 
 def _flows(names: Iterable[str], run: Run) -> PowerFlows:
     """What elements and bodies hold, take and give, by the names that they have in the figure."""
-    graph = run.graph
     powers: dict[str, Array] = {}
     stored: dict[str, Array] = {}
     lost: dict[str, Array] = {}
-    sources = supplying(graph)
+    sources = supplying(run.graph)
     for name in names:
-        members = _members(name, graph)
-        holding = [e for e, law in members.items() if isinstance(law, StorageLaw) and run.catalogue.of("energy", e)]
-        taking = [e for e, law in members.items() if isinstance(law, ResistiveLaw) and run.catalogue.of("power", e)]
+        # A body and a field have a port for each direction or lane; a run names them after it: body.x, field[1].
+        inside = f"{name}.", f"{name}["
+        ports = [p for p in run.graph.ports if p.element == name or p.element.startswith(inside)]
+        holding = [p.element for p in ports if isinstance(p.law, StorageLaw) and run.catalogue.of("energy", p.element)]
+        taking = [p.element for p in ports if isinstance(p.law, ResistiveLaw) and run.catalogue.of("power", p.element)]
         if name in sources and run.catalogue.of("power", name):
             powers[name] = run.power_values(name)
         elif holding:
-            stored[name] = sum((run.values(f"energy.{e}") for e in holding), start=np.zeros(len(run.t)))
+            stored[name] = total_energy(run, holding)
         elif taking:
-            lost[name] = sum((run.power_values(e) for e in taking), start=np.zeros(len(run.t)))
+            lost[name] = total_power(run, taking)
     return PowerFlows(powers, stored, lost)
-
-
-def _members(name: str, graph: PowerGraph) -> dict[str, object]:
-    """The laws of the ports that an element or a body has, by the names that a run gives them."""
-    return {
-        p.element: p.law for p in graph.ports if p.element == name or p.element.startswith((f"{name}.", f"{name}["))
-    }
 
 
 def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
@@ -564,15 +547,13 @@ def overlaid_notation(word: str) -> OverlaidNotation:
 
     Raises: FigureError (F200) for another one.
     """
-    if not _is_overlaid(word):
-        known = (*OVERLAID_NOTATIONS, *PHYSICAL)
-        fix = did_you_mean(word, known) or f"draw it as {listing(known)}"
-        raise rules.NO_OVERLAY.error(f"'{word}' figures have no place for powers", fix=fix)
-    return word
-
-
-def _is_overlaid(word: str) -> TypeGuard[OverlaidNotation]:
-    return word in OVERLAID_NOTATIONS
+    for notation in get_args(OverlaidNotation):
+        if word == notation:
+            found: OverlaidNotation = notation
+            return found
+    known = (*get_args(OverlaidNotation), *PHYSICAL)
+    fix = did_you_mean(word, known) or f"draw it as {listing(known)}"
+    raise rules.NO_OVERLAY.error(f"'{word}' figures have no place for powers", fix=fix)
 
 
 def shown_run(what: object, run: object) -> tuple[Run, PowerGraph | None]:
@@ -592,15 +573,9 @@ def shown_run(what: object, run: object) -> tuple[Run, PowerGraph | None]:
     if run is None:
         return simulate(model, progress=False), graph
     if not isinstance(run, Run):
-        kind = type(run).__name__
-        raise rules.NOT_A_RUN.error(
-            f"what was given as 'run' is of the kind '{kind}'", fix="give what tellegen.simulate(model) gives back"
-        )
-    _check_same(graph, run)
-    return run, graph
-
-
-def _check_same(graph: PowerGraph, run: Run) -> None:
+        told = f"what was given as 'run' is of the kind '{type(run).__name__}'"
+        raise rules.NOT_A_RUN.error(told, fix="give what tellegen.simulate(model) gives back")
+    # Elements are compared, not values: a run with other parameters may well be looked at in this figure.
     drawn, measured = ({port.element for port in one.ports} for one in (graph, run.graph))
     apart = sorted(drawn ^ measured)
     if apart:
@@ -610,3 +585,4 @@ def _check_same(graph: PowerGraph, run: Run) -> None:
             where=graph.name,
             fix="simulate the model that is drawn, or draw the run: tellegen.draw(run, 'pog')",
         )
+    return run, graph
