@@ -1,11 +1,9 @@
-"""`animate`: powers and energies of a run moving over a figure, or a mechanism in motion; an animation plays in notebooks and
-saves itself.
-"""
+"""`animate`: powers and energies of a run moving over a figure, or a mechanism in motion, as SVG, a page, GIF or a video."""
 
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib import import_module
@@ -43,21 +41,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-Frames = Sequence[tuple[Shape, ...]]
-
-
-def to_animated_svg(still: Scene, frames: Frames, seconds: float, options: Options) -> str:
-    """The animation as an SVG document. A viewer that does not animate shows the first frame."""
-    writer = SvgWriter(still, THEMES[options.theme], options.zoom(still.box.width), symbols=True)
-    count = len(frames)
-    groups = [
-        f"<g{'' if k == 0 else VISIBLE_LATER}>{_shown(k, count, seconds)}{writer.bare(shapes)}</g>"
-        for k, shapes in enumerate(frames)
-    ]
-    return writer.document(groups)
-
-
 VISIBLE_LATER = ' visibility="hidden"'
+"""A viewer that does not animate shows the first frame only."""
 
 
 def _shown(frame: int, count: int, seconds: float) -> str:
@@ -129,77 +114,8 @@ if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
 """
 
 
-def to_animated_html(still: Scene, frames: Frames, times: Sequence[float], seconds: float, options: Options) -> str:
-    """The animation as a page. It plays at once, unless the reader asked the system for less motion."""
-    theme = THEMES[options.theme]
-    writer = SvgWriter(still, theme, options.zoom(still.box.width), symbols=True)
-    groups = [f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(frames)]
-    told = [f"{time:.4g}" for time in times]
-    script = SCRIPT % {"times": json.dumps(told), "pause": round(1000 * seconds / len(frames))}
-    return PAGE.format(
-        title=escape(still.title),
-        paper=theme.colour(PAPER),
-        ink=theme.colour("ink"),
-        drawing=writer.document(groups),
-        last=len(frames) - 1,
-        first=f"t = {told[0]} s",
-        script=script,
-    )
-
-
 COLOURS = 128
 """Of a GIF: enough for lines with soft edges in a few colours."""
-
-
-def to_gif(still: Scene, frames: Frames, seconds: float, options: Options, *, dpi: float) -> bytes:
-    """The animation as a GIF that plays over and over. All frames have the colours of the busiest one."""
-    from PIL.Image import Dither, Quantize  # noqa: PLC0415  loaded when something is drawn
-
-    images = _images(still, frames, options, dpi)
-    busiest = images[max(range(len(frames)), key=lambda k: len(frames[k]))]
-    palette = busiest.quantize(COLOURS, method=Quantize.MAXCOVERAGE)
-    drawn = [image.quantize(palette=palette, dither=Dither.NONE) for image in images]
-    file = BytesIO()
-    pause = max(20, round(1000 * seconds / len(frames)))  # shorter ones are slowed down by viewers
-    drawn[0].save(file, format="GIF", save_all=True, append_images=drawn[1:], duration=pause, loop=0, optimize=False)
-    return file.getvalue()
-
-
-def to_mp4(still: Scene, frames: Frames, seconds: float, options: Options, *, dpi: float) -> bytes:
-    """The animation as a video (H.264), which ffmpeg compresses.
-
-    Raises: FigureError (F203) without ffmpeg, or where it writes no video.
-    """
-    program = _ffmpeg()
-    images = _images(still, frames, options, dpi)
-    width, height = images[0].size
-    rate = max(1, round(len(frames) / seconds))
-    # The colours of the format come in squares of two by two pixels, so both sizes are made even.
-    even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"
-    with TemporaryDirectory() as folder:
-        target = Path(folder) / "film.mp4"
-        command = [program, "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
-        command += [
-            "-r",
-            str(rate),
-            "-i",
-            "-",
-            "-vf",
-            even,
-            "-pix_fmt",
-            "yuv420p",
-            "-movflags",
-            "+faststart",
-            str(target),
-        ]
-        done = subprocess.run(
-            command, input=b"".join(image.tobytes() for image in images), capture_output=True, check=False
-        )
-        if done.returncode != 0:
-            told = done.stderr.decode(errors="replace").strip().splitlines()
-            what = f"ffmpeg wrote no video: {told[-1] if told else 'it ended without a word'}"
-            raise rules.NO_VIDEO.error(what, fix="write a .gif, an .svg or an .html file")
-        return target.read_bytes()
 
 
 def _ffmpeg() -> str:
@@ -216,23 +132,6 @@ def _ffmpeg() -> str:
         what = "MP4 needs the program ffmpeg, which is not on this machine"
         fix = "write a .gif, an .svg or an .html file, or pip install 'tellegen[video]'"
         raise rules.NO_VIDEO.error(what, fix=fix) from None
-
-
-def _images(still: Scene, frames: Frames, options: Options, dpi: float) -> "list[Image]":
-    """The frames as pictures. What stays is drawn once, since drawing takes longer than laying pictures on each other."""
-    from PIL.Image import alpha_composite  # noqa: PLC0415
-
-    ground = _picture(still, options, dpi, ground=True)
-    moving = (_picture(replace(still, shapes=shapes), options, dpi, ground=False) for shapes in frames)
-    return [alpha_composite(ground, picture).convert("RGB") for picture in moving]
-
-
-def _picture(scene: Scene, options: Options, dpi: float, *, ground: bool) -> "Image":
-    from PIL import Image  # noqa: PLC0415
-
-    zoom = options.zoom(scene.box.width)
-    data = to_png(scene, theme=options.theme, scale=zoom, dpi=dpi, ground=ground)
-    return Image.open(BytesIO(data)).convert("RGBA")
 
 
 @final
@@ -259,22 +158,87 @@ class Animation:
 
     def svg(self) -> str:
         """The animation as SVG that plays by itself, over and over."""
-        return to_animated_svg(self.still, self.frames, self.seconds, self.options)
+        writer, count = self._writer(), len(self.frames)
+        groups = [
+            f"<g{'' if k == 0 else VISIBLE_LATER}>{_shown(k, count, self.seconds)}{writer.bare(shapes)}</g>"
+            for k, shapes in enumerate(self.frames)
+        ]
+        return writer.document(groups)
 
     def html(self) -> str:
-        """The animation as a page with a button and a slider, which loads nothing else."""
-        return to_animated_html(self.still, self.frames, self.times, self.seconds, self.options)
+        """The animation as a page with a button and a slider, which loads nothing else.
+
+        It plays at once, unless the reader asked the system for less motion.
+        """
+        theme, writer, told = THEMES[self.options.theme], self._writer(), [f"{time:.4g}" for time in self.times]
+        groups = [
+            f'<g class="frame{" shown" * (k == 0)}">{writer.bare(shapes)}</g>' for k, shapes in enumerate(self.frames)
+        ]
+        return PAGE.format(
+            title=escape(self.still.title),
+            paper=theme.colour(PAPER),
+            ink=theme.colour("ink"),
+            drawing=writer.document(groups),
+            last=len(self.frames) - 1,
+            first=f"t = {told[0]} s",
+            script=SCRIPT % {"times": json.dumps(told), "pause": round(1000 * self.seconds / len(self.frames))},
+        )
+
+    def _writer(self) -> SvgWriter:
+        # Frames have most letters in common, and a page of sixty of them would be some megabytes without symbols.
+        return SvgWriter(self.still, THEMES[self.options.theme], self.options.zoom(self.still.box.width), symbols=True)
 
     def gif(self, *, dpi: float = 96) -> bytes:
-        """The animation as GIF; at 96 dots an inch a unit is a pixel."""
-        return to_gif(self.still, self.frames, self.seconds, self.options, dpi=dpi)
+        """The animation as GIF that plays over and over; at 96 dots an inch a unit is a pixel."""
+        from PIL.Image import Dither, Quantize  # noqa: PLC0415  loaded when something is drawn
+
+        images = self._images(dpi)
+        # All frames have the colours of the busiest one: with colours of their own, what stays would flicker.
+        busiest = images[max(range(len(images)), key=lambda k: len(self.frames[k]))]
+        palette = busiest.quantize(COLOURS, method=Quantize.MAXCOVERAGE)
+        first, *others = (image.quantize(palette=palette, dither=Dither.NONE) for image in images)
+        file = BytesIO()
+        pause = max(20, round(1000 * self.seconds / len(images)))  # shorter ones are slowed down by viewers
+        first.save(file, format="GIF", save_all=True, append_images=others, duration=pause, loop=0, optimize=False)
+        return file.getvalue()
 
     def mp4(self, *, dpi: float = 96) -> bytes:
-        """The animation as a video.
+        """The animation as a video (H.264), which ffmpeg compresses.
 
-        Raises: FigureError (F203) where the program ffmpeg is missing.
+        Raises: FigureError (F203) without the program ffmpeg, or where it writes no video.
         """
-        return to_mp4(self.still, self.frames, self.seconds, self.options, dpi=dpi)
+        program, images = _ffmpeg(), self._images(dpi)
+        width, height = images[0].size
+        rate = max(1, round(len(images) / self.seconds))
+        # The colours of the format come in squares of two by two pixels, so both sizes are made even.
+        even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"
+        raw = f"-v error -f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {rate} -i -"
+        with TemporaryDirectory() as folder:
+            target = Path(folder) / "film.mp4"
+            # The index comes first in the file ("faststart"), so that a browser plays it before it has all of it.
+            made = f"-vf {even} -pix_fmt yuv420p -movflags +faststart"
+            command = [program, *raw.split(), *made.split(), str(target)]
+            film = b"".join(image.tobytes() for image in images)
+            done = subprocess.run(command, input=film, capture_output=True, check=False)
+            if done.returncode != 0:
+                told = done.stderr.decode(errors="replace").strip().splitlines()
+                what = f"ffmpeg wrote no video: {told[-1] if told else 'it ended without a word'}"
+                raise rules.NO_VIDEO.error(what, fix="write a .gif, an .svg or an .html file")
+            return target.read_bytes()
+
+    def _images(self, dpi: float) -> "list[Image]":
+        """The frames as pictures. What stays is drawn once, since drawing takes longer than laying pictures on each other."""
+        from PIL import Image  # noqa: PLC0415
+
+        zoom = self.options.zoom(self.still.box.width)
+
+        def picture(scene: Scene, *, ground: bool) -> "Image.Image":
+            data = to_png(scene, theme=self.options.theme, scale=zoom, dpi=dpi, ground=ground)
+            return Image.open(BytesIO(data)).convert("RGBA")
+
+        below = picture(self.still, ground=True)
+        moving = (picture(replace(self.still, shapes=shapes), ground=False) for shapes in self.frames)
+        return [Image.alpha_composite(below, above).convert("RGB") for above in moving]
 
     def save(self, path: str | Path) -> Path:
         """Write the animation in the format of its suffix: .gif, .svg, .html or .mp4.
@@ -324,6 +288,7 @@ def with_panel(motion: MechanismMotion, panel: Overlay | None, times: Array) -> 
         shown = (shape for shape in marks if shape.origin.part != "time")
         return (*(moved(s, 0, drop) for s in main), *(moved(s, dx, 0) for s in shown))
 
+    # The motion tells the time already, below on the left; a second one beside it would only be read twice.
     frames = tuple(both(*pair) for pair in zip(motion.frames, panel.frames(times), strict=True))
     about = f"{scene.about}, with powers and energies"
     return MechanismMotion(replace(scene, box=box, about=about, shapes=both(scene.shapes, beside.shapes)), frames)

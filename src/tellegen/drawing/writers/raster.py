@@ -70,6 +70,7 @@ def _printed(
 ) -> bytes:
     import matplotlib as mpl  # noqa: PLC0415  takes a second to load, and SVG does without
 
+    # A matplotlibrc of the user would else decide over sizes and compression.
     file = BytesIO()
     with mpl.rc_context(_RULES):
         figure = _figure(scene, theme, scale)
@@ -112,14 +113,11 @@ def _patch(item: Primitive, theme: Theme, scale: float) -> "Patch":
 
     if isinstance(item, Glyphs):
         x, y = item.placed.start
-        outline = tuple(
-            (letter, tuple((px + x, py + y) for px, py in points))
-            for glyph in item.placed.text.outlines
-            for letter, points in glyph
-        )
-        return patches.PathPatch(
-            _path(outline), facecolor=theme.colour(item.fill), edgecolor="none", linewidth=0, snap=False
-        )
+        # One path for a whole text: inner outlines cut holes into the letters that they lie in.
+        steps = [step for glyph in item.placed.text.outlines for step in glyph]
+        outline = tuple((letter, tuple((px + x, py + y) for px, py in points)) for letter, points in steps)
+        fill = theme.colour(item.fill)
+        return patches.PathPatch(_path(outline), facecolor=fill, edgecolor="none", linewidth=0, snap=False)
     pen: dict[str, Any] = {
         "facecolor": theme.colour(item.fill) if item.fill else "none",
         "edgecolor": theme.colour(item.stroke) if item.stroke else "none",

@@ -9,7 +9,7 @@ from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
 from tellegen.drawing.geometry import Point
-from tellegen.drawing.scene import Origin, Scene, Shape
+from tellegen.drawing.scene import Scene, Shape
 from tellegen.drawing.strokes import (
     LAYERS,
     PAPER,
@@ -69,6 +69,7 @@ class SvgWriter:
     def document(self, further: Iterable[str] = ()) -> str:
         """The document; `further` lines are drawn over the scene."""
         box = self.scene.box
+        # Drawn before the head of the document is written: only then is it known which symbols there are.
         layers = [line for layer in LAYERS for line in self._layer(layer)]
         size = f'width="{number(box.width * self.scale)}" height="{number(box.height * self.scale)}"'
         view = " ".join(map(number, (box.left, box.top, box.width, box.height)))
@@ -102,9 +103,8 @@ class SvgWriter:
 
     def _group(self, shape: Shape) -> str:
         inside = "".join(self._primitive(item) for item in primitives(shape))
-        return f"<g{self._attributes(type(shape).__name__.lower(), shape.origin)}>{inside}</g>"
-
-    def _attributes(self, kind: str, origin: Origin) -> str:
+        kind, origin = type(shape).__name__.lower(), shape.origin
+        # Ids are made of what a shape stands for, so that scripts and styles find it; the second one alike has a number.
         name = "-".join(word for word in (origin.element, origin.port, origin.part) if word) or kind
         self.used[name] += 1
         unique = name if self.used[name] == 1 else f"{name}-{self.used[name]}"
@@ -117,7 +117,8 @@ class SvgWriter:
             "data-sign": "-1" if origin.sign < 0 else "",
             "data-domain": origin.domain,
         }
-        return "".join(f" {key}={quoteattr(value)}" for key, value in words.items() if value)
+        attributes = "".join(f" {key}={quoteattr(value)}" for key, value in words.items() if value)
+        return f"<g{attributes}>{inside}</g>"
 
     def _primitive(self, item: Primitive) -> str:
         match item:
@@ -145,13 +146,13 @@ class SvgWriter:
         outlines = item.placed.text.outlines
         if self.symbols is None:
             return f'<path d="{" ".join(path_data(outline, x, y) for outline in outlines)}" fill="{fill}"/>'
-        letters = "".join(self._letter(outline, x, y) for outline in outlines)
-        return f'<g fill="{fill}">{letters}</g>'
-
-    def _letter(self, outline: Outline, x: float, y: float) -> str:
-        """One use of a letter: its outline, drawn from where it begins, is a symbol."""
-        left, top = outline[0][1][0]
-        return f'<use href="#{self._symbol(outline, left, top)}" x="{number(x + left)}" y="{number(y + top)}"/>'
+        uses: list[str] = []
+        for outline in outlines:
+            # A symbol is drawn from where its outline begins: the same letter elsewhere in a text then is the same symbol.
+            left, top = outline[0][1][0]
+            name = self._symbol(outline, left, top)
+            uses.append(f'<use href="#{name}" x="{number(x + left)}" y="{number(y + top)}"/>')
+        return f'<g fill="{fill}">{"".join(uses)}</g>'
 
     def _symbol(self, outline: Outline, left: float, top: float) -> str:
         """The name of the symbol for an outline, from where it begins; outlines that nobody can tell apart share one."""

@@ -73,16 +73,12 @@ def to_tikz(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, stan
     picture = "\n".join([*_picture(scene, THEMES[theme], scale)])
     if not standalone:
         packages = TIKZ_PACKAGES.replace("\n", " ")
-        return f"% {_comment(scene.title)}\n% The preamble of the document needs {packages}\n{picture}\n"
+        return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
     width, height = (number(side * POINT * scale) for side in (scene.box.width, scene.box.height))
     page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin=0pt]{{geometry}}"
     head = [r"\documentclass{article}", page, r"\usepackage{lmodern}", TIKZ_PACKAGES, r"\pagestyle{empty}"]
     setting = r"\setlength{\parindent}{0pt}\setlength{\topskip}{0pt}\setlength{\lineskip}{0pt}"
     return "\n".join([*head, setting, r"\begin{document}", "%", picture + "%", r"\end{document}", ""])
-
-
-def _comment(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
@@ -94,7 +90,10 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
         yield rf"\scalebox{{{scale:.6f}}}{{%"
     yield r"\begin{tikzpicture}[tellegen,color=tellegen ink]"
     yield rf" \path[use as bounding box] {_corners(scene.box)};"
-    if (columns := _widest_matrix(scene)) > MATRIX_COLUMNS:
+    labels = (shape.text for shape in scene.shapes if isinstance(shape, Label) and shape.math)
+    rows = (row for text in labels for row in text.split(r"\\"))
+    # amsmath stops at a matrix that is wider than it was told.
+    if (columns := max((row.count("&") + 1 for row in rows), default=0)) > MATRIX_COLUMNS:
         yield rf" \csname c@MaxMatrixCols\endcsname={columns}\relax"
     if theme.colour("paper") != "#FFFFFF":
         yield rf" \fill[tellegen paper] {_corners(scene.box)};"
@@ -104,12 +103,6 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
                 for line in _shape(shape, theme):
                     yield f" {line}"
     yield r"\end{tikzpicture}" + ("}" if scale != 1 else "")
-
-
-def _widest_matrix(scene: Scene) -> int:
-    """The most columns of a matrix in the labels: amsmath wants to be told of more than ten."""
-    rows = (row for shape in scene.shapes if isinstance(shape, Label) and shape.math for row in shape.text.split(r"\\"))
-    return max((row.count("&") + 1 for row in rows), default=0)
 
 
 def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
@@ -127,29 +120,23 @@ def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
         case Block():
             yield rf"\path[pog block{_tone(shape.tone)}] {_corners(shape.box)};"
         case Sum():
-            yield from _sum(shape)
+            yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, SUM_RADIUS)};"
+            for spot in shape.spots:
+                centre = along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET)
+                yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, SPOT_RADIUS)};"
         case Bond():
             yield from _bond(shape)
         case Ring():
             style = "warning ring" if shape.dashed else "ring"
             yield rf"\draw[{style}{_tone(shape.tone)}] {_circle(shape.centre, shape.radius)};"
         case Curve():
-            if shape.shade:
+            if shape.shade or shape.pale:
                 yield _band_colour(theme, shape.tone, shape.shade)
-            elif shape.pale:
-                yield _band_colour(theme, shape.tone)
             yield _curve(shape)
         case Label():
             yield _label(shape)
         case _:
             assert_never(shape)
-
-
-def _sum(shape: Sum) -> Iterator[str]:
-    yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, SUM_RADIUS)};"
-    for spot in shape.spots:
-        centre = along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET)
-        yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, SPOT_RADIUS)};"
 
 
 def _bond(bond: Bond) -> Iterator[str]:
@@ -177,9 +164,8 @@ def _curve(curve: Curve) -> str:
         seam = rf"draw=tellegen band,line width={SEAM * POINT:g}pt"
         return rf"\filldraw[{seam},fill=tellegen band] {_outline(curve.outline)}{closed};"
     if curve.pale:
-        return (
-            rf"\filldraw[{_WEIGHTS['hair']}{_tone(curve.tone)},fill=tellegen band] {_outline(curve.outline)}{closed};"
-        )
+        line = _WEIGHTS["hair"] + _tone(curve.tone)
+        return rf"\filldraw[{line},fill=tellegen band] {_outline(curve.outline)}{closed};"
     style = _paint(curve.tone) if curve.filled else _WEIGHTS[curve.weight] + _tone(curve.tone)
     dash = ",dashed curve" if curve.dashed and not curve.filled else ""
     return rf"\{'fill' if curve.filled else 'draw'}[{style}{dash}] {_outline(curve.outline)}{closed};"
@@ -195,6 +181,7 @@ def _outline(outline: Outline) -> str:
             case "L":
                 parts.append(f"-- {_at(points[0])}")
             case "Q":
+                # TikZ has cubic curves only: each control point lies two thirds of the way to that of the quadratic one.
                 control, end = points
                 one, two = _third(here, control), _third(end, control)
                 parts.append(f".. controls {_at(one)} and {_at(two)} .. {_at(end)}")
@@ -222,13 +209,14 @@ _ANCHORS = {
 
 
 def _label(label: Label) -> str:
+    # The skip is that of LaTeX, 1.2 times the size, and the size comes in units of 0.75 points.
     size, skip = number(label.size * POINT), number(label.size * 0.9)
     font = rf"\fontsize{{{size}}}{{{skip}}}\selectfont"
     if label.math:
         text = f"${label.text}$"
     else:
         font += r"\sffamily" + (r"\slshape" if label.slanted else "")
-        text = _escaped(label.text)
+        text = "".join(_SPECIAL.get(character, character) for character in label.text)
     style = f"tellegen label,anchor={_ANCHORS[label.align, label.level]}{_tone(label.tone)},font={{{font}}}"
     return rf"\node[{style}] at {_at(label.at)} {{{text}}};"
 
@@ -238,10 +226,6 @@ _SPECIAL = {character: "\\" + character for character in "&%$#_{}"} | {
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
 }
-
-
-def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in text)
 
 
 def _at(point: Point) -> str:
@@ -283,9 +267,8 @@ def to_bondgraphs(scene: Scene, *, scale: float = 1, standalone: bool = False) -
     """
     if not any(isinstance(shape, Bond) for shape in scene.shapes):
         what = "the styles of 'bondgraphs' draw bonds, and this figure has none"
-        raise rules.BAD_OPTION.error(
-            what, fix="draw the model as a bond graph: draw(model, 'bond', macros='bondgraphs')"
-        )
+        fix = "draw the model as a bond graph: draw(model, 'bond', macros='bondgraphs')"
+        raise rules.BAD_OPTION.error(what, fix=fix)
     if not standalone:
         picture = "\n".join(_bondgraphs_picture(scene, scale))
         packages = BONDGRAPHS_PACKAGES.replace("\n", " ")
@@ -304,6 +287,7 @@ def _bondgraphs_picture(scene: Scene, scale: float) -> Iterator[str]:
     if scale != 1:
         yield rf"\scalebox{{{scale:.6f}}}{{%"
     yield r"\begin{bondgraph}[x=0.75pt,y=-0.75pt]"
+    # The package puts variables at its bonds itself, so they go with the bonds and not with the other texts.
     beside = {
         (shape.origin.port, shape.origin.part): shape.text
         for shape in scene.shapes
@@ -344,6 +328,7 @@ def _bondgraphs_bond(bond: Bond, beside: Mapping[tuple[str, str], str]) -> Itera
     first, last = bond.points[:-1], bond.points[-2:]
     style = ["mbond"] if bond.size > 1 else []
     if len(first) > 1:
+        # A stroke at the start belongs to the first piece, which then is no edge of the package.
         plain = [
             "thick",
             *(["double"] if bond.size > 1 else []),
