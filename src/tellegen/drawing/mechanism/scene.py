@@ -367,7 +367,7 @@ def coordinates_at(pose: MechanismPose, run: Run) -> list[dict[str, float]]:
 # -- rails and trails ------------------------------------------------------------------------------------------------------------
 
 
-def _rails(laid: list[Shape], path: Sequence[Point]) -> list[Shape]:
+def _rails(laid: Sequence[Shape], path: Sequence[Point]) -> list[Shape]:
     """Rails under the whole way of a slide, made from those where it starts."""
     (x, y), first, last = path[0], min(path), max(path)
     way = dist(first, last)
