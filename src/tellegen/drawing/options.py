@@ -99,6 +99,7 @@ class Options:
 
     def zoom(self, width: float) -> float:
         """The size at which a figure of a width is drawn: the scale asked for, and less where it is wider than it may be."""
+        # A width that was asked for is kept, whatever becomes of the texts; the notes of a figure tell how small they are.
         least = ON_SCREEN if self.max_width is None else 0.0
         return self.scale * max(min(1.0, self.room / width), least)
 
@@ -109,6 +110,7 @@ class Options:
 
     def like_earlier(self) -> "Iterator[Options]":
         """Ways to draw a figure like an earlier one: with its order and without, as wide as it may be and somewhat wider."""
+        # Its rows may have been cut elsewhere, so it is also tried without the earlier order, and with rows as wide as before.
         yield self
         if self.earlier and len(self.earlier.places) <= MOST_COMPARED:
             for lines in dict.fromkeys((self.earlier.lines, ())):
@@ -141,6 +143,7 @@ def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Opti
 
     Raises: FigureError for an option that does not exist (F101) or a value that it does not have (F102).
     """
+    # What an earlier figure remembers is no choice of words: `like` gives it.
     known = {option.name for option in fields(Options)} - {"earlier"}
     for name in chosen:
         if name not in known:
@@ -189,6 +192,7 @@ def _checked_places(value: object) -> ItemPositions:
         raise rules.BAD_OPTION.error(f"'{value}' is no value of the option 'places'", fix="give {name: (x, y)}")
     found: dict[str, tuple[float, float]] = {}
     for name, place in value.items():
+        # Whatever is no pair of numbers becomes one that is refused below with what was given.
         try:
             x, y = (float(part) for part in place)
         except (TypeError, ValueError):

@@ -12,7 +12,6 @@ from statistics import median
 from typing import final
 
 from tellegen.core.union_find import UnionFind
-from tellegen.drawing.bands import CAPTION_DROP, caption_label, caption_of
 from tellegen.drawing.bond.clusters import (
     Side,
     Slot,
@@ -36,7 +35,19 @@ from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, Stroke, inks, overlapping, strokes_through, touch
 from tellegen.drawing.memory import STILL, bond_places, check_places
 from tellegen.drawing.options import DEFAULTS, READABLE, SCREEN, Options
-from tellegen.drawing.scene import MARGIN, Band, Label, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import (
+    CAPTION_DROP,
+    MARGIN,
+    Band,
+    Label,
+    Scene,
+    Shape,
+    caption_label,
+    caption_of,
+    label_box,
+    moved,
+    tidy,
+)
 from tellegen.drawing.strokes import POINT
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme
 

@@ -10,7 +10,6 @@ from tellegen.causality import CausalGraph, assign_causality
 from tellegen.core.domains import DOMAINS
 from tellegen.core.names import listing
 from tellegen.drawing import rules
-from tellegen.drawing.bands import CAPTION, caption_label, caption_of
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.ink import ink_box
 from tellegen.drawing.memory import check_places
@@ -23,7 +22,20 @@ from tellegen.drawing.pog.placement import LadderSpacing, PlacedLadder, place_la
 from tellegen.drawing.pog.plan import BranchPlan, FigurePlan, LadderPlan, elements_along_ladders
 from tellegen.drawing.pog.texts import PogTexts
 from tellegen.drawing.pog.vector_blocks import VectorPlanner, merged_ladders
-from tellegen.drawing.scene import MARGIN, Band, Label, Origin, Scene, Shape, label_box, moved, tidy
+from tellegen.drawing.scene import (
+    CAPTION,
+    MARGIN,
+    Band,
+    Label,
+    Origin,
+    Scene,
+    Shape,
+    caption_label,
+    caption_of,
+    label_box,
+    moved,
+    tidy,
+)
 from tellegen.drawing.typesetting import set_math, set_words
 from tellegen.graph import SourceLaw
 from tellegen.schemes.algebra.checks import check_signs, wrong_gains
