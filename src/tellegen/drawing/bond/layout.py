@@ -501,7 +501,10 @@ class _Pieces:
     def __init__(self, plan: BondPlan, closing: Collection[BondLink], options: Options, spacing: Spacing) -> None:
         self.spacing = spacing
         # Nothing is won by rows that are narrower than the widest item.
-        self.options = replace(options, max_width=max(options.room, _widest(plan, options, spacing)))
+        joints = {id(link) for link in plan.links if link.tail in plan.edges and link.head in plan.edges}
+        alone = RowLayout(_cut_plan(plan, joints), options, ClosingEnds(), spacing)
+        widest = max(alone.laid(BondRow([name], [])).extent().width for name in plan.edges)
+        self.options = replace(options, max_width=max(options.room, widest))
         # Bonds that close meshes are cut from the start: the rows that are left are trees, and nothing has to go round them.
         self.cut = {id(link): link for link in closing}
         self.plan = _cut_plan(plan, self.cut)
@@ -517,7 +520,9 @@ class _Pieces:
                 layout = self._laid(row)
                 if layout.extent().width > self.options.room:
                     # Branches first: a row that loses one keeps its order, a row that is cut loses its thread.
-                    return self._widest_branch(row) if row.branches else self._last_fitting(row)
+                    branches = [pair for hung in row.branches.values() for pair in hung]
+                    widest = max(branches, key=lambda pair: self._laid(pair[1]).extent().width, default=None)
+                    return widest[0] if widest else self._last_fitting(row)
         return None
 
     def _laid(self, row: BondRow) -> BondLayout:
@@ -527,10 +532,6 @@ class _Pieces:
         if names not in self._known:
             self._known[names] = RowLayout(self.plan, self.options, ClosingEnds(), self.spacing).laid(row)
         return self._known[names]
-
-    def _widest_branch(self, row: BondRow) -> BondLink:
-        branches = [pair for hung in row.branches.values() for pair in hung]
-        return max(branches, key=lambda pair: self._laid(pair[1]).extent().width)[0]
 
     def _last_fitting(self, row: BondRow) -> BondLink:
         """The last bond of a row before which it is narrow enough."""
@@ -565,13 +566,6 @@ class _Pieces:
                 found.append(layout)
                 width = wider
         return found
-
-
-def _widest(plan: BondPlan, options: Options, spacing: Spacing) -> float:
-    """The width of the widest item by itself, with what hangs at it."""
-    apart = _cut_plan(plan, {id(link) for link in plan.links if link.tail in plan.edges and link.head in plan.edges})
-    rows = RowLayout(apart, options, ClosingEnds(), spacing)
-    return max(rows.laid(BondRow([name], [])).extent().width for name in plan.edges)
 
 
 def _names(row: BondRow) -> Iterator[str]:

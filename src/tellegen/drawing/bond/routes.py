@@ -4,6 +4,7 @@ A graph of a thousand elements at random has hundreds of bonds across the whole 
 finding ways for them would take minutes.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -56,13 +57,6 @@ SMALL, MEDIUM, LARGE = 3_000_000, 10_000_000, 500_000_000
 """Cells of the grid times the number of lines: up to here there is time for few corners."""
 
 
-def _route_costs(work: int) -> RouteCosts:
-    """How much care a figure can be drawn with in a second or two, or a large one in some more."""
-    if work <= MEDIUM:
-        return PATIENT if work <= SMALL else QUICK
-    return HASTY if work <= LARGE else HEADLONG
-
-
 WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 """Directions of travel in the order of turning."""
 LEAVING: dict[Side, int] = {"E": 0, "S": 1, "W": 2, "N": 3}
@@ -88,8 +82,15 @@ class Router:
         self.width = ceil((max(box.right for box in boxes) + MARGIN) / STEP) - self.left + 1
         self.height = ceil((max(box.bottom for box in boxes) + MARGIN) / STEP) - self.top + 1
         self.grid = bytearray(self.width * self.height)
-        self.care = _route_costs(lines * len(self.grid))
-        self._fence()
+        # As much care as there is time for: a second or two for a figure, some more for a large one.
+        work = lines * len(self.grid)
+        care = [PATIENT, QUICK, HASTY, HEADLONG]
+        self.care = care[bisect_left((SMALL, MEDIUM, LARGE), work)]
+        # A fence round the grid, so that no way leads over its edge and no cell has to be asked for its place.
+        last = len(self.grid) - self.width
+        for start in range(0, len(self.grid), self.width):
+            self.grid[start] = self.grid[start + self.width - 1] = EDGE
+        self.grid[: self.width] = self.grid[last:] = bytes([EDGE]) * self.width
         self.seen = 0
         self.look()
 
@@ -97,13 +98,6 @@ class Router:
     def is_vast(self) -> bool:
         """Whether there are too many ways, in too large a figure, to look for all of them."""
         return self.care is HEADLONG
-
-    def _fence(self) -> None:
-        """Let no way lead over the edge of the grid."""
-        width, last = self.width, len(self.grid) - self.width
-        for j in range(self.height):
-            self.grid[j * width] = self.grid[(j + 1) * width - 1] = EDGE
-        self.grid[:width] = self.grid[last:] = bytes([EDGE]) * width
 
     def look(self) -> None:
         """Take in what was drawn since the last look."""

@@ -360,16 +360,13 @@ class LadderDrawing:
             frame = Box(x - width / 2, min(near, far), x + width / 2, max(near, far))
             self.pen.wire((start, (x, near)), True, element.weight, origin)
             if k == 1 and element.energy:
-                self._energy(element, (x + 8, (y + near) / 2))
+                between, named = (x + 8, (y + near) / 2), Origin(element.element, "energy", domain=element.domain)
+                self.pen.add(Label(element.energy, between, size=measures.SMALL, align="left", origin=named))
             self._box(element.element, box, frame, element.domain, element.tone)
             y, start = far, (x, far)
         if last.kind == "end":
             origin = replace(origin, part=LEAD)
         self.pen.wire((start, last.edge(back)), last.takes_head, element.weight, origin)
-
-    def _energy(self, element: ElementPlan, at: Point) -> None:
-        origin = Origin(element.element, "energy", domain=element.domain)
-        self.pen.add(Label(element.energy, at, size=measures.SMALL, align="left", origin=origin))
 
     def _box(self, element: str, box: BoxPlan, frame: Box, domain: str, tone: Tone = "ink") -> None:
         origin = Origin(element, box.part, domain=domain)

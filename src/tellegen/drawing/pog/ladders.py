@@ -4,7 +4,7 @@ Nobody draws them by hand. The sections on both sides of such a column have the 
 sensor reads is told under the figure.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import final
@@ -35,37 +35,6 @@ from tellegen.schemes.ladders import LadderBuilder, SignalFlow
 from tellegen.schemes.names import UniqueNames
 from tellegen.schemes.pog_scheme import Column, Ladder, PogScheme, Section
 
-IsSensor = Callable[[str], bool]
-
-
-def _without_bare_columns(ladder: LadderPlan, is_sensor: IsSensor) -> LadderPlan:
-    """The ladder without the columns that say nothing; the ladder itself where no others would be left."""
-    kept: list[ColumnPlan] = []
-    before: SectionPlan | None = None  # the section that stands for that behind a column left out
-    for column in ladder.columns:
-        moved = column if before is None else replace(column, left=before)
-        if not _is_bare(moved, is_sensor):
-            kept.append(moved)
-            before = None
-        elif moved.right is not None:
-            before = moved.left
-        elif kept and isinstance(kept[-1].content, ElementPlan):
-            # Nothing stands behind the last element any more, so nothing comes from there to be negated.
-            minus = frozenset(place for place in kept[-1].minus if place[1] != "right")
-            kept[-1] = replace(kept[-1], right=None, minus=minus)
-        else:
-            return ladder
-    return replace(ladder, columns=tuple(kept)) if kept else ladder
-
-
-def _is_bare(column: ColumnPlan, is_sensor: IsSensor) -> bool:
-    if column.left is None or column.left.link or (column.right is not None and column.right.link):
-        return False
-    if isinstance(column.content, ElementPlan):
-        return is_sensor(column.content.element)
-    return column.content is None and column.right is not None and not column.minus
-
-
 SENSORS = ("De", "Df")
 Names = dict[Line, dict[End, str]]
 """The variables at the ends of the nodes of a column."""
@@ -83,19 +52,41 @@ class ScalarPlanner:
     def ladder(self, ladder: Ladder) -> LadderPlan:
         """The plan of a ladder and of its side ladders."""
         plan = LadderPlan(tuple(map(self._column, ladder.columns)), self.section(ladder.entry))
-        shown = _without_bare_columns(plan, self._is_sensor)
-        self._tell_sensors({*_elements(plan)} - {*_elements(shown)})
+        shown = self._without_bare_columns(plan)
+        # What the sensors that have no column read is told under the figure.
+        hidden = {*_elements(plan)} - {*_elements(shown)}
+        for block in self.scheme.blocks.values():
+            if block.element in hidden:
+                self.texts.legend.setdefault(name_latex(block.element), self.texts.names.variable(block.input))
         return shown
 
-    def _is_sensor(self, element: str) -> bool:
-        item = self.scheme.elements.get(element)
-        return item is not None and item.letters in SENSORS
+    def _without_bare_columns(self, ladder: LadderPlan) -> LadderPlan:
+        """The ladder without the columns that say nothing; the ladder itself where no others would be left."""
+        kept: list[ColumnPlan] = []
+        before: SectionPlan | None = None  # the section that stands for that behind a column left out
+        for column in ladder.columns:
+            moved = column if before is None else replace(column, left=before)
+            if not self._is_bare(moved):
+                kept.append(moved)
+                before = None
+            elif moved.right is not None:
+                before = moved.left
+            elif kept and isinstance(kept[-1].content, ElementPlan):
+                # Nothing stands behind the last element any more, so nothing comes from there to be negated.
+                minus = frozenset(place for place in kept[-1].minus if place[1] != "right")
+                kept[-1] = replace(kept[-1], right=None, minus=minus)
+            else:
+                return ladder
+        return replace(ladder, columns=tuple(kept)) if kept else ladder
 
-    def _tell_sensors(self, elements: Set[str]) -> None:
-        """What the sensors that have no column read, under the figure."""
-        for block in self.scheme.blocks.values():
-            if block.element in elements:
-                self.texts.legend.setdefault(name_latex(block.element), self.texts.names.variable(block.input))
+    def _is_bare(self, column: ColumnPlan) -> bool:
+        # At a link the reader goes on elsewhere, so its section is shown whatever stands behind it.
+        if column.left is None or column.left.link or (column.right is not None and column.right.link):
+            return False
+        if isinstance(column.content, ElementPlan):
+            item = self.scheme.elements.get(column.content.element)
+            return item is not None and item.letters in SENSORS
+        return column.content is None and column.right is not None and not column.minus
 
     def section(self, name: str) -> SectionPlan | None:
         """The plan of a section; None where nothing stands there."""
@@ -185,7 +176,8 @@ class ScalarPlanner:
         shared = self._shared_line(column, names)
         comes_in: dict[Line, bool] = {}
         for line in LINES:
-            name = column.shared if line == shared else _other(section, column.shared)
+            unshared = section.across if section.through == column.shared else section.through
+            name = column.shared if line == shared else unshared
             names[line]["vertical"] = name
             comes_in[line] = name == section.into_left
         crossed = names["upper"]["vertical"] != _variable(section, "upper")
@@ -231,10 +223,6 @@ def _elements(ladder: LadderPlan) -> Iterator[str]:
 def _variable(section: Section, line: Line) -> str:
     upper = section.variable(section.upper)
     return upper if line == "upper" else section.across if upper == section.through else section.through
-
-
-def _other(section: Section, name: str) -> str:
-    return section.across if section.through == name else section.through
 
 
 FEW_CUTS = 2

@@ -175,7 +175,9 @@ class _LaneTexts:
         # Storages and resistors side by side have one matrix of transfer functions, which a field with its own matrix is not.
         if row.fields:
             raise NoLanesError
-        letter = self._matrix("G", self._filled(row, width, _transfers(blocks)), "(s)")
+        powers = {"storage": ONE / symbol("s"), "derivative": symbol("s")}
+        transfers = {j: _linear(block) * powers.get(block.kind, ONE) for j, block in blocks.items()}
+        letter = self._matrix("G", self._filled(row, width, transfers), "(s)")
         return (BoxPlan("gain", letter),), ""
 
     def _energy(self, block: Block) -> Expression:
@@ -222,12 +224,6 @@ def _linear(block: Block) -> Expression:
     if block.gain is None:
         raise NoLanesError
     return block.gain
-
-
-def _transfers(blocks: dict[int, Block]) -> dict[int, Expression]:
-    s = symbol("s")
-    power = {"storage": ONE / s, "derivative": s}
-    return {j: _linear(block) * power.get(block.kind, ONE) for j, block in blocks.items()}
 
 
 def _diagonal(matrix: Matrix, text: Callable[[Expression], str]) -> str:

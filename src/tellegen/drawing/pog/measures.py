@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tellegen.drawing.geometry import ceil_to
-from tellegen.drawing.pog.plan import BranchPlan, ColumnPlan, ConnectionPlan, ElementPlan, SectionPlan
+from tellegen.drawing.pog.plan import LINES, BranchPlan, ColumnPlan, ConnectionPlan, ElementPlan, SectionPlan
 from tellegen.drawing.typesetting import set_math, set_words
 
 # Sections stand on this grid, so that ladders over each other can be compared.
@@ -85,8 +85,9 @@ def column_width(column: ColumnPlan) -> float:
         case None:
             own = 60
     # A label is centred on its section and stands half in each of the columns beside it.
-    labels = max((_label_width(column, upper=upper) for upper in (True, False)), default=0)
-    return ceil_to(max(own, labels), GRID)
+    sections = [section for section in (column.left, column.right) if section is not None]
+    upper, lower = (sum(width_of(one.label(line), TEXT) for one in sections) / 2 + 14 for line in LINES)
+    return ceil_to(max(own, upper, lower), GRID)
 
 
 def _element_width(element: ElementPlan) -> float:
@@ -114,25 +115,17 @@ def label_width(*sections: SectionPlan | None) -> float:
     return max((width_of(text, TEXT) for text in texts), default=0)
 
 
-def _label_width(column: ColumnPlan, *, upper: bool) -> float:
-    labels = [s.upper if upper else s.lower for s in (column.left, column.right) if s is not None]
-    return sum(width_of(label, TEXT) for label in labels) / 2 + 14
-
-
-def _element_height(element: ElementPlan) -> float:
-    """The height that the boxes of an element need between the lines."""
-    return sum(box_size(box.text)[1] for box in element.boxes) + FREE_GAP * (len(element.boxes) + 1)
-
-
 def ladder_height(columns: Iterable[ColumnPlan]) -> float:
     """From the upper to the lower line."""
     tallest: float = HEIGHT
     for column in columns:
         if isinstance(column.content, ElementPlan):
-            tallest = max(tallest, _element_height(column.content))
+            boxes = [box_size(box.text)[1] for box in column.content.boxes]
+            tallest = max(tallest, sum(boxes) + FREE_GAP * (len(boxes) + 1))
         elif isinstance(column.content, ConnectionPlan):
             # Boxes stand on the lines, half of each between them; values are written on their inner sides.
-            boxes = (column.content.upper, column.content.lower)
-            values = 24.0 * sum(1 for box in boxes if box.value)
-            tallest = max(tallest, sum(box_size(b.text, connection=True)[1] for b in boxes) / 2 + 60 + values)
+            upper, lower = column.content.upper, column.content.lower
+            boxes = [box_size(box.text, connection=True)[1] for box in (upper, lower)]
+            values = 24.0 * sum(1 for box in (upper, lower) if box.value)
+            tallest = max(tallest, sum(boxes) / 2 + 60 + values)
     return ceil_to(tallest, GRID)

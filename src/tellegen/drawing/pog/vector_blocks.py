@@ -41,7 +41,7 @@ from tellegen.drawing.pog.texts import (
 )
 from tellegen.drawing.scene import Weight
 from tellegen.expressions import ONE, ZERO, Expression, is_zero
-from tellegen.graph import Port, ResistiveLaw, SourceLaw, StorageLaw
+from tellegen.graph import ResistiveLaw, SourceLaw, StorageLaw
 from tellegen.schemes.algebra.vector_blocks import StorageGroup, storage_groups
 from tellegen.schemes.gains import signal_gains
 from tellegen.schemes.pog_scheme import Column, Ladder, Matrix, PogScheme, VectorBlock
@@ -118,7 +118,10 @@ class VectorPlanner:
         if not self.n or not is_null(self.D) or self.rates:
             letter = self._letter("D", self.D)
             text = f"{letter}(s)" if self.rates else letter
-            D = self._element("D", text, "down", () if self.n else self._all_elements(), self.m)
+            graph = self.scheme.causal.graph
+            everything = [port.element for port in graph.ports if not isinstance(port.law, SourceLaw)]
+            everything += [coupling.element for coupling in graph.couplings]
+            D = self._element("D", text, "down", () if self.n else everything, self.m)
             behind = None
             if self.n:
                 lower = rf"{self._plain('C', self.C)}\,{self.x}"
@@ -141,11 +144,6 @@ class VectorPlanner:
             sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
             yield ColumnPlan(left, after, ConnectionPlan(sources, BoxPlan("B", forward), BoxPlan("C", back)))
 
-    def _all_elements(self) -> tuple[str, ...]:
-        graph = self.scheme.causal.graph
-        ports = [port.element for port in graph.ports if not isinstance(port.law, SourceLaw)]
-        return (*ports, *(coupling.element for coupling in graph.couplings))
-
     def _output_letter(self, B: str, driven: bool) -> str:
         # In a model that conserves power C is the transpose of B; only where it is not does it get a letter of its own.
         if self.rates or driven:
@@ -156,9 +154,8 @@ class VectorPlanner:
 
     def _state_columns(self, left: SectionPlan | None) -> list[ColumnPlan]:
         """The integrators, then what takes power back."""
-        storages = tuple(
-            p.element for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw) and self._holds(p)
-        )
+        ports = [p for p in self.scheme.causal.graph.ports if isinstance(p.law, StorageLaw)]
+        storages = [p.element for p in ports if not self.part or p.state in self.block.states]
         # Several blocks hang behind each other on the same states, each with a section in between that carries what is left.
         q = bold("q") if self.n > 1 else "q"
         boxes = (BoxPlan("integrator", INTEGRATOR), BoxPlan("gain", inverse_letter(self._letter("L"), self.n)))
@@ -219,10 +216,7 @@ class VectorPlanner:
         given = rf" - {transposed_letter(self._plain('N'), self.n)}\,{self.x}" if "N" in parts else ""
         return " + ".join(taken) + given
 
-    def _holds(self, port: Port) -> bool:
-        return not self.part or port.state in self.block.states
-
-    def _element(self, part: str, text: str, way: Way, names: tuple[str, ...], size: int) -> ElementPlan:
+    def _element(self, part: str, text: str, way: Way, names: Iterable[str], size: int) -> ElementPlan:
         return ElementPlan(" ".join(names), (BoxPlan(part, text),), way, self._domain(), weight=self._weight(size))
 
     # -- legend ----------------------------------------------------------------------------------------------------------------
@@ -279,15 +273,12 @@ def _outputs(scheme: PogScheme) -> tuple[Matrix, Matrix, bool]:
 
     def rows(starts: Iterable[str]) -> Matrix:
         names = tuple(starts)
-        return tuple(tuple(_signed(gains[o.signal].get(name, ZERO), o.sign) for name in names) for o in scheme.outputs)
+        found = [(o.sign, [gains[o.signal].get(name, ZERO) for name in names]) for o in scheme.outputs]
+        return tuple(tuple(entry if sign > 0 else -entry for entry in row) for sign, row in found)
 
     known = {*states, *scheme.inputs}
     more = any(entry is not ZERO for row in gains.values() for name, entry in row.items() if name not in known)
     return rows(states), rows(scheme.inputs), more
-
-
-def _signed(entry: Expression, sign: int) -> Expression:
-    return entry if sign > 0 else -entry
 
 
 TOGETHER = r"\mathrm{e}"
@@ -392,7 +383,9 @@ class _GroupPlanner:
         if self.left is not None and self.left.direction == "left":
             told.add((self.acting, "left"))
         beyond = () if self.right is None else self.right.carries
-        ends = [self._section(carried, rightwards=False) for carried in self._carried(blocks, beyond)]
+        # Before A goes what goes on and what A takes. Before N it is not known: with ratios that move, N^T z is a share of the
+        # power that the storages take.
+        ends = [self._section((*beyond, *group.others) if block.element else (), rightwards=False) for block in blocks]
         inner = bool(group.right is not None and not _is_one(group.right))
         last = self._section(beyond, rightwards=False) if inner else self.right
         sections = [*ends, last]
@@ -414,14 +407,6 @@ class _GroupPlanner:
         if self.left is not None:
             return "upper" if self.left.upper_goes_right else "lower"
         return "lower" if self.right is not None and self.right.upper_goes_right else "upper"
-
-    def _carried(self, blocks: Sequence[ElementPlan], beyond: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """What goes through the sections before the blocks: before A, what goes on and what A takes.
-
-        Before N it is not known: with ratios that move, N^T z is a share of the power that the storages take.
-        """
-        for block in blocks:
-            yield (*beyond, *self.group.others) if block.element else ()
 
     def _section(self, carries: tuple[str, ...], *, rightwards: bool) -> SectionPlan:
         """A section inside the group; `rightwards` tells how what acts on the states runs."""
@@ -456,7 +441,10 @@ class _GroupPlanner:
 
     def _connection(self, side: str, row: tuple[Expression, ...]) -> ConnectionPlan:
         """K on the line of the states, its transpose on the other."""
-        text = self._ratio(row[0]) if self.n == 1 else ""
+        text = ""
+        if self.n == 1 and not is_too_long(row[0]):
+            ratio = self.texts.number(row[0]) or self.texts.expression(row[0])
+            text = ratio if width_of(ratio, text_size(ratio)) <= WIDEST else ""
         if not text:
             text = self._letter(f"K_{side}", (row,))
             self.texts.explain_matrix(text, (row,))
@@ -464,10 +452,6 @@ class _GroupPlanner:
         back = transposed_letter(text, self.n)
         boxes = {other_line(self.acting): BoxPlan("K", text), self.acting: BoxPlan("transposed", back)}
         return ConnectionPlan(f"{self.group.states[0]} {side}", boxes["upper"], boxes["lower"])
-
-    def _ratio(self, entry: Expression) -> str:
-        text = "" if is_too_long(entry) else self.texts.number(entry) or self.texts.expression(entry)
-        return text if text and width_of(text, text_size(text)) <= WIDEST else ""
 
     # -- letters ---------------------------------------------------------------------------------------------------------------
 
