@@ -3,7 +3,7 @@
 The measures are those of the figures in `docs/howto/draw.md`, in units.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
@@ -188,6 +188,11 @@ def layer_of(shape: Shape) -> Layer:
             return "labels"
         case _:
             assert_never(shape)
+
+
+def layered(shapes: Iterable[Shape]) -> list[Shape]:
+    """The shapes in the order of their layers, those of one layer as they come."""
+    return sorted(shapes, key=lambda shape: LAYERS.index(layer_of(shape)))
 
 
 def primitives(shape: Shape) -> Iterator[Primitive]:

@@ -20,16 +20,8 @@ from tellegen.drawing.geometry import Box
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.drawing.mechanism.scene import MechanismMotion, mechanism_motion
 from tellegen.drawing.options import DEFAULTS, Options, read_options, with_layout
+from tellegen.drawing.overlay import results
 from tellegen.drawing.overlay.marks import Array
-from tellegen.drawing.overlay.results import (
-    Overlay,
-    drawn_model,
-    network_overlay,
-    overlaid_notation,
-    overlay_of,
-    panel_overlay,
-    shown_run,
-)
 from tellegen.drawing.scene import Scene, Shape, moved
 from tellegen.drawing.strokes import PAPER, THEMES
 from tellegen.drawing.writers.raster import to_png
@@ -275,7 +267,7 @@ def check_animation_suffix(path: Path) -> None:
     writer_for(path, ANIMATED, "animations", rules.BAD_ANIMATION_FILE)
 
 
-def with_panel(motion: MechanismMotion, panel: Overlay | None, times: Array) -> MechanismMotion:
+def with_panel(motion: MechanismMotion, panel: results.Overlay | None, times: Array) -> MechanismMotion:
     """The motion with a panel at its right, both at the same times; the motion tells the time."""
     if panel is None:
         return motion
@@ -321,16 +313,16 @@ def animate(
     if notation == MECHANISM:
         return _motion(what, run, frames, seconds, chosen)
     if notation == NETWORK:
-        model = drawn_model(what)
+        model = results.drawn_model(what)
         if model.mechanism is not None:
             return _motion(model, run, frames, seconds, chosen)
-        shown, _ = shown_run(model, run)
-        overlay = network_overlay(model, shown, chosen, float(shown.t[0]))
+        shown, _ = results.shown_run(model, run)
+        overlay = results.network_overlay(model, shown, chosen, float(shown.t[0]))
     else:
-        overlaid = overlaid_notation(notation)
-        shown, graph = shown_run(what, run)
+        overlaid = results.overlaid_notation(notation)
+        shown, graph = results.shown_run(what, run)
         placed = chosen if isinstance(what, Run) else with_layout(chosen, as_model(what), notation)
-        overlay = overlay_of(shown, overlaid, placed, graph)
+        overlay = results.overlay_of(shown, overlaid, placed, graph)
     times = _times(shown, frames)
     return Animation(overlay.still, tuple(overlay.frames(times)), tuple(times.tolist()), float(seconds), chosen)
 
@@ -343,9 +335,11 @@ def _motion(what: AnyModel | Run, run: Run | None, frames: int, seconds: float, 
         )
     model = as_model(what)
     MechanismPose(model)  # a model without a mechanism is refused before it is simulated
-    shown, _ = shown_run(model, run)
+    shown, _ = results.shown_run(model, run)
     times = _times(shown, frames)
-    motion = with_panel(mechanism_motion(model, shown, times, options), panel_overlay(model, shown, options), times)
+    motion = with_panel(
+        mechanism_motion(model, shown, times, options), results.panel_overlay(model, shown, options), times
+    )
     return Animation(motion.still, motion.frames, tuple(times.tolist()), float(seconds), options)
 
 

@@ -8,21 +8,9 @@ from collections.abc import Iterable
 from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
+from tellegen.drawing import strokes
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import Scene, Shape
-from tellegen.drawing.strokes import (
-    LAYERS,
-    PAPER,
-    THEMES,
-    Circle,
-    Glyphs,
-    PenPath,
-    Primitive,
-    Theme,
-    ThemeName,
-    layer_of,
-    primitives,
-)
 from tellegen.drawing.typesetting import Outline
 
 ALIKE = 0.005
@@ -30,13 +18,13 @@ ALIKE = 0.005
 
 
 def to_svg(
-    scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, symbols: bool = False, memory: str = ""
+    scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, symbols: bool = False, memory: str = ""
 ) -> str:
     """The scene as an SVG document. With `symbols`, equal letters are drawn once and used again: smaller, for screens.
 
     `memory` is what the file remembers of the figure, beside what can be seen.
     """
-    return SvgWriter(scene, THEMES[theme], scale, symbols=symbols, memory=memory).document()
+    return SvgWriter(scene, strokes.THEMES[theme], scale, symbols=symbols, memory=memory).document()
 
 
 def number(value: float) -> str:
@@ -55,7 +43,7 @@ def path_data(outline: Outline, dx: float = 0, dy: float = 0) -> str:
 class SvgWriter:
     """Collects the lines of one document."""
 
-    def __init__(self, scene: Scene, theme: Theme, scale: float, *, symbols: bool, memory: str = "") -> None:
+    def __init__(self, scene: Scene, theme: strokes.Theme, scale: float, *, symbols: bool, memory: str = "") -> None:
         self.scene, self.theme, self.scale, self.memory = scene, theme, scale, memory
         self.used: Counter[str] = Counter()
         self.symbols: dict[str, str] | None = {} if symbols else None
@@ -63,18 +51,17 @@ class SvgWriter:
 
     def bare(self, shapes: Iterable[Shape]) -> str:
         """Shapes without attributes, in the order of layers: for the frames of an animation."""
-        ordered = sorted(shapes, key=lambda shape: LAYERS.index(layer_of(shape)))
-        return "".join(self._primitive(item) for shape in ordered for item in primitives(shape))
+        return "".join(self._primitive(item) for shape in strokes.layered(shapes) for item in strokes.primitives(shape))
 
     def document(self, further: Iterable[str] = ()) -> str:
         """The document; `further` lines are drawn over the scene."""
         box = self.scene.box
         # Drawn before the head of the document is written: only then is it known which symbols there are.
-        layers = [line for layer in LAYERS for line in self._layer(layer)]
+        layers = [line for layer in strokes.LAYERS for line in self._layer(layer)]
         size = f'width="{number(box.width * self.scale)}" height="{number(box.height * self.scale)}"'
         view = " ".join(map(number, (box.left, box.top, box.width, box.height)))
         corner = f'x="{number(box.left)}" y="{number(box.top)}"'
-        ground = f'width="{number(box.width)}" height="{number(box.height)}" fill="{self.theme.colour(PAPER)}"'
+        ground = f'width="{number(box.width)}" height="{number(box.height)}" fill="{self.theme.colour(strokes.PAPER)}"'
         lines = [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="{view}" role="img">',
             f"<title>{escape(self.scene.title)}</title>",
@@ -98,11 +85,11 @@ class SvgWriter:
         ]
 
     def _layer(self, layer: str) -> list[str]:
-        shapes = [shape for shape in self.scene.shapes if layer_of(shape) == layer]
+        shapes = [shape for shape in self.scene.shapes if strokes.layer_of(shape) == layer]
         return [f'<g id="{layer}">', *(self._group(shape) for shape in shapes), "</g>"]
 
     def _group(self, shape: Shape) -> str:
-        inside = "".join(self._primitive(item) for item in primitives(shape))
+        inside = "".join(self._primitive(item) for item in strokes.primitives(shape))
         kind, origin = type(shape).__name__.lower(), shape.origin
         # Ids are made of what a shape stands for, so that scripts and styles find it; the second one alike has a number.
         name = "-".join(word for word in (origin.element, origin.port, origin.part) if word) or kind
@@ -120,27 +107,27 @@ class SvgWriter:
         attributes = "".join(f" {key}={quoteattr(value)}" for key, value in words.items() if value)
         return f"<g{attributes}>{inside}</g>"
 
-    def _primitive(self, item: Primitive) -> str:
+    def _primitive(self, item: strokes.Primitive) -> str:
         match item:
-            case PenPath():
+            case strokes.PenPath():
                 return f'<path d="{path_data(item.outline)}"{self._pen(item)}/>'
-            case Circle():
+            case strokes.Circle():
                 x, y = item.centre
                 return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(item.radius)}"{self._pen(item)}/>'
-            case Glyphs():
+            case strokes.Glyphs():
                 return self._glyphs(item)
 
-    def _pen(self, item: PenPath | Circle) -> str:
+    def _pen(self, item: strokes.PenPath | strokes.Circle) -> str:
         text = f' fill="{self.theme.colour(item.fill) if item.fill else "none"}"'
         if item.stroke:
             text += f' stroke="{self.theme.colour(item.stroke)}" stroke-width="{number(item.width)}"'
-        if isinstance(item, PenPath) and item.cap != "butt":
+        if isinstance(item, strokes.PenPath) and item.cap != "butt":
             text += f' stroke-linecap="{item.cap}"'
         if item.dash:
             text += f' stroke-dasharray="{" ".join(map(number, item.dash))}"'
         return text
 
-    def _glyphs(self, item: Glyphs) -> str:
+    def _glyphs(self, item: strokes.Glyphs) -> str:
         x, y = item.placed.start
         fill = self.theme.colour(item.fill)
         outlines = item.placed.text.outlines

@@ -8,25 +8,9 @@ The package draws the half arrows, the strokes and the labels of bonds; texts an
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from tellegen.drawing import rules
+from tellegen.drawing import rules, strokes
 from tellegen.drawing.geometry import Box, Point
 from tellegen.drawing.scene import Band, Block, Bond, Curve, Dot, Label, Ring, Scene, Section, Shape, Sum, Wire
-from tellegen.drawing.strokes import (
-    DOT_RADIUS,
-    LAYERS,
-    POINT,
-    SEAM,
-    SPOT_INSET,
-    SPOT_RADIUS,
-    SUM_RADIUS,
-    THEMES,
-    Theme,
-    ThemeName,
-    along,
-    direction,
-    layer_of,
-    stroke_line,
-)
 from tellegen.drawing.typesetting import Outline
 from tellegen.drawing.writers.svg import number
 
@@ -68,20 +52,20 @@ _HEADS = {
 }
 
 
-def to_tikz(scene: Scene, *, theme: ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
+def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float = 1, standalone: bool = False) -> str:
     """The scene as a tikzpicture with the styles that it uses, or as a whole document that pdflatex reads."""
-    picture = "\n".join([*_picture(scene, THEMES[theme], scale)])
+    picture = "\n".join([*_picture(scene, strokes.THEMES[theme], scale)])
     if not standalone:
         packages = TIKZ_PACKAGES.replace("\n", " ")
         return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
-    width, height = (number(side * POINT * scale) for side in (scene.box.width, scene.box.height))
+    width, height = (number(side * strokes.POINT * scale) for side in (scene.box.width, scene.box.height))
     page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin=0pt]{{geometry}}"
     head = [r"\documentclass{article}", page, r"\usepackage{lmodern}", TIKZ_PACKAGES, r"\pagestyle{empty}"]
     setting = r"\setlength{\parindent}{0pt}\setlength{\topskip}{0pt}\setlength{\lineskip}{0pt}"
     return "\n".join([*head, setting, r"\begin{document}", "%", picture + "%", r"\end{document}", ""])
 
 
-def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
+def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
     yield STYLES
     for paint, colour in theme.paints.items():
         yield rf"\definecolor{{tellegen {paint}}}{{HTML}}{{{colour[1:]}}}"
@@ -97,15 +81,12 @@ def _picture(scene: Scene, theme: Theme, scale: float) -> Iterator[str]:
         yield rf" \csname c@MaxMatrixCols\endcsname={columns}\relax"
     if theme.colour("paper") != "#FFFFFF":
         yield rf" \fill[tellegen paper] {_corners(scene.box)};"
-    for layer in LAYERS:
-        for shape in scene.shapes:
-            if layer_of(shape) == layer:
-                for line in _shape(shape, theme):
-                    yield f" {line}"
+    for shape in strokes.layered(scene.shapes):
+        yield from (f" {line}" for line in _shape(shape, theme))
     yield r"\end{tikzpicture}" + ("}" if scale != 1 else "")
 
 
-def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
+def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
     match shape:
         case Band():
             yield _band_colour(theme, shape.domain)
@@ -116,14 +97,16 @@ def _shape(shape: Shape, theme: Theme) -> Iterator[str]:
             head = f",{_HEADS[shape.weight]}" if shape.head else ""
             yield rf"\draw[{_WEIGHTS[shape.weight]}{head}{_tone(shape.tone)}] {_line(shape.points)};"
         case Dot():
-            yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, DOT_RADIUS[shape.weight])};"
+            yield rf"\fill[{_paint(shape.tone)}] {_circle(shape.centre, strokes.DOT_RADIUS[shape.weight])};"
         case Block():
             yield rf"\path[pog block{_tone(shape.tone)}] {_corners(shape.box)};"
         case Sum():
-            yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, SUM_RADIUS)};"
+            yield rf"\path[pog sum{_tone(shape.tone)}] {_circle(shape.centre, strokes.SUM_RADIUS)};"
             for spot in shape.spots:
-                centre = along(shape.centre, spot, SUM_RADIUS - SPOT_RADIUS - SPOT_INSET)
-                yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, SPOT_RADIUS)};"
+                centre = strokes.along(
+                    shape.centre, spot, strokes.SUM_RADIUS - strokes.SPOT_RADIUS - strokes.SPOT_INSET
+                )
+                yield rf"\fill[{_paint(shape.tone)}] {_circle(centre, strokes.SPOT_RADIUS)};"
         case Bond():
             yield from _bond(shape)
         case Ring():
@@ -145,15 +128,15 @@ def _bond(bond: Bond) -> Iterator[str]:
     if bond.size > 1:
         # The two lines first, then the half arrow on the last few units of the middle line.
         yield rf"\draw[vector bond{tone}] {_line(bond.points)};"
-        last = direction(*bond.points[-2:])
-        yield rf"\draw[{half}{tone}] {_line((along(bond.points[-1], last, -3), bond.points[-1]))};"
+        last = strokes.direction(*bond.points[-2:])
+        yield rf"\draw[{half}{tone}] {_line((strokes.along(bond.points[-1], last, -3), bond.points[-1]))};"
     else:
         yield rf"\draw[{half}{tone}] {_line(bond.points)};"
     if bond.stroke:
-        yield rf"\draw[causal stroke{tone}] {_line(stroke_line(bond))};"
+        yield rf"\draw[causal stroke{tone}] {_line(strokes.stroke_line(bond))};"
 
 
-def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
+def _band_colour(theme: strokes.Theme, domain: str, shade: int = 0) -> str:
     paint = f"shade:{domain}:{shade}" if shade else f"band:{domain}"
     return rf"\definecolor{{tellegen band}}{{HTML}}{{{theme.colour(paint)[1:]}}}"
 
@@ -161,7 +144,7 @@ def _band_colour(theme: Theme, domain: str, shade: int = 0) -> str:
 def _curve(curve: Curve) -> str:
     closed = " -- cycle" if curve.closed and curve.outline[-1][0] != "Z" else ""
     if curve.shade:
-        seam = rf"draw=tellegen band,line width={SEAM * POINT:g}pt"
+        seam = rf"draw=tellegen band,line width={strokes.SEAM * strokes.POINT:g}pt"
         return rf"\filldraw[{seam},fill=tellegen band] {_outline(curve.outline)}{closed};"
     if curve.pale:
         line = _WEIGHTS["hair"] + _tone(curve.tone)
@@ -210,7 +193,7 @@ _ANCHORS = {
 
 def _label(label: Label) -> str:
     # The skip is that of LaTeX, 1.2 times the size, and the size comes in units of 0.75 points.
-    size, skip = number(label.size * POINT), number(label.size * 0.9)
+    size, skip = number(label.size * strokes.POINT), number(label.size * 0.9)
     font = rf"\fontsize{{{size}}}{{{skip}}}\selectfont"
     if label.math:
         text = f"${label.text}$"
@@ -241,7 +224,7 @@ def _corners(box: Box) -> str:
 
 
 def _circle(centre: Point, radius: float) -> str:
-    return f"{_at(centre)} circle[radius={number(radius * POINT)}pt]"
+    return f"{_at(centre)} circle[radius={number(radius * strokes.POINT)}pt]"
 
 
 def _paint(tone: str) -> str:
@@ -274,9 +257,9 @@ def to_bondgraphs(scene: Scene, *, scale: float = 1, standalone: bool = False) -
         packages = BONDGRAPHS_PACKAGES.replace("\n", " ")
         return f"% {' '.join(scene.title.split())}\n% The preamble of the document needs {packages}\n{picture}\n"
     # The page is as wide as the scene, so that its edge makes the picture smaller.
-    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / POINT)
+    fitting = scale * scene.box.width / (scene.box.width + 2 * EDGE / strokes.POINT)
     picture = "\n".join(_bondgraphs_picture(scene, fitting))
-    width, height = ((side * POINT + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
+    width, height = ((side * strokes.POINT + 2 * EDGE) * fitting for side in (scene.box.width, scene.box.height))
     paper = f"paperwidth={number(width)}pt,paperheight={number(height)}pt,margin={number(EDGE / 2 * fitting)}pt"
     page = rf"\usepackage[{paper}]{{geometry}}"
     head = [r"\documentclass{article}", page, BONDGRAPHS_PACKAGES, r"\pagestyle{empty}\setlength{\parindent}{0pt}"]
@@ -313,7 +296,7 @@ def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> It
             yield rf"\draw[->,gray] {_line(shape.points)};"
         case Ring():
             style = "densely dashed,diff" if shape.dashed else "gray"
-            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * POINT)}pt];"
+            yield rf"\draw[{style}] {_at(shape.centre)} circle[radius={number(shape.radius * strokes.POINT)}pt];"
         case Block():
             box = shape.box
             yield rf"\draw[thick] {_at((box.left, box.top))} rectangle {_at((box.right, box.bottom))};"
@@ -324,7 +307,7 @@ def _bondgraphs_shape(shape: Shape, beside: Mapping[tuple[str, str], str]) -> It
 def _bondgraphs_bond(bond: Bond, beside: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """The last piece of a bond is an edge with the half arrow; those before it are plain lines."""
     colour = "={diff}" if bond.warned else ""
-    strokes = {"end": f"e_out{colour}", "start": f"e_in{colour}", "": ""}
+    ends = {"end": f"e_out{colour}", "start": f"e_in{colour}", "": ""}
     first, last = bond.points[:-1], bond.points[-2:]
     style = ["mbond"] if bond.size > 1 else []
     if len(first) > 1:
@@ -332,11 +315,11 @@ def _bondgraphs_bond(bond: Bond, beside: Mapping[tuple[str, str], str]) -> Itera
         plain = [
             "thick",
             *(["double"] if bond.size > 1 else []),
-            *([strokes["start"]] if bond.stroke == "start" else []),
+            *([ends["start"]] if bond.stroke == "start" else []),
         ]
         yield rf"\draw[{','.join(plain)}] {_line(first)};"
-    if strokes[bond.stroke] and (bond.stroke == "end" or len(first) == 1):
-        style.append(strokes[bond.stroke])
+    if ends[bond.stroke] and (bond.stroke == "end" or len(first) == 1):
+        style.append(ends[bond.stroke])
     for part in _AT_BONDS:
         if text := beside.get((bond.origin.port, part)):
             style.append(f"{part}={{${text}$}}")
