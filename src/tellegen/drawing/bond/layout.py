@@ -8,16 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import floor, inf
 from typing import Literal, final
 
-from tellegen.drawing.bond.clusters import (
-    ONE_PORT,
-    PITCH,
-    Cluster,
-    Side,
-    clipped,
-    cluster_of,
-    is_wide,
-    level_length,
-)
+from tellegen.drawing.bond.clusters import ONE_PORT, PITCH, Cluster, Side, clipped, cluster_of, is_wide, level_length
 from tellegen.drawing.bond.pen import BondPen, upright_room
 from tellegen.drawing.bond.plan import BondLink, BondNode, BondPlan, BondRow, ItemText, Skeleton, skeleton_of
 from tellegen.drawing.formulas import name_latex

@@ -12,24 +12,9 @@ from statistics import median
 from typing import final
 
 from tellegen.core.union_find import UnionFind
-from tellegen.drawing.bond.clusters import (
-    Side,
-    Slot,
-    clipped,
-    draw_beside,
-    draw_text,
-    gap_of,
-    is_wide,
-    side_point,
-)
+from tellegen.drawing.bond.clusters import Side, Slot, clipped, draw_beside, draw_text, gap_of, is_wide, side_point
 from tellegen.drawing.bond.layout import MESHED, PLAIN, BondLayout, Spacing, lay_out_bonds, lay_out_in_pieces
-from tellegen.drawing.bond.plan import (
-    BondLink,
-    BondPlan,
-    Skeleton,
-    plan_bonds,
-    skeleton_of,
-)
+from tellegen.drawing.bond.plan import BondLink, BondPlan, Skeleton, plan_bonds, skeleton_of
 from tellegen.drawing.bond.routes import Router, cut_bond, ends_from_above, is_far, reading_effort
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.ink import Pen, Stroke, inks, overlapping, strokes_through, touch

@@ -260,12 +260,7 @@ def linked_ladders(scheme: PogScheme, most: int, earlier: Sequence[Sequence[str]
     builder = LadderBuilder(opened, flow)
     ladders = tuple(builder.ladder_of(part) for part in connected_parts(opened, earlier))
     laddered = replace(
-        scheme,
-        ladders=ladders,
-        sections=builder.sections,
-        blocks=flow.blocks,
-        summations=flow.summations,
-        vector=None,
+        scheme, ladders=ladders, sections=builder.sections, blocks=flow.blocks, summations=flow.summations, vector=None
     )
     return LinkedLadders(laddered, _sections_at(opened, builder, letters))
 

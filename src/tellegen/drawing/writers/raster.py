@@ -73,12 +73,7 @@ def _printed(
     return file.getvalue()
 
 
-_RULES: Any = {
-    "path.simplify": False,
-    "lines.scale_dashes": True,
-    "savefig.bbox": None,
-    "pdf.compression": 6,
-}
+_RULES: Any = {"path.simplify": False, "lines.scale_dashes": True, "savefig.bbox": None, "pdf.compression": 6}
 """What a user's style must not change."""
 
 

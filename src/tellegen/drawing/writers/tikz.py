@@ -312,11 +312,7 @@ def _bondgraphs_bond(bond: Bond, beside: Mapping[tuple[str, str], str]) -> Itera
     style = ["mbond"] if bond.size > 1 else []
     if len(first) > 1:
         # A stroke at the start belongs to the first piece, which then is no edge of the package.
-        plain = [
-            "thick",
-            *(["double"] if bond.size > 1 else []),
-            *([ends["start"]] if bond.stroke == "start" else []),
-        ]
+        plain = ["thick", *(["double"] if bond.size > 1 else []), *([ends["start"]] if bond.stroke == "start" else [])]
         yield rf"\draw[{','.join(plain)}] {_line(first)};"
     if ends[bond.stroke] and (bond.stroke == "end" or len(first) == 1):
         style.append(ends[bond.stroke])
