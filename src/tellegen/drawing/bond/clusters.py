@@ -193,7 +193,10 @@ def _wide_cluster(
     way = -1 if against else 1
     below_it = [port for port in ports if id(port[0]) not in raised]
     wanted = [*below_it, *(_room_below(plan, node, link, options, way) for link in plan.leaves[node.name])]
-    upper = [] if covered else _above(plan, node, wanted)
+    # Bonds that lead elsewhere stand above it, up to half of all, so that it is half as wide.
+    free = [port for port in wanted if not plan.nodes[port[0].other(node.name)].text.letters]
+    count = 0 if covered else min(len(free), len(wanted) // 2)
+    upper = free[len(free) - count :]
     lower = [port for port in wanted if port not in upper]
     signal = set_math(node.text.signals, VARIABLE).box.width / 2 + 10 if node.text.signals and upper else 0.0
     below, above = _spread(lower), _spread(upper, signal)
@@ -220,13 +223,6 @@ def _wide_cluster(
         inner, outer = clipped((x, 0), (x, y), gap, gap_of(leaf, (x, y), slot))
         pen.bond(link, (inner, outer) if link.tail == node.name else (outer, inner), options, element=leaf.element)
     return Cluster(pen, gap, found)
-
-
-def _above(plan: BondPlan, node: BondNode, ports: Sequence[Port]) -> list[Port]:
-    """Those of the bonds that lead elsewhere which stand above a wide node, so that it is half as wide."""
-    free = [port for port in ports if not plan.nodes[port[0].other(node.name)].text.letters]
-    count = min(len(free), len(ports) // 2)
-    return free[len(free) - count :]
 
 
 def _spread(ports: Sequence[Port], start: float = 0.0) -> list[float]:

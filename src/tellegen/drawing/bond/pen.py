@@ -148,7 +148,8 @@ class BondPen(Pen):
         # The longest piece of a line with corners has the most room for a label, and is where the eye looks first.
         pieces = tuple(sorted(pairwise(points), key=lambda piece: -dist(*piece)))
         places: tuple[float, ...] = PLACES
-        if element and _is_slanted(*points[:2]):
+        (x, y), (u, v) = points[:2]
+        if element and min(abs(x - u), abs(y - v)) > 1e-9:  # it is slanted
             places = OUTWARDS if link.head == element else tuple(1 - place for place in OUTWARDS)
         for part, text in (("effort", link.effort), ("flow", link.flow)):
             if text and options.variables:
@@ -202,10 +203,6 @@ class BondPen(Pen):
                         self.shapes.append(ring)
                         return
         self.left_out += 1
-
-
-def _is_slanted(start: Point, end: Point) -> bool:
-    return min(abs(start[0] - end[0]), abs(start[1] - end[1])) > 1e-9
 
 
 def _part(bond: Bond, part: str) -> Origin:

@@ -58,7 +58,10 @@ def bands_of(plan: BondPlan, layout: BondLayout, ink: Box, options: Options) -> 
     for regions, part in parts:
         own = ink if len(parts) == 1 else part  # bonds that close meshes may lie beyond all items
         area = Box(ink.left - PAD_SIDE, own.top - PAD_TOP, ink.right + PAD_SIDE, own.bottom + PAD_BOTTOM)
-        found = _columns(regions, area, borders) or _boxes(regions)
+        found = _columns(regions, area, borders)
+        if not found:
+            found = [Band(box.grown(REGION), domain) for domain, box in regions]
+            found = [] if any(one.box.overlaps(two.box) for one, two in combinations(found, 2)) else found
         if not found:
             # Areas behind one part only would say that the other part has no domain.
             return [], ink
@@ -119,7 +122,7 @@ def _groups(plan: BondPlan, together: Callable[[str, str], bool]) -> dict[str, i
 
 
 def _columns(regions: list[Region], area: Box, borders: list[float]) -> list[Band]:
-    """Bands over the whole height, cut through the two-port between neighbours; nothing where regions stand over each other."""
+    """Bands over the whole height, cut through the two-port between neighbours; none where regions stand over each other."""
     ordered = sorted(regions, key=lambda region: region[1].left)
     if any(one[1].right > two[1].left for one, two in pairwise(ordered)):
         return []
@@ -133,12 +136,6 @@ def _columns(regions: list[Region], area: Box, borders: list[float]) -> list[Ban
         joined = made.pop().box.left if made and made[-1].domain == domain else left
         made.append(Band(Box(joined, area.top, right, area.bottom), domain))
     return made
-
-
-def _boxes(regions: list[Region]) -> list[Band]:
-    """A box round each region; nothing where two of them overlap."""
-    bands = [Band(box.grown(REGION), domain) for domain, box in regions]
-    return [] if any(one.box.overlaps(two.box) for one, two in combinations(bands, 2)) else bands
 
 
 # -- the figure --------------------------------------------------------------------------------------------------------------------
@@ -399,6 +396,7 @@ class _Arrangement:
         return x + median(dx for dx, _ in ways), y + median(dy for _, dy in ways)
 
     def _nearest(self, name: str, wanted: Point) -> Point:
+        """The free place that is nearest to the one wanted: for its text and for its straight bonds."""
         # Where nothing is free within reach the item stands where it wants: an overlap is seen, a lost item is not.
         x, y = wanted
         return next((at for dx, dy in _rings() if self._is_free(name, at := (x + dx, y + dy))), wanted)

@@ -154,9 +154,12 @@ class _Chain:
             item = members[0].item
             own = members[0].flow if self.shared == line else members[0].effort
         else:
+            # Without an energy its own variable has the letter of its line in the section, and the name of its matrix.
             letters = "".join(sorted({member.item.letters for member in members}))
             item = ItemText(letters, element.boxes[-1].text.removesuffix("^{-1}"))
-            own = dotted_latex(element.energy) if element.energy else _named_after(item, section, self.shared)
+            letter = section.label(other_line(self.shared)).partition("_")[0]
+            named = f"{letter}_{{{item.parameter.partition('(')[0]}}}"
+            own = dotted_latex(element.energy) if element.energy else named
         effort, flow = (shared, own) if self.shared == line else (own, shared)
         node = self._add(element.element, "leaf", item, section.first_domain)
         stroke = node if takes_effort else junction
@@ -182,12 +185,6 @@ class _Chain:
     def _add(self, name: str, role: Role, text: ItemText, domain: str) -> str:
         self.nodes[name] = BondNode(name, name, role, text, domain)
         return name
-
-
-def _named_after(item: ItemText, section: SectionPlan, shared: Line) -> str:
-    """The own variable of a vector element: the letter of its line in the section, with the name of its matrix."""
-    letter = section.label(other_line(shared)).partition("_")[0]
-    return f"{letter}_{{{item.parameter.partition('(')[0]}}}"
 
 
 def _effort_line(section: SectionPlan) -> Line:

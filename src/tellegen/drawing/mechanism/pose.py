@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import atan2, hypot, pi
+from math import atan2, pi
 from typing import final
 
 from tellegen.core.errors import TellegenError
@@ -10,6 +10,7 @@ from tellegen.core.names import listing
 from tellegen.drawing import rules
 from tellegen.drawing.geometry import Point
 from tellegen.drawing.scene import MARGIN
+from tellegen.drawing.strokes import direction
 from tellegen.expressions import ZERO, Expression, number, symbol, to_text
 from tellegen.model.kinematics import (
     Angle,
@@ -168,8 +169,7 @@ def _initial(model: Model, tree: MechanismTree) -> dict[str, float]:
 
 def direction_between(start: Point, end: Point) -> Point:
     """The direction from one point to another; to the right where they are the same."""
-    length = hypot(end[0] - start[0], end[1] - start[1])
-    return ((end[0] - start[0]) / length, (end[1] - start[1]) / length) if length > 0 else (1.0, 0.0)
+    return direction(start, end) if start != end else (1.0, 0.0)
 
 
 def angle_in_quarters(vector: Point) -> float:

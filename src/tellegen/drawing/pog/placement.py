@@ -214,7 +214,9 @@ def _branches(
             taken[above].append(Box(borders[k], y - ring, borders[k + 1], y + measures.STUB + ring))
             yield PlacedBranch(k, ladder, middle, y, above)
             continue
-        x = ceil_to(middle + _shift(content.ladder.entry), measures.GRID)
+        # Its first section stands so far from the wires that the labels of it keep clear of them.
+        clear = measures.PORT_HALF + measures.GRID + measures.label_width(content.ladder.entry) / 2
+        x = ceil_to(middle + max(measures.BRANCH_SHIFT, clear), measures.GRID)
         y = _free_level(ladder, x, middle, height, space, taken[above], above=above)
         taken[above].append(_with_elbow(ladder, x, y, middle))
         yield PlacedBranch(k, ladder, x, y, above)
@@ -226,12 +228,6 @@ def _is_above(plan: LadderPlan, side: LadderPlan, number: int, earlier: ItemPosi
     if here is None or there is None or here[1] == there[1]:
         return number % 2 == 1
     return there[1] < here[1]
-
-
-def _shift(entry: SectionPlan | None) -> float:
-    """From the middle of a branch column to the first section of its side ladder, whose labels keep clear of the wires."""
-    label = measures.label_width(entry)
-    return max(measures.BRANCH_SHIFT, measures.PORT_HALF + measures.GRID + label / 2)
 
 
 def _with_elbow(ladder: PlacedLadder, x: float, y: float, middle: float) -> Box:

@@ -305,13 +305,14 @@ def _congruence(reduction: Reduction) -> str:
         return ""
     if sum(map(formula_size, entries)) > LONGEST:
         return ""
-    told = " + ".join(rf"{_brackets(matrix)}\,{_column(names)}" for matrix, names in shown)
+
+    def bracketed(matrix: Matrix) -> str:
+        # matrix_latex gives a single entry as it is, which in a product needs brackets.
+        alone = len(matrix) == len(matrix[0]) == 1
+        return rf"\left({matrix_latex(matrix)}\right)" if alone else matrix_latex(matrix)
+
+    told = " + ".join(rf"{bracketed(matrix)}\,{_column(names)}" for matrix, names in shown)
     return f"{_column(reduction.full.states)} = {told}"
-
-
-def _brackets(matrix: Matrix) -> str:
-    alone = len(matrix) == len(matrix[0]) == 1
-    return rf"\left({matrix_latex(matrix)}\right)" if alone else matrix_latex(matrix)
 
 
 def _column(names: Sequence[str]) -> str:

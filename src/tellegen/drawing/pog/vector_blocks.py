@@ -148,7 +148,10 @@ class VectorPlanner:
         # In a model that conserves power C is the transpose of B; only where it is not does it get a letter of its own.
         if self.rates or driven:
             return f"{self._plain('C', self.C)}(s)"
-        if _transposed(self.block.B) == self.C or _same(_transposed(self.block.B), self.C):
+        # Equal up to what has to be worked out: the entries come by different ways through the scheme.
+        B_T = tuple(zip(*self.block.B, strict=True))
+        pairs = [pair for row, line in zip(B_T, self.C, strict=False) for pair in zip(row, line, strict=True)]
+        if len(B_T) == len(self.C) and all(a is b or is_zero(a - b) for a, b in pairs):
             return transposed_letter(B, self.n * self.m)
         return self._letter("C", self.C)
 
@@ -255,16 +258,6 @@ def _of_part(scheme: PogScheme, block: VectorBlock, C: Matrix, D: Matrix) -> tup
     return tuple(tuple(row[k] for k in own) for row in rows), direct
 
 
-def _transposed(matrix: Matrix) -> Matrix:
-    return tuple(zip(*matrix, strict=True))
-
-
-def _same(one: Matrix, two: Matrix) -> bool:
-    return len(one) == len(two) and all(
-        is_zero(a - b) for row, line in zip(one, two, strict=True) for a, b in zip(row, line, strict=True)
-    )
-
-
 def _outputs(scheme: PogScheme) -> tuple[Matrix, Matrix, bool]:
     """C and D of the outputs, and whether these read anything else: rates of dependent storages, laws that are not linear."""
     signals = [output.signal for output in scheme.outputs]
@@ -357,7 +350,11 @@ class _GroupPlanner:
         self.domain = domains.pop() if len(domains) == 1 else ""
         self.takes = not is_null(group.A)
         """Whether anything takes power from the states."""
-        self.acting = self._acting_line()
+        # What acts on the states comes in at whichever end there is; it leaves on the same line.
+        comes_above = (
+            self.left.upper_goes_right if self.left is not None else not (self.right and self.right.upper_goes_right)
+        )
+        self.acting: Line = "upper" if comes_above else "lower"
         self.z = name_latex(group.states[0]) if self.n == 1 else indexed_letter(bold("x"), self.index)
         # What acts on a single state has the letter of its domain; on several, of several domains perhaps, the neutral e.
         single = self.n == 1
@@ -402,11 +399,6 @@ class _GroupPlanner:
         self.texts.explain_moving(e for matrix in (group.L, group.N, group.A) for row in matrix for e in row)
 
     # -- lines and sections ----------------------------------------------------------------------------------------------------
-
-    def _acting_line(self) -> Line:
-        if self.left is not None:
-            return "upper" if self.left.upper_goes_right else "lower"
-        return "lower" if self.right is not None and self.right.upper_goes_right else "upper"
 
     def _section(self, carries: tuple[str, ...], *, rightwards: bool) -> SectionPlan:
         """A section inside the group; `rightwards` tells how what acts on the states runs."""
