@@ -122,11 +122,8 @@ class Memory:
             raise ValueError("its parts are missing")
         if len(places) > MOST_ITEMS or sum(map(_length, lines)) > MOST_ITEMS:
             raise ValueError("it has too many items")
-        return cls(
-            str(notation),
-            {_name(name): _place(place) for name, place in places.items()},
-            tuple(tuple(map(_name, line)) for line in lines),
-        )
+        found = {_name(name): _place(place) for name, place in places.items()}
+        return cls(str(notation), found, tuple(tuple(map(_name, line)) for line in lines))
 
     def text(self) -> str:
         """One line of ASCII; equal figures give equal lines, and no memory gives no line."""
@@ -438,13 +435,10 @@ def _stretched_scene(scene: Scene, here: Mapping[str, Point], wishes: Mapping[st
 
 def _centred(before: Sequence[Shape], after: Sequence[Shape]) -> list[Shape]:
     """The shapes with the names of areas in the middle of these, as they were before the areas became wider."""
-    areas = [
-        (one.box, two.box)
-        for one, two in zip(before, after, strict=True)
-        if isinstance(one, Band) and isinstance(two, Band)
-    ]
+    pairs = list(zip(before, after, strict=True))
+    areas = [(one.box, two.box) for one, two in pairs if isinstance(one, Band) and isinstance(two, Band)]
     found: list[Shape] = []
-    for one, two in zip(before, after, strict=True):
+    for one, two in pairs:
         near = [new for old, new in areas if _is_caption(one) and abs(old.centre[0] - one.at[0]) < STRAIGHT]
         if near and _is_caption(two):
             under = min(near, key=lambda area: abs(area.bottom - two.at[1]))

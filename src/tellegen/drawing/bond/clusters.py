@@ -156,7 +156,8 @@ def cluster_of(
     leaves = [plan.nodes[link.other(name)] for link in links]
     slots = _choose_slots(leaves, {*taken}, {*avoided}, node, against=against)
     for link in links:
-        _draw_leaf(pen, plan, name, link, slots[link.other(name)], gap, options)
+        leaf = plan.nodes[link.other(name)]
+        _draw_leaf(pen, link, leaf, slots[leaf.name], gap, options)
     pen.label()
     if node.text.note:
         # Last, since the name of a junction can do with any corner.
@@ -380,16 +381,15 @@ def _origin(node: BondNode, part: str) -> Origin:
     return Origin(node.element, part, "", 1, node.domain)
 
 
-def _draw_leaf(pen: BondPen, plan: BondPlan, name: str, link: BondLink, slot: Slot, gap: Box, options: Options) -> None:
+def _draw_leaf(pen: BondPen, link: BondLink, leaf: BondNode, slot: Slot, gap: Box, options: Options) -> None:
     # Labels wait until all bonds of the cluster are drawn: else the first label would stand where the next bond goes.
-    leaf = plan.nodes[link.other(name)]
     centre = _leaf_centre(leaf, link, slot, gap, options)
     draw_text(pen, leaf, centre, "name", slot)
     inner_gap, outer_gap = gap, gap_of(leaf, centre, slot)
     if len(slot) > 1:
         inner_gap, outer_gap = _corner_gap(gap), outer_gap.grown(4)
     inner, outer = clipped((0, 0), centre, inner_gap, outer_gap)
-    points = (inner, outer) if link.tail == name else (outer, inner)
+    points = (outer, inner) if link.tail == leaf.name else (inner, outer)
     pen.bond(link, points, options, element=leaf.element, later=True)
 
 

@@ -139,7 +139,7 @@ class BondPen(Pen):
         side: Literal[1, -1] = 1 if right else -1
         origin = Origin(element, "bond", f"bond {link.number}" if link.number else "joint", 1, link.domain)
         stroke: Literal["start", "end"] = "start" if link.stroke == link.tail else "end"
-        bond = Bond(points, stroke, side, link.warned or link.sink, link.size, "ink", origin)
+        bond = Bond(points, stroke, side, link.warned or link.sink, link.size, origin=origin)
         self.put(bond)
         if link.warned:
             end, unit = stroke_end(bond)

@@ -101,13 +101,11 @@ def _parts(plan: BondPlan, layout: BondLayout) -> list[tuple[list[Region], Box]]
         if element in whole:
             found = boxes.setdefault(whole[element], {}).setdefault((region[element], domains[element]), [])
             found.extend(ink.box for ink in inks(shape))
-    return [
-        (
-            [(domain, union(found)) for (_, domain), found in regions.items() if domain],
-            union(b for f in regions.values() for b in f),
-        )
-        for regions in boxes.values()
-    ]
+    parts: list[tuple[list[Region], Box]] = []
+    for regions in boxes.values():
+        coloured = [(domain, union(own)) for (_, domain), own in regions.items() if domain]
+        parts.append((coloured, union(box for own in regions.values() for box in own)))
+    return parts
 
 
 def _groups(plan: BondPlan, together: Callable[[str, str], bool]) -> dict[str, int]:

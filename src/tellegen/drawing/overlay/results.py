@@ -262,7 +262,9 @@ def _texts(stream: EnergyStream, at: Point) -> Iterator[Shape]:
         yield Label(name_latex(stream.name), (x, y - 3), STREAM_NAME, align, "baseline", origin=_origin(stream, "name"))
         energy = rf"{energy}\text{{ {words}}}"
     else:
-        yield Label(words, (x, y - 4), STREAM_NOTE, align, "baseline", False, True, origin=_origin(stream, "name"))
+        yield Label(
+            words, (x, y - 4), STREAM_NOTE, align, "baseline", math=False, slanted=True, origin=_origin(stream, "name")
+        )
     yield Label(energy, (x, y + 13), STREAM_NOTE, align, "baseline", tone="quiet", origin=_origin(stream, "energy"))
 
 

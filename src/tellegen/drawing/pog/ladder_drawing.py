@@ -157,16 +157,8 @@ def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) ->
     pen.add(Label(section.lower, (x, lower + measures.LOWER_LABEL), size=measures.TEXT, level="baseline", origin=named))
     if pen.options.section_numbers:
         number = Origin(part="number", port=section.name)
-        pen.add(
-            Label(
-                section.name,
-                (x, upper - measures.UPPER_LABEL - 22),
-                size=11,
-                level="baseline",
-                tone="quiet",
-                origin=number,
-            )
-        )
+        above = x, upper - measures.UPPER_LABEL - 22
+        pen.add(Label(section.name, above, size=11, level="baseline", tone="quiet", origin=number))
     if pen.options.dimensions and section.size > 1:
         _tick(pen, section, (x, upper), -1)
         _tick(pen, section, (x, lower), 1)
@@ -190,17 +182,8 @@ def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> N
     y = lower + measures.ARROW_BELOW
     origin = Origin(part=LEAD, port=section.name, domain=section.domain)
     pen.add(Wire(((x - half, y), (x + half, y)), True, "hair", "power", origin))
-    label = Origin(part="power", port=section.name, domain=section.domain)
-    pen.add(
-        Label(
-            latex_name(f"P_{section.name}"),
-            (x, y + 14),
-            size=measures.SMALL - 2,
-            level="middle",
-            tone="power",
-            origin=label,
-        )
-    )
+    label, size = Origin(part="power", port=section.name, domain=section.domain), measures.SMALL - 2
+    pen.add(Label(latex_name(f"P_{section.name}"), (x, y + 14), size=size, tone="power", origin=label))
 
 
 def _link_radius(letters: str) -> float:
@@ -227,9 +210,8 @@ def _draw_integral(pen: PogPen, plan: IntegralPlan, node: WireNode) -> None:
         start = (frame.right, node.y)
     end = start[0] + measures.LEAD
     pen.wire((start, (end, node.y)), True, plan.weight, Origin(part=LEAD))
-    pen.add(
-        Label(plan.label, (end + 6, node.y), size=measures.SMALL, align="left", origin=Origin(part="displacements"))
-    )
+    origin = Origin(part="displacements")
+    pen.add(Label(plan.label, (end + 6, node.y), size=measures.SMALL, align="left", origin=origin))
 
 
 Nodes = dict[Line, WireNode]

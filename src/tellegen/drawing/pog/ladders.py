@@ -308,14 +308,12 @@ def _opened(graph: BondGraphScheme, cuts: list[PowerBond]) -> tuple[BondGraphSch
             # A source that tells this end of the bond what the other end would: each half is then a model of its own.
             name, side = names.take(f"link_{letter}"), bond.receives(end)
             law = SourceLaw(side, bond.variable(side))
-            item = OnePort(name, Port(name, bond.domain, 0, 0, law, bond.across, bond.through), side)
+            port = Port(name, bond.domain, 0, 0, law, across=bond.across, through=bond.through)
+            item = OnePort(name, port, side)
             one_ports[item.name] = item
             letters[item.name] = mark
-            bonds.append(
-                replace(bond, head=item.name, head_port=0)
-                if end == bond.tail
-                else replace(bond, tail=item.name, tail_port=0)
-            )
+            from_tail, to_head = replace(bond, head=name, head_port=0), replace(bond, tail=name, tail_port=0)
+            bonds.append(from_tail if end == bond.tail else to_head)
     return graph.rebonded(one_ports, bonds), letters
 
 

@@ -20,6 +20,7 @@ from tellegen.drawing.pog.plan import (
     LadderPlan,
     Line,
     SectionPlan,
+    Way,
     other_line,
 )
 from tellegen.drawing.pog.texts import (
@@ -33,7 +34,7 @@ from tellegen.drawing.pog.texts import (
     raised_letter,
     with_arguments,
 )
-from tellegen.drawing.scene import Weight
+from tellegen.drawing.scene import Tone, Weight
 from tellegen.expressions import ONE, ZERO, Expression, latex_name, symbol
 from tellegen.graph import ResistiveLaw, StorageLaw
 from tellegen.notations.pog.ladder import (
@@ -275,7 +276,7 @@ class LanePlanner:
         across: tuple[Side, ...] = tuple("across" for _ in sources)
         lanes = _LaneSignals(written.domains, rightward, across)
         decided = lanes.line_of(rightward)
-        names = self._names(sources, rightward)
+        names = self._names(sources, rightward, [piece.sign for piece in sources])
         labels = {line: self._variable(lanes, line, names if line == decided else ()) for line in LINES}
         section = entry = self._section(lanes, labels)
         for k, part in enumerate(written.parts[1:], 1):
@@ -324,11 +325,10 @@ class LanePlanner:
     def _name(self, token: str, entries: Sequence[str]) -> None:
         self.variables[token] = replace(self.variables[token], entries=tuple(entries))
 
-    def _names(self, pieces: Iterable[LadderElement], sides: Sequence[Side]) -> list[str]:
-        return [
-            _signed(name_latex(self.scheme.elements[p.name].port.variable(side)), p.sign)
-            for p, side in zip(pieces, sides, strict=True)
-        ]
+    def _names(self, pieces: Iterable[LadderElement], sides: Iterable[Side], signs: Iterable[int]) -> list[str]:
+        named = zip(pieces, sides, signs, strict=True)
+        found = [(sign, name_latex(self.scheme.elements[p.name].port.variable(side))) for p, side, sign in named]
+        return [text if sign > 0 else f"-{text}" for sign, text in found]
 
     def _labelled(self, ladder: LadderPlan) -> LadderPlan:
         """The ladder with labels for tokens, counted from left to right."""
@@ -351,17 +351,9 @@ class LanePlanner:
         domain = ", ".join(dict.fromkeys(lanes.domains))
         weight: Weight = "bold" if len(lanes.domains) > 1 else "thin"
         sides = tuple(zip(lanes.domains, lanes.side("upper"), strict=True))
-        return SectionPlan(
-            str(self.count),
-            labels["upper"],
-            labels["lower"],
-            lanes.upper_goes_right,
-            "right",
-            domain,
-            weight,
-            lanes=sides,
-            size=len(sides),
-        )
+        name, upper, lower = str(self.count), labels["upper"], labels["lower"]
+        right = lanes.upper_goes_right
+        return SectionPlan(name, upper, lower, right, "right", domain, weight=weight, lanes=sides, size=len(sides))
 
     # -- elaboration blocks ----------------------------------------------------------------------------------------------------
 
@@ -382,7 +374,7 @@ class LanePlanner:
             shared_token = section.label(line)
             if decides:
                 pieces = [row.cells[j] for j in range(len(ways))]
-                self._name(shared_token, self._names(pieces, shared))
+                self._name(shared_token, self._names(pieces, shared, [piece.sign for piece in pieces]))
             behind = None
             if not last:
                 labels = {line: shared_token, other_line(line): self._variable(lanes, other_line(line))}
@@ -430,9 +422,9 @@ class LanePlanner:
         domain = left.domain
         boxes, energy = self.boxes.element(row, len(ways))
         derived = any(self.scheme.elements[p.name].causality == "derivative" for p in pieces)
-        element = ElementPlan(
-            names, boxes, "down" if to_lower else "up", domain, energy, weight, "warning" if derived else "ink"
-        )
+        way: Way = "down" if to_lower else "up"
+        tone: Tone = "warning" if derived else "ink"
+        element = ElementPlan(names, boxes, way, domain, energy, weight, tone=tone)
         plan = ColumnPlan(left, right, element, wire_domain=domain)
         return replace(plan, minus=_minus(plan, other_line(line)))
 
@@ -467,10 +459,7 @@ class LanePlanner:
         line = lanes.line_of(decided)
         # At this end a through variable comes into the lanes by default, so against the direction in which power counts.
         signs = [-p.sign if side == "through" else p.sign for p, side in zip(pieces, decided, strict=True)]
-        names = [
-            _signed(name_latex(self.scheme.elements[p.name].port.variable(side)), sign)
-            for p, side, sign in zip(pieces, decided, signs, strict=True)
-        ]
+        names = self._names(pieces, decided, signs)
         section = self.columns[-1].right
         if section is None or section.goes_right(line):
             raise NoLanesError
@@ -485,10 +474,6 @@ def _minus(plan: ColumnPlan, line: Line) -> frozenset[tuple[Line, End]]:
     if len(goes) != 1:
         return frozenset()
     return frozenset((line, end) for end in comes if counts[end] == counts[goes[0]])
-
-
-def _signed(text: str, sign: int) -> str:
-    return text if sign > 0 else f"-{text}"
 
 
 def has_lanes(scheme: PogScheme) -> bool:

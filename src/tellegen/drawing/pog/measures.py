@@ -104,9 +104,8 @@ def _element_width(element: ElementPlan) -> float:
 
 
 def _port_width(entry: SectionPlan | None) -> float:
-    return (
-        PORT_WIDTH if entry is None else max(PORT_WIDTH, 2 * (PORT_HALF + BRANCH_OVERHANG + 6 + label_width(entry) + 5))
-    )
+    beside = PORT_HALF + BRANCH_OVERHANG + 6 + label_width(entry) + 5
+    return PORT_WIDTH if entry is None else max(PORT_WIDTH, 2 * beside)
 
 
 def label_width(*sections: SectionPlan | None) -> float:

@@ -246,11 +246,8 @@ def _free_level(
     y = -(space.rise + near + ladder.height) if above else height + space.drop + near
     for other in taken:
         if box.left < other.right + measures.GAP and other.left < box.right + measures.GAP:
-            y = (
-                min(y, other.top - measures.GAP - box.bottom)
-                if above
-                else max(y, other.bottom + measures.GAP - box.top)
-            )
+            over, under = other.top - measures.GAP - box.bottom, other.bottom + measures.GAP - box.top
+            y = min(y, over) if above else max(y, under)
     return -ceil_to(-y, 2) if above else ceil_to(y, 2)
 
 

@@ -77,13 +77,10 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
 
 def note_shapes(notes: Iterable[str], at: Point, room: float) -> Iterator[Shape]:
     """Notes in words, from a point downwards, in lines that are not wider than the room."""
-    x, y = at
-    origin = Origin(part="note")
+    (x, y), size, origin = at, measures.NOTE, Origin(part="note")
     for line in (line for note in notes for line in _lines(note, room)):
         y += measures.TEXT
-        yield Label(
-            line, (x, y), measures.NOTE, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin
-        )
+        yield Label(line, (x, y), size, "left", "baseline", math=False, slanted=True, tone="quiet", origin=origin)
 
 
 def _rows(texts: Iterable[str], room: float) -> Iterator[list[str]]:
@@ -133,9 +130,8 @@ def _planned(scheme: PogScheme, options: Options) -> FigurePlan:
     _check(scheme)
     texts = PogTexts(scheme, options)
     if scheme.parts:
-        return _figure(
-            scheme, _split(scheme, texts, options), texts, ("Vector blocks that are told each other's states.",)
-        )
+        note = "Vector blocks that are told each other's states."
+        return _figure(scheme, _split(scheme, texts, options), texts, (note,))
     # What a reader can follow best comes first: lanes of vectors, a star, a ladder cut at a few sections; one vector block, which
     # hides how the model is made, only where none of them shows it.
     reason = "" if scheme.vector is None else _why_vectorial(scheme)

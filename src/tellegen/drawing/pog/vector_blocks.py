@@ -104,7 +104,8 @@ class VectorPlanner:
     # -- columns ---------------------------------------------------------------------------------------------------------------
 
     def _section(self, name: str, upper: str, lower: str, *, right: bool, size: int) -> SectionPlan:
-        return SectionPlan(name, upper, lower, right, "right", self._domain(), self._weight(size), size=size)
+        weight = self._weight(size)
+        return SectionPlan(name, upper, lower, right, "right", self._domain(), weight=weight, size=size)
 
     def _domain(self) -> str:
         domains = {port.domain for port in self.scheme.causal.graph.ports}
@@ -133,13 +134,10 @@ class VectorPlanner:
             driven = not is_null(self.block.B_1)
             forward = f"{B} + s {self._letter('B_1')}" if driven else B
             back = self._output_letter(B, driven)
-            after = self._section(
-                DRIVEN,
-                rf"{self._plain('B')}\,{self.u}" if not driven else "e" if self.n == 1 else bold("e"),
-                self.x,
-                right=True,
-                size=self.n,
-            )
+            # With the rates of inputs too what comes out of it has no short name but e.
+            acting = "e" if self.n == 1 else bold("e")
+            acting = acting if driven else rf"{self._plain('B')}\,{self.u}"
+            after = self._section(DRIVEN, acting, self.x, right=True, size=self.n)
             named = zip(self.scheme.sources(), self.scheme.inputs, strict=True)
             sources = " ".join(item.port.element for item, name in named if name in self.block.inputs)
             yield ColumnPlan(left, after, ConnectionPlan(sources, BoxPlan("B", forward), BoxPlan("C", back)))
@@ -351,9 +349,8 @@ class _GroupPlanner:
         self.takes = not is_null(group.A)
         """Whether anything takes power from the states."""
         # What acts on the states comes in at whichever end there is; it leaves on the same line.
-        comes_above = (
-            self.left.upper_goes_right if self.left is not None else not (self.right and self.right.upper_goes_right)
-        )
+        comes_above = not (self.right and self.right.upper_goes_right)
+        comes_above = comes_above if self.left is None else self.left.upper_goes_right
         self.acting: Line = "upper" if comes_above else "lower"
         self.z = name_latex(group.states[0]) if self.n == 1 else indexed_letter(bold("x"), self.index)
         # What acts on a single state has the letter of its domain; on several, of several domains perhaps, the neutral e.
