@@ -229,6 +229,7 @@ def draw(
     chosen = read_options(options)
     if like is None:
         return _drawn_figure(what, notation, run, at, chosen)
+    # Schemes and equations have no model to be drawn again from, and steps no places.
     if isinstance(what, Finished | list | tuple):
         told = "only the figure of a model can be drawn like an earlier one"
         raise rules.NOT_LIKE.error(told, fix="draw(model, 'bond', like=figure)")
@@ -331,6 +332,7 @@ def keep_layout(
     if path.suffix.lower() == NETLIST_SUFFIX or not path.is_file():
         told = "a netlist says where its elements are drawn" if path.is_file() else f"there is no file '{path}'"
         raise rules.NO_LAYOUT.error(f"no layout can be kept: {told}", fix="give the YAML file of a model")
+    # Drawn with the places that are asked for: what could not stand where it shall is kept where it does.
     found = Memory()
     if notation in PLACED_FIGURES:
         found = Memory.of(draw(read(path), notation, places=dict(places or {})).scene)

@@ -55,6 +55,7 @@ def bold_latex(name: str) -> str:
 
 def formula_latex(expression: Expression) -> str:
     """A formula on one line: a plain reciprocal has a slash instead of a fraction bar."""
+    # A fraction bar would make every row of a figure as high as its one reciprocal.
     for sign, form in (("", expression), ("-", -expression)):
         if form is not ZERO and isinstance(inverse := ONE / form, Symbol):
             return f"{sign}1/{name_latex(inverse.name)}"
@@ -86,6 +87,7 @@ def energy_names(items: Iterable[OnePort]) -> dict[str, str]:
 def short_names(scheme: BondGraphScheme) -> dict[str, str]:
     """Variables of two-ports without the number of their side, where the number tells nothing: `tau_motor_2` is `tau_motor`."""
     names = {name for bond in scheme.bonds for name in (bond.effort, bond.flow) if bond.size == 1}
+    # A name of one side only is shortened where no other variable would then be called so.
     ends = tuple(f"_{name}" for name in scheme.two_ports)
     short = {name: stem for name in names if (stem := re.sub(r"_\d+$", "", name)) != name and stem.endswith(ends)}
     taken = Counter([*short.values(), *names])
@@ -115,6 +117,7 @@ class ParameterValues:
 
     def __init__(self, graph: PowerGraph) -> None:
         self.numbers: dict[str, float] = {}
+        # Parameters that define each other in a ring never become ready, and simply have no value here.
         waiting = {name: given for name, given in graph.parameters.items() if given is not None}
         # In whatever order they are described; what has no value leaves those that are made of it without one.
         while ready := [name for name, given in waiting.items() if given.free_symbols <= self.numbers.keys()]:
@@ -175,6 +178,7 @@ def unit_latex(unit: str, prefix: str = "") -> str:
     """A unit in upright letters."""
     if unit == "ohm":
         return rf"\mathrm{{{prefix}}}\Omega" if prefix else r"\Omega"
+    # In upright letters, after the SI brochure: only quantities are slanted.
     text = unit.replace("ohm", r"\Omega ").replace("*", r"\,")
     text = re.sub(r"\^\(?(-?\d+)\)?", r"^{\1}", text)
     return rf"\mathrm{{{prefix}{text}}}"

@@ -155,6 +155,7 @@ def _reaches(box: Box, stroke: Stroke) -> bool:
             if low >= 0 or high <= 0:
                 return False
             continue
+        # How much of the stroke, from 0 to 1, lies between two parallel sides; what is left of both pairs lies in the box.
         near, far = sorted((low / step, high / step))
         enters, leaves = max(enters, near), min(leaves, far)
     return enters < leaves
@@ -199,6 +200,7 @@ class Pen:
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
+        # Counted, because it is told: a figure says what it does not show.
         self.left_out = 0
         """The labels and numbers that found no free place."""
         self._inks: list[Ink] = []
@@ -295,6 +297,7 @@ def _may_touch(one: Shape, two: Shape) -> bool:
         return True
     if isinstance(one, Ring) or isinstance(two, Ring):
         return isinstance(one, lines) or isinstance(two, lines)
+    # Outlines of symbols may lie on each other and on blocks: they are drawn so. Lines may not run over blocks.
     curves = not isinstance(one, Block | Sum | Ring) or not isinstance(two, Block | Sum | Ring)
     return curves and not (isinstance(one, lines) or isinstance(two, lines))
 
@@ -313,6 +316,7 @@ def _holds(shape: Shape, text: Box) -> bool:
 def free_ends(shapes: Iterable[Shape]) -> Iterator[tuple[Wire | Bond, Point, Point]]:
     """The ends of wires and bonds where nothing is, each with the point of the line before it."""
     drawn = tuple(shapes)
+    # A bond ends at a text or a block, never at another bond; areas, sections and rings are only behind or round things.
     targets: list[Shape] = [shape for shape in drawn if not isinstance(shape, Bond | Band | Section | Ring)]
     grid = Grid()
     for k, shape in enumerate(targets):

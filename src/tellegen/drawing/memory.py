@@ -34,6 +34,7 @@ from tellegen.notations.layout import PLACED_FIGURES, ItemPositions
 LadderNames = tuple[tuple[str, ...], ...]
 
 VERSION = 1
+# TeX reads lines into a buffer that is limited; comments of a thousand characters fit everywhere.
 TEX_MARK, TEX_LINE = f"%{MEMORY_KEY} ", 1000
 MOST_ITEMS, LONGEST_NAME, FARTHEST = 100_000, 400, 1e7
 """What a file may remember at most: anything else was not written by us."""
@@ -88,6 +89,7 @@ class Memory:
 
         Raises: NoMemoryError where it is no such file.
         """
+        # Every way to fail is one error with a reason: the caller draws anew, and tells it.
         reader = READERS.get(path.suffix.lower())
         if reader is None:
             raise NoMemoryError(f"files '{path.suffix}' are no figures")
@@ -154,8 +156,10 @@ class Memory:
         """Where each item shall be. What a person put somewhere outweighs all the rest, which stays as it was, or as usual."""
         put = {name: at for name, at in given.items() if name in here}
         # With most items put somewhere the usual places say nothing: the few others go along with their neighbours.
+        # What a person says about a few items is a correction of the usual figure; about most, a figure of their own.
         usual = not self.places and 2 * len(put) <= len(here)
         rest = {name: here[name] if usual else self.places.get(name) for name in here if name not in put}
+        # One item that was put somewhere then outweighs all the others together.
         weight = 1 + len(rest)
         return {name: (at, weight) for name, at in put.items()} | {
             name: (at, 1) for name, at in rest.items() if at is not None
@@ -186,6 +190,7 @@ def check_places(places: ItemPositions, names: Iterable[str], what: str) -> None
     """
     known = list(dict.fromkeys(names))
     for name in places:
+        # A misspelt name would otherwise be a place that nobody has, and nobody would be told.
         if name not in known:
             fix = did_you_mean(name, known) or f"the items are {listing(known, MOST_NAMED)}"
             raise rules.NO_SUCH_ITEM.error(f"there is no '{name}' in {what} to be put anywhere", fix=fix)
@@ -323,6 +328,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         length = int.from_bytes(data[at : at + 4], "big")
         kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
         at += CHUNK + length
+        # A file that was cut short or changed ends here: what came before it is still good.
         if at > len(data) or zlib.crc32(kind + body) != int.from_bytes(data[at - 4 : at], "big"):
             return
         yield kind, body
@@ -413,6 +419,7 @@ def _stretched_scene(scene: Scene, here: Mapping[str, Point], wishes: Mapping[st
     Rows that nothing joins are stretched each for itself.
     """
     both = [name for name in here if name in wishes]
+    # Nothing to do, and rounding everything once more might still move something.
     if all(here[name] == wishes[name][0] for name in both):
         return scene
 
@@ -439,6 +446,7 @@ def _centred(before: Sequence[Shape], after: Sequence[Shape]) -> list[Shape]:
     areas = [(one.box, two.box) for one, two in pairs if isinstance(one, Band) and isinstance(two, Band)]
     found: list[Shape] = []
     for one, two in pairs:
+        # A caption belongs to the area whose middle it had; of several over each other, to the nearest one.
         near = [new for old, new in areas if _is_caption(one) and abs(old.centre[0] - one.at[0]) < STRAIGHT]
         if near and _is_caption(two):
             under = min(near, key=lambda area: abs(area.bottom - two.at[1]))
@@ -454,6 +462,7 @@ def _is_caption(shape: Shape) -> TypeGuard[Label]:
 
 def _frame(scene: Scene, shapes: Sequence[Shape]) -> Box:
     """A box with the margins of the scene round its shapes."""
+    # The margins may differ from side to side, with captions below and legends beside.
     old, new, box = ink_box(scene.shapes), ink_box(shapes), scene.box
     return Box(
         new.left + box.left - old.left,

@@ -23,6 +23,7 @@ READABLE = 5.0
 """Texts of fewer points can hardly be read in print."""
 SCREEN = 1100.0
 """Where no width is asked for, rows longer than a screen go on below."""
+# Steps, not a search: every width is a layout of the whole figure.
 ROOMY = (1.2, 1.4)
 """What was not cut into rows before may be so much wider, and the figure is drawn smaller."""
 MOST_COMPARED = 200
@@ -134,6 +135,7 @@ DEFAULTS = Options()
 
 def with_layout(options: Options, model: Model, notation: str) -> Options:
     """The options with the places that the file of a model gives to the items of such figures, beside those asked for."""
+    # What is asked for in the call outweighs the file: one tries something before one keeps it.
     kept = model.layout.get(notation)
     return options if not kept else replace(options, places={**kept, **options.places})
 
@@ -149,6 +151,7 @@ def read_options(chosen: Mapping[str, object], base: Options = DEFAULTS) -> Opti
         if name not in known:
             fix = did_you_mean(name, known) or f"the options are {listing(sorted(known), len(known))}"
             raise rules.NO_SUCH_OPTION.error(f"there is no option '{name}' for figures", fix=fix)
+    # The types of the fields say what values there are, so that a new option needs no line here.
     kinds = get_type_hints(Options)
     return replace(base, **{name: _checked(name, value, kinds[name]) for name, value in chosen.items()})
 
@@ -182,6 +185,7 @@ def _pixels(text: str) -> object:
     number, unit = found.groups()
     if not unit:
         return float(number)
+    # Any unit of length will do, so that a column of a journal can be copied as it is told.
     if not is_unit(unit) or dimension_of(unit) != dimension_of("m"):
         raise rules.BAD_OPTION.error(f"'{text}' is no value of the option 'max_width'", fix="give a length: '85 mm'")
     return convert(float(number), unit, "in") * PIXELS

@@ -175,6 +175,7 @@ class Band:
     origin: Origin = NOTHING
 
 
+# Everything that a back end has to know; JSON reads its list of shapes from here.
 Shape = Wire | Block | Sum | Dot | Section | Label | Bond | Ring | Curve | Band
 
 
@@ -219,6 +220,7 @@ def place_label(label: Label) -> PlacedText:
     text = set_math(label.text, label.size) if label.math else set_words(label.text, label.size)
     text = _leaning(text) if label.slanted and not label.math else text
     x, y = label.at
+    # Ink instead of advance widths: letters such as f and j reach beyond theirs, and a centred text would look shifted.
     box = text.box
     left = {"centre": x - (box.left + box.right) / 2, "left": x - box.left, "right": x - box.right}[label.align]
     return PlacedText(text, (left, y if label.level == "baseline" else y - (box.top + box.bottom) / 2))
@@ -268,6 +270,7 @@ def cornered(title: str, about: str, frame: Box, shapes: Iterable[Shape]) -> Sce
 
 
 def _rounded(value: float) -> float:
+    # A thousandth of a unit is far below what can be seen, and above the rounding of different processors.
     return round(value, 3) + 0.0  # minus zero is zero
 
 

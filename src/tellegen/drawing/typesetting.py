@@ -189,6 +189,7 @@ def _words_font() -> Any:
 
 def _beside(one: Typeset, two: Typeset, gap: float) -> Typeset:
     """Two texts on one baseline, with a gap between their inks."""
+    # From ink to ink, as the eye measures a gap.
     shift = one.box.right + gap - two.box.left
     moved = tuple(_shifted(outline, shift) for outline in two.outlines)
     low, high = min(one.box.top, two.box.top), max(one.box.bottom, two.box.bottom)
@@ -222,6 +223,7 @@ def _outlines(item: ElementTree.Element) -> list[Outline]:
 def _path(data: str) -> Outline:
     tokens = iter(_TOKEN.findall(data))
     steps: list[Command] = []
+    # Only these commands occur, all of them absolute: ziamath and ziafont write no others.
     for letter in tokens:
         points = tuple((float(next(tokens)), float(next(tokens))) for _ in range(_POINTS[letter]))
         if letter == "L" and steps and steps[-1] == ("M", points):

@@ -199,6 +199,7 @@ def _wide_cluster(
     count = 0 if covered else min(len(free), len(wanted) // 2)
     upper = free[len(free) - count :]
     lower = [port for port in wanted if port not in upper]
+    # The arrow of a signal comes from above too, at the end of the box where the row begins.
     signal = set_math(node.text.signals, VARIABLE).box.width / 2 + 10 if node.text.signals and upper else 0.0
     below, above = _spread(lower), _spread(upper, signal)
     across = max((*below, *above, 0.0))
@@ -213,6 +214,7 @@ def _wide_cluster(
     if node.text.signals:
         at = way * (20 - half) if upper else -way * half / 2
         _draw_signal(pen, node, at, Box(-half, 4 - BOX_HALF, half, BOX_HALF), upwards=False)
+    # Bonds stop a little before the box: strokes would lie on its border.
     gap = Box(-half - 4, -BOX_HALF - 4, half + 4, BOX_HALF + 4)
     for link, _, _ in ports:
         _keep_free(pen, gap, "N" if id(link) in raised else "S", found[id(link)][0])

@@ -357,6 +357,7 @@ class RowLayout:
         for name, hanging in draft.hanging.items():
             for item in hanging:
                 right = _forward(item.layout.extent(), draft.way).right + self._offset(draft, name, item.link)
+                # The bond to the next row goes straight down behind all branches that hang on that side.
                 if item.side == onward and name != last:
                     draft.xs[last] = ceil_to(max(draft.xs[last], draft.xs[name] + right + 3 * CORRIDOR))
 
@@ -367,6 +368,7 @@ class RowLayout:
             draft.xs[name] + max(_forward(box, draft.way).right for box in draft.clusters[name].pen.boxes())
             for name in nodes
         ]
+        # Only clusters count: branches hang lower, and where they are wider they are cut by themselves.
         left = min(_forward(box, draft.way).left for box in draft.clusters[nodes[0]].pen.boxes())
         whole = len(nodes) == len(row.nodes)
         if whole and max(rights) - left <= width:
@@ -386,6 +388,7 @@ class RowLayout:
         if is_wide(self.plan, name):
             return True
         branches, closing = len(row.branches.get(name, ())), len(self.ends.links.get(name, ()))
+        # Two sides are taken by the row, so two are left; a modulus takes the place above.
         return branches + closing <= (1 if self.plan.nodes[name].text.modulus else 2) and branches <= 1
 
     def _drawn(self, draft: _Draft) -> BondLayout:
@@ -407,6 +410,7 @@ class RowLayout:
         x, y = made.at[name]
         x += made.ports.get((name, id(item.link)), (0.0, 0.0))[0]
         x -= item.layout.ports.get((item.link.other(name), id(item.link)), (0.0, 0.0))[0]
+        # Contours of branch and row can only be compared column by column where both have the same columns.
         shift = round(x / COLUMN)
         assert shift * COLUMN == x, "nodes stand on the grid, so that columns of a branch are columns of the row"
         drop = ONE_PORT  # as far as an element hangs, where nothing is in the way

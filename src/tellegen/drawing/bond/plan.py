@@ -187,6 +187,7 @@ class BondTexts:
         if expression is None:
             return name_latex(name)
         symbol = name_latex(name) if isinstance(expression, Number) else formula_latex(expression)
+        # A long formula would push its neighbours apart; the equations of the model have it.
         if set_math(symbol, 18).box.width > WIDEST:
             symbol = name_latex(name)
         value = self.values.latex(expression, unit) if self.options.labels != "symbols" else None
@@ -202,6 +203,7 @@ class BondTexts:
             return law.inertia, unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
         if isinstance(law, ResistiveLaw) and law.coefficient not in (None, ZERO):
             assert law.coefficient is not None, "just asked"
+            # Whichever way the model states its law, a bond graph writes R as effort over flow.
             own = law.coefficient if law.side == domain.effort else ONE / law.coefficient
             return own, unit_ratio(effort, flow)
         return None, ""
@@ -219,6 +221,7 @@ class BondTexts:
 def _modulus_unit(item: TwoPort) -> str:
     """The unit of a modulus: f_b over f_a of a transformer, e_b over f_a of a gyrator. An electric machine has N*m/A, not Wb."""
     here, there = (DOMAINS[name] for name in item.domains)
+    # In SI N*m/A is Wb and V*s too; data sheets of machines write it as torque per current.
     electric = next((k for k, domain in enumerate((here, there)) if domain.name == "electrical"), None)
     if item.kind == "GY" and electric is not None and here is not there:
         wires, shaft = (here, there) if electric == 0 else (there, here)
@@ -317,6 +320,7 @@ class _BondPlanner:
         scheme = self.scheme
         skeleton = [*scheme.junctions, *scheme.two_ports]
         self.skeleton = {*skeleton, *filter(self._holds_others, scheme.one_ports)}
+        # Junctions first: what is split has to be known before links are made to its parts.
         for name in (*scheme.junctions, *scheme.two_ports, *scheme.one_ports):
             self._node(name)
         return BondPlan.of(self.nodes, [*map(self._link, scheme.bonds), *self.joints])
@@ -365,6 +369,7 @@ class _BondPlanner:
         """Bonds between the equal junctions: what one bond decides for all runs away from its group."""
         junction = self.scheme.junctions[name]
         effort_shared = DOMAINS[junction.domain].effort == junction.shares
+        # One bond gives the junction its shared variable; the halves of a split junction tell it on, away from there.
         deciding = next(
             (k for k, group in enumerate(groups) for bond in group if bond.brings(bond.other(name)) == junction.shares),
             0,

@@ -146,6 +146,7 @@ class Router:
         """The points of a line that leaves one point on a side and comes to the other."""
         self._release(start, start_side)
         self._release(end, end_side)
+        # The search runs between the free ends of two straight pieces, which have room for the barb and the stroke.
         first, last = _off(start, start_side), _off(end, end_side)
         ends = self._cell(first), LEAVING[start_side], self._cell(last), (LEAVING[end_side] + 2) % 4
         cells = self._search(*ends)
@@ -260,6 +261,7 @@ class _Search:
             elif not (held & LINE or across[here]):  # no corner on another line
                 total = cost + corner
                 found = total + haste * (abs(ahead) + beside), total, here, 1 - axis
+                # On the way towards the end the best corner is known when the line was followed; beyond, each one is worse.
                 if ahead > 0:
                     near.append(found)
                     here += move

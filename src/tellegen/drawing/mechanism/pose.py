@@ -193,6 +193,7 @@ class PageView:
         width = max(x for x, _ in points) - min(x for x, _ in points)
         height = max(y for _, y in points) - min(y for _, y in points)
         radius = max((pose.size(j, "radius") for j in pose.mechanism.joints.values()), default=0.0)
+        # The smallest scale wins, so that the points, the wheels and the lifts of cams all have room.
         scales = [room / size for room, size in ((WIDTH, width), (HEIGHT, height)) if size > 0]
         # A wheel may be all that has a size: a mechanism of one point would have no scale otherwise.
         if radius > 0:
@@ -201,6 +202,7 @@ class PageView:
         scales += [LIFT / (max(found) - min(found)) for found in lifts if found and max(found) > min(found)]
         self.scale = min(scales, default=1.0)
         corner = self.page((min(x for x, _ in points), max(y for _, y in points)))
+        # Three margins, since bodies and labels reach beyond the points that the scale is made of.
         self.origin = 3 * MARGIN - corner[0], 3 * MARGIN - corner[1]
 
     def page(self, point: Point) -> Point:
@@ -218,6 +220,7 @@ def cam_lifts(pose: MechanismPose, joint: Joint) -> list[float]:
     if body is None:
         return []
     lift, now = joint.settings["lift"], pose.value(symbol(body.angle))
+    # The profile is told by its lift: the cam is turned once round and the lift is read at every step.
     turned = (now + 2 * pi * k / STEPS for k in range(STEPS))
     return [pose.value(lift.substitute({body.angle: number(angle)})) for angle in turned]
 

@@ -101,6 +101,7 @@ class MechanismPicture:
         self._acted: dict[str, str] = {}
         self._marks = shown_points(pose)
         order = {name: k for k, name in enumerate(pose.mechanism.bodies)}
+        # How many torques are drawn about a point already.
         self._turning: Counter[Point] = Counter()
         # What slides on the ground lies under the links that it is joined to.
         slides = {j.second.body for j in pose.mechanism.joints.values() if j.kind in SLIDING and j.first.body == GROUND}
@@ -142,6 +143,7 @@ class MechanismPicture:
             replace(curve, tone="translational", pale=True) for curve in curves(outline, placed(at, way), origin)
         )
         self._add(outline, at, way, origin)
+        # The middle of what it covers, and not its centre of mass, which is often at a joint.
         middle = union(Box(*p, *p) for p in points).centre
         self._wanted.append((name_latex(name), middle, Origin(name, "body name")))
 
@@ -397,6 +399,7 @@ def _smooth_trails(pose: MechanismPose, view: PageView, run: Run, times: Array) 
 def _trails(pose: MechanismPose, view: PageView, rows: Sequence[Mapping[str, float]]) -> list[tuple[Point, ...]]:
     """The ways of the points that move: joints and ends of bodies, or centres where there are no others."""
     marks = [mark for body, found in shown_points(pose).items() if body != GROUND for mark in found]
+    # The way of a joint tells how a mechanism works; that of a centre is shown only where nothing else moves.
     named = [mark for mark in marks if mark.point != CENTRE]
     for chosen in (named, marks):
         # Points that a joint holds together have one way, and one trail; in an order that does not depend on their names.

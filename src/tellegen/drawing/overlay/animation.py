@@ -41,6 +41,7 @@ def _shown(frame: int, count: int, seconds: float) -> str:
     """When a frame is visible."""
     start, end = number(frame / count), number((frame + 1) / count)
     moments = [("0", "hidden"), (start, "visible"), (end, "hidden")]
+    # The first frame is visible from the start, the last one until the end: neither needs a moment to be hidden before or after.
     if frame == 0:
         moments = moments[1:]
     if frame == count - 1:
@@ -115,6 +116,7 @@ def _ffmpeg() -> str:
 
     Raises: FigureError (F203).
     """
+    # That of the system first: who installed it wants it to be used.
     found = shutil.which("ffmpeg")
     if found is not None:
         return found
@@ -274,6 +276,7 @@ def with_panel(motion: MechanismMotion, panel: results.Overlay | None, times: Ar
     scene, beside = motion.still, panel.still
     height = max(scene.box.height, beside.box.height)
     box = Box(0, 0, scene.box.width + beside.box.width, height)
+    # A motion that is lower than its panel stands at the foot, where it tells the time.
     dx, drop = scene.box.width, height - scene.box.height
 
     def both(main: tuple[Shape, ...], marks: tuple[Shape, ...]) -> tuple[Shape, ...]:
@@ -348,6 +351,7 @@ def _times(run: Run, frames: int) -> Array:
 
 
 def _check(frames: int, seconds: float) -> None:
+    # True would pass for one frame.
     whole = isinstance(frames, int) and not isinstance(frames, bool)
     if not whole or not 2 <= frames <= MOST_FRAMES:
         raise rules.BAD_FRAMES.error(

@@ -109,6 +109,7 @@ def _at_element(bond: PowerBond, scheme: BondGraphScheme, run: Run) -> Array | N
         if item is None or len(scheme.bonds_of(end)) > 1:
             continue
         elements = elements_of_item(item)
+        # A run that was asked for some channels only may not have this one.
         if not all(run.catalogue.of("power", element) for element in elements):
             return None
         given = isinstance(item.port.law, SourceLaw)  # the power of a source counts where it leaves
@@ -251,6 +252,7 @@ def _origin(mark: OverlayMark, part: str, sign: int = 1) -> Origin:
 def _arrow(mark: OverlayMark, value: float, width: float) -> Curve:
     unit = mark.unit if value > 0 else (-mark.unit[0], -mark.unit[1])
     tail = along(mark.centre, unit, -mark.length / 2)
+    # The length is the same for all powers, so that arrows keep their places while their widths change.
     neck, half = mark.length - HEAD_LENGTH, width / 2
     points = [(0, half), (neck, half), (neck, half + HEAD_BESIDE), (mark.length, 0)]
     corners = [*points, *((forward, -right) for forward, right in reversed(points[:3]))]
@@ -319,6 +321,7 @@ def _section_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
             continue
         (x, _), (end, y) = shape.start, shape.end
         name, domain = shape.origin.port, shape.origin.domain
+        # A section of the main ladder is upright, and power passes it to the right; one across the wires of a side ladder is level.
         if x == end:
             yield OverlayMark("power", (name,), (x, y - SECTION_OVERHANG + ARROW_BELOW), domain=domain, numbered=True)
         else:
@@ -333,6 +336,7 @@ def _vector_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
     a matrix D, no section behind that has all of what comes in or goes.
     """
     parts = {shape.origin.part for shape in scene.shapes if isinstance(shape, Block)}
+    # Which section has which power follows from the order of the blocks of a vector ladder.
     names = {INPUT: SUPPLIED}
     if "D" not in parts:
         names |= {DRIVEN: SUPPLIED, BEHIND_N if "N" in parts else BEHIND: LOST}
@@ -346,6 +350,7 @@ def _vector_marks(scene: Scene, flows: PowerFlows) -> Iterator[OverlayMark]:
 
 def _leads_down(scene: Scene, section: Section) -> bool:
     """Whether the side ladder of a level section is under it."""
+    # The same section is drawn twice: across the wires, and as the first one of the side ladder.
     name, y = section.origin.port, section.start[1]
     for shape in scene.shapes:
         if isinstance(shape, Section) and shape is not section and shape.origin.port == name:
@@ -435,6 +440,7 @@ def bars_beside(label: Label) -> Iterator[tuple[OverlayMark, Box]]:
     """Places for an energy bar: beside the text, right or left, then over and under it."""
     text, origin = label_box(label), label.origin
     x, y = text.centre
+    # As high as its text, within limits: bars of all storages can then be compared.
     height = min(TALLEST, max(26.0, text.height + 8))
     lefts = [(text.right + BESIDE, y), (text.left - BESIDE - BAR, y)]
     beyond = [(x - BAR / 2, text.top - BESIDE - height / 2), (x - BAR / 2, text.bottom + BESIDE + height / 2)]

@@ -214,6 +214,7 @@ def sankey_scene(run: Run) -> Scene:
 def _placed(streams: list[EnergyStream], scale: float) -> Iterator[PlacedStream]:
     """Streams under each other: together at the bar, apart at their elements, both about the same middle."""
     heights = [stream.energy * scale for stream in streams]
+    # A thin stream still needs two lines of text beside it.
     steps = [max(GAP + (a + b) / 2, PITCH) for a, b in pairwise(heights)]
     first, last = (heights[0], heights[-1]) if heights else (0.0, 0.0)
     middle = -(first / 2 + sum(steps) + last / 2) / 2 + first / 2
@@ -351,6 +352,7 @@ def overlay_on(
     flows = measure(run)
     marks = places(scene, flows)
     rows = [_rows(mark, flows) for mark in marks]
+    # Energies have scales of their own: a full bar is the most that this storage held, whatever the others hold.
     powers = [row for mark, row in zip(marks, rows, strict=True) if mark.kind != "stored"]
     # One scale for all frames: an arrow that grew while its power falls would be a lie. Steps that failed have no numbers.
     most = max((float(np.nanmax(np.abs(row), initial=0.0)) for row in powers), default=0.0)
@@ -364,6 +366,7 @@ def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Po
     wanted = replace(options, power_directions=True)
     plan, scheme = plan_model_pog(assign_causality(graph), wanted)
     sections = [section for ladder in plan.ladders for section in ladder.all_sections()]
+    # The plan may show a ladder that was cut at a mesh: then its sections are those of the ladder, not of the vector block.
     meshed = scheme.vectorial and options.meshes != "vector" and not any(section.lanes for section in sections)
     most = FEW_CUTS if options.meshes == "auto" else MANY_CUTS
     linked = linked_ladders(scheme, most, options.earlier.lines) if meshed else None
@@ -395,6 +398,7 @@ def _framed(scene: Scene, marks: tuple[OverlayMark, ...], most: float) -> tuple[
     # Marks at their largest, so that the figure has one size for all times.
     shapes = [shape for mark in marks for shape in mark_shapes(mark, 1.0, 1.0)]
     full = union([scene.box, *([ink_box(shapes).grown(2)] if shapes else ())])
+    # Marks may reach over the edge of the figure; it then is moved and made wider.
     dx, dy = -full.left, -full.top
     box = Box(0, 0, max(full.width, LEGEND_WIDTH), full.height + LEGEND)
     placed = tuple(moved(shape, dx, dy) for shape in scene.shapes)
@@ -433,6 +437,7 @@ def network_overlay(model: Model, run: Run, options: Options, time: float, *, bo
     if model.mechanism is None and not bodies:
         scene = schematic_scene(model, options)
     else:
+        # Its bodies are drawn where they are at that time, or the powers would stand at the wrong places.
         (row,) = coordinates_at(MechanismPose(model), run.resampled(np.array([time])))
         scene = mechanism_scene(model, options, row)
     names = [s.origin.element for s in scene.shapes if isinstance(s, Label) and s.origin.part in NAMED]
@@ -486,6 +491,7 @@ def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
     domains: dict[str, str] = {}
     for shape in scene.shapes:
         pen.put(shape)
+        # A label has no domain of its own; the symbol that it names has.
         if isinstance(shape, Curve) and shape.origin.domain:
             domains.setdefault(shape.origin.element, shape.origin.domain)
     found: list[OverlayMark] = []

@@ -51,6 +51,7 @@ class WireNode:
 
     def edge(self, side: NodeSide) -> Point:
         """Where a wire touches it."""
+        # Wires end at the edge of a circle or a box and go through dots and bends to their middle.
         radius = {"sum": SUM_RADIUS, "zero": ZERO_RADIUS, "box": self.half}.get(self.kind, 0)
         dx, dy = STEP[side]
         return self.x + dx * radius, self.y + dy * radius
@@ -111,6 +112,7 @@ def _joined(wires: list[Wire], bends: set[Point]) -> list[Wire]:
     # Columns draw their own pieces, each in the direction of its signal, so the end of one piece is the start of the next.
     after = {wire.points[0]: k for k, wire in enumerate(wires) if wire.points[0] in bends}
     found: list[Wire] = []
+    # Pieces are joined from those that no other piece leads to.
     gone: set[int] = set(after.values())
     begun = [k for k in range(len(wires)) if k not in gone]
     # A ring of wires without a beginning is begun anywhere.
@@ -169,6 +171,7 @@ def _draw_section(pen: PogPen, section: SectionPlan, at: Point, lower: float) ->
 def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
     """A slash through a wire beside its section, with the number of variables on the outer side."""
     x, y = at
+    # Beside the section, since on it the slash would be taken for a part of the dashed line.
     slash = (x + TICK - TICK_HALF, y + TICK_HALF), (x + TICK + TICK_HALF, y - TICK_HALF)
     pen.add(Wire(slash, False, "hair", origin=Origin(part=LEAD, port=section.name, domain=section.domain)))
     origin = Origin(part="dimension", port=section.name, domain=section.domain)
@@ -178,6 +181,7 @@ def _tick(pen: PogPen, section: SectionPlan, at: Point, outwards: int) -> None:
 
 def _power_arrow(pen: PogPen, section: SectionPlan, x: float, lower: float) -> None:
     """An arrow in the direction in which power counts as positive."""
+    # It points where power counts as positive, which need not be where power flows.
     half = measures.ARROW_LENGTH / 2 if section.direction == "right" else -measures.ARROW_LENGTH / 2
     y = lower + measures.ARROW_BELOW
     origin = Origin(part=LEAD, port=section.name, domain=section.domain)
@@ -317,6 +321,7 @@ class LadderDrawing:
         for line in LINES:
             node = WireNode(x[line], self.y(line), column.node_kind(line))
             sides: dict[End, NodeSide] = {"left": "left", "right": "right", "vertical": side[line]}
+            # Sorted, since a set has no order and the shapes of a figure must come in one.
             spots = tuple(STEP[sides[end]] for at, end in sorted(column.minus) if at == line)
             origin = Origin(element, "sum", port=line, sign=-1 if spots else 1, domain=column.wire_domain)
             self.pen.node(node, spots, _weight(column), origin)
@@ -330,6 +335,7 @@ class LadderDrawing:
         sizes = [measures.box_size(box.text) for box in element.boxes]
         # All columns of a ladder have its height, so short stacks of boxes are spread out rather than pushed to one line.
         gap = (self.ladder.height - sum(h for _, h in sizes)) / (len(sizes) + 1)
+        # The signal decides the order of the boxes: from the line that it leaves to the line that it comes to.
         down = element.way == "down"
         first, last = (nodes["upper"], nodes["lower"]) if down else (nodes["lower"], nodes["upper"])
         forth: NodeSide = "down" if down else "up"
@@ -391,6 +397,7 @@ class LadderDrawing:
         for line in LINES:
             right = branch.line_there(line) == near if branch.ladder.columns else column.node_kind(line) != "dot"
             x[line] = middle + (measures.PORT_HALF if right else -measures.PORT_HALF)
+        # Two wires on one place would be one: where both want the same side the upper one gives way.
         if x["upper"] == x["lower"]:
             x["upper"] = 2 * middle - x["lower"]
         nodes = self._nodes(column, x, {"upper": side, "lower": side})

@@ -295,6 +295,7 @@ class LanePlanner:
     def _carrying(self, ladder: LadderPlan) -> LadderPlan:
         """The ladder whose sections carry the power of all that stands to the right of them."""
         columns: list[ColumnPlan] = []
+        # From the right: what passes a section is what all behind it takes, up to the sources at the end.
         carries = self.beyond
         for column in reversed(ladder.columns):
             right = None if column.right is None else replace(column.right, carries=carries)
@@ -310,6 +311,7 @@ class LanePlanner:
     def _symbol(self, lanes: _LaneSignals, line: Line) -> str:
         """The letter of the variables on a line: the one of their domain, or a neutral one for several."""
         sides = lanes.side(line)
+        # Lanes of several domains share a wire, and no letter of one of them says what all are: across and through variables.
         symbols = {DOMAINS[d].power(side).symbol for d, side in zip(lanes.domains, sides, strict=True)}
         letter = symbols.pop() if len(symbols) == 1 else "a" if sides[0] == "across" else "t"
         if len(sides) == 1:
@@ -390,6 +392,7 @@ class LanePlanner:
         for item in block.items:
             row = _row_of(item)
             decides = {self.scheme.elements[piece.name].decides == shared[lane] for lane, piece in row.cells.items()}
+            # One half of a row would give the shared variables and the other half take them: no single block does both.
             if len(decides) != 1:
                 raise NoLanesError
             free = next(
@@ -420,6 +423,7 @@ class LanePlanner:
         names = " ".join(self.scheme.elements[piece.name].port.element for piece in pieces)
         weight: Weight = "bold" if len(ways) > 1 else "thin"
         domain = left.domain
+        # Texts are made in the order of the figure, since letters are numbered as they are asked for.
         boxes, energy = self.boxes.element(row, len(ways))
         derived = any(self.scheme.elements[p.name].causality == "derivative" for p in pieces)
         way: Way = "down" if to_lower else "up"
@@ -461,6 +465,7 @@ class LanePlanner:
         signs = [-p.sign if side == "through" else p.sign for p, side in zip(pieces, decided, strict=True)]
         names = self._names(pieces, decided, signs)
         section = self.columns[-1].right
+        # Sources at the right end must be asked for what runs to the left there, or both ends decide the same variable.
         if section is None or section.goes_right(line):
             raise NoLanesError
         self._name(section.label(line), names)

@@ -63,6 +63,7 @@ def legend_shapes(plan: FigurePlan, box: Box, options: Options) -> list[Shape]:
     room = legend_room(box, options)
     # An equation that is wider than the figure may be would be cut off at the edge of the page; the notes say that it is missing.
     shown = [text for text in plan.legend if set_math(text, measures.FRACTION).box.width <= max(room, options.room)]
+    # In rows rather than one under the other: most of the equations are short.
     for row in _rows(shown, room):
         height = max(set_math(text, measures.FRACTION).box.height for text in row)
         x = box.left
@@ -200,6 +201,7 @@ def _linked(linked: LinkedLadders, options: Options) -> FigurePlan:
     planner = ScalarPlanner(linked.scheme, texts, linked.links)
     ladders = tuple(map(planner.ladder, linked.scheme.ladders))
     pairs = sorted({letter.rstrip("'") for letter in linked.links.values()})
+    # Every letter has a partner with a dash, and a reader has to be told once what the two are.
     names = ", ".join(f"{letter} and {letter}'" for letter in pairs)
     note = f"Its junctions close a mesh, which is cut here: {names} are the same section."
     return _figure(linked.scheme, ladders, texts, (note,))
@@ -256,6 +258,7 @@ def _figure(scheme: PogScheme, ladders: tuple[LadderPlan, ...], texts: PogTexts,
     if texts.left_out:
         notes += (LEFT_OUT,)
     legend = tuple(f"{name} = {text}" for name, text in texts.legend.items())
+    # For readers who cannot see the figure: what it is, how large, and what it could not show.
     states, inputs = len(scheme.states), len(scheme.inputs)
     about = f"Power-Oriented Graph with {states} states and {inputs} inputs. {' '.join(notes)}".strip()
     return FigurePlan(f"POG: {scheme.name}", about, ladders, legend, notes)

@@ -105,6 +105,7 @@ def _ends(pictures: ReductionPictures) -> tuple[str, str] | None:
     if len(found) != 1 or found[0][0] not in scheme.ladders:
         return None
     columns = found[0][0].columns
+    # From the first column of the loop to the last: what stands between them belongs to the loop or hangs in it.
     first, last = found[0][1][0], found[0][1][-1]
     # A junction is shown whole.
     while first and columns[first - 1].junction == columns[first].junction != "":
@@ -127,6 +128,7 @@ def _limit(pictures: ReductionPictures) -> tuple[str, str]:
         alone = len(coupling.K) == 1 == len(coupling.K[0])
         text = figure_latex(coupling.K[0][0]) if alone else name_latex(pictures.element)
         return text, rf"{text} \rightarrow 0"
+    # What goes to zero depends on what is inverted: an inertia, a compliance, a resistance or a conductance.
     law = pictures.original.elements[pictures.element].port.law
     after = pictures.simplified.elements[pictures.element].port.law
     name = name_latex(pictures.element)
@@ -170,6 +172,7 @@ def _side_by_side(
     for k, panel in enumerate(panels):
         room = ARROW_ROOM if arrows and k and not panel.starts_row else 0
         width = max(panel.scene.box.width, _caption_width(k, panel))
+        # A panel that is wider than a row by itself still has one, and the figure is drawn smaller.
         if x and (panel.starts_row or x + room + width > max(options.room, width)):
             x, y, row = 0.0, y + row + MARGIN, 0.0
         if room:
@@ -206,6 +209,7 @@ def _placed(panel: _Panel, k: int, dx: float, dy: float) -> list[Shape]:
     letter = ascii_lowercase[k % 26]
     found: list[Shape] = []
     for shape in panel.scene.shapes:
+        # The same element is drawn in every panel, and ids and checks count each shape once.
         origin = replace(shape.origin, port=f"{letter}.{shape.origin.port}")
         found.append(replace(moved(shape, dx, dy), origin=origin))
     return found
@@ -256,6 +260,7 @@ def steps_scene(what: object, options: Options = DEFAULTS) -> Scene:
         return _orientations(orientations, options)
     if found and len(steps) == len(found):
         return _steps(steps, options)
+    # The kind of the first thing that is no step says most about what was meant.
     strange = [item for item in found if not isinstance(item, Step)]
     told = f"what is of the kind '{type(strange[0]).__name__}' is no step" if strange else "a model alone has no steps"
     fix = "give a limit: --limit J_m=0, or draw(reduce(model, {'J_m': 0}), 'steps'); or a list: draw([scheme, step])"

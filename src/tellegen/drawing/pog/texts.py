@@ -41,6 +41,7 @@ class PogNames:
         self._shown = {} if scheme.bond_graph is None else short_names(scheme.bond_graph)
         self._called: dict[str, str] = {}
         self._energies = energy_names(scheme.elements.values())
+        # A new name must be none of a variable, a parameter or a signal, shown or not: the legend may have it.
         self._taken = {*own, *joined, *graph.parameters, *scheme.signals(), *self._shown.values()}
         for section in scheme.sections.values():
             # Sections between two elements of a junction have variables that no element has; readers need a name to talk of them.
@@ -303,6 +304,7 @@ class PogTexts:
         for form, units in ((gain, (told, given)), (ONE / gain, (given, told))):
             if isinstance(form, Symbol) and form.name in self._values.numbers:
                 return f"{name_latex(form.name)} = {self._values.latex(form, _gain_unit(block, *units))}"
+        # Where the gain has one parameter its value says more than that of the gain, which one can work out.
         names = [name for name in gain.free_symbols if name in self._values.numbers]
         if len(names) == 1 and len(gain.free_symbols) == 1:
             return f"{name_latex(names[0])} = {number_latex(self._values.numbers[names[0]])}"
@@ -323,6 +325,7 @@ def _gain_unit(block: Block, above: str, below: str) -> str:
     """The unit of a gain; that of an electric machine tells both its sides: N*m/A, not Wb."""
     if not above or not below:
         return ""
+    # In SI the torque constant of a motor has the unit of a flux; nobody in a workshop knows it by that.
     electric = block.kind == "connection" and not {"A", "V"}.isdisjoint((above, below))
     unit = ratio_unit(above, below).replace("/(rad/s)", "*s/rad") if electric else unit_ratio(above, below)
     return "" if unit == "1" else unit
@@ -405,6 +408,7 @@ def column_latex(names: tuple[str, ...]) -> str:
 
 def entries_latex(entries: Sequence[str]) -> str:
     """Entries as a row with a transposition sign; of many, the first ones and the last."""
+    # The first ones show how the names go on, the last one how far.
     shown = entries if len(entries) <= MOST_ENTRIES else [*entries[:3], r"\cdots", entries[-1]]
     # The braces are for ziamath, which cannot raise an environment.
     return rf"{{\begin{{bmatrix}} {' & '.join(shown)} \end{{bmatrix}}}}^{{\mathrm{{T}}}}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
+# At four bytes a pixel this is 0.8 GB.
 MOST_PIXELS = 200_000_000
 MEMORY_KEY = "tellegen"
 """Under this word files keep where everything stands."""
@@ -85,6 +86,7 @@ def _figure(scene: Scene, theme: strokes.Theme, scale: float) -> "Figure":
     box = scene.box
     inch = scale / 96
     figure = Figure(figsize=(box.width * inch, box.height * inch))
+    # A figure without pyplot: no window, no global state, and no memory that somebody has to free.
     FigureCanvasAgg(figure)
     to_inches = Affine2D().translate(-box.left, -box.bottom).scale(inch, -inch) + figure.dpi_scale_trans
     for shape in strokes.layered(scene.shapes):
@@ -115,6 +117,7 @@ def _patch(item: strokes.Primitive, theme: strokes.Theme, scale: float) -> "Patc
         pen["linestyle"] = (0, tuple(length / item.width for length in item.dash))  # counted in widths of the pen
     if isinstance(item, strokes.Circle):
         return patches.Circle(item.centre, item.radius, **pen)
+    # What SVG calls square is called projecting there.
     cap = {"square": "projecting"}.get(item.cap, item.cap)
     return patches.PathPatch(_path(item.outline), capstyle=cap, joinstyle="miter", **pen)
 

@@ -11,6 +11,7 @@ from tellegen.drawing.scene import Label, Scene, Shape, place_label
 from tellegen.drawing.writers.svg import path_data
 
 SHAPES: dict[str, type[Shape]] = {kind.__name__.lower(): kind for kind in get_args(Shape)}
+# A scene of another version is refused: half a figure without a word would be worse than none.
 VERSION = 1
 Lines = tuple[tuple[str, ...], ...]
 
@@ -31,6 +32,7 @@ def to_json(scene: Scene, *, outlines: bool = False) -> str:
     }
     if outlines:
         record["texts"] = [_text(label) for label in scene.shapes if isinstance(label, Label)]
+    # By hand as far as the list of shapes: `json.dumps` would put all on one line, or every coordinate on its own.
     lines = [f"{json.dumps(key)}: {_lines(value)}" for key, value in record.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -103,6 +105,7 @@ def _value(value: Any, kind: Any) -> Any:
         if outer is Literal and value not in get_args(kind):
             raise ValueError(f"{value!r} is none of {get_args(kind)}")
         return value
+    # Whole numbers lose their point in other programs, and true would else be a number too.
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return value
     if not isinstance(value, kind):

@@ -29,6 +29,7 @@ def to_svg(
 
 def number(value: float) -> str:
     """A coordinate with at most three decimals, without a needless zero or sign."""
+    # Three decimals are what scenes have; anything more would only make files larger.
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
@@ -45,6 +46,7 @@ class SvgWriter:
 
     def __init__(self, scene: Scene, theme: strokes.Theme, scale: float, *, symbols: bool, memory: str = "") -> None:
         self.scene, self.theme, self.scale, self.memory = scene, theme, scale, memory
+        # How often a name was used, since ids must be unique in a document.
         self.used: Counter[str] = Counter()
         self.symbols: dict[str, str] | None = {} if symbols else None
         self.letters: dict[str, dict[tuple[Point, ...], str]] = {}
@@ -146,6 +148,7 @@ class SvgWriter:
         assert self.symbols is not None
         steps = "".join(step for step, _ in outline)
         points = tuple((x - left, y - top) for _, ends in outline for x, y in ends)
+        # Only letters of the same steps can be alike, so few have to be compared.
         known = self.letters.setdefault(steps, {})
         for other, name in known.items():
             if all(abs(x - u) < ALIKE and abs(y - v) < ALIKE for (x, y), (u, v) in zip(points, other, strict=True)):

@@ -61,6 +61,7 @@ def to_tikz(scene: Scene, *, theme: strokes.ThemeName = "colour", scale: float =
     width, height = (number(side * strokes.POINT * scale) for side in (scene.box.width, scene.box.height))
     page = rf"\usepackage[paperwidth={width}pt,paperheight={height}pt,margin=0pt]{{geometry}}"
     head = [r"\documentclass{article}", page, r"\usepackage{lmodern}", TIKZ_PACKAGES, r"\pagestyle{empty}"]
+    # Without these TeX would move the picture down by a line, out of a page of its size.
     setting = r"\setlength{\parindent}{0pt}\setlength{\topskip}{0pt}\setlength{\lineskip}{0pt}"
     return "\n".join([*head, setting, r"\begin{document}", "%", picture + "%", r"\end{document}", ""])
 
@@ -79,6 +80,7 @@ def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
     # amsmath stops at a matrix that is wider than it was told.
     if (columns := max((row.count("&") + 1 for row in rows), default=0)) > MATRIX_COLUMNS:
         yield rf" \csname c@MaxMatrixCols\endcsname={columns}\relax"
+    # White paper is left out: on a page of another colour it would be a patch.
     if theme.colour("paper") != "#FFFFFF":
         yield rf" \fill[tellegen paper] {_corners(scene.box)};"
     for shape in strokes.layered(scene.shapes):
@@ -89,6 +91,7 @@ def _picture(scene: Scene, theme: strokes.Theme, scale: float) -> Iterator[str]:
 def _shape(shape: Shape, theme: strokes.Theme) -> Iterator[str]:
     match shape:
         case Band():
+            # Areas are many and their colours few, but a colour is redefined before each use: nothing then depends on the order.
             yield _band_colour(theme, shape.domain)
             yield rf"\fill[tellegen band] {_corners(shape.box)};"
         case Section():
