@@ -21,26 +21,8 @@ from tellegen.drawing.ink import Pen, ink_box
 from tellegen.drawing.mechanism.pose import MechanismPose
 from tellegen.drawing.mechanism.scene import coordinates_at, mechanism_scene
 from tellegen.drawing.options import Options, with_layout
-from tellegen.drawing.overlay.marks import (
-    LENGTH,
-    NOTHING,
-    Array,
-    OverlayMark,
-    PowerFlows,
-    arrows_beside,
-    bars_beside,
-    bond_flows,
-    bond_marks,
-    domain_tone,
-    first_free,
-    losses_beside,
-    mark_shapes,
-    pog_flows,
-    pog_marks,
-    total_energy,
-    total_power,
-    without_power_directions,
-)
+from tellegen.drawing.overlay import marks
+from tellegen.drawing.overlay.marks import Array, OverlayMark, PowerFlows
 from tellegen.drawing.pog.ladders import FEW_CUTS, linked_ladders
 from tellegen.drawing.pog.scene import MANY_CUTS, plan_model_pog, plan_scene
 from tellegen.drawing.scene import (
@@ -229,7 +211,7 @@ def _stream_shapes(placed: PlacedStream) -> Iterator[Shape]:
     stream = placed.stream
     way = -1 if stream.gives else 1
     origin = _origin(stream, "stream")
-    tone: Tone = domain_tone(stream.domain) if stream.domain else "quiet"
+    tone: Tone = marks.domain_tone(stream.domain) if stream.domain else "quiet"
     # A gap in the books is the fault of a solver or a model, and is shown as one.
     tone = "warning" if stream.manner == "missing" else tone
     near, far = way * MIDDLE / 2, way * REACH
@@ -316,7 +298,7 @@ class Overlay:
     def _shapes(self, values: list[float], with_numbers: bool) -> list[Shape]:
         found: list[Shape] = []
         for mark, (least, most), value in zip(self.marks, self.spans, values, strict=True):
-            found += mark_shapes(mark, value - least, most - least)
+            found += marks.mark_shapes(mark, value - least, most - least)
             if with_numbers and mark.kind == "power" and mark.numbered:
                 found.append(self._number(mark, value))
         return found
@@ -339,7 +321,7 @@ def overlay_of(run: Run, notation: OverlaidNotation, options: Options, graph: Po
     """
     drawn = run.graph if graph is None else graph
     scene, measure = _pog(drawn, options) if notation == "pog" else _bond(drawn, options)
-    return overlay_on(scene, run, measure, pog_marks if notation == "pog" else bond_marks)
+    return overlay_on(scene, run, measure, marks.pog_marks if notation == "pog" else marks.bond_marks)
 
 
 def overlay_on(
@@ -350,14 +332,14 @@ def overlay_on(
 ) -> Overlay:
     """A scene with what a run measured at the places that are found for it."""
     flows = measure(run)
-    marks = places(scene, flows)
-    rows = [_rows(mark, flows) for mark in marks]
+    found = places(scene, flows)
+    rows = [_rows(mark, flows) for mark in found]
     # Energies have scales of their own: a full bar is the most that this storage held, whatever the others hold.
-    powers = [row for mark, row in zip(marks, rows, strict=True) if mark.kind != "stored"]
+    powers = [row for mark, row in zip(found, rows, strict=True) if mark.kind != "stored"]
     # One scale for all frames: an arrow that grew while its power falls would be a lie. Steps that failed have no numbers.
     most = max((float(np.nanmax(np.abs(row), initial=0.0)) for row in powers), default=0.0)
-    spans = tuple(_span(row) if mark.kind == "stored" else (0.0, most) for mark, row in zip(marks, rows, strict=True))
-    return Overlay(*_framed(scene, marks, most), run, measure, most, spans)
+    spans = tuple(_span(row) if mark.kind == "stored" else (0.0, most) for mark, row in zip(found, rows, strict=True))
+    return Overlay(*_framed(scene, found, most), run, measure, most, spans)
 
 
 def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
@@ -373,12 +355,14 @@ def _pog(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], Po
     shown = scheme if linked is None else linked.scheme
     carried = {section.name: section.carries for section in sections if section.carries}
     scene = plan_scene(plan, wanted)
-    return replace(scene, shapes=without_power_directions(scene.shapes)), lambda at: pog_flows(shown, at, carried)
+    return replace(scene, shapes=marks.without_power_directions(scene.shapes)), lambda at: marks.pog_flows(
+        shown, at, carried
+    )
 
 
 def _bond(graph: PowerGraph, options: Options) -> tuple[Scene, Callable[[Run], PowerFlows]]:
     scheme = bond_graph(assign_causality(graph), vectors=True)
-    return bond_scene(scheme, options), lambda at: bond_flows(scheme, at)
+    return bond_scene(scheme, options), lambda at: marks.bond_flows(scheme, at)
 
 
 def _rows(mark: OverlayMark, flows: PowerFlows) -> Array:
@@ -393,16 +377,16 @@ def _span(row: Array) -> tuple[float, float]:
     return min(0.0, least), float(np.nanmax(row, initial=least))
 
 
-def _framed(scene: Scene, marks: tuple[OverlayMark, ...], most: float) -> tuple[Scene, tuple[OverlayMark, ...]]:
+def _framed(scene: Scene, found: tuple[OverlayMark, ...], most: float) -> tuple[Scene, tuple[OverlayMark, ...]]:
     """Room for the marks, and a row under the figure: the time at its left, the scale of the arrows at its right."""
     # Marks at their largest, so that the figure has one size for all times.
-    shapes = [shape for mark in marks for shape in mark_shapes(mark, 1.0, 1.0)]
+    shapes = [shape for mark in found for shape in marks.mark_shapes(mark, 1.0, 1.0)]
     full = union([scene.box, *([ink_box(shapes).grown(2)] if shapes else ())])
     # Marks may reach over the edge of the figure; it then is moved and made wider.
     dx, dy = -full.left, -full.top
     box = Box(0, 0, max(full.width, LEGEND_WIDTH), full.height + LEGEND)
     placed = tuple(moved(shape, dx, dy) for shape in scene.shapes)
-    return replace(scene, box=box, shapes=(*placed, *_scale(box, most))), tuple(mark.moved(dx, dy) for mark in marks)
+    return replace(scene, box=box, shapes=(*placed, *_scale(box, most))), tuple(mark.moved(dx, dy) for mark in found)
 
 
 def _scale(box: Box, most: float) -> list[Shape]:
@@ -413,13 +397,13 @@ def _scale(box: Box, most: float) -> list[Shape]:
     origin = Origin(part="scale")
     text = quantity_latex(_shown(most, most), "W")
     label = Label(text, (box.right - MARGIN, y + 4), NOTE, "right", "baseline", origin=origin)
-    widest = OverlayMark("power", ("scale",), (label_box(label).left - 8 - LENGTH / 2, y))
-    return [*mark_shapes(widest, 1.0, 1.0), label]
+    widest = OverlayMark("power", ("scale",), (label_box(label).left - 8 - marks.LENGTH / 2, y))
+    return [*marks.mark_shapes(widest, 1.0, 1.0), label]
 
 
 def _shown(value: float, most: float) -> float:
     """A value with three digits, and zero for what is nothing beside the largest one."""
-    return float(f"{value:.3g}") if abs(value) > NOTHING * most else 0.0
+    return float(f"{value:.3g}") if abs(value) > marks.NOTHING * most else 0.0
 
 
 NAMED = ("name", "body name", "joint name")
@@ -479,9 +463,9 @@ def _flows(names: Iterable[str], run: Run) -> PowerFlows:
         if name in sources and run.catalogue.of("power", name):
             powers[name] = run.power_values(name)
         elif holding:
-            stored[name] = total_energy(run, holding)
+            stored[name] = marks.total_energy(run, holding)
         elif taking:
-            lost[name] = total_power(run, taking)
+            lost[name] = marks.total_power(run, taking)
     return PowerFlows(powers, stored, lost)
 
 
@@ -501,11 +485,11 @@ def _marks(scene: Scene, flows: PowerFlows) -> tuple[OverlayMark, ...]:
         name = shape.origin.element
         label = replace(shape, origin=replace(shape.origin, domain=domains.get(name, MECHANICAL)))
         if name in flows.powers:
-            found += first_free(arrows_beside(label), pen)
+            found += marks.first_free(marks.arrows_beside(label), pen)
         elif name in flows.stored:
-            found += first_free(bars_beside(label), pen)
+            found += marks.first_free(marks.bars_beside(label), pen)
         elif name in flows.lost:
-            found += first_free(losses_beside(label), pen)
+            found += marks.first_free(marks.losses_beside(label), pen)
     return tuple(found)
 
 
