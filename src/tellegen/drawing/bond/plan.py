@@ -11,18 +11,8 @@ from typing import Literal, final
 
 from tellegen.core.domains import DOMAINS
 from tellegen.core.union_find import UnionFind
-from tellegen.drawing.formulas import (
-    ParameterValues,
-    bold_latex,
-    dotted_latex,
-    energy_names,
-    formula_latex,
-    listed_latex,
-    name_latex,
-    short_names,
-    signals_read_by,
-    unit_ratio,
-)
+from tellegen.drawing import formulas
+from tellegen.drawing.formulas import bold_latex, name_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.typesetting import COLON, set_math
 from tellegen.expressions import ONE, ZERO, Expression, Number
@@ -111,10 +101,10 @@ class BondTexts:
     def __init__(self, scheme: BondGraphScheme, options: Options) -> None:
         self.scheme, self.options = scheme, options
         self.graph = scheme.causal.graph
-        self.values = ParameterValues(self.graph)
+        self.values = formulas.ParameterValues(self.graph)
         parts = [part for item in scheme.one_ports.values() for part in (item.parts or (item,))]
-        self.energies = energy_names([*scheme.one_ports.values(), *parts])
-        self.short = short_names(scheme)
+        self.energies = formulas.energy_names([*scheme.one_ports.values(), *parts])
+        self.short = formulas.short_names(scheme)
 
     def domain(self, element: str) -> str:
         """The domain of an item; empty for a two-port between domains."""
@@ -147,7 +137,7 @@ class BondTexts:
         if storage is None:
             return effort, flow
         energy = self.energies[self._component(storage, bond).name]
-        rate = dotted_latex(bold_latex(energy) if bond.size > 1 else name_latex(energy))
+        rate = formulas.dotted_latex(bold_latex(energy) if bond.size > 1 else name_latex(energy))
         return (rate, flow) if storage.kind == "I" else (effort, rate)
 
     def _stores(self, name: str) -> bool:
@@ -177,8 +167,8 @@ class BondTexts:
 
     def _two_port(self, letters: str, item: TwoPort) -> ItemText:
         entries = [entry for row in item.matrix for entry in row] or [item.modulus]
-        moved = dict.fromkeys(name for entry in entries for name in signals_read_by(self.graph, entry))
-        signals = listed_latex(moved)
+        moved = dict.fromkeys(name for entry in entries for name in formulas.signals_read_by(self.graph, entry))
+        signals = formulas.listed_latex(moved)
         if item.matrix:
             return ItemText(letters, modulus=bold_latex(item.name), signals=signals)
         return ItemText(letters, modulus=self._parameter(item.name, item.modulus, _modulus_unit(item)), signals=signals)
@@ -186,7 +176,7 @@ class BondTexts:
     def _parameter(self, name: str, expression: Expression | None, unit: str) -> str:
         if expression is None:
             return name_latex(name)
-        symbol = name_latex(name) if isinstance(expression, Number) else formula_latex(expression)
+        symbol = name_latex(name) if isinstance(expression, Number) else formulas.formula_latex(expression)
         # A long formula would push its neighbours apart; the equations of the model have it.
         if set_math(symbol, 18).box.width > WIDEST:
             symbol = name_latex(name)
@@ -200,22 +190,21 @@ class BondTexts:
         law, domain = item.port.law, DOMAINS[item.domain]
         effort, flow = domain.power(domain.effort).unit, domain.power(domain.flow).unit
         if isinstance(law, StorageLaw) and law.inertia is not None:
-            return law.inertia, unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
+            return law.inertia, formulas.unit_ratio(domain.energy(law.side).unit, domain.power(law.side).unit)
         if isinstance(law, ResistiveLaw) and law.coefficient not in (None, ZERO):
             assert law.coefficient is not None, "just asked"
             # Whichever way the model states its law, a bond graph writes R as effort over flow.
             own = law.coefficient if law.side == domain.effort else ONE / law.coefficient
-            return own, unit_ratio(effort, flow)
+            return own, formulas.unit_ratio(effort, flow)
         return None, ""
 
     def _signals(self, item: OnePort) -> str:
         law = item.port.law
         if isinstance(law, SourceLaw):
-            if item.letters in SINKS:
-                return ""  # it reads its own force
-            return listed_latex(signals_read_by(self.graph, law.signal)) if law.signal is not None else ""
-        moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
-        return listed_latex(signals_read_by(self.graph, moved)) if moved is not None else ""
+            moved = None if item.letters in SINKS else law.signal  # a residual sink reads its own force
+        else:
+            moved = law.coefficient if isinstance(law, ResistiveLaw) else law.inertia
+        return "" if moved is None else formulas.listed_latex(formulas.signals_read_by(self.graph, moved))
 
 
 def _modulus_unit(item: TwoPort) -> str:
@@ -228,7 +217,7 @@ def _modulus_unit(item: TwoPort) -> str:
         unit = ratio_unit(shaft.power(shaft.effort).unit, wires.power(wires.flow).unit)
     else:
         side = there.flow if item.kind == "TF" else there.effort
-        unit = unit_ratio(there.power(side).unit, here.power(here.flow).unit)
+        unit = formulas.unit_ratio(there.power(side).unit, here.power(here.flow).unit)
     return "" if unit == "1" else unit
 
 

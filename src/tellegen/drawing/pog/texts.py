@@ -8,17 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import final
 
 from tellegen.core.domains import DOMAINS, Side, other_side
-from tellegen.drawing.formulas import (
-    ParameterValues,
-    energy_names,
-    figure_latex,
-    name_latex,
-    number_latex,
-    short_names,
-    signals_read_by,
-    unit_latex,
-    unit_ratio,
-)
+from tellegen.drawing import formulas
+from tellegen.drawing.formulas import figure_latex, name_latex, number_latex
 from tellegen.drawing.options import Options
 from tellegen.drawing.pog.measures import text_size, width_of
 from tellegen.drawing.pog.plan import BoxPlan
@@ -38,9 +29,9 @@ class PogNames:
         bonds = () if scheme.bond_graph is None else scheme.bond_graph.bonds
         joined = {name for bond in bonds for name in (bond.effort, bond.flow)}
         own = {name for port in graph.ports for name in (port.across, port.through)}
-        self._shown = {} if scheme.bond_graph is None else short_names(scheme.bond_graph)
+        self._shown = {} if scheme.bond_graph is None else formulas.short_names(scheme.bond_graph)
         self._called: dict[str, str] = {}
-        self._energies = energy_names(scheme.elements.values())
+        self._energies = formulas.energy_names(scheme.elements.values())
         # A new name must be none of a variable, a parameter or a signal, shown or not: the legend may have it.
         self._taken = {*own, *joined, *graph.parameters, *scheme.signals(), *self._shown.values()}
         for section in scheme.sections.values():
@@ -105,7 +96,7 @@ class PogTexts:
         self.left_out: dict[str, None] = {}
         self.names = PogNames(scheme)
         graph = scheme.causal.graph
-        self._values = ParameterValues(graph)
+        self._values = formulas.ParameterValues(graph)
         self._arguments = {name: self._read_by(graph.moving[name]) for name in graph.moving}
         self._switching = {graph.ports[k].element for k in graph.switching}
 
@@ -143,7 +134,7 @@ class PogTexts:
 
     def _read_by(self, expression: Expression) -> tuple[str, ...]:
         """The displacements, states and signals that a moving parameter reads."""
-        found = signals_read_by(self.scheme.causal.graph, expression)
+        found = formulas.signals_read_by(self.scheme.causal.graph, expression)
         return tuple(name for name in found if not name.startswith(OUTLINE))
 
     # -- boxes -----------------------------------------------------------------------------------------------------------------
@@ -310,7 +301,7 @@ class PogTexts:
             return f"{name_latex(names[0])} = {number_latex(self._values.numbers[names[0]])}"
         number = self._number(gain)
         unit = _gain_unit(block, told, given)
-        return "" if number is None else rf"= {number}\,{unit_latex(unit)}" if unit else f"= {number}"
+        return "" if number is None else rf"= {number}\,{formulas.unit_latex(unit)}" if unit else f"= {number}"
 
     def number(self, gain: Expression) -> str:
         """The value of a formula where values stand instead of symbols; empty where they do not, or it has none."""
@@ -327,7 +318,7 @@ def _gain_unit(block: Block, above: str, below: str) -> str:
         return ""
     # In SI the torque constant of a motor has the unit of a flux; nobody in a workshop knows it by that.
     electric = block.kind == "connection" and not {"A", "V"}.isdisjoint((above, below))
-    unit = ratio_unit(above, below).replace("/(rad/s)", "*s/rad") if electric else unit_ratio(above, below)
+    unit = ratio_unit(above, below).replace("/(rad/s)", "*s/rad") if electric else formulas.unit_ratio(above, below)
     return "" if unit == "1" else unit
 
 
