@@ -16,7 +16,7 @@ from tellegen.core.errors import TellegenError
 from tellegen.core.units import describe, parse_unit
 from tellegen.drawing.geometry import Box, Point, union
 from tellegen.drawing.options import DEFAULTS, Options
-from tellegen.drawing.scene import MARGIN, Align, Label, Origin, Scene, cornered, label_box
+from tellegen.drawing.scene import MARGIN, Align, Label, Origin, Scene, framed_scene, label_box
 from tellegen.expressions import ONE, ZERO, Expression, Symbol, latex_name, to_latex
 from tellegen.expressions.evaluation import evaluate
 from tellegen.graph import PowerGraph, StorageLaw
@@ -220,7 +220,7 @@ def equation_scene(equations: LatexEquations, options: Options = DEFAULTS, *, ti
         top = baseline + max(box.bottom for box in boxes) + GAP
     ink = union(map(label_box, labels)) if labels else Box(0, 0, 0, 0)
     frame = Box(ink.left - MARGIN, -MARGIN, ink.right + MARGIN, max(top - GAP, 0.0) + MARGIN)
-    return cornered(title, " ".join(source.split()), frame, labels)
+    return framed_scene(title, " ".join(source.split()), frame, labels)
 
 
 def _sides(line: str) -> tuple[str, str]:

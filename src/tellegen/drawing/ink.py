@@ -88,7 +88,7 @@ def inks(shape: Shape) -> Iterator[Ink]:
         case Bond():
             yield from _bond(shape)
         case _:
-            return
+            return  # areas lie behind everything
 
 
 def ink_box(shapes: Iterable[Shape], *around: Box) -> Box:

@@ -263,7 +263,7 @@ def tidy(scene: Scene) -> Scene:
     return replace(scene, box=box(scene.box), shapes=tuple(mapped(shape, point, box) for shape in scene.shapes))
 
 
-def cornered(title: str, about: str, frame: Box, shapes: Iterable[Shape]) -> Scene:
+def framed_scene(title: str, about: str, frame: Box, shapes: Iterable[Shape]) -> Scene:
     """The scene of shapes within a frame whose upper left corner becomes the origin."""
     box = Box(0, 0, frame.width, frame.height)
     return tidy(Scene(title, about, box, tuple(moved(shape, -frame.left, -frame.top) for shape in shapes)))

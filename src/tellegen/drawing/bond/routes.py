@@ -69,7 +69,7 @@ ARRIVED = 2
 
 
 class Router:
-    """A grid over the figure: texts are walls, bonds may be crossed but neither followed nor cornered on.
+    """A grid over the figure: texts are walls, bonds may be crossed but neither followed nor framed_scene on.
 
     `lines` is how many ways will be asked for.
     """

@@ -28,7 +28,7 @@ from tellegen.drawing.pog.plan import (
     other_line,
 )
 from tellegen.drawing.pog.scene import lanes_plan, legend_shapes, star_plan
-from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, cornered, label_box
+from tellegen.drawing.scene import MARGIN, Label, Scene, Shape, framed_scene, label_box
 from tellegen.schemes import PogScheme, bond_graph
 from tellegen.schemes.lanes import NoLanesError
 
@@ -215,7 +215,7 @@ def vector_bond_scene(scheme: PogScheme, options: Options = DEFAULTS) -> Scene:
     # The bonds in words, for those who cannot see the figure.
     letters = {name: node.text.letters for name, node in plan.nodes.items()}
     about = ", ".join(f"{letters[link.tail]} to {letters[link.head]} ({link.size})" for link in plan.links)
-    return cornered(title, about, whole, shapes)
+    return framed_scene(title, about, whole, shapes)
 
 
 def vector_plans(scheme: PogScheme, options: Options) -> tuple[FigurePlan, BondPlan]:

@@ -34,7 +34,7 @@ from tellegen.drawing.scene import (
     Scene,
     Shape,
     Tone,
-    cornered,
+    framed_scene,
     label_box,
     moved,
     tidy,
@@ -190,7 +190,7 @@ def sankey_scene(run: Run) -> Scene:
     points = [point for shape in shapes if isinstance(shape, Curve) for _, ends in shape.outline for point in ends]
     frame = union([hull(points), *(label_box(shape) for shape in shapes if isinstance(shape, Label))]).grown(MARGIN)
     told = ", ".join(f"{s.name or s.manner} {'gave' if s.gives else 'took'} {s.energy:.3g} J" for s in streams)
-    return cornered(f"Energy: {run.name}", told, frame, shapes)
+    return framed_scene(f"Energy: {run.name}", told, frame, shapes)
 
 
 def _placed(streams: list[EnergyStream], scale: float) -> Iterator[PlacedStream]:
