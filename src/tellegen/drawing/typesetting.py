@@ -76,7 +76,7 @@ def _numbered(symbol: str, subscript: str, size: float) -> Typeset:
     The last outlines are those of the subscript, one for each character that is seen. A digit moves what follows by the difference
     between its width and that of a zero.
     """
-    # Setting a formula takes milliseconds, moving outlines takes none.
+    # Setting a formula is slow, moving outlines is not.
     usual = _set_once(f"{symbol}_{_DIGIT.sub('0', subscript)}", size)
     seen = list(_seen(subscript))
     first = len(usual.outlines) - len(seen)

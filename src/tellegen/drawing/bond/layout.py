@@ -475,7 +475,7 @@ def lay_out_in_pieces(
 ) -> tuple[BondPlan, BondLayout]:
     """The narrowest of a whole figure and of its pieces, with the plan that it shows."""
     narrower = replace(options, max_width=options.room / SIZE)
-    # Cut bonds cost the reader more than small texts, so the pieces have to be narrower than the whole to be taken.
+    # Cut bonds cost the reader something, so the pieces are taken only where they are narrower than the whole.
     found = plan, whole
     for spacing in PLAIN:
         pieces = _Pieces(plan, closing, narrower, spacing)

@@ -179,7 +179,7 @@ class BondPen(Pen):
     def _placed(self, wanted: "_WaitingLabel", attempts: Iterable[Attempt]) -> bool:
         bond, part = wanted.bond, wanted.part
         tone: Tone = "warning" if bond.warned else "ink"
-        # Every place in full size comes before any place in a smaller one: equal sizes matter more than the best spot.
+        # Every place is tried as a label should be before any is tried with a smaller or a more distant one.
         for (share, further, margin), piece, place in product(attempts, wanted.pieces, wanted.places):
             size = share * wanted.size
             beside = _beside(wanted.text, size, piece, place, upper=part != "flow", further=further)

@@ -515,7 +515,7 @@ class _Drawing:
             # The side on which it left in the usual figure comes first: then most lines stay as readers know them.
             (a, b), (c, d) = route[:2] if name == link.tail else route[:-3:-1]
             wanted = (_sides(c - a, d - b)[0], *wanted)
-        # With all sides taken two bonds share one; the router keeps them apart behind their first piece.
+        # With all sides taken two bonds have to share one.
         side = next((side for side in wanted if side not in taken), wanted[0])
         taken.add(side)
         return side_point(side, (x, y), box), side

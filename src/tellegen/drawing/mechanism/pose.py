@@ -158,7 +158,7 @@ def _initial(model: Model, tree: MechanismTree) -> dict[str, float]:
             start[name] = formula.evaluate(values)
         except (TellegenError, ArithmeticError, ValueError, KeyError):
             continue  # what is wrong with it is reported when the model runs
-    # A closed chain can be drawn only where its loops close: the positions that they decide are solved for, from zero on.
+    # A closed chain can be drawn only where its loops close: the positions that they decide are solved for.
     known = {**values, **start}
     equations = [equation for closure in model.closures for equation in closure.equations]
     unknown = [name for closure in model.closures for name in closure.solves]

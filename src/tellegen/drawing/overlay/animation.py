@@ -179,7 +179,7 @@ class Animation:
         )
 
     def _writer(self) -> SvgWriter:
-        # Frames have most letters in common, and a page of sixty of them would be some megabytes without symbols.
+        # Frames have most letters in common, and a page of sixty of them would be many times as long without symbols.
         return SvgWriter(self.still, THEMES[self.options.theme], self.options.zoom(self.still.box.width), symbols=True)
 
     def gif(self, *, dpi: float = 96) -> bytes:

@@ -68,7 +68,7 @@ def _end(ladder: LadderPlan, widths: Sequence[float], room: float) -> int:
     starts = list(accumulate(widths, initial=0.0))
     cuts = [k for k, column in enumerate(ladder.columns) if k and column.left is not None]
     end = next((k for k in cuts if starts[k + 1] > room), len(widths))
-    # A rest of less than half a row would be one or two columns alone below a full row.
+    # A rest of less than half a row would stand nearly alone below a full one.
     left = starts[-1] - starts[end]
     if not 0 < left < starts[end] / 2:
         return end

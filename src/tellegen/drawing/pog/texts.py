@@ -170,7 +170,7 @@ class PogTexts:
     def _gain(self, block: Block, gain: Expression) -> str:
         if number := self.number(gain):
             return number
-        # Too long a formula is not even set: that alone may take seconds.
+        # Too long a formula is not even set: that alone takes long.
         text = "" if is_too_long(gain) else self.expression(gain)
         if text and width_of(text, text_size(text)) <= WIDEST:
             return text
