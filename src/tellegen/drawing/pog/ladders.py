@@ -31,9 +31,9 @@ from tellegen.drawing.scene import Tone
 from tellegen.graph import Port, SourceLaw
 from tellegen.model.bond_graph import PowerBond
 from tellegen.schemes.bond_graph_scheme import BondGraphScheme, ConnectedPart, OnePort, connected_parts
-from tellegen.schemes.ladders import LadderBuilder, SignalFlow
 from tellegen.schemes.names import UniqueNames
-from tellegen.schemes.pog_scheme import Column, Ladder, PogScheme, Section
+from tellegen.schemes.pog_construction import LadderBuilder, SignalFlow
+from tellegen.schemes.pog_scheme import Column, Ladder, PogScheme, PowerSection
 
 SENSORS = ("De", "Df")
 Names = dict[Line, dict[End, str]]
@@ -220,7 +220,7 @@ def _elements(ladder: LadderPlan) -> Iterator[str]:
     return (column.content.element for column in ladder.columns if isinstance(column.content, ElementPlan))
 
 
-def _variable(section: Section, line: Line) -> str:
+def _variable(section: PowerSection, line: Line) -> str:
     upper = section.variable(section.upper)
     return upper if line == "upper" else section.across if upper == section.through else section.through
 

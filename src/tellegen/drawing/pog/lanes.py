@@ -48,7 +48,7 @@ from tellegen.notations.pog.ladder import (
 )
 from tellegen.notations.pog.ladder import Way as BlockWay
 from tellegen.schemes.lanes import NoLanesError, lane_ladder
-from tellegen.schemes.pog_scheme import Block, Matrix, PogScheme
+from tellegen.schemes.pog_scheme import Matrix, PogScheme, SchemeBlock
 
 
 @final
@@ -181,7 +181,7 @@ class _LaneTexts:
         letter = self._matrix("G", self._filled(row, width, transfers), "(s)")
         return (BoxPlan("gain", letter),), ""
 
-    def _energy(self, block: Block) -> Expression:
+    def _energy(self, block: SchemeBlock) -> Expression:
         if block.field:
             return ZERO  # the matrix of the field says it
         if block.gain is None or block.gain is ZERO:
@@ -221,7 +221,7 @@ class _LaneTexts:
         return raised_letter(letter, "-1"), raised_letter(letter, r"-\mathrm{T}")
 
 
-def _linear(block: Block) -> Expression:
+def _linear(block: SchemeBlock) -> Expression:
     if block.gain is None:
         raise NoLanesError
     return block.gain
